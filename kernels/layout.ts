@@ -1,0 +1,62 @@
+/**
+ * Where a grid's cells lie in memory. One order everywhere: x slowest, z fastest. Around the grid lie pads:
+ * the frame of zeros or the periodic images that taps reach, and room for whatever a traversal touches
+ * beyond. A row is one x and y; rows start at a multiple of the alignment.
+ *
+ * @module
+ */
+import type { Grid } from "./stencils/stencil.ts";
+
+/** A grid with its pads in one array of f32. */
+export interface Layout {
+  readonly grid: Grid;
+  /** Cells before and after the grid along x and y; before it along z (there are at least as many after). */
+  readonly pad: Grid;
+  /** Cells from one row to the next (y + 1). */
+  readonly pitch: number;
+  /** Cells from one slice to the next (x + 1). */
+  readonly slice: number;
+  /** Index of cell (0, 0, 0). */
+  readonly origin: number;
+  /** Cells in the whole array. */
+  readonly length: number;
+}
+
+/** Options of {@linkcode layOut}. */
+export interface LayoutOptions {
+  /** Cells that must exist before and after the grid along each axis. */
+  pad: Grid;
+  /**
+   * Rows start, and the grid's first cell of a row lies, at multiples of this many cells.
+   * @default {8} a 32-byte sector
+   */
+  align?: number;
+  /**
+   * The pad before a row is also the pad after the row before it; for pads that hold nothing but zeros.
+   * @default {false}
+   */
+  sharedPads?: boolean;
+}
+
+/** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
+export function layOut(grid: Grid, { pad, align = 8, sharedPads = false }: LayoutOptions): Layout {
+  const roundUp = (cells: number): number => Math.ceil(cells / align) * align;
+  const [nx, ny, nz] = grid;
+  const [px, py] = pad;
+  const pz = roundUp(pad[2]);
+  const pitch = roundUp(pz + nz + (sharedPads ? 0 : pad[2]));
+  const slice = pitch * (ny + 2 * py);
+  return {
+    grid,
+    pad: [px, py, pz],
+    pitch,
+    slice,
+    origin: px * slice + py * pitch + pz,
+    length: slice * (nx + 2 * px) + pz,
+  };
+}
+
+/** Index of a cell; negative coordinates lie in the pads. */
+export function indexOf({ origin, slice, pitch }: Layout, [x, y, z]: readonly [number, number, number]): number {
+  return origin + x * slice + y * pitch + z;
+}

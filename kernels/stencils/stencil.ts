@@ -1,0 +1,63 @@
+/**
+ * What an equation's file provides: a {@linkcode Stencil}. It knows no traversal and no target.
+ *
+ * @module
+ */
+import type { Expression, Offset } from "../expression.ts";
+
+/** Cells along x (slowest in memory), y, and z (fastest). */
+export type Grid = readonly [x: number, y: number, z: number];
+
+/**
+ * What lies around the grid. `zero`: cells fixed at zero that are not the grid's own (the frame). `periodic`:
+ * the grid itself again, in all three axes. `periodic-yz`: zero along x, periodic along y and z; it is what a
+ * share of a periodic grid has, whose ends along x are ghost zones.
+ */
+export type Boundary = "zero" | "periodic" | "periodic-yz";
+
+/** Names of the boundaries that a problem can be given, the default first. */
+export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic"];
+
+/** Whether the boundary is periodic along x, y, z. */
+export function periodicAxes(boundary: Boundary): readonly [x: boolean, y: boolean, z: boolean] {
+  return [boundary === "periodic", boundary !== "zero", boundary !== "zero"];
+}
+
+/** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */
+export interface ExactSolution {
+  /** Value of the cell at time step `step`. */
+  at(cell: Offset, step: number): number;
+}
+
+/** One explicit update of one field: equation, order and coefficients. */
+export interface Stencil {
+  /** The name that `--stencil` takes, as `wave`. */
+  readonly name: string;
+  /** What distinguishes stencils of one name, as `{ order: 4 }`; part of a profile's `problem`. */
+  readonly variant: Readonly<Record<string, number>>;
+  /** One line for people. */
+  readonly title: string;
+  /** The new value of a cell. */
+  readonly update: Expression;
+  /**
+   * How much one rounding error of size 1 in every step can have grown after `steps` steps, as a root mean
+   * square over the grid: sqrt(Σ_j ‖G_j‖²) with G_j the response j steps later to a unit error.
+   */
+  errorGrowth(steps: number): number;
+  /** The exact discrete solution with wave numbers `modes` (whole periods along each axis), periodic grid. */
+  planeWave?(grid: Grid, modes: Offset): ExactSolution;
+}
+
+/** A stencil on a grid: what is computed, whatever the traversal. */
+export interface Problem {
+  readonly stencil: Stencil;
+  readonly grid: Grid;
+  readonly boundary: Boundary;
+  /** Time steps of one run. */
+  readonly steps: number;
+}
+
+/** The grid's own cells, the unit of every rate. */
+export function cellsOf([x, y, z]: Grid): number {
+  return x * y * z;
+}

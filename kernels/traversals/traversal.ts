@@ -1,0 +1,86 @@
+/**
+ * What a traversal's file provides: its parameters, what makes them feasible, its traffic and its plan.
+ * A traversal knows no equation: it sees an update only as taps, through the problem's stencil.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import type { Problem } from "../stencils/stencil.ts";
+
+/** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
+export type Parameters = Readonly<Record<string, number>>;
+
+/** The limits of a GPU that decide what can run; names and units as in the WebGPU specification. */
+export interface DeviceLimits {
+  readonly maxStorageBufferBindingSize: number;
+  readonly maxBufferSize: number;
+  readonly maxComputeWorkgroupStorageSize: number;
+  readonly maxComputeInvocationsPerWorkgroup: number;
+  readonly maxComputeWorkgroupSizeX: number;
+  readonly maxComputeWorkgroupSizeY: number;
+  readonly maxComputeWorkgroupSizeZ: number;
+  readonly maxComputeWorkgroupsPerDimension: number;
+}
+
+/** What a configuration asks of the device, known before anything is compiled; the models' input. */
+export interface Demand {
+  /** Bytes read from and written to device memory per cell update, at best (every value moved once). */
+  readonly bytesPerUpdate: number;
+  /** Cell updates computed per cell update kept; 1 without redundancy. */
+  readonly redundancy: number;
+  /** Values that a thread keeps alive at once, in 32-bit registers, estimated. */
+  readonly registersPerThread: number;
+  readonly threadsPerWorkgroup: number;
+  readonly workgroupBytes: number;
+  /** Workgroups that one dispatch can run at the same time. */
+  readonly workgroupsPerDispatch: number;
+  /** Dispatches per time step. */
+  readonly dispatchesPerStep: number;
+}
+
+/** One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms. */
+export interface Shader {
+  /** The configuration in short, shown by GPU debuggers. */
+  readonly label: string;
+  readonly code: string;
+}
+
+/** One dispatch of a plan. */
+export interface Dispatch {
+  /** Index into the plan's shaders. */
+  readonly shader: number;
+  readonly workgroups: readonly [number, number, number];
+  /** Swap the two arrays: binding 0 gets the odd time levels. */
+  readonly flipped: boolean;
+  /** i32 values of the uniform struct, at most 16. */
+  readonly uniforms: readonly number[];
+}
+
+/** What a GPU runs for a configuration. */
+export interface GpuPlan {
+  readonly label: string;
+  /** Where the cells lie in each of the two arrays. */
+  readonly layout: Layout;
+  readonly shaders: readonly Shader[];
+  /**
+   * The dispatches that advance the field by `steps` from time step `start`. F(t) lies in the array of even
+   * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one
+   * after another, each seeing what those before it wrote.
+   */
+  dispatches(steps: number, start: number): Dispatch[];
+}
+
+/** A traversal of space and time. */
+export interface Traversal {
+  readonly name: string;
+  /** One line for people. */
+  readonly title: string;
+  /** Why it cannot run the problem with any parameters; undefined where it can. */
+  refuse(problem: Problem): string | undefined;
+  /** The values to try of each parameter, for this problem, on a device with these limits. */
+  parameterLists(problem: Problem, limits: DeviceLimits): Readonly<Record<string, readonly number[]>>;
+  /** Why these values cannot run; undefined where they can. Nothing needs compiling to know. */
+  infeasible(problem: Problem, parameters: Parameters, limits: DeviceLimits): string | undefined;
+  demand(problem: Problem, parameters: Parameters): Demand;
+  plan(problem: Problem, parameters: Parameters): GpuPlan;
+}

@@ -1,0 +1,52 @@
+/**
+ * Checks that every traversal makes against the device's limits before anything is compiled.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import type { DeviceLimits } from "./traversal.ts";
+
+/** What a configuration would take. */
+export interface Claim {
+  readonly layout: Layout;
+  /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
+  readonly workgroup: readonly [number, number, number];
+  readonly workgroupBytes: number;
+  readonly workgroups: readonly [number, number, number];
+}
+
+/** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
+export function exceededLimit(limits: DeviceLimits, claim: Claim): string | undefined {
+  const [x, y, z] = claim.workgroup;
+  const bytes = claim.layout.length * 4;
+  const checks: [wanted: number, limit: keyof DeviceLimits, what: string][] = [
+    [bytes, "maxStorageBufferBindingSize", "bytes in one time level"],
+    [bytes, "maxBufferSize", "bytes in one time level"],
+    [claim.workgroupBytes, "maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
+    [x * y * z, "maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
+    [x, "maxComputeWorkgroupSizeX", "threads along z"],
+    [y, "maxComputeWorkgroupSizeY", "threads along y"],
+    [z, "maxComputeWorkgroupSizeZ", "threads along x"],
+    [Math.max(...claim.workgroups), "maxComputeWorkgroupsPerDimension", "workgroups in one dimension"],
+  ];
+  const exceeded = checks.find(([wanted, limit]) => wanted > limits[limit]);
+  if (exceeded === undefined) return undefined;
+  const [wanted, limit, what] = exceeded;
+  return `${wanted} ${what}, ${limit} is ${limits[limit]}`;
+}
+
+/** Powers of two from `from` to `to`. */
+export function powersOfTwo(from: number, to: number): number[] {
+  const powers: number[] = [];
+  for (let power = from; power <= to; power *= 2) powers.push(power);
+  return powers;
+}
+
+/** Workgroup shapes to try: threads along z, y and x, powers of two. */
+export function workgroupShapes(limits: DeviceLimits): Record<"threadsZ" | "threadsY" | "threadsX", number[]> {
+  return {
+    threadsZ: powersOfTwo(4, Math.min(1024, limits.maxComputeWorkgroupSizeX)),
+    threadsY: powersOfTwo(1, Math.min(64, limits.maxComputeWorkgroupSizeY)),
+    threadsX: powersOfTwo(1, Math.min(8, limits.maxComputeWorkgroupSizeZ)),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The writer for the CPU: an update as a WebAssembly module with 128-bit SIMD over an imported shared memory.
+ *
+ * Each operation of the expression becomes one `f32x4` instruction, in the expression's own order. Nothing
+ * is fused, because WebAssembly without relaxed SIMD has no fused multiply-add: the results equal those of
+ * the f32 oracle bit for bit.
+ *
+ * @module
+ */
+import { type Expression, reachOf, tapsOf } from "../expression.ts";
+import type { Layout } from "../layout.ts";
+import type { Boundary } from "../stencils/stencil.ts";
+import { addCopyRows, addWrapRows, VECTOR } from "./rows.ts";
+import { addStep } from "./write_step.ts";
+
+/** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
+export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
+
+/** What {@linkcode writeWasm} translates. */
+export interface WasmSource {
+  readonly update: Expression;
+  /** Where the cells lie; its pads hold at least the update's reach. */
+  readonly layout: Layout;
+  /** Periodic axes have their pads filled; the others' pads are never written. */
+  readonly boundaries: AxisBoundaries;
+  /**
+   * Vectors of four cells in the body of the innermost loop.
+   * @default {4} for fewer than 10 taps, else 2: on an AMD EPYC (Zen 5), 2026-11-21, best or within 3% of the
+   * best for all orders of the wave equation; 6 and more lose up to 25%
+   */
+  readonly vectorsPerLoop?: number;
+}
+
+/**
+ * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
+ * array that holds F(t−1) and receives F(t+1). Boxes are cells x0 ≤ x < x1 and y0 ≤ y < y1, whole rows.
+ */
+export interface WasmExports {
+  /** Updates a box of the grid; along a periodic z it also fills the new rows' pads. */
+  step(current: number, next: number, x0: number, x1: number, y0: number, y1: number): void;
+  /** Fills the z pads of a box's rows with the periodic images. */
+  wrapRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
+  /** Fills a box of pad rows, whose coordinates lie outside the grid, with the periodic images: z pads too. */
+  copyRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
+}
+
+/** Bytes that must exist in the memory before and after each array: the outermost vectors may read past its ends. */
+export const GUARD_BYTES = VECTOR;
+
+/**
+ * Writes the module. It imports `facet.memory`, shared, and exports {@linkcode WasmExports}.
+ *
+ * @returns the module's bytes
+ * @throws {RangeError} when the layout has thinner pads than the taps reach, or the update reads a neighbour's
+ *   F(t−1), which its F(t+1) may already have overwritten
+ *
+ * @example
+ * ```ts
+ * import { writeWasm } from "./write_wasm.ts";
+ * import { layOut } from "../layout.ts";
+ * import { wave } from "../stencils/wave.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const layout = layOut([3, 5, 7], { pad: [1, 1, 1] });
+ * const bytes = await writeWasm({ update: wave(2).update, layout, boundaries: ["zero", "zero", "zero"] });
+ * assert(WebAssembly.validate(bytes));
+ * ```
+ */
+export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
+  checkSource(source);
+  // loaded only where it is used: 15 MB of library, a third of a second
+  const { default: library } = await import("binaryen");
+  const module = new library.Module();
+  try {
+    const { Features } = library;
+    module.setFeatures(Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt);
+    module.setMemory(1, 65536, null, [], true);
+    module.addMemoryImport("0", "facet", "memory", true);
+    const target = { library, module };
+    addStep(target, source);
+    addWrapRows(target, source);
+    addCopyRows(target, source);
+    if (!module.validate()) throw new Error("Cannot write the WebAssembly module: it is not valid");
+    return new Uint8Array(module.emitBinary());
+  } finally {
+    module.dispose();
+  }
+}
+
+function checkSource({ update, layout }: WasmSource): void {
+  const reach = reachOf(update);
+  const [x, y, z] = layout.pad;
+  if (x < reach.x || y < reach.y || z < reach.z || layout.pitch - z - layout.grid[2] < reach.z) {
+    throw new RangeError(
+      `Cannot write the WebAssembly module: the pads must hold the taps' reach ${reach.x}, ${reach.y}, ${reach.z}: ` +
+        `current pads are ${layout.pad.join(", ")}`,
+    );
+  }
+  const early = tapsOf(update).find(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0));
+  if (early !== undefined) {
+    throw new RangeError(
+      `Cannot write the WebAssembly module: F(t+1) takes the place of F(t−1), so that only the cell itself ` +
+        `can be read there: current tap is at ${early.offset.join(", ")}`,
+    );
+  }
+}

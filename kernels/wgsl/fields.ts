@@ -1,0 +1,114 @@
+/**
+ * Shaders that make and compare whole fields on the device, so that no field crosses to the host.
+ *
+ * @module
+ */
+import { HASH, type InitialField } from "../initial_field.ts";
+import type { Layout } from "../layout.ts";
+import { declareLayout, linearWorkgroups } from "./declare.ts";
+import { wgsl } from "./template.ts";
+
+const THREADS = 256;
+
+/** Workgroups of {@linkcode fillShader} on this layout. */
+export function fillWorkgroups({ length }: Layout): [number, number, number] {
+  return linearWorkgroups(length, THREADS);
+}
+
+/**
+ * Fills an array: the grid's cells with their initial values, the pads with zeros. Binding 0: the array;
+ * binding 2: the seed, the x of the layout's first slice in the whole grid, the whole grid's length along x.
+ */
+export function fillShader(layout: Layout, kind: InitialField): string {
+  const value = kind === "noise" ? "f32(hash >> 8u) * 0x1p-23f - 1.0f" : "f32(hash >> 29u) - 4.0f";
+  return wgsl`
+    // Initial values of a field: see kernels/initial_field.ts.
+    ${declareLayout(layout)}
+    const LENGTH = ${layout.length};
+    struct Fill { seed: u32, firstX: i32, wholeX: i32 }
+    @group(0) @binding(0) var<storage, read_write> field: array<f32>;
+    @group(0) @binding(2) var<uniform> fill: Fill;
+
+    fn hashCell(cell: vec3u) -> u32 {
+      var h = cell.x * ${HASH.x}u + cell.y * ${HASH.y}u + cell.z * ${HASH.z}u + fill.seed;
+      h = (h ^ (h >> 16u)) * ${HASH.first}u;
+      h = (h ^ (h >> 13u)) * ${HASH.second}u;
+      return h ^ (h >> 16u);
+    }
+
+    @compute @workgroup_size(${THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let index = i32(id.x + id.y * groups.x * ${THREADS}u);
+      if (index >= LENGTH) { return; }
+      let first = ORIGIN % PITCH; // what lies before z = 0 in a row
+      let row = index / PITCH;
+      let z = index % PITCH - first;
+      let y = row % (SLICE / PITCH) - ORIGIN % SLICE / PITCH;
+      let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
+      let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
+      let wholeX = (x + fill.firstX + fill.wholeX) % fill.wholeX;
+      let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)));
+      field[index] = select(0.0f, ${value}, inside);
+    }
+  `;
+}
+
+/** What {@linkcode compareShader} leaves in its result, as u32 words. */
+export const COMPARISON_WORDS = { maxError: 0, maxValue: 1, notFinite: 2, count: 3 } as const;
+
+/** Workgroups of {@linkcode compareShader}: one a row of cells, in two dimensions. */
+export function compareWorkgroups({ grid: [nx, ny] }: Layout): [number, number, number] {
+  return [ny, nx, 1];
+}
+
+/**
+ * Compares two fields of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
+ * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
+ * |difference| and |reference|, the number of values that are not finite, and of cells compared.
+ */
+export function compareShader(result: Layout, reference: Layout): string {
+  const [, , nz] = result.grid;
+  return wgsl`
+    // Largest difference of two fields, over the grid's own cells.
+    struct Slices { result: i32, reference: i32 }
+    struct Comparison { maxError: atomic<u32>, maxValue: atomic<u32>, notFinite: atomic<u32>, count: atomic<u32> }
+    @group(0) @binding(0) var<storage, read_write> result: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> reference: array<f32>;
+    @group(0) @binding(2) var<uniform> slices: Slices;
+    @group(0) @binding(3) var<storage, read_write> comparison: Comparison;
+    var<workgroup> maxError: atomic<u32>;
+    var<workgroup> maxValue: atomic<u32>;
+    var<workgroup> notFinite: atomic<u32>;
+    var<workgroup> count: atomic<u32>;
+
+    // By its bits, since a compiler may take it that no value is infinite or not a number.
+    fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
+
+    @compute @workgroup_size(64)
+    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+      let y = i32(w.x); let x = i32(w.y);
+      let mine = ${result.origin} + (x + slices.result) * ${result.slice} + y * ${result.pitch};
+      let other = ${reference.origin} + (x + slices.reference) * ${reference.slice} + y * ${reference.pitch};
+      var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
+      for (var z = i32(l.x); z < ${nz}; z += 64) {
+        let a = result[mine + z]; let b = reference[other + z];
+        if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
+        error = max(error, abs(a - b));
+        value = max(value, abs(b));
+        seen += 1u;
+      }
+      // Bits of floats that are not negative are ordered like the floats.
+      atomicMax(&maxError, bitcast<u32>(error));
+      atomicMax(&maxValue, bitcast<u32>(value));
+      atomicAdd(&notFinite, bad);
+      atomicAdd(&count, seen);
+      workgroupBarrier();
+      if (l.x == 0u) {
+        atomicMax(&comparison.maxError, atomicLoad(&maxError));
+        atomicMax(&comparison.maxValue, atomicLoad(&maxValue));
+        atomicAdd(&comparison.notFinite, atomicLoad(&notFinite));
+        atomicAdd(&comparison.count, atomicLoad(&count));
+      }
+    }
+  `;
+}

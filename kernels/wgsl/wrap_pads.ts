@@ -1,0 +1,75 @@
+/**
+ * Periodic boundaries: after each step the pads receive the opposite side of the grid.
+ *
+ * @module
+ */
+import { reachOf } from "../expression.ts";
+import type { Layout } from "../layout.ts";
+import { periodicAxes, type Problem } from "../stencils/stencil.ts";
+import type { Shader } from "../traversals/traversal.ts";
+import { declareLayout, declareLevels, linearWorkgroups } from "./declare.ts";
+import { wgsl } from "./template.ts";
+
+const THREADS = 256;
+
+/** Widths of the pads to renew along x, y, z: the taps' reach where the boundary is periodic. */
+function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
+  const { x, y, z } = reachOf(stencil.update);
+  const periodic = periodicAxes(boundary);
+  return [x, y, z].map((reach, axis) => periodic[axis] ? reach : 0) as [number, number, number];
+}
+
+/** Pad cells in the three slabs: x pads in full, y pads between them, z pads between those. */
+function slabCells(problem: Problem): [number, number, number] {
+  const [nx, ny, nz] = problem.grid;
+  const [wx, wy, wz] = wrapWidths(problem);
+  return [2 * wx * (ny + 2 * wy) * (nz + 2 * wz), nx * 2 * wy * (nz + 2 * wz), nx * ny * 2 * wz];
+}
+
+/** Workgroups of the shader of {@linkcode declareWrap}. */
+export function wrapWorkgroups(problem: Problem): [number, number, number] {
+  return linearWorkgroups(slabCells(problem).reduce((sum, cells) => sum + cells, 0), THREADS);
+}
+
+/** The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too. */
+export function declareWrap(problem: Problem, layout: Layout): Shader {
+  const [wx, wy, wz] = wrapWidths(problem);
+  const [inX, inY, inZ] = slabCells(problem);
+  const code = wgsl`
+    // Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
+    ${declareLayout(layout)}
+    const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
+    ${declareLevels()}
+
+    // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
+    fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
+    fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+
+    @compute @workgroup_size(${THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      var i = i32(id.x + id.y * groups.x * ${THREADS}u);
+      var cell = vec3i();
+      if (i < ${inX}) {
+        let z = i % (NZ + 2 * WZ) - WZ;
+        i /= NZ + 2 * WZ;
+        cell = vec3i(padded(i / (NY + 2 * WY), WX, NX), i % (NY + 2 * WY) - WY, z);
+      } else if (i < ${inX + inY}) {
+        i -= ${inX};
+        let z = i % (NZ + 2 * WZ) - WZ;
+        i /= NZ + 2 * WZ;
+        cell = vec3i(i / ${Math.max(1, 2 * wy)}, padded(i % ${Math.max(1, 2 * wy)}, WY, NY), z);
+      } else if (i < ${inX + inY + inZ}) {
+        i -= ${inX + inY};
+        let z = padded(i % ${Math.max(1, 2 * wz)}, WZ, NZ);
+        i /= ${Math.max(1, 2 * wz)};
+        cell = vec3i(i / NY, i % NY, z);
+      } else {
+        return;
+      }
+      let to = ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z;
+      let source = ORIGIN + wrapped(cell.x, NX) * SLICE + wrapped(cell.y, NY) * PITCH + wrapped(cell.z, NZ);
+      now[to] = now[source];
+    }
+  `;
+  return { label: "wrap pads", code };
+}

@@ -1,0 +1,199 @@
+/**
+ * Predicts a configuration's rate before anything is compiled, to try promising configurations first.
+ *
+ * The roof is what memory bandwidth allows for the traversal's traffic (Williams, Waterman, Patterson,
+ * "Roofline", CACM 2009, 52(4); Levchenko et al., Computation 2016, 4(3), 29, §5). What keeps a kernel below
+ * it is added as time per update, expressed in **equivalent bytes**: device-memory bytes that take as long.
+ * So every constant below is a ratio and carries over to devices of other speeds. The constants fit rates
+ * measured on an NVIDIA H100 (2,995 GB/s, Deno 2.9.6, Vulkan, 2026-11-21). The result has to **order**
+ * configurations; it is not a promise.
+ *
+ * @module
+ */
+import type { Demand } from "../kernels/traversals/traversal.ts";
+
+/** A demand, with what a traversal may add for a sharper prediction; left out, it costs nothing. */
+export interface ModelInput extends Demand {
+  /**
+   * Reads and writes of workgroup memory per cell update, a vector counted once. For a torre with k cells of
+   * z a thread: (1 + 2·⌈S/k⌉) / k.
+   */
+  readonly exchangesPerUpdate?: number;
+  /** Reads of device memory per update that caches should serve: of a stepwise kernel, every tap. */
+  readonly cachedReadsPerUpdate?: number;
+  /** Instructions in the innermost loop, roughly; for a torre, all tiers of one unrolled iteration. */
+  readonly loopInstructions?: number;
+}
+
+/** What the model needs to know of a device. */
+export interface DeviceModel {
+  /** Bytes read plus bytes written per second by a plain copy, measured. */
+  readonly copyBytesPerSecond: number;
+  /** @default {255} 32-bit registers that a thread can have */
+  readonly registersPerThreadLimit?: number;
+  /** @default {65536} 32-bit registers of a multiprocessor */
+  readonly registersPerMultiprocessor?: number;
+  /** @default {2048} threads that a multiprocessor keeps in flight */
+  readonly threadsPerMultiprocessor?: number;
+  /** @default {32} threads that execute together */
+  readonly simdWidth?: number;
+  /**
+   * How many workgroups fill the device to 1 − 1/e; below, multiprocessors idle. WebGPU does not tell their
+   * number; 100 suits 132 of them.
+   * @default {100}
+   */
+  readonly saturationWorkgroups?: number;
+  /**
+   * Instructions that fit the instruction cache. A guess that explains why the H100 prefers DTS = 1 at order 6
+   * although DTS = 2 fits its registers; no counter was read.
+   * @default {4096}
+   */
+  readonly loopInstructionsLimit?: number;
+  /** @default {2000} one dispatch with its memory barrier; 2.05 µs measured with tiny grids */
+  readonly dispatchNs?: number;
+  /** @default {0.12} starting a workgroup; 128-thread stepwise workgroups reached 173, 256-thread ones 223 Gcells/s */
+  readonly workgroupNs?: number;
+}
+
+/** A predicted rate, and what it is made of. */
+export interface Prediction {
+  /** Cell updates per second, the grid's own cells. */
+  readonly cellsPerSecond: number;
+  /** The bandwidth roof: the same without anything but the traversal's own traffic. */
+  readonly roofCellsPerSecond: number;
+  /** Bytes of device memory that would take as long as one update, overheads aside. */
+  readonly equivalentBytesPerUpdate: number;
+  /** Registers per thread that do not fit. */
+  readonly spilledRegisters: number;
+  /** Fraction of the device that the workgroups fill, 0 to 1. */
+  readonly utilisation: number;
+}
+
+/**
+ * Equivalent bytes of one access to workgroup memory. At S = 1…4 and 1 or 2 z a thread, what torres on the
+ * H100 take beyond their traffic is 1.0–1.8 · 10⁻¹³ s per access, 0.3–0.55 B at 2,995 GB/s: about one access of
+ * 32 threads per clock and multiprocessor.
+ */
+const BYTES_PER_EXCHANGE = 0.5;
+
+/**
+ * Equivalent bytes of r cached reads per update: this · r². More reads need more cache bandwidth, and more
+ * planes share the same cache, so that more of them miss. Measured beyond the roof with r = 7, 13, 19, 25:
+ * 1.4, 6.6, 22.4, 31.4 B (wave) and 3.3, 8.3, 23.2, 31.4 B (heat).
+ */
+const BYTES_PER_SQUARED_READ = 0.048;
+
+/**
+ * Equivalent bytes of one spilled register, per update. DTS = 6 with 2 z a thread (estimate: 370 registers) must
+ * come out under 100 Gcells/s, as measured.
+ */
+const BYTES_PER_SPILL = 0.35;
+
+/**
+ * The register estimate counts every value that a tier loads; a compiler loads late when registers run short.
+ * DTS = 5 with 2 z a thread, estimated at 274, does not spill where 255 exist.
+ */
+const REGISTER_TOLERANCE = 1.1;
+
+/** A multiprocessor keeps at most this many workgroups in flight. */
+const WORKGROUPS_PER_MULTIPROCESSOR = 32;
+
+/** With t threads in flight on a multiprocessor, t / (t + this) of the time is not spent waiting for memory. */
+const LATENCY_THREADS = 4;
+
+/** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
+const BARRIER_STALL = 0.1;
+
+/**
+ * Cells per second that bandwidth allows for the traversal's traffic.
+ *
+ * @param demand what the configuration moves and repeats
+ * @param copyBytesPerSecond measured copy bandwidth, bytes read plus bytes written
+ */
+export function roofOf(
+  demand: Pick<Demand, "bytesPerUpdate" | "redundancy">,
+  copyBytesPerSecond: number,
+): number {
+  return copyBytesPerSecond / (demand.bytesPerUpdate * demand.redundancy);
+}
+
+/** Options of {@linkcode predictRate}. */
+export interface PredictOptions {
+  /** The grid's own cells, that a step's fixed costs are spread over. */
+  cells: number;
+}
+
+/**
+ * Predicts the rate of a configuration.
+ *
+ * @param demand what it asks of the device
+ * @param device the device
+ * @param options the size of the problem
+ *
+ * @example
+ * ```ts
+ * import { predictRate } from "./roofline.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const stepwise = {
+ *   bytesPerUpdate: 12, redundancy: 1, registersPerThread: 30, threadsPerWorkgroup: 256,
+ *   workgroupBytes: 0, workgroupsPerDispatch: 2_000_000, dispatchesPerStep: 1,
+ * };
+ * const options = { cells: 256 * 2_000_000 };
+ * const full = predictRate(stepwise, { copyBytesPerSecond: 2995e9 }, options);
+ * const ragged = predictRate({ ...stepwise, threadsPerWorkgroup: 33 }, { copyBytesPerSecond: 2995e9 }, options);
+ * assert(full.cellsPerSecond <= full.roofCellsPerSecond);
+ * assert(ragged.cellsPerSecond < 0.6 * full.cellsPerSecond);
+ * ```
+ */
+export function predictRate(demand: ModelInput, device: DeviceModel, { cells }: PredictOptions): Prediction {
+  const {
+    copyBytesPerSecond,
+    registersPerThreadLimit = 255,
+    registersPerMultiprocessor = 65536,
+    threadsPerMultiprocessor = 2048,
+    simdWidth = 32,
+    saturationWorkgroups = 100,
+    loopInstructionsLimit = 4096,
+    dispatchNs = 2000,
+    workgroupNs = 0.12,
+  } = device;
+  // a partly filled SIMD group takes as long as a full one
+  const groupThreads = Math.ceil(demand.threadsPerWorkgroup / simdWidth) * simdWidth;
+  const registerLimit = Math.min(
+    registersPerThreadLimit,
+    Math.floor(registersPerMultiprocessor / groupThreads),
+  );
+  const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
+  const bytes = demand.bytesPerUpdate +
+    BYTES_PER_EXCHANGE * (demand.exchangesPerUpdate ?? 0) +
+    BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
+    BYTES_PER_SPILL * spilled;
+  // a loop that outgrows the instruction cache is fetched anew by every SIMD group
+  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit) ** 2;
+  const equivalentBytesPerUpdate = bytes * refetch * demand.redundancy;
+
+  const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
+  const resident = Math.max(
+    1,
+    Math.min(
+      Math.floor(registersPerMultiprocessor / Math.max(1, registers)),
+      Math.floor(threadsPerMultiprocessor / groupThreads),
+      WORKGROUPS_PER_MULTIPROCESSOR,
+    ),
+  );
+  const hidden = resident * groupThreads / (resident * groupThreads + LATENCY_THREADS);
+  const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
+  const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);
+  const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled;
+
+  const updateSeconds = equivalentBytesPerUpdate / (copyBytesPerSecond * utilisation);
+  const stepOverheadNs = demand.dispatchesPerStep * (dispatchNs + demand.workgroupsPerDispatch * workgroupNs);
+  return {
+    cellsPerSecond: 1 / (updateSeconds + stepOverheadNs * 1e-9 / cells),
+    roofCellsPerSecond: roofOf(demand, copyBytesPerSecond),
+    equivalentBytesPerUpdate,
+    spilledRegisters: spilled,
+    utilisation,
+  };
+}

@@ -1,0 +1,7 @@
+/**
+ * Stands in for `jsr:@std/cli` where JSR cannot be reached: `parseArgs` with the published signature. `links`
+ * in deno.json puts it in place; without that line the published package serves.
+ *
+ * @module
+ */
+export { type Args, parseArgs, type ParseOptions } from "./parse_args.ts";

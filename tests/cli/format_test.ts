@@ -1,0 +1,59 @@
+import { assertEquals } from "@std/assert";
+import {
+  formatBandwidth,
+  formatCount,
+  formatDuration,
+  formatFactor,
+  formatPercent,
+  formatRate,
+  formatTable,
+} from "../../tuner/cli/format.ts";
+
+Deno.test("rates have three digits and no exponent", () => {
+  const cases: [number, string][] = [
+    [770.4e9, "770 Gcells/s"],
+    [0.2905e9, "0.290 Gcells/s"],
+    [8.4e9, "8.40 Gcells/s"],
+    [99.96e9, "100 Gcells/s"],
+    [9.996e9, "10.0 Gcells/s"],
+    [1234e9, "1,234 Gcells/s"],
+    [1, "0.00000000100 Gcells/s"],
+    [0, "0 Gcells/s"],
+    [NaN, "unknown Gcells/s"],
+  ];
+  for (const [rate, text] of cases) assertEquals(formatRate(rate), text);
+  assertEquals(formatBandwidth(2995e9), "2,995 GB/s");
+});
+
+Deno.test("durations take the unit that suits them", () => {
+  const cases: [number, string][] = [
+    [0, "0 ns"],
+    [850, "850 ns"],
+    [2050, "2.05 µs"],
+    [999.9e3, "1.00 ms"],
+    [11e6, "11.0 ms"],
+    [4.2e9, "4.20 s"],
+    [59.4e9, "59.4 s"],
+    [59.7e9, "1 min 00 s"],
+    [125e9, "2 min 05 s"],
+    [3599.9e9, "1 h 00 min"],
+    [3725e9, "1 h 02 min"],
+    [Infinity, "unknown"],
+  ];
+  for (const [timeNs, text] of cases) assertEquals(formatDuration(timeNs), text);
+});
+
+Deno.test("percents and factors keep two digits where they are small", () => {
+  assertEquals([0.771, 0.0312, 0.0002, 0, 1.29].map(formatPercent), ["77%", "3.1%", "0.020%", "0%", "129%"]);
+  assertEquals([3.14159, 0.95, 129].map(formatFactor), ["3.1×", "0.95×", "129×"]);
+  assertEquals(formatCount(1234567.2), "1,234,567");
+});
+
+Deno.test("tables align left and right, without spaces at the ends", () => {
+  const rows = [["kernel", "rate", "note"], ["torre", "770"], ["größer ×", "3.1", "é"]];
+  assertEquals(
+    formatTable(rows, { right: [1], indent: "  " }),
+    ["  kernel    rate  note", "  torre      770", "  größer ×   3.1  é"].join("\n"),
+  );
+  assertEquals(formatTable([]), "");
+});

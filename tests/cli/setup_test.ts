@@ -1,0 +1,77 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { type CommandOutcome, setUp, type SetupHost } from "../../tuner/cli/setup.ts";
+
+/** What a set-up said and ran. */
+interface Trace {
+  said: string[];
+  ran: string[];
+}
+
+/** Sets up a Debian machine without an adapter, root at the keyboard, but for the deviation. */
+async function setUpWith(deviation: Partial<SetupHost> = {}): Promise<Trace> {
+  const trace: Trace = { said: [], ran: [] };
+  await setUp({
+    hasAdapter: () => Promise.resolve(false),
+    os: "linux",
+    isRoot: () => true,
+    exists: (path) => path === "/usr/bin/apt-get",
+    say: (line) => trace.said.push(line),
+    ...deviation,
+    run: (command) => {
+      trace.ran.push(command.filter((word) => word !== "-o" && !word.startsWith("Acquire")).join(" "));
+      return deviation.run?.(command) ?? Promise.resolve({ success: true, output: "" });
+    },
+  });
+  return trace;
+}
+
+Deno.test("setUp says and runs nothing with an adapter", async () => {
+  assertEquals(await setUpWith({ hasAdapter: () => Promise.resolve(true) }), { said: [], ran: [] });
+});
+
+Deno.test("setUp installs Mesa's driver for root on Debian, with one line", async () => {
+  const { said, ran } = await setUpWith();
+  assertEquals(ran, ["apt-get update", "apt-get install -y libvulkan1 mesa-vulkan-drivers"]);
+  assertEquals(said.length, 1);
+  assertStringIncludes(said[0], "installing");
+});
+
+Deno.test("setUp names the command to type where it is not root", async () => {
+  const { said, ran } = await setUpWith({ isRoot: () => false });
+  assertEquals(ran, []);
+  assertMatch(said.join(), /^[^\n]*sudo apt-get install -y libvulkan1 mesa-vulkan-drivers$/);
+});
+
+Deno.test("setUp names the command of another package manager, and runs none", async () => {
+  const { said, ran } = await setUpWith({ exists: (path) => path === "/usr/bin/pacman" });
+  assertEquals(ran, []);
+  assertStringIncludes(said.join(), "type: pacman -S");
+});
+
+Deno.test("setUp goes on where nothing can be installed", async () => {
+  for (const deviation of [{ os: "darwin" }, { exists: () => false }]) {
+    const { said, ran } = await setUpWith(deviation);
+    assertEquals([said.length, ran], [1, []]);
+    assertStringIncludes(said[0], "going on without a GPU");
+  }
+});
+
+Deno.test("setUp does not install again what is there and does not help", async () => {
+  const { said, ran } = await setUpWith({ exists: () => true });
+  assertEquals(ran, []);
+  assertStringIncludes(said.join(), "is installed");
+});
+
+Deno.test("setUp installs from older package lists where the update fails", async () => {
+  const run = ([...command]: readonly string[]): Promise<CommandOutcome> =>
+    Promise.resolve({ success: !command.includes("update"), output: "no network" });
+  const { said, ran } = await setUpWith({ run });
+  assertEquals([said.length, ran.length], [1, 2]);
+});
+
+Deno.test("setUp shows the end of what apt-get said when it fails, and what to type", async () => {
+  const output = "one\ntwo\nthree\nE: no network\n";
+  const { said } = await setUpWith({ run: () => Promise.resolve({ success: false, output }) });
+  const [, report] = said;
+  assertMatch(report, /^two\nthree\nE: no network\nfacet: .*type: apt-get install -y libvulkan1/);
+});

@@ -1,0 +1,171 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { parseSpaceOptions, parseTuneOptions, type TuneOptions } from "../../tuner/cli/tune_options.ts";
+import { UserError } from "../../tuner/cli/user_error.ts";
+
+const CHOICES = {
+  traversals: ["stepwise", "marching", "diamond-torre"],
+  strategies: ["exhaustive", "random"],
+};
+
+function parse(...args: string[]): TuneOptions {
+  const options = parseTuneOptions(args, CHOICES);
+  assert(!("help" in options));
+  return options;
+}
+
+function messageOf(...args: string[]): string {
+  const { message } = assertThrows(() => parseTuneOptions(args, CHOICES), UserError);
+  assert(!message.includes("\n"), message);
+  return message;
+}
+
+Deno.test("tune without options is the wave equation of order 2 for a minute", () => {
+  assertEquals(parse(), {
+    stencil: "wave",
+    order: 2,
+    courant: undefined,
+    grid: undefined,
+    boundary: "zero",
+    steps: undefined,
+    traversals: [],
+    strategy: "exhaustive",
+    budget: { timeNs: 60e9 },
+    cpuWorkers: undefined,
+    gpu: true,
+    seed: 1,
+    startShare: 0.1,
+    out: undefined,
+    json: false,
+    quiet: false,
+  });
+});
+
+Deno.test("tune takes every option of the contract", () => {
+  const args = "--stencil wave --order=14 --courant 0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
+    "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
+    "--cpu-workers 0 --seed 42 --start-share 0.25 --out a/b.json --json --quiet";
+  assertEquals(parse(...args.split(" ")), {
+    stencil: "wave",
+    order: 14,
+    courant: 0.3,
+    grid: [17, 19, 23],
+    boundary: "periodic",
+    steps: 31,
+    traversals: ["stepwise", "diamond-torre"],
+    strategy: "random",
+    budget: { evaluations: 500 },
+    cpuWorkers: 0,
+    gpu: true,
+    seed: 42,
+    startShare: 0.25,
+    out: "a/b.json",
+    json: true,
+    quiet: true,
+  });
+  assertEquals(parse("--no-gpu").gpu, false);
+});
+
+Deno.test("budgets are times or evaluations", () => {
+  const cases: [string, TuneOptions["budget"]][] = [
+    ["60s", { timeNs: 60e9 }],
+    ["2m", { timeNs: 120e9 }],
+    ["1.5h", { timeNs: 5400e9 }],
+    ["250ms", { timeNs: 250e6 }],
+    ["7", { evaluations: 7 }],
+  ];
+  for (const [text, budget] of cases) assertEquals(parse("--budget", text).budget, budget);
+});
+
+Deno.test("a wrong request is one line: option, wanted, found", () => {
+  const cases: [args: string, message: string][] = [
+    [
+      "--grid 0x5x5",
+      'Cannot use --grid: wanted XxYxZ with whole numbers >= 1, as 384x256x256: found "0x5x5"',
+    ],
+    ["--grid 9999999x9999999x9999999", "wanted at most 2147483647 cells, what a buffer can hold"],
+    ["--grid 5x5", 'found "5x5"'],
+    ["--grid 5x5x5x5", 'found "5x5x5x5"'],
+    ["--grid 5x5x-5", 'found "5x5x-5"'],
+    ["--grid 1e3x5x5", "found"],
+    ["--grid NaNxNaNxNaN", "found"],
+    [`--grid ${"9".repeat(400)}x1x1`, "wanted at most 2147483647 cells"],
+    ["--order 3", 'Cannot use --order: wanted one of 2, 4, 6, 8, 10, 12, 14: found "3"'],
+    ["--order two", 'found "two"'],
+    ["--order 0x2", 'found "0x2"'],
+    ["--order 16", 'found "16"'],
+    ["--steps 0", 'Cannot use --steps: wanted a whole number from 1 to 1000000000: found "0"'],
+    ["--steps 1.5", 'found "1.5"'],
+    ["--steps NaN", 'found "NaN"'],
+    ["--steps -5", 'found "-5"'],
+    ["--budget -1s", 'wanted a time as 60s or 2m, or a number of evaluations as 500: found "-1s"'],
+    ["--budget 0", 'found "0"'],
+    ["--budget 0s", 'found "0s"'],
+    ["--budget 1.5", 'found "1.5"'],
+    ["--budget 60sec", 'found "60sec"'],
+    ["--budget NaN", 'found "NaN"'],
+    ["--budget 1e9", 'found "1e9"'],
+    ["--courant 0.6", "at most 0.577350, the stability limit of order 2"],
+    ["--order 14 --courant 0.5", "the stability limit of order 14"],
+    ["--courant 0", "wanted a number above 0"],
+    ["--courant -0.1", 'found "-0.1"'],
+    ["--courant NaN", 'found "NaN"'],
+    ["--boundary open", 'wanted one of zero, periodic: found "open"'],
+    ["--stencil heat", "Cannot use --stencil heat: it is not available yet: wanted wave"],
+    ["--stencil maxwell", 'Cannot use --stencil: wanted wave: found "maxwell"'],
+    ["--traversal swept", 'wanted one of stepwise, marching, diamond-torre: found "swept"'],
+    ["--strategy genetic", 'wanted one of exhaustive, random: found "genetic"'],
+    ["--cpu-workers 2.5", 'found "2.5"'],
+    ["--cpu-workers 99999", "wanted a whole number from 0 to 1024"],
+    ["--no-gpu --cpu-workers 0", "nothing is left that could compute"],
+    ["--seed 4294967296", "wanted a whole number from 0 to 4294967295"],
+    ["--start-share 1.1", "wanted a number from 0 to 1"],
+    ["--start-share -0.1", 'found "-0.1"'],
+    ["--order 2 --order 4", "--order"],
+    ["--grid", "--grid"],
+    ["--grid --json", "--grid"],
+    ["--out=", "--out"],
+    ["wave", "wave"],
+    ["--json=yes", "--json"],
+    ["--resume", "--resume"],
+    ["--gpu", "--gpu"],
+    ["--boundry zero", "did you mean --boundary?"],
+    ["--ordre 4", "did you mean --order?"],
+    ["-x", "-x"],
+  ];
+  for (const [args, message] of cases) assertStringIncludes(messageOf(...args.split(" ")), message);
+});
+
+Deno.test("help lists every option with its default, and nothing that is not there yet", () => {
+  const request = parseTuneOptions(["--help"], CHOICES);
+  assert("help" in request);
+  const names = [
+    "stencil",
+    "order",
+    "courant",
+    "grid",
+    "boundary",
+    "steps",
+    "traversal",
+    "cpu-workers",
+    "no-gpu",
+  ];
+  const more = ["strategy", "budget", "start-share", "seed", "out", "json", "quiet", "help"];
+  for (const name of [...names, ...more]) assertStringIncludes(request.help, `--${name}`);
+  for (const shown of ["default 60s", "default 2)", "default zero", "diamond-torre", "exhaustive, random"]) {
+    assertStringIncludes(request.help, shown);
+  }
+  for (const later of ["heat", "life", "elastic", "--resume", "--delta"]) {
+    assert(!request.help.includes(later), later);
+  }
+  assert(request.help.split("\n").every((line) => line.length <= 120));
+});
+
+Deno.test("space takes the options of the problem only", () => {
+  const options = parseSpaceOptions(["--order", "4", "--json", "--traversal", "marching"], CHOICES);
+  assert(!("help" in options));
+  assertEquals([options.order, options.json, options.traversals], [4, true, ["marching"]]);
+  const wrong = assertThrows(() => parseSpaceOptions(["--budget", "60s"], CHOICES), UserError);
+  assertStringIncludes(wrong.message, "--budget");
+  const help = parseSpaceOptions(["--help"], CHOICES);
+  assert("help" in help && !help.help.includes("--budget"));
+});

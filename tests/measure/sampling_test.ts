@@ -1,0 +1,73 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { HOST_BATCH_NS, repetitionsFor, sampleUntilStable } from "../../tuner/measure/sampling.ts";
+
+/** Plays back times, on a clock that they move. */
+function playBack(timesNs: readonly number[]) {
+  let clockNs = 0, calls = 0;
+  return {
+    now: () => clockNs,
+    calls: () => calls,
+    sample: () => {
+      const timeNs = timesNs[Math.min(calls++, timesNs.length - 1)];
+      clockNs += timeNs;
+      return Promise.resolve(timeNs);
+    },
+  };
+}
+
+Deno.test("sampling ends with three equal samples", async () => {
+  const { sample, now } = playBack([100, 100.2, 99.9]);
+  const { samplesNs, stable } = await sampleUntilStable(sample, { now });
+  assertEquals([samplesNs, stable], [[100, 100.2, 99.9], true]);
+});
+
+Deno.test("sampling goes on while the interval is wide", async () => {
+  // a cold first sample, 40% off
+  const { sample, now } = playBack([140, 100, 101, 100, 99, 100]);
+  const { samplesNs, stable } = await sampleUntilStable(sample, { now });
+  assert(stable);
+  // the second smallest and second largest of nine leave it out
+  assertEquals(samplesNs.length, 9);
+});
+
+Deno.test("sampling stops at the most samples, not stable", async () => {
+  const { sample, now } = playBack([100, 150, 90, 160, 80, 170, 70]);
+  const { samplesNs, stable } = await sampleUntilStable(sample, { now, maxSamples: 5 });
+  assertEquals([samplesNs.length, stable], [5, false]);
+});
+
+Deno.test("sampling takes one sample of any length, and none that would end after the budget", async () => {
+  const long = playBack([100]);
+  assertEquals((await sampleUntilStable(long.sample, { now: long.now, budgetNs: 50 })).samplesNs, [100]);
+  const short = playBack([100, 150]);
+  const { samplesNs, stable } = await sampleUntilStable(short.sample, { now: short.now, budgetNs: 290 });
+  assertEquals([samplesNs, stable], [[100, 150], false]);
+});
+
+Deno.test("sampling passes on what a sample throws, and refuses no time at all", async () => {
+  const now = () => 0;
+  await assertRejects(
+    () => sampleUntilStable(() => Promise.reject(new Error("lost")), { now }),
+    Error,
+    "lost",
+  );
+  for (const timeNs of [0, -1, NaN, Infinity]) {
+    await assertRejects(
+      () => sampleUntilStable(() => Promise.resolve(timeNs), { now }),
+      RangeError,
+      `${timeNs}`,
+    );
+  }
+});
+
+Deno.test("repetitions make a batch long enough, at least one, at most the most", () => {
+  assertEquals(repetitionsFor(2e6), 1);
+  assertEquals(repetitionsFor(1.9e6), 2);
+  assertEquals(repetitionsFor(5e9), 1);
+  assertEquals(repetitionsFor(1), 10_000);
+  for (const unknown of [0, NaN, -3]) assertEquals(repetitionsFor(unknown, { maxRepetitions: 50 }), 50);
+});
+
+Deno.test("a host batch keeps the 11 ms poll tick to 2%", () => {
+  assert(11e6 / HOST_BATCH_NS <= 0.02);
+});

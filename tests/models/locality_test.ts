@@ -1,0 +1,82 @@
+import { assertAlmostEquals, assertThrows } from "@std/assert";
+import { bytesPerUpdate, stepwiseLocality, torreLocality, torreRowLocality } from "../../models/locality.ts";
+
+/** Cells (a, b) of a diamond in its own diagonal coordinates: a + b even, both from `from` to below `to`. */
+function square(from: number, to: number): Set<string> {
+  const cells = new Set<string>();
+  for (let a = from; a < to; a++) {
+    for (let b = from; b < to; b++) if ((a + b) % 2 === 0) cells.add(`${a},${b}`);
+  }
+  return cells;
+}
+
+/** Values that a torre moves and updates, counted cell by cell. `neighbours`: what one more loads is shared. */
+function count(
+  { s, dts, nt, levels, neighbours }: {
+    s: number;
+    dts: number;
+    nt: number;
+    levels: number;
+    neighbours: boolean;
+  },
+) {
+  const w = 2 * s * dts;
+  const held = square(-s, w - s);
+  const loads = new Set([...square(-s, w + s)].filter((cell) => !held.has(cell)));
+  // the next torre of the row lies W further in a, W less in b
+  const shared = [...loads].filter((cell) => {
+    const [a, b] = cell.split(",").map(Number);
+    return loads.has(`${a - w},${b + w}`);
+  }).length;
+  const kept = square(2 * s, w);
+  const stores = [...square(0, w)].filter((cell) => !kept.has(cell)).length;
+  const first = held.size + (levels === 2 ? square(0, w).size : 0);
+  const last = square(s, w - s).size + (levels === 2 ? square(0, w - 2 * s).size : 0);
+  const perTier = loads.size + stores - (neighbours ? shared : 0);
+  return square(0, w).size * nt / (perTier * nt + first + last);
+}
+
+Deno.test("torre locality equals a count of cells", () => {
+  for (const s of [1, 2, 3]) {
+    for (const dts of [1, 2, 3, 5]) {
+      for (const nt of [1, 2, 7, 96]) {
+        for (const levels of [1, 2] as const) {
+          const options = { levelsRead: levels };
+          assertAlmostEquals(
+            torreLocality(dts, nt, options),
+            count({ s, dts, nt, levels, neighbours: false }),
+            1e-12,
+          );
+          assertAlmostEquals(
+            torreRowLocality(dts, nt, options),
+            count({ s, dts, nt, levels, neighbours: true }),
+            1e-12,
+          );
+        }
+      }
+    }
+  }
+});
+
+Deno.test("torre locality equals the paper's formulas with Nt = 2·DTS·n", () => {
+  for (const [dts, n] of [[1, 3], [4, 2], [5, 9]]) {
+    const ends = 2 - 2 / dts + 1 / dts ** 2;
+    assertAlmostEquals(torreLocality(dts, 2 * dts * n), dts * n / (4 * n + ends), 1e-12);
+    assertAlmostEquals(torreRowLocality(dts, 2 * dts * n), dts * n / (n * (4 - 1 / dts) + ends), 1e-12);
+  }
+});
+
+Deno.test("torre locality approaches DTS/4 and DTS/(4 − 1/DTS)", () => {
+  assertAlmostEquals(torreLocality(6, 1e9), 6 / 4, 1e-6);
+  assertAlmostEquals(torreRowLocality(6, 1e9), 6 / (4 - 1 / 6), 1e-6);
+});
+
+Deno.test("stepwise locality gives the 12 bytes of the wave equation and the 8 of heat", () => {
+  assertAlmostEquals(bytesPerUpdate(stepwiseLocality(2)), 12, 1e-12);
+  assertAlmostEquals(bytesPerUpdate(stepwiseLocality(1)), 8, 1e-12);
+});
+
+Deno.test("torre locality refuses a torre without tiers or width", () => {
+  assertThrows(() => torreLocality(0, 4), RangeError, "DTS and Nt must be at least 1: they are 0 and 4");
+  assertThrows(() => torreRowLocality(2, NaN), RangeError, "NaN");
+});

@@ -1,0 +1,195 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import fc from "fast-check";
+import type { Measurement } from "../../tuner/configuration.ts";
+import { Journal, journalPath, readJournal } from "../../tuner/profile/journal.ts";
+import {
+  formatLine,
+  type JournalHeader,
+  type JournalRecord,
+  parseJournal,
+} from "../../tuner/profile/journal_format.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { DEVICE, ENTRY, PROBLEM } from "./sample_profile.ts";
+
+const HEADER: JournalHeader = {
+  tool: { name: "facet", version: "0.1.0" },
+  device: DEVICE,
+  problem: PROBLEM,
+  kernelSource: "0123abcd",
+};
+
+const MEASUREMENT: Measurement = {
+  configuration: ENTRY.configuration,
+  cellsPerSecond: 770e9,
+  confidence95: [760e9, 780e9],
+  samples: [770e9, 760e9, 780e9],
+  spread: 0.026,
+  verification: ENTRY.verification,
+  compileNs: 1e9,
+};
+
+/** Letters of more than one byte, so that a cut can fall inside one. */
+const FAILURE = { reason: "compile", message: "Ⅷ größer als 255 µs\n\u2028" } as const;
+
+const AT = "2026-11-21T10:00:00.000Z";
+
+const RECORDS: readonly JournalRecord[] = [
+  { kind: "run", version: 1, run: "a", startedAt: AT, ...HEADER },
+  { kind: "measurement", run: "a", at: AT, measurement: MEASUREMENT },
+  { kind: "failure", run: "a", at: AT, configuration: ENTRY.configuration, failure: FAILURE },
+  { kind: "run", version: 1, run: "b", startedAt: AT, ...HEADER },
+  { kind: "measurement", run: "b", at: AT, measurement: MEASUREMENT },
+];
+
+const LINES = RECORDS.map((record) => new TextEncoder().encode(formatLine(record)));
+
+function join(lines: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(lines.flatMap((line) => [...line]));
+}
+
+async function withFile(test: (path: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    await test(`${directory}/p.json.journal.jsonl`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test("journal gives back every record", () => {
+  assertEquals(parseJournal(join(LINES)), { records: RECORDS, damaged: [], torn: false });
+  assertEquals(parseJournal(new Uint8Array(0)), { records: [], damaged: [], torn: false });
+});
+
+Deno.test("journal cut at any byte loses the record in flight and nothing else", () => {
+  const whole = join(LINES);
+  const ends = LINES.map((_, i) => join(LINES.slice(0, i + 1)).length);
+  for (let length = 0; length <= whole.length; length++) {
+    const { records, damaged, torn } = parseJournal(whole.subarray(0, length));
+    // a record is whole once its closing brace is there, line end or not
+    const kept = ends.filter((end) => end - 1 <= length).length;
+    assertEquals(records.length, kept, `cut at ${length}`);
+    assertEquals(damaged, []);
+    const isAtEnd = length === 0 || ends.some((end) => end === length || end - 1 === length);
+    assertEquals(torn, !isAtEnd, `cut at ${length}`);
+  }
+});
+
+Deno.test("journal reports a changed byte, wherever it is, and keeps the other lines", () => {
+  const whole = join(LINES);
+  const property = fc.property(
+    fc.integer({ min: 0, max: whole.length - 1 }),
+    fc.integer({ min: 1, max: 255 }),
+    (index, flip) => {
+      const bytes = whole.slice();
+      bytes[index] ^= flip;
+      const { records, damaged, torn } = parseJournal(bytes);
+      const known = RECORDS.map((record) => JSON.stringify(record));
+      assert(
+        records.every((record) => known.includes(JSON.stringify(record))),
+        "a changed record was accepted",
+      );
+      const isLineEnd = index === whole.length - 1;
+      assert(damaged.length > 0 || torn || isLineEnd, "nothing was reported");
+      // a damaged line costs itself; a damaged start of a run costs the run; a lost line end two lines
+      assert(records.length >= RECORDS.length - 3, `${records.length} records left`);
+    },
+  );
+  fc.assert(property, { seed: 5, numRuns: 2000 });
+});
+
+Deno.test("journal reports what is no record of this version, with its line", () => {
+  const line = (record: unknown) => new TextEncoder().encode(formatLine(record as JournalRecord));
+  const [run, measurement] = RECORDS;
+  const cases: [record: unknown, reason: string][] = [
+    [{ ...run, version: 2 }, "Cannot read the record: version: wanted "],
+    [{ ...measurement, run: "c" }, "the record that began its run is missing"],
+    [{ ...measurement, kind: "guess" }, "Cannot read the record: kind: "],
+    [{ ...measurement, measurement: { ...MEASUREMENT, cellsPerSecond: -1 } }, "measurement.cellsPerSecond: "],
+    [JSON.parse('{"kind":"run","__proto__":{"x":1}}'), "wanted no key named __proto__"],
+    [null, "Cannot read the record: "],
+  ];
+  for (const [record, reason] of cases) {
+    const { records, damaged } = parseJournal(join([LINES[0], line(record), LINES[1]]));
+    assertEquals(records.length, 2);
+    assertEquals(damaged.map((d) => d.line), [2]);
+    assert(damaged[0].reason.includes(reason), damaged[0].reason);
+  }
+});
+
+Deno.test("journal never crashes on bytes that are none", () => {
+  const property = fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+    const { records } = parseJournal(bytes);
+    assertEquals(records, []);
+  });
+  fc.assert(property, { seed: 6, numRuns: 500 });
+});
+
+Deno.test("journal on disk holds every record when its append resolves", () =>
+  withFile(async (path) => {
+    const now = () => new Date(AT);
+    const journal = await Journal.open(path, HEADER, { now });
+    await Promise.all([
+      journal.measured(MEASUREMENT),
+      journal.failed(ENTRY.configuration, FAILURE),
+      journal.measured(MEASUREMENT),
+    ]);
+    const content = await readJournal(path);
+    const kinds = content.records.map(({ kind }) => kind);
+    assertEquals(kinds, ["run", "measurement", "failure", "measurement"]);
+    assertEquals(content.records[2], {
+      kind: "failure",
+      run: journal.run,
+      at: AT,
+      configuration: ENTRY.configuration,
+      failure: FAILURE,
+    });
+    assertEquals(content.damaged, []);
+    assertEquals((await Deno.readTextFile(path)).split("\n").length, 5, "a line a record");
+    journal.close();
+    journal.close();
+  }));
+
+Deno.test("a later run goes on in the same journal, whatever its last line looks like", () =>
+  withFile(async (path) => {
+    const whole = join(LINES.slice(0, 3));
+    const second = LINES[0].length + LINES[1].length;
+    for (const length of [0, 5, LINES[0].length - 1, second - 1, second, second + 9, whole.length]) {
+      await Deno.writeFile(path, whole.subarray(0, length));
+      const before = parseJournal(whole.subarray(0, length)).records;
+      const journal = await Journal.open(path, HEADER);
+      await journal.measured(MEASUREMENT);
+      journal.close();
+      const { records, damaged, torn } = await readJournal(path);
+      assertEquals(records.slice(0, -2), before, `cut at ${length}`);
+      assertEquals(records.slice(-2).map(({ run }) => run), [journal.run, journal.run]);
+      assertEquals([damaged, torn], [[], false], `cut at ${length}`);
+    }
+  }));
+
+Deno.test("a torn line longer than a block is removed", () =>
+  withFile(async (path) => {
+    const lines = Array.from({ length: 60 }, () => LINES).flat();
+    await Deno.writeFile(path, join([...lines, new Uint8Array(200_000).fill(0x78)]));
+    (await Journal.open(path, HEADER)).close();
+    const { records, damaged } = await readJournal(path);
+    assertEquals([records.length, damaged], [lines.length + 1, []]);
+  }));
+
+Deno.test("what could not be read back is not written", () =>
+  withFile(async (path) => {
+    const journal = await Journal.open(path, HEADER);
+    const measurement = { ...MEASUREMENT, cellsPerSecond: NaN };
+    await assertRejects(() => journal.measured(measurement), ProfileError, "cellsPerSecond");
+    await journal.failed(ENTRY.configuration, { reason: "compile", message: "e".repeat(1e5) });
+    journal.close();
+    const { records, damaged } = await readJournal(path);
+    assertEquals([records.map(({ kind }) => kind), damaged], [["run", "failure"], []]);
+  }));
+
+Deno.test("an unwritable journal is one line, one that is not there is empty", async () => {
+  const error = await assertRejects(() => Journal.open("/no/such/journal", HEADER), ProfileError);
+  assertEquals(error.message, "Cannot write /no/such/journal: No such file or directory");
+  assertEquals(await readJournal("/no/such/journal"), { records: [], damaged: [], torn: false });
+  assertEquals(journalPath("profiles/x.json"), "profiles/x.json.journal.jsonl");
+});

@@ -1,0 +1,199 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { Ajv2020 } from "npm:ajv@^8.17.1/dist/2020.js";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Configuration, Verification } from "../../tuner/configuration.ts";
+import type { DeviceDescription } from "../../tuner/device.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import {
+  describeProblem,
+  parseProfile,
+  type Profile,
+  type ProfileDevice,
+  type ProfileEntry,
+} from "../../tuner/profile/schema.ts";
+import { JSON_SCHEMA_URL, renderJsonSchema } from "../../tuner/profile/write_json_schema.ts";
+import { ENTRY, PROFILE } from "./sample_profile.ts";
+
+type Changeable = Record<string, unknown>;
+
+/** The sample profile with one place changed. */
+function changed(path: readonly (string | number)[], value: unknown): string {
+  const copy = structuredClone(PROFILE) as unknown as Changeable;
+  const parent = path.slice(0, -1).reduce<Changeable>((at, key) => at[key] as Changeable, copy);
+  if (value === undefined) delete parent[path[path.length - 1]];
+  else parent[path[path.length - 1]] = value;
+  return JSON.stringify(copy);
+}
+
+function messageOf(json: string): string {
+  try {
+    parseProfile(json, "p.json");
+  } catch (error) {
+    assert(error instanceof ProfileError, String(error));
+    assert(!error.message.includes("\n"));
+    return error.message;
+  }
+  return "";
+}
+
+Deno.test("schema takes the sample profile and gives it back", () => {
+  assertEquals(parseProfile(JSON.stringify(PROFILE), "p.json"), PROFILE);
+});
+
+Deno.test("schema's records are the ones that the tuner exchanges", () => {
+  // fails to compile when they drift apart
+  const configuration: Configuration = ENTRY.configuration;
+  const back: ProfileEntry["configuration"] = configuration;
+  const verification: Verification = ENTRY.verification;
+  const description: DeviceDescription = PROFILE.device;
+  const device: ProfileDevice = { ...description, measured: { copyBytesPerSecond: null } };
+  assert(back && verification && device);
+});
+
+Deno.test("schema refuses another version, naming both", () => {
+  for (const [version, shown] of [[2, "2"], ["1", '"1"'], [null, "null"]] as const) {
+    assertEquals(
+      messageOf(changed(["schemaVersion"], version)),
+      `Cannot read p.json: it is a profile of version ${shown}: this Facet reads version 1`,
+    );
+  }
+});
+
+Deno.test("schema says where, what was wanted and what was found", () => {
+  const cases: [path: (string | number)[], value: unknown, message: string][] = [
+    [["device", "cpu", "cores"], 0, "device.cpu.cores: wanted a whole number >= 1, found 0"],
+    [["device", "cpu", "cores"], 1.5, "device.cpu.cores: wanted a whole number, found 1.5"],
+    [["entries", 0, "result", "cellsPerSecond"], "fast", 'cellsPerSecond: wanted a number, found "fast"'],
+    [["entries", 0, "result", "cellsPerSecond"], -3, "cellsPerSecond: wanted a number above 0, found -3"],
+    [["entries", 0, "result", "cellsPerSecond"], 1, "result: wanted a rate within its interval, found {"],
+    [
+      ["entries", 0, "result", "confidence95"],
+      [2, 1],
+      "wanted an interval, the lower end first, found a list",
+    ],
+    [["entries", 0, "result", "samples"], [], "samples: wanted at least one sample, found a list of 0"],
+    [["entries", 0, "result", "samples"], undefined, "samples: wanted a list of rates, found nothing"],
+    [
+      ["entries", 0, "problem", "grid"],
+      [100, 90],
+      "grid: wanted three whole numbers, x, y and z, found a list",
+    ],
+    [["entries", 0, "problem", "order"], undefined, "wanted an order with the wave equation"],
+    [["entries", 0, "problem", "delta"], 2, "wanted either order or delta, not both"],
+    [["entries", 0, "problem", "precision"], "f64", 'precision: wanted "f32", found "f64"'],
+    [["entries", 0, "configuration", "share", "gpuSlices"], 95, "share: wanted slices that add up to 100"],
+    [
+      ["entries", 0, "configuration", "share", "cpuWorkers"],
+      0,
+      "share: wanted a worker for the CPU's slices",
+    ],
+    [["entries", 0, "balance", 0, "gpuSlices"], 1, "entries[0].balance[0]: wanted slices that add up to 100"],
+    [["entries", 0, "verification", "maxError"], 1, "verification: wanted a largest error within the bound"],
+    [
+      ["entries", 0, "search", "failed"],
+      { "No Reason": 1 },
+      "wanted a name of small letters, digits and dashes",
+    ],
+    [["entries", 0, "speed"], 9, "entries[0].speed: wanted nothing of this name"],
+    [["createdAt"], "yesterday", 'createdAt: wanted a UTC time as 2026-11-21T10:00:00Z, found "yesterday"'],
+    [["entries"], {}, "entries: wanted a list of entries, found {}"],
+    [["device"], null, "device: wanted an object, found null"],
+  ];
+  for (const [path, value, message] of cases) assertStringIncludes(messageOf(changed(path, value)), message);
+});
+
+Deno.test("schema refuses what is no profile at all", () => {
+  for (const json of ["", "{", "[]", "null", "7", '"profile"', "{}", "\0", '{"schemaVersion":1}']) {
+    assertStringIncludes(messageOf(json), "Cannot read p.json: ");
+  }
+  assertEquals(messageOf("[]"), "Cannot read p.json: the whole: wanted an object, found a list of 0");
+});
+
+Deno.test("schema refuses numbers that JSON can write and no device can have", () => {
+  const text = JSON.stringify(PROFILE);
+  assertStringIncludes(messageOf(text.replace('"seed":1', '"seed":1e400')), "search.seed: wanted");
+  assertStringIncludes(messageOf(text.replace('"cores":8', '"cores":9007199254740993')), "cores: wanted");
+});
+
+Deno.test("schema refuses keys that reach a prototype, at any depth", () => {
+  const text = JSON.stringify(PROFILE);
+  for (const key of ["__proto__", "constructor", "prototype"]) {
+    const inParameters = text.replace('"dts":5', `"${key}":{"polluted":1}`);
+    assertEquals(messageOf(inParameters), `Cannot read p.json: wanted no key named ${key}, found one`);
+  }
+  assertEquals(({} as Changeable).polluted, undefined);
+});
+
+Deno.test("schema survives nesting that would overflow a stack", () => {
+  assertStringIncludes(messageOf("[".repeat(1e5) + "]".repeat(1e5)), "levels of nesting");
+});
+
+Deno.test("schema never accepts a profile with a part of the wrong type, and never crashes", () => {
+  const paths: (string | number)[][] = [];
+  const collect = (value: unknown, path: (string | number)[]): void => {
+    if (path.length > 0) paths.push(path);
+    if (typeof value !== "object" || value === null) return;
+    const keys = Array.isArray(value) ? value.keys() : Object.keys(value);
+    for (const key of keys) collect((value as Changeable)[key], [...path, key]);
+  };
+  collect(PROFILE, []);
+  const property = fc.property(
+    fc.constantFrom(...paths),
+    fc.constantFrom<unknown>(undefined, true, -1, 1e300, "", "x".repeat(2000), [[]], { a: { b: 1 } }),
+    (path, value) => {
+      const json = changed(path, value);
+      const message = messageOf(json);
+      if (message !== "") return;
+      // accepted: then the place may hold any text, number or flag, or may be empty
+      const last = String(path[path.length - 1]);
+      const isFree = ["string", "number", "boolean"].includes(typeof value) ||
+        typeof path.at(-1) === "number";
+      assert(isFree || ["dts", "nt", "compile", "device-lost"].includes(last), `${path}: ${json}`);
+    },
+  );
+  fc.assert(property, { seed: 4, numRuns: 1500 });
+});
+
+Deno.test("schema survives profiles cut off anywhere", () => {
+  const text = JSON.stringify(PROFILE);
+  for (let length = 0; length < text.length; length += 7) {
+    assertStringIncludes(messageOf(text.slice(0, length)), "it is no JSON");
+  }
+});
+
+Deno.test("schema names a stencil's problem", () => {
+  const problem = { stencil: wave(4), grid: [5, 6, 7], boundary: "periodic", steps: 9 } as const;
+  assertEquals(describeProblem(problem), {
+    stencil: "wave",
+    order: 4,
+    grid: [5, 6, 7],
+    boundary: "periodic",
+    precision: "f32",
+    steps: 9,
+  });
+});
+
+Deno.test("the shipped JSON Schema is current", async () => {
+  const shipped = await Deno.readTextFile(JSON_SCHEMA_URL);
+  const advice = "run deno run --allow-write=. tuner/profile/write_json_schema.ts";
+  assertEquals(shipped, renderJsonSchema(), advice);
+});
+
+Deno.test("the shipped JSON Schema is valid draft 2020-12 and judges as the schema does", () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const schema = JSON.parse(renderJsonSchema());
+  assertEquals(schema.$schema, "https://json-schema.org/draft/2020-12/schema");
+  assert(ajv.validateSchema(schema), JSON.stringify(ajv.errors));
+  const judge = ajv.compile(schema);
+  const judges = (json: string): boolean => judge(JSON.parse(json) as Profile);
+  assert(judges(JSON.stringify(PROFILE)), JSON.stringify(judge.errors));
+  assert(!judges(changed(["device", "cpu", "cores"], 0)));
+  assert(!judges(changed(["entries", 0, "speed"], 9)));
+  assert(!judges(changed(["entries", 0, "problem", "grid"], [1, 2])));
+});
+
+Deno.test("describing a wrong problem is an error, not a profile", () => {
+  const stencil = { ...wave(2), name: "No Name" };
+  assertThrows(() => describeProblem({ stencil, grid: [1, 1, 1], boundary: "zero", steps: 1 }), Error);
+});

@@ -1,0 +1,97 @@
+/**
+ * The task `test`: runs every test and every example in the documentation, and ends with one line alone,
+ * `N passed, N failed`. Flags of `deno test`, as `--filter TEXT`, and paths pass through.
+ *
+ * @module
+ */
+
+/** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
+const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts"];
+
+const PERMISSIONS = ["read", "write", "run", "env", "sys"].map((name) => `--allow-${name}`);
+
+/** How many tests there were. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/**
+ * Counts tests in the output of `deno test`. Its last summary counts; without one (a file failed to
+ * type-check, the process was killed) its lines do, and at least one failure.
+ *
+ * @param output both streams, with or without colours
+ * @param success whether the process ended with exit code 0
+ * @returns the numbers; of a process that failed, at least 1 failed
+ */
+export function tally(output: string, success: boolean): Tally {
+  // deno-lint-ignore no-control-regex -- colours are control sequences
+  const text = output.replace(/\x1b\[[0-9;]*m/g, "");
+  const summary = [...text.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*? \| (\d+) failed/gm)].at(-1);
+  // Lines of steps are indented; only whole tests count
+  const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+  const passed = summary ? Number(summary[1]) : count(/^\S.* \.\.\. ok \(/gm);
+  const failed = summary ? Number(summary[2]) : count(/^\S.* \.\.\. FAILED \(/gm);
+  return { passed, failed: success ? failed : Math.max(1, failed) };
+}
+
+/** Options that take their value as the next argument; what follows them is no path. */
+const VALUED = new Set([
+  "--filter",
+  "--junit-path",
+  "--reporter",
+  "--ignore",
+  "--location",
+  "-c",
+  "--config",
+]);
+
+/**
+ * The arguments for `deno test`.
+ *
+ * @param args the task's own arguments: flags and paths
+ * @returns everything after `deno`
+ */
+export function testArguments(args: readonly string[]): string[] {
+  const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]));
+  return ["test", "--doc", "--no-prompt", ...PERMISSIONS, ...args, ...(hasPath ? [] : PATHS)];
+}
+
+/** Passes a stream on as it comes, and keeps it. */
+async function passOn(stream: ReadableStream<Uint8Array>, target: typeof Deno.stdout): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let sent = 0; sent < chunk.length;) sent += await target.write(chunk.subarray(sent));
+  }
+  return text;
+}
+
+if (import.meta.main) {
+  const present = (path: string): boolean => {
+    try {
+      return Deno.statSync(path) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  const child = new Deno.Command(Deno.execPath(), {
+    args: testArguments(Deno.args).filter((arg) => !PATHS.includes(arg) || present(arg)),
+    // Mesa complains without the directory
+    env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" },
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const [stdout, stderr, { success }] = await Promise.all([
+    passOn(child.stdout, Deno.stdout),
+    passOn(child.stderr, Deno.stderr),
+    child.status,
+  ]);
+  const { passed, failed } = tally(`${stdout}\n${stderr}`, success);
+  // A process that was killed leaves its last line open
+  if (stdout !== "" && !stdout.endsWith("\n")) console.log();
+  if (passed + failed === 0) console.error("no test ran");
+  console.log(`${passed} passed, ${failed} failed`);
+  Deno.exit(failed === 0 && passed > 0 ? 0 : 1);
+}

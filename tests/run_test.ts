@@ -1,0 +1,72 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { tally, testArguments } from "./run.ts";
+
+const RUN = new URL("./run.ts", import.meta.url).pathname;
+
+Deno.test("tally reads the summary, coloured or not", () => {
+  assertEquals(tally("a ... ok (1ms)\n\nok | 12 passed | 0 failed (2s)\n", true), { passed: 12, failed: 0 });
+  const coloured =
+    "\x1b[0m\x1b[31mFAILED\x1b[0m | 90 passed (3 steps) | 2 failed (1 step) | 1 ignored (5s)\n";
+  assertEquals(tally(coloured, false), { passed: 90, failed: 2 });
+});
+
+Deno.test("tally counts a failure where deno test failed and no test did", () => {
+  assertEquals(tally("error: Type checking failed.\n", false), { passed: 0, failed: 1 });
+  assertEquals(tally("ok | 3 passed | 0 failed (2s)\nerror: leak", false), { passed: 3, failed: 1 });
+});
+
+Deno.test("tally counts lines where the process was killed before its summary", () => {
+  const output = "a ... ok (1ms)\nb ...\n  step ... ok (1ms)\nb ... FAILED (2ms)\nc ... FAILED (2ms)\nd ...";
+  assertEquals(tally(output, false), { passed: 1, failed: 2 });
+});
+
+Deno.test("tally counts nothing where nothing ran", () => {
+  assertEquals(tally("ok | 0 passed | 0 failed | 8 filtered out (1s)\n", true), { passed: 0, failed: 0 });
+});
+
+Deno.test("testArguments passes flags on, and names the paths unless they are given", () => {
+  assertEquals(testArguments(["--filter", "foo"]).includes("tests/"), true);
+  assertEquals(testArguments(["--filter=foo", "tests/std/"]).at(-1), "tests/std/");
+});
+
+/** Runs tests/run.ts on one file with this text. */
+async function runOn(text: string, ...flags: string[]): Promise<{ lines: string[]; code: number }> {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/some_test.ts`;
+  await Deno.writeTextFile(file, text);
+  const permissions = ["--allow-env", "--allow-read", "--allow-run"];
+  const args = ["run", "--no-prompt", ...permissions, RUN, ...flags, file];
+  const { stdout, code } = await new Deno.Command(Deno.execPath(), { args, stderr: "null" }).output();
+  await Deno.remove(folder, { recursive: true });
+  return { lines: new TextDecoder().decode(stdout).trimEnd().split("\n"), code };
+}
+
+Deno.test("run ends with the tally alone, after passes and failures", async () => {
+  const text = `
+    Deno.test("one", () => {});
+    Deno.test("two", () => { throw new Error("on purpose"); });
+    Deno.test("three", () => {});
+  `;
+  const { lines, code } = await runOn(text, "--no-check");
+  assertEquals([lines.at(-1), code], ["2 passed, 1 failed", 1]);
+  assertStringIncludes(lines.join("\n"), "on purpose");
+});
+
+Deno.test("run counts what passed before the process was killed", async () => {
+  const text = `
+    Deno.test("one", () => {});
+    Deno.test("two", () => Deno.kill(Deno.pid, "SIGKILL"));
+  `;
+  const { lines, code } = await runOn(text, "--no-check");
+  assertEquals([lines.at(-1), code], ["1 passed, 1 failed", 1]);
+});
+
+Deno.test("run counts a file that does not type-check as failed", async () => {
+  const { lines, code } = await runOn(`Deno.test("one", () => { const n: number = "text"; n; });`);
+  assertEquals([lines.at(-1), code], ["0 passed, 1 failed", 1]);
+});
+
+Deno.test("run fails where nothing ran", async () => {
+  const { lines, code } = await runOn("export {};", "--no-check");
+  assertEquals([lines.at(-1), code], ["0 passed, 0 failed", 1]);
+});

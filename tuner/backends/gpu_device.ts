@@ -1,0 +1,237 @@
+/**
+ * The GPU as the tuner sees it: one `GPUDevice`, its limits, and errors as data. Everything that can fail on a
+ * device fails here as a {@linkcode RunFailure}: shaders that do not compile, memory that is not there, work
+ * that does not end, a device that is lost.
+ *
+ * @module
+ */
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { Failure, FailureReason } from "../configuration.ts";
+
+/** A configuration's failure on its way from the device to the record. */
+export class RunFailure extends Error implements Failure {
+  readonly reason: FailureReason;
+  constructor(reason: FailureReason, message: string) {
+    super(message.replace(/\s*\n\s*/g, " ").trim());
+    this.name = "RunFailure";
+    this.reason = reason;
+  }
+}
+
+/** The limits that Facet asks for in full. */
+const WANTED_LIMITS = [
+  "maxStorageBufferBindingSize",
+  "maxBufferSize",
+  "maxComputeWorkgroupStorageSize",
+  "maxComputeInvocationsPerWorkgroup",
+  "maxComputeWorkgroupSizeX",
+  "maxComputeWorkgroupSizeY",
+  "maxComputeWorkgroupSizeZ",
+  "maxComputeWorkgroupsPerDimension",
+] as const;
+
+/** What {@linkcode GpuDevice.timed} was asked to run. */
+export interface Recording {
+  /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
+  record(encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void;
+  /** Passes that `record` begins. */
+  passes: number;
+}
+
+/** An open GPU. */
+export class GpuDevice implements Disposable {
+  readonly limits: DeviceLimits;
+  readonly hasTimestamps: boolean;
+  readonly device: GPUDevice;
+  /** Work that takes longer than this is given up, and the device with it. */
+  readonly timeoutMs: number;
+  #lost: string | undefined;
+  #closed = false;
+  /** Nanoseconds per tick of the device's clock. */
+  #nsPerTick = 1;
+
+  private constructor(adapter: GPUAdapter, device: GPUDevice, timeoutMs: number) {
+    this.device = device;
+    this.timeoutMs = timeoutMs;
+    this.hasTimestamps = device.features.has("timestamp-query");
+    this.limits = Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])) as unknown as DeviceLimits;
+    device.lost.then((info) => {
+      this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
+    });
+    // Errors outside of any scope are caught by the scopes around what follows; nothing is printed.
+    device.addEventListener("uncapturederror", (event) => event.preventDefault());
+  }
+
+  /**
+   * Opens the system's GPU with all of its limits.
+   *
+   * @returns the device, or undefined where there is no WebGPU adapter
+   */
+  static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
+    const adapter = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+    if (!adapter) return undefined;
+    const device = await adapter.requestDevice({
+      requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
+      requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+    });
+    const gpu = new GpuDevice(adapter, device, timeoutMs);
+    if (gpu.hasTimestamps) await gpu.#calibrate();
+    return gpu;
+  }
+
+  /** Why the device can no longer be used; undefined while it can. */
+  get lost(): string | undefined {
+    return this.#lost;
+  }
+
+  /** Runs `make` and turns the errors that WebGPU reports for it into a {@linkcode RunFailure}. */
+  async checked<T>(reason: FailureReason, make: () => T | Promise<T>): Promise<T> {
+    this.#requireDevice();
+    for (const filter of ["validation", "out-of-memory", "internal"] as const) this.device.pushErrorScope(filter);
+    let thrown: unknown;
+    let result: T | undefined;
+    try {
+      result = await make();
+    } catch (error) {
+      thrown = error;
+    }
+    const errors = [];
+    for (let scope = 0; scope < 3; scope++) errors.push(await this.device.popErrorScope().catch(() => null));
+    this.#requireDevice();
+    const error = errors.find((error) => error !== null);
+    if (error instanceof GPUOutOfMemoryError) {
+      throw new RunFailure("out-of-memory", error.message || "not enough memory on the device");
+    }
+    if (error) throw new RunFailure(reason, error.message);
+    if (thrown instanceof RunFailure) throw thrown;
+    if (thrown !== undefined) throw new RunFailure(reason, thrown instanceof Error ? thrown.message : `${thrown}`);
+    return result!;
+  }
+
+  /** A buffer of `bytes`, a multiple of 4. */
+  buffer(bytes: number, usage: number, label: string): Promise<GPUBuffer> {
+    return this.checked("out-of-memory", () => this.device.createBuffer({ size: Math.ceil(bytes / 4) * 4, usage, label }));
+  }
+
+  /** Waits for a promise of the device's, no longer than the time-out; then the device counts as lost. */
+  async within<T>(promise: Promise<T>, what: string): Promise<T> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#lost = `gave up waiting for ${what}`;
+        reject(new RunFailure("timeout", `${what} did not end within ${this.timeoutMs / 1000} s`));
+      }, this.timeoutMs);
+    });
+    const gone = this.device.lost.then((info): never => {
+      throw new RunFailure("device-lost", `the device was lost: ${info.message || info.reason}`);
+    });
+    try {
+      return await Promise.race([promise, timeout, gone]);
+    } catch (error) {
+      if (error instanceof RunFailure) throw error;
+      throw new RunFailure("device-lost", error instanceof Error ? error.message : `${error}`);
+    } finally {
+      clearTimeout(timer);
+      promise.catch(() => {});
+      gone.catch(() => {});
+    }
+  }
+
+  /**
+   * Submits compute passes and waits for their end.
+   *
+   * @returns nanoseconds that the passes took: by the device's clock, or by the host's where that is missing
+   */
+  async timed(recording: Recording): Promise<number> {
+    const { passes } = recording;
+    const count = 2 * passes;
+    const usage = GPUBufferUsage;
+    const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
+    const resolved = this.device.createBuffer({ size: 8 * count, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+    const readable = this.device.createBuffer({ size: 8 * count, usage: usage.COPY_DST | usage.MAP_READ });
+    try {
+      const started = performance.now();
+      await this.checked("incorrect", () => {
+        const encoder = this.device.createCommandEncoder();
+        let pass = 0;
+        recording.record(encoder, () => {
+          const beginningOfPassWriteIndex = 2 * pass++;
+          return queries === undefined ? {} : {
+            timestampWrites: {
+              querySet: queries,
+              beginningOfPassWriteIndex,
+              endOfPassWriteIndex: beginningOfPassWriteIndex + 1,
+            },
+          };
+        });
+        if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
+        encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
+        this.device.queue.submit([encoder.finish()]);
+      });
+      await this.within(readable.mapAsync(GPUMapMode.READ), "the kernel");
+      const hostNs = (performance.now() - started) * 1e6;
+      if (queries === undefined) return hostNs;
+      const ticks = new BigUint64Array(readable.getMappedRange());
+      let sum = 0;
+      for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
+      return sum * this.#nsPerTick;
+    } finally {
+      for (const buffer of [resolved, readable]) buffer.destroy();
+      queries?.destroy();
+    }
+  }
+
+  /** The contents of a buffer. */
+  async read(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size): Promise<ArrayBuffer> {
+    const readable = await this.buffer(bytes, GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ, "read back");
+    try {
+      const encoder = this.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(buffer, offset, readable, 0, bytes);
+      this.device.queue.submit([encoder.finish()]);
+      await this.within(readable.mapAsync(GPUMapMode.READ), "reading back");
+      return readable.getMappedRange().slice(0);
+    } finally {
+      readable.destroy();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    this.device.destroy();
+  }
+
+  #requireDevice(): void {
+    if (this.#closed) throw new RunFailure("device-lost", "the device is closed");
+    if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+  }
+
+  /**
+   * WebGPU promises timestamps in nanoseconds; a runtime that hands out the device's ticks instead would make
+   * every rate wrong by a constant. Two timestamps 0.1 s apart tell: where the clocks differ by more than a
+   * tenth, the host's is believed.
+   */
+  async #calibrate(): Promise<void> {
+    const stamp = async (): Promise<[ticks: number, hostMs: number]> => {
+      const queries = this.device.createQuerySet({ type: "timestamp", count: 2 });
+      const usage = GPUBufferUsage;
+      const resolved = this.device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+      const encoder = this.device.createCommandEncoder();
+      encoder.beginComputePass({
+        timestampWrites: { querySet: queries, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },
+      }).end();
+      encoder.resolveQuerySet(queries, 0, 2, resolved, 0);
+      const hostMs = performance.now();
+      this.device.queue.submit([encoder.finish()]);
+      const [begin] = new BigUint64Array(await this.read(resolved));
+      resolved.destroy();
+      queries.destroy();
+      return [Number(begin), hostMs];
+    };
+    await stamp(); // the first submission is slow
+    const [ticksA, hostA] = await stamp();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const [ticksB, hostB] = await stamp();
+    const nsPerTick = (hostB - hostA) * 1e6 / (ticksB - ticksA);
+    if (Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1) this.#nsPerTick = nsPerTick;
+  }
+}

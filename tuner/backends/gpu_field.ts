@@ -1,0 +1,318 @@
+/**
+ * A field on the GPU: its two time levels, its plan's pipelines, and the runs that advance it.
+ *
+ * @module
+ */
+import type { InitialField } from "../../kernels/initial_field.ts";
+import { indexOf, type Layout } from "../../kernels/layout.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Dispatch, GpuPlan } from "../../kernels/traversals/traversal.ts";
+import {
+  COMPARISON_WORDS,
+  compareShader,
+  compareWorkgroups,
+  fillShader,
+  fillWorkgroups,
+} from "../../kernels/wgsl/fields.ts";
+import { declareWrap, wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
+import { type GpuDevice, RunFailure } from "./gpu_device.ts";
+
+/** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
+const UNIFORM_STRIDE = 256;
+/** Dispatches recorded into one pass; a long run is cut into passes so that command buffers stay small. */
+const DISPATCHES_PER_PASS = 4096;
+
+/** Where a field starts and which part of the whole grid it is. */
+export interface InitialState {
+  readonly kind: InitialField;
+  readonly seed: number;
+  /** x in the whole grid of the field's first slice. @default {0} */
+  readonly firstX?: number;
+  /** Slices of the whole grid. @default {the field's own} */
+  readonly wholeX?: number;
+}
+
+/** How two fields differ. */
+export interface Comparison {
+  readonly maxError: number;
+  /** Largest |value| of the reference. */
+  readonly maxValue: number;
+  /** Cells where either is infinite or not a number. */
+  readonly notFinite: number;
+  readonly cells: number;
+}
+
+/** One compiled shader with the layout of its bindings. */
+interface Pipeline {
+  readonly pipeline: GPUComputePipeline;
+  readonly bindings: GPUBindGroupLayout;
+}
+
+/** Compiles one shader whose storage bindings are `storage` and whose binding 2 is the uniforms. */
+async function compile(gpu: GpuDevice, code: string, label: string, storage: number[]): Promise<Pipeline> {
+  return await gpu.checked("compile", async () => {
+    const { device } = gpu;
+    const visibility = GPUShaderStage.COMPUTE;
+    const bindings = device.createBindGroupLayout({
+      entries: [
+        ...storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" as const } })),
+        { binding: 2, visibility, buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: 64 } },
+      ],
+    });
+    const module = device.createShaderModule({ code, label });
+    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
+    const pipeline = await device.createComputePipelineAsync({ label, layout, compute: { module, entryPoint: "main" } });
+    return { pipeline, bindings };
+  });
+}
+
+/** The two time levels of a problem's field in a plan's layout, and what runs on them. */
+export class GpuField implements Disposable {
+  readonly problem: Problem;
+  readonly plan: GpuPlan;
+  /** Host time from shader text to pipelines. */
+  readonly compileNs: number;
+  readonly #gpu: GpuDevice;
+  readonly #arrays: [GPUBuffer, GPUBuffer];
+  readonly #pipelines: Pipeline[];
+  #uniforms: GPUBuffer;
+  #step = 0;
+
+  private constructor(
+    gpu: GpuDevice,
+    problem: Problem,
+    plan: GpuPlan,
+    made: { arrays: [GPUBuffer, GPUBuffer]; uniforms: GPUBuffer; pipelines: Pipeline[]; compileNs: number },
+  ) {
+    this.#gpu = gpu;
+    this.problem = problem;
+    this.plan = plan;
+    this.#arrays = made.arrays;
+    this.#uniforms = made.uniforms;
+    this.#pipelines = made.pipelines;
+    this.compileNs = made.compileNs;
+  }
+
+  /**
+   * Compiles the plan and takes the memory.
+   *
+   * @throws {RunFailure} "compile", "out-of-memory" or "device-lost"
+   */
+  static async create(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<GpuField> {
+    const started = performance.now();
+    const pipelines = await Promise.all(
+      plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
+    );
+    const compileNs = (performance.now() - started) * 1e6;
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const bytes = plan.layout.length * 4;
+    const even = await gpu.buffer(bytes, usage, `${plan.label}: even levels`);
+    const odd = await gpu.buffer(bytes, usage, `${plan.label}: odd levels`).catch((error) => {
+      even.destroy();
+      throw error;
+    });
+    const uniforms = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "uniforms");
+    return new GpuField(gpu, problem, plan, { arrays: [even, odd], uniforms, pipelines, compileNs });
+  }
+
+  /** Time steps since the initial state. */
+  get step(): number {
+    return this.#step;
+  }
+
+  /** The array that holds F(t) (`ago` = 0) or F(t−1) (`ago` = 1). */
+  level(ago: 0 | 1): GPUBuffer {
+    return this.#arrays[(this.#step + ago) % 2];
+  }
+
+  /** Sets both time levels, pads too, and time step 0. */
+  async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
+    const { layout } = this.plan;
+    const fill = await compile(this.#gpu, fillShader(layout, kind), "fill", [0]);
+    const wrap = this.problem.boundary === "zero"
+      ? undefined
+      : await compile(this.#gpu, declareWrap(this.problem, layout).code, "wrap pads", [0, 1]);
+    this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
+    this.#step = 0;
+    await this.#gpu.timed({
+      passes: 1,
+      record: (encoder, timestamps) => {
+        const pass = encoder.beginComputePass(timestamps());
+        for (const array of this.#arrays) {
+          pass.setPipeline(fill.pipeline);
+          pass.setBindGroup(0, this.#bind(fill.bindings, [[0, array]]), [0]);
+          pass.dispatchWorkgroups(...fillWorkgroups(layout));
+        }
+        if (wrap !== undefined) {
+          for (const [now, other] of [this.#arrays, this.#arrays.toReversed()]) {
+            pass.setPipeline(wrap.pipeline);
+            pass.setBindGroup(0, this.#bind(wrap.bindings, [[0, now], [1, other]]), [0]);
+            pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
+          }
+        }
+        pass.end();
+      },
+    });
+  }
+
+  /**
+   * Advances the field.
+   *
+   * @param steps time steps of one run
+   * @param repetitions runs, one after another in one batch
+   * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
+   */
+  async run(steps: number, repetitions = 1): Promise<number> {
+    const dispatches: Dispatch[] = [];
+    for (let i = 0; i < repetitions; i++) dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
+    const offsets = await this.#uniformOffsets(dispatches);
+    const [even, odd] = this.#arrays;
+    const groups = this.#pipelines.map(({ bindings }) => [
+      this.#bind(bindings, [[0, even], [1, odd]]),
+      this.#bind(bindings, [[0, odd], [1, even]]),
+    ]);
+    const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
+    const elapsed = await this.#gpu.timed({
+      passes,
+      record: (encoder, timestamps) => {
+        for (let p = 0; p < passes; p++) {
+          const pass = encoder.beginComputePass(timestamps());
+          const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
+          for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
+            const { shader, workgroups, flipped } = dispatches[i];
+            pass.setPipeline(this.#pipelines[shader].pipeline);
+            pass.setBindGroup(0, groups[shader][flipped ? 1 : 0], [offsets[i]]);
+            pass.dispatchWorkgroups(...workgroups);
+          }
+          pass.end();
+        }
+      },
+    });
+    this.#step += steps * repetitions;
+    return elapsed;
+  }
+
+  /** Compares a level of this field with a reference field's at the same time step, on the device. */
+  async compare(
+    reference: GpuField,
+    { ago, slices, referenceSlice = 0, slice = 0 }: {
+      ago: 0 | 1;
+      /** Slices to compare. @default {all of this field's} */
+      slices?: number;
+      /** First slice in this field. */
+      slice?: number;
+      /** First slice in the reference. */
+      referenceSlice?: number;
+    },
+  ): Promise<Comparison> {
+    const gpu = this.#gpu;
+    const [nx, ny, nz] = this.plan.layout.grid;
+    const mine: Layout = { ...this.plan.layout, grid: [slices ?? nx, ny, nz] };
+    const { pipeline, bindings } = await compile(gpu, compareShader(mine, reference.plan.layout), "compare", [0, 1, 3]);
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const comparison = await gpu.buffer(16, usage, "comparison");
+    try {
+      this.#writeUniforms([[slice, referenceSlice]]);
+      await gpu.timed({
+        passes: 1,
+        record: (encoder, timestamps) => {
+          const pass = encoder.beginComputePass(timestamps());
+          pass.setPipeline(pipeline);
+          pass.setBindGroup(
+            0,
+            this.#bind(bindings, [[0, this.level(ago)], [1, reference.level(ago)], [3, comparison]]),
+            [0],
+          );
+          pass.dispatchWorkgroups(...compareWorkgroups(mine));
+          pass.end();
+        },
+      });
+      const bits = await gpu.read(comparison);
+      const words = new Uint32Array(bits), floats = new Float32Array(bits);
+      return {
+        maxError: floats[COMPARISON_WORDS.maxError],
+        maxValue: floats[COMPARISON_WORDS.maxValue],
+        notFinite: words[COMPARISON_WORDS.notFinite],
+        cells: words[COMPARISON_WORDS.count],
+      };
+    } finally {
+      comparison.destroy();
+    }
+  }
+
+  /** The grid's own cells of a level, dense. */
+  async readCells(ago: 0 | 1): Promise<Float32Array> {
+    const { layout } = this.plan;
+    const [nx, ny, nz] = layout.grid;
+    const all = new Float32Array(await this.#gpu.read(this.level(ago)));
+    const cells = new Float32Array(nx * ny * nz);
+    for (let x = 0; x < nx; x++) {
+      for (let y = 0; y < ny; y++) {
+        const from = indexOf(layout, [x, y, 0]);
+        cells.set(all.subarray(from, from + nz), (x * ny + y) * nz);
+      }
+    }
+    return cells;
+  }
+
+  /** Sets both levels from dense arrays of the grid's own cells (zero boundary), and time step 0. */
+  writeCells(current: Float32Array, previous: Float32Array): void {
+    const { layout } = this.plan;
+    const [nx, ny, nz] = layout.grid;
+    this.#step = 0;
+    for (const [array, cells] of [[this.level(0), current], [this.level(1), previous]] as const) {
+      const all = new Float32Array(layout.length);
+      for (let x = 0; x < nx; x++) {
+        for (let y = 0; y < ny; y++) {
+          const row = (x * ny + y) * nz;
+          all.set(cells.subarray(row, row + nz), indexOf(layout, [x, y, 0]));
+        }
+      }
+      this.#gpu.device.queue.writeBuffer(array, 0, all);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of [...this.#arrays, this.#uniforms]) buffer.destroy();
+  }
+
+  #bind(layout: GPUBindGroupLayout, storage: readonly (readonly [binding: number, buffer: GPUBuffer])[]): GPUBindGroup {
+    return this.#gpu.device.createBindGroup({
+      layout,
+      entries: [
+        ...storage.map(([binding, buffer]) => ({ binding, resource: { buffer } })),
+        { binding: 2, resource: { buffer: this.#uniforms, offset: 0, size: 64 } },
+      ],
+    });
+  }
+
+  #writeUniforms(values: readonly (readonly number[])[]): void {
+    const words = new Int32Array(values.length * UNIFORM_STRIDE / 4);
+    values.forEach((list, i) => words.set(list.map((value) => value | 0), i * UNIFORM_STRIDE / 4));
+    this.#gpu.device.queue.writeBuffer(this.#uniforms, 0, words);
+  }
+
+  /** Writes the dispatches' distinct uniforms; returns each dispatch's byte offset. */
+  async #uniformOffsets(dispatches: readonly Dispatch[]): Promise<number[]> {
+    const distinct = new Map<string, number>();
+    const values: (readonly number[])[] = [];
+    const offsets = dispatches.map(({ uniforms }) => {
+      const key = uniforms.join();
+      let offset = distinct.get(key);
+      if (offset === undefined) {
+        offset = values.length * UNIFORM_STRIDE;
+        distinct.set(key, offset);
+        values.push(uniforms);
+      }
+      return offset;
+    });
+    const bytes = Math.max(1, values.length) * UNIFORM_STRIDE;
+    if (bytes > this.#uniforms.size) {
+      if (bytes > 2 ** 26) throw new RunFailure("limits", `${values.length} different dispatches in one run`);
+      this.#uniforms.destroy();
+      this.#uniforms = await this.#gpu.buffer(bytes, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "uniforms");
+    }
+    this.#writeUniforms(values.length === 0 ? [[]] : values);
+    return offsets;
+  }
+}

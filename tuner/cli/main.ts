@@ -1,0 +1,82 @@
+/**
+ * Where every command starts: `main.ts COMMAND [OPTIONS]`, called by the tasks of deno.json.
+ *
+ * @module
+ */
+import { quietMesa } from "./mesa_environment.ts";
+import { EXIT, reportError } from "./report_error.ts";
+import { UserError } from "./user_error.ts";
+
+/** A command as the dispatch sees it. */
+export interface Command {
+  /** One line for people. */
+  readonly title: string;
+  /** Loads the command's file, only when it is called. */
+  load(): Promise<{ run(args: string[]): Promise<number> }>;
+}
+
+/** Every command there is, in the order of the overview. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor: {
+    title: "says what was found on this machine, and what would help",
+    load: () => import("./doctor.ts"),
+  },
+};
+
+/**
+ * Runs the command that the arguments name.
+ *
+ * @param args the command's name and its options
+ * @param commands the commands there are
+ * @returns the exit code
+ * @throws {UserError} where no command or an unknown one is named
+ */
+export async function dispatch(
+  args: readonly string[],
+  commands: Readonly<Record<string, Command>>,
+): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === "--help" || name === "-h") {
+    console.log(renderOverview(commands));
+    return EXIT.done;
+  }
+  const names = Object.keys(commands).join(", ");
+  if (name === undefined) throw new UserError(`No command given: the commands are ${names}`);
+  if (!Object.hasOwn(commands, name)) {
+    throw new UserError(`Unknown command "${name}": the commands are ${names}`);
+  }
+  const { run } = await commands[name].load();
+  return await run(rest);
+}
+
+function renderOverview(commands: Readonly<Record<string, Command>>): string {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const rows = Object.entries(commands).map(([name, { title }]) => `  ${name.padEnd(width)}  ${title}`);
+  return ["Usage: deno task COMMAND [OPTIONS]", "", "Commands:", ...rows].join("\n");
+}
+
+/** Prints what went wrong and ends the process. */
+function exitWith(error: unknown): never {
+  const { text, exitCode } = reportError(error, isDebugging());
+  console.error(text);
+  Deno.exit(exitCode);
+}
+
+function isDebugging(): boolean {
+  try {
+    return Boolean(Deno.env.get("FACET_DEBUG"));
+  } catch {
+    return false;
+  }
+}
+
+if (import.meta.main) {
+  globalThis.addEventListener("unhandledrejection", (event) => exitWith(event.reason));
+  globalThis.addEventListener("error", (event) => exitWith(event.error));
+  try {
+    quietMesa();
+    Deno.exit(await dispatch(Deno.args, COMMANDS));
+  } catch (error) {
+    exitWith(error);
+  }
+}

@@ -1,0 +1,51 @@
+import { DeviceError } from "../device_error.ts";
+import { UserError } from "./user_error.ts";
+
+/** Exit codes of every command. */
+export const EXIT = {
+  /** The work is done. */
+  done: 0,
+  /** The answer is no: a device failed qualification, no configuration verified. */
+  no: 1,
+  /** The request was wrong. */
+  wrongRequest: 2,
+  /** The device failed, or Facet itself did. */
+  deviceFailed: 3,
+  /** Ctrl-C; everything measured so far is kept. */
+  interrupted: 130,
+} as const;
+
+/** How a command that failed ends. */
+export interface ErrorReport {
+  /** What to print on stderr. */
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+/**
+ * Turns whatever was thrown into a line or two for the person at the terminal, without a stack trace.
+ *
+ * @param error what was thrown
+ * @param debug append the stack trace, for developers
+ * @returns the text for stderr and the exit code
+ */
+export function reportError(error: unknown, debug: boolean): ErrorReport {
+  const { text, exitCode } = summarize(error);
+  const stack = debug && error instanceof Error ? `\n${error.stack}` : "";
+  return { text: `facet: ${text}${stack}`, exitCode };
+}
+
+function summarize(error: unknown): ErrorReport {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof UserError) return { text: message, exitCode: EXIT.wrongRequest };
+  if (error instanceof DeviceError) return { text: message, exitCode: EXIT.deviceFailed };
+  if (error instanceof Deno.errors.NotCapable) {
+    // Deno's own text ends in advice about flags that a task does not take
+    const [what] = message.split(", run again");
+    const text = `${what}: run the command as a task (deno task NAME), which grants what it needs`;
+    return { text, exitCode: EXIT.wrongRequest };
+  }
+  const [firstLine] = message.split("\n");
+  const hint = "FACET_DEBUG=1 prints the stack";
+  return { text: `internal error: ${firstLine} (${hint})`, exitCode: EXIT.deviceFailed };
+}

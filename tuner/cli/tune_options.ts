@@ -1,0 +1,261 @@
+/**
+ * The options of `tune` and `space`: what there is, what is said of it in `--help`, and what is a wrong request.
+ *
+ * @module
+ */
+import { BOUNDARIES, type Boundary, type Grid } from "../../kernels/stencils/stencil.ts";
+import { stabilityLimit, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber } from "./option_values.ts";
+import { type OptionSpec, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
+import { UserError } from "./user_error.ts";
+
+/** Stencils of the contract that later versions bring; not advertised. */
+const LATER_STENCILS = ["heat", "life", "elastic", "heat-1d", "ks"];
+
+/** More workers than any machine has cores is a slip of the finger. */
+const MAX_WORKERS = 1024;
+
+/** What `tune` is asked to do. `undefined` stands for what only the device can tell. */
+export interface TuneOptions {
+  readonly stencil: "wave";
+  /** Order in space. */
+  readonly order: number;
+  /** C = cΔt/h, within the stability limit. @default {undefined} 0.9 of the limit */
+  readonly courant: number | undefined;
+  /** @default {undefined} one that fits the device */
+  readonly grid: Grid | undefined;
+  /** @default {"zero"} */
+  readonly boundary: Boundary;
+  /** Time steps of a run. @default {undefined} as many as suit the traversals */
+  readonly steps: number | undefined;
+  /** The only traversals to try. @default {[]} all */
+  readonly traversals: readonly string[];
+  /** @default the first of the strategies there are */
+  readonly strategy: string;
+  /** @default {{ timeNs: 60e9 }} */
+  readonly budget: Budget;
+  /** Workers beside or instead of the GPU; 0: GPU alone. @default {undefined} one a core */
+  readonly cpuWorkers: number | undefined;
+  /** Whether the GPU takes part. @default {true} */
+  readonly gpu: boolean;
+  /** @default {1} */
+  readonly seed: number;
+  /** The CPU's share of the slices when balancing begins. @default {0.1} */
+  readonly startShare: number;
+  /** The profile. @default {undefined} profiles/<device>.json */
+  readonly out: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/** What `space` is asked to show. */
+export type SpaceOptions = Pick<
+  TuneOptions,
+  | "stencil"
+  | "order"
+  | "courant"
+  | "grid"
+  | "boundary"
+  | "steps"
+  | "traversals"
+  | "cpuWorkers"
+  | "gpu"
+  | "json"
+>;
+
+/** What there is to choose from. */
+export interface Choices {
+  /** Names of the traversals. */
+  readonly traversals: readonly string[];
+  /** Names of the strategies, the default first. */
+  readonly strategies: readonly string[];
+}
+
+/** A request for `--help`: the text to print. */
+export interface HelpRequest {
+  readonly help: string;
+}
+
+const string = (value: string, help: string): OptionSpec => ({ type: "string", value, help });
+
+/** Options that say which problem, and what may compute it. */
+function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
+  return {
+    stencil: { ...string("NAME", "equation: wave"), default: "wave" },
+    order: { ...string("N", `order in space: ${WAVE_ORDERS.join(", ")}`), default: "2" },
+    courant: string("C", "cΔt/h, up to the stability limit (default 0.9 of it)"),
+    grid: string("XxYxZ", "cells along x, y, z (default: one that fits the device)"),
+    boundary: { ...string("NAME", `around the grid: ${BOUNDARIES.join(", ")}`), default: BOUNDARIES[0] },
+    steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
+    traversal: {
+      type: "strings",
+      value: "NAME",
+      help: `try only this: ${traversals.join(", ")} (default: all)`,
+    },
+    "cpu-workers": string("N", "workers on the CPU, 0 for the GPU alone (default: one a core)"),
+    "no-gpu": { type: "boolean", help: "leave the GPU out" },
+  } as const satisfies OptionSpecs;
+}
+
+/** Options that say how to search and where to put what was found. */
+function searchSpecs({ strategies }: Pick<Choices, "strategies">) {
+  return {
+    strategy: {
+      ...string("NAME", `how to search: ${strategies.join(", ")}`),
+      default: strategies[0],
+    },
+    budget: { ...string("TIME|N", "when to stop: 60s, 2m, or evaluations as 500"), default: "60s" },
+    "start-share": { ...string("F", "the CPU's share when balancing begins, 0 to 1"), default: "0.1" },
+    seed: { ...string("N", "whole number that makes random choices repeatable"), default: "1" },
+    out: string("FILE", "the profile to write or add to (default: profiles/<device>.json)"),
+    json: { type: "boolean", help: "print the summary as JSON on stdout" },
+    quiet: { type: "boolean", help: "show no progress" },
+  } as const satisfies OptionSpecs;
+}
+
+/**
+ * Reads and checks the options of `tune`.
+ *
+ * @param args the arguments after the command's name
+ * @param choices the traversals and strategies there are
+ * @returns the options, or the text of `--help`
+ * @throws {UserError} naming the option, what is wanted and what was found
+ *
+ * @example
+ * ```ts
+ * import { parseTuneOptions } from "./tune_options.ts";
+ * import { assert, assertEquals } from "@std/assert";
+ *
+ * const choices = { traversals: ["stepwise"], strategies: ["exhaustive", "random"] };
+ * const options = parseTuneOptions(["--grid", "96x96x64", "--budget", "20s"], choices);
+ * assert(!("help" in options));
+ * assertEquals([options.grid, options.budget], [[96, 96, 64], { timeNs: 20e9 }]);
+ * ```
+ */
+export function parseTuneOptions(args: readonly string[], choices: Choices): TuneOptions | HelpRequest {
+  const specs = { ...problemSpecs(choices), ...searchSpecs(choices) };
+  const values = parseOptions(joinNegatives(args, specs), specs);
+  if (values.help) {
+    return {
+      help: renderHelp(
+        "deno task tune [OPTIONS]\n\nFinds the fastest configuration for this device and writes it to a profile.",
+        specs,
+      ),
+    };
+  }
+  return {
+    ...readProblem(values, choices),
+    strategy: oneOf("strategy", values.strategy, choices.strategies),
+    budget: readBudget(values.budget),
+    startShare: readNumber("start-share", values["start-share"], {
+      wanted: "a number from 0 to 1",
+      isRight: (share) => share >= 0 && share <= 1,
+    }),
+    seed: readNumber("seed", values.seed, {
+      wanted: `a whole number from 0 to ${2 ** 32 - 1}`,
+      isRight: (seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32,
+    }),
+    out: values.out,
+    json: values.json,
+    quiet: values.quiet,
+  };
+}
+
+/**
+ * Reads and checks the options of `space`: those of `tune` that say which problem, and `--json`.
+ *
+ * @param args the arguments after the command's name
+ * @param choices the traversals there are
+ * @throws {UserError} naming the option, what is wanted and what was found
+ */
+export function parseSpaceOptions(
+  args: readonly string[],
+  choices: Pick<Choices, "traversals">,
+): SpaceOptions | HelpRequest {
+  const specs = {
+    ...problemSpecs(choices),
+    json: { type: "boolean", help: "print the space as JSON" },
+  } as const satisfies OptionSpecs;
+  const values = parseOptions(joinNegatives(args, specs), specs);
+  if (values.help) {
+    return {
+      help: renderHelp(
+        "deno task space [OPTIONS]\n\nShows every configuration that tune would try, best prediction first.",
+        specs,
+      ),
+    };
+  }
+  return { ...readProblem(values, choices), json: values.json };
+}
+
+/** Values of {@linkcode problemSpecs}, as given. */
+interface ProblemValues {
+  readonly stencil: string;
+  readonly order: string;
+  readonly courant: string | undefined;
+  readonly grid: string | undefined;
+  readonly boundary: string;
+  readonly steps: string | undefined;
+  readonly traversal: readonly string[];
+  readonly "cpu-workers": string | undefined;
+  readonly "no-gpu": boolean;
+}
+
+function readProblem(
+  values: ProblemValues,
+  choices: Pick<Choices, "traversals">,
+): Omit<SpaceOptions, "json"> {
+  if (LATER_STENCILS.includes(values.stencil)) {
+    throw new UserError(`Cannot use --stencil ${values.stencil}: it is not available yet: wanted wave`);
+  }
+  const stencil = oneOf("stencil", values.stencil, ["wave"] as const);
+  const order = readNumber("order", values.order, {
+    wanted: `one of ${WAVE_ORDERS.join(", ")}`,
+    isRight: (order) => (WAVE_ORDERS as readonly number[]).includes(order),
+  });
+  const limit = stabilityLimit(order);
+  const cpuWorkers = ifGiven(
+    values["cpu-workers"],
+    (text) =>
+      readNumber("cpu-workers", text, {
+        wanted: `a whole number from 0 to ${MAX_WORKERS}`,
+        isRight: (workers) => Number.isInteger(workers) && workers >= 0 && workers <= MAX_WORKERS,
+      }),
+  );
+  if (values["no-gpu"] && cpuWorkers === 0) {
+    throw new UserError("Cannot use --no-gpu with --cpu-workers 0: nothing is left that could compute");
+  }
+  return {
+    stencil,
+    order,
+    courant: ifGiven(values.courant, (text) =>
+      readNumber("courant", text, {
+        wanted: `a number above 0 and at most ${limit.toFixed(6)}, the stability limit of order ${order}`,
+        isRight: (courant) => courant > 0 && courant <= limit,
+      })),
+    grid: ifGiven(values.grid, readGrid),
+    boundary: oneOf("boundary", values.boundary, BOUNDARIES),
+    steps: ifGiven(values.steps, (text) =>
+      readNumber("steps", text, {
+        wanted: "a whole number from 1 to 1000000000",
+        isRight: (steps) => Number.isInteger(steps) && steps >= 1 && steps <= 1e9,
+      })),
+    traversals: [...new Set(values.traversal.map((name) => oneOf("traversal", name, choices.traversals)))],
+    cpuWorkers,
+    gpu: !values["no-gpu"],
+  };
+}
+
+/** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */
+function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const option = joined.at(-1) ?? "";
+    const name = option.slice(2);
+    const takesValue = option.startsWith("--") && Object.hasOwn(specs, name) &&
+      specs[name].type !== "boolean";
+    if (takesValue && /^-[\d.]/.test(arg)) joined[joined.length - 1] = `${option}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}

@@ -1,0 +1,79 @@
+/**
+ * What the tuner chooses and what it finds out: plain records that every part of it exchanges.
+ *
+ * @module
+ */
+import type { Parameters } from "../kernels/traversals/traversal.ts";
+
+/** How the slices of x are shared between the devices. */
+export interface Share {
+  /** Slices the CPU computes: x from 0 to cpuSlices − 1. */
+  readonly cpuSlices: number;
+  /** Slices the GPU computes: the rest. */
+  readonly gpuSlices: number;
+  /** R: steps between two exchanges of the ghost zones. */
+  readonly exchangeEvery: number;
+  /** CPU workers; 0 where the GPU computes alone. */
+  readonly cpuWorkers: number;
+}
+
+/** A traversal with its parameters, and how the slices are shared. */
+export interface Configuration {
+  /** The GPU's traversal; of a CPU alone, how its workers traverse ("stepwise"). */
+  readonly traversal: string;
+  readonly parameters: Parameters;
+  readonly share: Share;
+}
+
+/** Why a configuration has no rate. */
+export type FailureReason = "compile" | "limits" | "incorrect" | "timeout" | "device-lost" | "out-of-memory";
+
+/** A failure as data; it never ends a run. */
+export interface Failure {
+  readonly reason: FailureReason;
+  /** What was found, in one line. */
+  readonly message: string;
+}
+
+/** How far a result lies from the reference. */
+export interface Verification {
+  /** Largest |result − reference| over the whole field, both time levels. */
+  readonly maxError: number;
+  /** What rounding can explain; a larger error is a wrong result. */
+  readonly bound: number;
+  /** What it was compared with, as "gpu stepwise 64x4x1" or "oracle f32". */
+  readonly against: string;
+}
+
+/** Evidence for one configuration's rate. */
+export interface Measurement {
+  readonly configuration: Configuration;
+  /** Cells per second of the grid's own cells: the median. */
+  readonly cellsPerSecond: number;
+  /** 95% interval of the median. */
+  readonly confidence95: readonly [low: number, high: number];
+  /** Cells per second of each sample. */
+  readonly samples: readonly number[];
+  /** (largest − smallest) / median of the samples. */
+  readonly spread: number;
+  readonly verification: Verification;
+  /** Time from source text to pipelines, host clock. */
+  readonly compileNs: number;
+}
+
+/** A configuration ready to run on some device(s): pipelines compiled, memory taken. */
+export interface Runner {
+  readonly configuration: Configuration;
+  readonly compileNs: number;
+  /** Sets the initial field (both levels, frame and pads too) and time step 0. */
+  initialise(): Promise<void>;
+  /**
+   * Advances the field by the problem's steps.
+   * @returns nanoseconds of device time, or of the host's clock where a device has none
+   */
+  run(): Promise<number>;
+  /** Compares both time levels of the whole field with the reference at the same time step. */
+  verify(): Promise<Verification>;
+  /** Gives back all memory. */
+  dispose(): void;
+}

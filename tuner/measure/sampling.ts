@@ -1,0 +1,135 @@
+/**
+ * How often to repeat a measurement, and how much work one repetition must hold.
+ *
+ * The first repetition can be 40% off either way (facts of 2026-11-21), so one sample is never enough; and a
+ * steady kernel should not pay for twenty. Repetitions go on until another one changes nothing.
+ *
+ * @module
+ */
+import { median, medianInterval95 } from "./statistics.ts";
+
+/** Shortest batch to time by the device's own clock: its ticks and the ends of a pass are then under 0.1%. */
+export const DEVICE_BATCH_NS = 2e6;
+
+/**
+ * Shortest batch to time by the host's clock. Deno polls the device on a 10 ms timer, and a wait never ends in
+ * under 10–11 ms: at 550 ms that is 2%.
+ */
+export const HOST_BATCH_NS = 550e6;
+
+/** Options of {@linkcode sampleUntilStable}. */
+export interface SamplingOptions {
+  /**
+   * Samples at least, budget permitting.
+   * @default {3}
+   */
+  minSamples?: number;
+  /**
+   * Samples at most.
+   * @default {30}
+   */
+  maxSamples?: number;
+  /**
+   * Stable: the last sample moved the median by less than this fraction, and the 95% interval reaches no
+   * further than this fraction to either side of it on average.
+   * @default {0.03}
+   */
+  tolerance?: number;
+  /**
+   * Time for all samples, on the clock; the first is always taken, and one that would probably end too late isn't.
+   * @default {Infinity}
+   */
+  budgetNs?: number;
+  /** The clock, in nanoseconds. */
+  now: () => number;
+}
+
+/** What {@linkcode sampleUntilStable} returns. */
+export interface Sampling {
+  /** Nanoseconds of each repetition, in order. */
+  readonly samplesNs: readonly number[];
+  /** Whether the median settled; otherwise samples or time ran out. */
+  readonly stable: boolean;
+}
+
+/**
+ * Repeats a measurement until its median is stable, or samples or time run out.
+ *
+ * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
+ * @param options when to stop
+ * @throws {RangeError} if a sample is no finite time above 0
+ *
+ * @example
+ * ```ts
+ * import { sampleUntilStable } from "./sampling.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const steady = () => Promise.resolve(100);
+ * const { samplesNs, stable } = await sampleUntilStable(steady, { now: () => performance.now() * 1e6 });
+ * assertEquals([samplesNs, stable], [[100, 100, 100], true]);
+ * ```
+ */
+export async function sampleUntilStable(
+  sample: () => Promise<number>,
+  options: SamplingOptions,
+): Promise<Sampling> {
+  const { minSamples = 3, maxSamples = 30, tolerance = 0.03, budgetNs = Infinity, now } = options;
+  const start = now();
+  const samplesNs: number[] = [];
+  while (true) {
+    const timeNs = await sample();
+    if (!(timeNs > 0 && Number.isFinite(timeNs))) {
+      throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);
+    }
+    samplesNs.push(timeNs);
+    if (samplesNs.length >= Math.max(2, minSamples) && isStable(samplesNs, tolerance)) {
+      return { samplesNs, stable: true };
+    }
+    const spentNs = now() - start;
+    const nextEndsNs = spentNs * (samplesNs.length + 1) / samplesNs.length;
+    if (samplesNs.length >= maxSamples || nextEndsNs > budgetNs) return { samplesNs, stable: false };
+  }
+}
+
+function isStable(samplesNs: readonly number[], tolerance: number): boolean {
+  const now = median(samplesNs);
+  const before = median(samplesNs.slice(0, -1));
+  const [low, high] = medianInterval95(samplesNs);
+  return Math.abs(now - before) < tolerance * now && high - low <= 2 * tolerance * now;
+}
+
+/** Options of {@linkcode repetitionsFor}. */
+export interface RepetitionOptions {
+  /**
+   * Shortest batch that the clock can time.
+   * @default {DEVICE_BATCH_NS}
+   */
+  minBatchNs?: number;
+  /**
+   * Repetitions at most.
+   * @default {10000}
+   */
+  maxRepetitions?: number;
+}
+
+/**
+ * How many runs make a batch long enough to time.
+ *
+ * @param timeNs time of one run, roughly; not above 0 or not finite where it is unknown
+ * @param options the shortest batch
+ * @returns a whole number from 1 to the most
+ *
+ * @example
+ * ```ts
+ * import { HOST_BATCH_NS, repetitionsFor } from "./sampling.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(repetitionsFor(300e3), 7);
+ * assertEquals(repetitionsFor(300e3, { minBatchNs: HOST_BATCH_NS }), 1834);
+ * ```
+ */
+export function repetitionsFor(timeNs: number, options: RepetitionOptions = {}): number {
+  const { minBatchNs = DEVICE_BATCH_NS, maxRepetitions = 10_000 } = options;
+  if (!(timeNs > 0)) return maxRepetitions;
+  return Math.min(Math.max(Math.ceil(minBatchNs / timeNs), 1), maxRepetitions);
+}

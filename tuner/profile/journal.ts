@@ -1,0 +1,186 @@
+/**
+ * The journal on disk: opened for appending, every record flushed, read back whole. What stands in it is told in
+ * `journal_format.ts`.
+ *
+ * @module
+ */
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import { checkRecord } from "./check_record.ts";
+import {
+  formatLine,
+  JOURNAL_VERSION,
+  type JournalContent,
+  type JournalHeader,
+  type JournalRecord,
+  MAX_MESSAGE,
+  parseJournal,
+  parseLine,
+  recordSchema,
+} from "./journal_format.ts";
+import { ProfileError, reasonOf } from "./profile_error.ts";
+import { writeAll } from "./store.ts";
+
+/** The journal that belongs to a profile: `<profile>.journal.jsonl`. */
+export function journalPath(profilePath: string): string {
+  return `${profilePath}.journal.jsonl`;
+}
+
+/** Options of {@linkcode Journal.open}. */
+export interface JournalOptions {
+  /**
+   * The time of a record.
+   * @default {() => new Date()}
+   */
+  now?: () => Date;
+}
+
+/** A journal open for appending. */
+export class Journal {
+  /** What this run's records are marked with. */
+  readonly run: string;
+  #path: string;
+  #file: Deno.FsFile;
+  #now: () => Date;
+  /** The last append; each waits for the one before. */
+  #last: Promise<void> = Promise.resolve();
+  /** Whether part of a line may stand at the end, from an append that failed. */
+  #torn = false;
+
+  private constructor(path: string, file: Deno.FsFile, { run, now }: { run: string; now: () => Date }) {
+    this.#path = path;
+    this.#file = file;
+    this.#now = now;
+    this.run = run;
+  }
+
+  /**
+   * Opens a journal, making it if need be, and begins a run. A last line that was cut off is removed.
+   *
+   * @param path the file; its directory must exist
+   * @param header under what the run measures
+   * @throws {ProfileError} in one line, if it can't be written
+   */
+  static async open(path: string, header: JournalHeader, options: JournalOptions = {}): Promise<Journal> {
+    const { now = () => new Date() } = options;
+    const run = crypto.randomUUID();
+    let file: Deno.FsFile;
+    try {
+      file = await Deno.open(path, { read: true, write: true, create: true });
+    } catch (error) {
+      throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    }
+    const journal = new Journal(path, file, { run, now });
+    try {
+      await repairEnd(file);
+      file.close();
+      // appended from here on: two runs on one journal then take turns by whole lines
+      journal.#file = await Deno.open(path, { append: true });
+      const startedAt = now().toISOString();
+      await journal.#append({ kind: "run", version: JOURNAL_VERSION, run, startedAt, ...header });
+    } catch (error) {
+      journal.close();
+      throw error instanceof ProfileError
+        ? error
+        : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    }
+    return journal;
+  }
+
+  /** Records a rate; it is on disk when this resolves. */
+  measured(measurement: Measurement): Promise<void> {
+    return this.#append({ kind: "measurement", run: this.run, at: this.#now().toISOString(), measurement });
+  }
+
+  /** Records a configuration without a rate; it is on disk when this resolves. */
+  failed(configuration: Configuration, failure: Failure): Promise<void> {
+    const at = this.#now().toISOString();
+    const message = failure.message.slice(0, MAX_MESSAGE);
+    return this.#append({
+      kind: "failure",
+      run: this.run,
+      at,
+      configuration,
+      failure: { ...failure, message },
+    });
+  }
+
+  /** Ends the run; appends that are under way must have resolved. */
+  close(): void {
+    try {
+      this.#file.close();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BadResource)) throw error;
+    }
+  }
+
+  #append(record: JournalRecord): Promise<void> {
+    const append = this.#last.then(async () => {
+      // what could not be read back is better not written
+      checkRecord(recordSchema, record, "the record");
+      // what a failed append left behind becomes a line of its own
+      const line = (this.#torn ? "\n" : "") + formatLine(record);
+      this.#torn = true;
+      await writeAll(this.#file, new TextEncoder().encode(line));
+      await this.#file.syncData();
+      this.#torn = false;
+    }).catch((error) => {
+      throw new ProfileError(`Cannot write ${this.#path}: ${reasonOf(error)}`);
+    });
+    this.#last = append.catch(() => {});
+    return append;
+  }
+}
+
+/**
+ * Reads a journal.
+ *
+ * @param path the file; one that is not there holds nothing
+ * @throws {ProfileError} in one line, if the file can't be read
+ */
+export async function readJournal(path: string): Promise<JournalContent> {
+  try {
+    return parseJournal(await Deno.readFile(path));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { records: [], damaged: [], torn: false };
+    throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** Removes a last line that was cut off, or ends it if it is whole. */
+async function repairEnd(file: Deno.FsFile): Promise<void> {
+  const { size } = await file.stat();
+  const tail = await readTail(file, size);
+  if (tail.length === 0) return;
+  if (typeof parseLine(tail) === "string") {
+    await file.truncate(size - tail.length);
+  } else {
+    await file.seek(0, Deno.SeekMode.End);
+    await writeAll(file, Uint8Array.of(0x0a));
+  }
+  await file.syncData();
+}
+
+/** What stands after the last line end. */
+async function readTail(file: Deno.FsFile, size: number): Promise<Uint8Array> {
+  const chunk = 65536;
+  let tail: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  for (let end = size; end > 0;) {
+    const start = Math.max(0, end - chunk);
+    const part = new Uint8Array(end - start);
+    await file.seek(start, Deno.SeekMode.Start);
+    for (let done = 0; done < part.length;) {
+      const read = await file.read(part.subarray(done));
+      if (read === null) break;
+      done += read;
+    }
+    const newline = part.lastIndexOf(0x0a);
+    const kept = part.subarray(newline + 1);
+    const joined = new Uint8Array(kept.length + tail.length);
+    joined.set(kept);
+    joined.set(tail, kept.length);
+    tail = joined;
+    if (newline >= 0) break;
+    end = start;
+  }
+  return tail;
+}

@@ -1,0 +1,202 @@
+/**
+ * The journal: every measurement as it is made, so that nothing is lost. JSON Lines, beside the profile. Each
+ * line holds one record and the CRC-32 of the record's text, and is on disk before the next measurement begins:
+ *
+ *     {"crc32":"8c5b1f20","record":{"kind":"run","run":"…","startedAt":"…","tool":{…},"device":{…},…}}
+ *     {"crc32":"01d6a4e3","record":{"kind":"measurement","run":"…","at":"…","measurement":{…}}}
+ *
+ * A journal may hold many runs: each begins with a record of kind `run` that says under what it measures, and
+ * everything measured names its run. So a damaged line costs itself alone.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
+import * as z from "zod";
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import { checkRecord } from "./check_record.ts";
+import { reasonOf } from "./profile_error.ts";
+import {
+  configurationSchema,
+  deviceSchema,
+  problemSchema,
+  type ProfileDevice,
+  type ProfileProblem,
+  verificationSchema,
+} from "./schema.ts";
+
+/** Version of the format; other versions' lines are reported as damaged. */
+export const JOURNAL_VERSION = 1;
+
+/** Under what a run measures. What was measured under anything else tells it nothing. */
+export interface JournalHeader {
+  readonly tool: { readonly name: string; readonly version: string };
+  readonly device: ProfileDevice;
+  readonly problem: ProfileProblem;
+  /** Hash of the source of every kernel, so that rates of older kernels are not taken for those of new ones. */
+  readonly kernelSource: string;
+}
+
+/** The first record of a run. */
+export interface RunRecord extends JournalHeader {
+  readonly kind: "run";
+  readonly version: typeof JOURNAL_VERSION;
+  /** What the run's other records call it. */
+  readonly run: string;
+  readonly startedAt: string;
+}
+
+/** A rate with its evidence. */
+export interface MeasurementRecord {
+  readonly kind: "measurement";
+  readonly run: string;
+  readonly at: string;
+  readonly measurement: Measurement;
+}
+
+/** A configuration that has no rate. */
+export interface FailureRecord {
+  readonly kind: "failure";
+  readonly run: string;
+  readonly at: string;
+  readonly configuration: Configuration;
+  readonly failure: Failure;
+}
+
+/** What a line holds. */
+export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
+
+/** A line that can't be used. */
+export interface DamagedLine {
+  /** From 1. */
+  readonly line: number;
+  /** Why, in one line. */
+  readonly reason: string;
+}
+
+/** What a journal holds. */
+export interface JournalContent {
+  /** Every whole record, in order. Those that were measured name a run that is among them. */
+  readonly records: readonly JournalRecord[];
+  readonly damaged: readonly DamagedLine[];
+  /** Whether the last line was cut off while it was written; it is dropped. */
+  readonly torn: boolean;
+}
+
+/** Bytes of a line before its record. */
+const HEAD_LENGTH = '{"crc32":"00000000","record":'.length;
+
+const CLOSING_BRACE = 0x7d;
+
+/** Longest message of a failure; compilers can be wordy. */
+export const MAX_MESSAGE = 4000;
+
+const text = z.string().max(MAX_MESSAGE);
+const rate = z.number().min(0);
+
+/** {@linkcode JournalRecord} as JSON. */
+export const recordSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("run"),
+    version: z.literal(JOURNAL_VERSION),
+    run: text.min(1),
+    startedAt: z.iso.datetime(),
+    tool: z.strictObject({ name: text, version: text }),
+    device: deviceSchema,
+    problem: problemSchema,
+    kernelSource: text,
+  }),
+  z.strictObject({
+    kind: z.literal("measurement"),
+    run: text,
+    at: z.iso.datetime(),
+    measurement: z.strictObject({
+      configuration: configurationSchema,
+      cellsPerSecond: rate,
+      confidence95: z.tuple([rate, rate]),
+      samples: z.array(rate),
+      spread: rate,
+      verification: verificationSchema,
+      compileNs: rate,
+    }),
+  }),
+  z.strictObject({
+    kind: z.literal("failure"),
+    run: text,
+    at: z.iso.datetime(),
+    configuration: configurationSchema,
+    failure: z.strictObject({
+      reason: z.enum(["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"]),
+      message: text,
+    }),
+  }),
+]);
+
+/** The line of a record, with its end. */
+export function formatLine(record: JournalRecord): string {
+  const json = JSON.stringify(record);
+  return `{"crc32":"${checksum(json)}","record":${json}}\n`;
+}
+
+/**
+ * Takes a journal apart.
+ *
+ * @param bytes the file's content
+ * @returns whole records; which lines are damaged and why; whether the last line was cut off
+ *
+ * @example
+ * ```ts
+ * import { parseJournal } from "./journal_format.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const content = parseJournal(new TextEncoder().encode('not a record\n{"crc32":"00'));
+ * assertEquals(content.damaged, [{ line: 1, reason: "wanted a record with its checksum" }]);
+ * assertEquals(content.torn, true);
+ * ```
+ */
+export function parseJournal(bytes: Uint8Array): JournalContent {
+  const records: JournalRecord[] = [];
+  const damaged: DamagedLine[] = [];
+  const runs = new Set<string>();
+  let torn = false;
+  let line = 0;
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(0x0a, start);
+    const isLast = end < 0;
+    const content = bytes.subarray(start, isLast ? bytes.length : end);
+    start = isLast ? bytes.length : end + 1;
+    line++;
+    // left by an append that failed before its first byte
+    if (content.length === 0) continue;
+    const parsed = parseLine(content);
+    if (typeof parsed !== "string" && (parsed.kind === "run" || runs.has(parsed.run))) {
+      if (parsed.kind === "run") runs.add(parsed.run);
+      records.push(parsed);
+    } else if (isLast && typeof parsed === "string") {
+      torn = true;
+    } else {
+      const orphan = "the record that began its run is missing";
+      damaged.push({ line, reason: typeof parsed === "string" ? parsed : orphan });
+    }
+  }
+  return { records, damaged, torn };
+}
+
+/** The record of a line, or why it has none. */
+export function parseLine(line: Uint8Array): JournalRecord | string {
+  const head = Buffer.from(line.subarray(0, HEAD_LENGTH)).toString("latin1");
+  const match = /^\{"crc32":"([0-9a-f]{8})","record":$/.exec(head);
+  if (match === null || line.at(-1) !== CLOSING_BRACE) return "wanted a record with its checksum";
+  const json = line.subarray(HEAD_LENGTH, -1);
+  if (checksum(json) !== match[1]) return "the checksum differs";
+  try {
+    const record: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+    return checkRecord(recordSchema, record, "the record");
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+function checksum(json: string | Uint8Array): string {
+  return crc32(json).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,13 @@
+/**
+ * A profile or journal that can't be used: unreadable, damaged, of another version or device, or not to be
+ * written where it should. The message is one line that says where, what was wanted and what was found.
+ */
+export class ProfileError extends Error {
+  override name = "ProfileError";
+}
+
+/** What the system said, in few words: `No such file or directory`. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split("\n")[0].replace(/ \(os error \d+\).*$/, "").replace(/, run again with.*$/, "");
+}

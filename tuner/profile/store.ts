@@ -1,0 +1,235 @@
+/**
+ * Profiles on disk: read with checks, merged, and written so that a crash at any moment leaves either the old
+ * file or the new one.
+ *
+ * @module
+ */
+import { basename, dirname, join, resolve } from "node:path";
+import { ProfileError, reasonOf } from "./profile_error.ts";
+import {
+  checkProfile,
+  parseProfile,
+  type Profile,
+  type ProfileDevice,
+  type ProfileEntry,
+  type ProfileProblem,
+} from "./schema.ts";
+
+/** What tells one device from another. */
+export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
+
+/**
+ * A file name for a device's profile: its GPU's description, or its CPU's model where it has no GPU.
+ *
+ * @returns small letters, digits and dashes, without an ending
+ *
+ * @example
+ * ```ts
+ * import { profileName } from "./store.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cpu = { model: "AMD EPYC 9354", cores: 8 };
+ * assertEquals(profileName({ gpu: null, cpu }), "amd-epyc-9354");
+ * ```
+ */
+export function profileName({ gpu, cpu }: {
+  gpu: Pick<NonNullable<ProfileDevice["gpu"]>, "description" | "vendor" | "device"> | null;
+  cpu: ProfileDevice["cpu"];
+}): string {
+  const title = gpu === null ? cpu.model : gpu.description || `${gpu.vendor} ${gpu.device}`;
+  const safe = title.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 80);
+  const name = safe.replace(/^-+|-+$/g, "");
+  // Windows keeps a few names to itself
+  return name === "" ? "device" : /^(con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-device` : name;
+}
+
+/** Where `tune` writes without `--out`: `profiles/<device>.json`. */
+export function defaultProfilePath(device: Parameters<typeof profileName>[0]): string {
+  return `profiles/${profileName(device)}.json`;
+}
+
+/** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
+export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolean {
+  const identify = ({ gpu, cpu }: DeviceIdentity): string =>
+    JSON.stringify([
+      gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback],
+      cpu.model,
+      cpu.cores,
+    ]);
+  return identify(one) === identify(other);
+}
+
+/** Whether both are the same problem: stencil, order or delta, grid, boundary, precision and steps. */
+export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
+  return problemKey(one) === problemKey(other);
+}
+
+function problemKey({ stencil, order, delta, grid, boundary, precision, steps }: ProfileProblem): string {
+  return JSON.stringify([stencil, order ?? 0, delta ?? 0, ...grid, boundary, precision, steps]);
+}
+
+/**
+ * Adds entries to those of an earlier profile of the same device: an entry for the same problem replaces the
+ * earlier one, everything else of the profile is the newer.
+ */
+export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
+  const replaced = new Set(newer.entries.map((entry) => problemKey(entry.problem)));
+  const kept: ProfileEntry[] = earlier.entries.filter((entry) => !replaced.has(problemKey(entry.problem)));
+  return { ...newer, entries: [...kept, ...newer.entries] };
+}
+
+/**
+ * Reads a profile.
+ *
+ * @param path the file
+ * @throws {ProfileError} in one line, if there is none, it is damaged, or of another version
+ */
+export async function readProfile(path: string): Promise<Profile> {
+  const profile = await readIfThere(path);
+  if (profile === undefined) throw new ProfileError(`Cannot read ${path}: there is no such file`);
+  return profile;
+}
+
+/**
+ * Writes a profile, merged with the one that is already there. Either all of it is on disk afterwards or none.
+ *
+ * @param path the file; directories that it needs are made
+ * @param profile what to add
+ * @returns what the file holds now
+ * @throws {ProfileError} in one line, if it can't be written, or the file is no profile of this device
+ */
+export async function writeProfile(path: string, profile: Profile): Promise<Profile> {
+  const target = await resolveTarget(path);
+  checkProfile(profile, "the new profile");
+  const earlier = await readIfThere(target);
+  if (earlier !== undefined) refuseForeign(path, earlier.device, profile.device);
+  const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
+  try {
+    await Deno.mkdir(dirname(target), { recursive: true });
+    await replaceFile(target, JSON.stringify(merged, null, 2) + "\n");
+  } catch (error) {
+    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+  }
+  return merged;
+}
+
+/** Options of {@linkcode checkWritable}. */
+export interface CheckWritableOptions {
+  /**
+   * The device whose profile will be written.
+   * @default {undefined} a profile that is already there may belong to any device
+   */
+  device?: DeviceIdentity;
+}
+
+/**
+ * Finds out whether a profile can be written, before any work is done for it. Leaves the disk as it was: missing
+ * directories are made only when the profile is written.
+ *
+ * @param path the file
+ * @param options whose profile it will be
+ * @throws {ProfileError} in one line, if it can't
+ */
+export async function checkWritable(path: string, options: CheckWritableOptions = {}): Promise<void> {
+  const target = await resolveTarget(path);
+  const earlier = await readIfThere(target);
+  if (earlier !== undefined && options.device) refuseForeign(path, earlier.device, options.device);
+  try {
+    const directory = await nearestDirectory(dirname(target));
+    await Deno.remove(await Deno.makeTempFile({ dir: directory, prefix: ".facet-", suffix: ".tmp" }));
+  } catch (error) {
+    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+  }
+}
+
+function refuseForeign(path: string, theirs: DeviceIdentity, ours: DeviceIdentity): void {
+  if (isSameDevice(theirs, ours)) return;
+  const describe = ({ gpu, cpu }: DeviceIdentity): string =>
+    `${gpu?.description || gpu?.vendor || "no GPU"} with ${cpu.model} (${cpu.cores} cores)`;
+  throw new ProfileError(
+    `Cannot write ${path}: it is the profile of another device, ${describe(theirs)}; ` +
+      `this one is ${describe(ours)}: choose another file with --out`,
+  );
+}
+
+/** The profile in a file; undefined if there is no file. */
+async function readIfThere(path: string): Promise<Profile | undefined> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
+  }
+  return parseProfile(text, path);
+}
+
+/** The file that a path names, links followed. Refuses what a profile must not replace. */
+async function resolveTarget(path: string): Promise<string> {
+  if (path === "" || path.includes("\0") || /[/\\]$/.test(path)) {
+    throw new ProfileError(`Cannot write ${JSON.stringify(path)}: wanted the name of a file`);
+  }
+  let target = resolve(path);
+  try {
+    target = await Deno.realPath(target);
+    const { isFile, isDirectory } = await Deno.stat(target);
+    if (!isFile) {
+      throw new ProfileError(
+        `Cannot write ${path}: it is ${isDirectory ? "a directory" : "no regular file"}`,
+      );
+    }
+  } catch (error) {
+    if (error instanceof ProfileError) throw error;
+    if (!(error instanceof Deno.errors.NotFound)) {
+      throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    }
+  }
+  return target;
+}
+
+/** The directory itself or the closest one above it that exists. */
+async function nearestDirectory(directory: string): Promise<string> {
+  for (let at = directory;; at = dirname(at)) {
+    try {
+      const { isDirectory } = await Deno.stat(at);
+      if (!isDirectory) throw new Error(`${at} is no directory`);
+      return at;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound) || dirname(at) === at) throw error;
+    }
+  }
+}
+
+/** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
+async function replaceFile(target: string, text: string): Promise<void> {
+  const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
+  try {
+    const file = await Deno.open(temporary, { write: true, createNew: true });
+    try {
+      await writeAll(file, new TextEncoder().encode(text));
+      await file.sync();
+    } finally {
+      file.close();
+    }
+    await Deno.rename(temporary, target);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  }
+  await syncDirectory(dirname(target));
+}
+
+/** Writes every byte: one call may take only some of them. */
+export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
+}
+
+/** Makes the rename itself durable, where directories can be opened. */
+async function syncDirectory(directory: string): Promise<void> {
+  try {
+    using handle = await Deno.open(directory, { read: true });
+    await handle.sync();
+  } catch {
+    // the profile is whole either way
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Makes `profile.schema.json` from the schema: `deno run --allow-write=. tuner/profile/write_json_schema.ts`.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { JSON_SCHEMA_NAME, profileSchema } from "./schema.ts";
+
+/** Where the JSON Schema lies in the repository. */
+export const JSON_SCHEMA_URL: URL = new URL(`../../${JSON_SCHEMA_NAME}`, import.meta.url);
+
+/** The profile's JSON Schema, draft 2020-12, as the file holds it. */
+export function renderJsonSchema(): string {
+  const { $schema, ...schema } = z.toJSONSchema(profileSchema, { target: "draft-2020-12" });
+  const head = { $schema, title: "Facet profile", description: "What Facet found out about a device." };
+  return JSON.stringify({ ...head, ...schema }, null, 2) + "\n";
+}
+
+if (import.meta.main) await Deno.writeTextFile(JSON_SCHEMA_URL, renderJsonSchema());
