@@ -14,7 +14,13 @@ import type { Grid } from "./stencils/stencil.ts";
 export type InitialField = "noise" | "integers";
 
 /** Multipliers of the hash: odd, from the fractional parts of √2, √3, √5, and Murmur3's finaliser. */
-export const HASH = { x: 0x6a09e667, y: 0xbb67ae85, z: 0x3c6ef373, first: 0x85ebca6b, second: 0xc2b2ae35 } as const;
+export const HASH = {
+  x: 0x6a09e667,
+  y: 0xbb67ae85,
+  z: 0x3c6ef373,
+  first: 0x85ebca6b,
+  second: 0xc2b2ae35,
+} as const;
 
 /** The 32-bit hash of a cell; the same arithmetic stands in the WGSL of `kernels/wgsl/fields.ts`. */
 export function hashCell([x, y, z]: Grid, seed: number): number {

@@ -57,6 +57,9 @@ export function layOut(grid: Grid, { pad, align = 8, sharedPads = false }: Layou
 }
 
 /** Index of a cell; negative coordinates lie in the pads. */
-export function indexOf({ origin, slice, pitch }: Layout, [x, y, z]: readonly [number, number, number]): number {
+export function indexOf(
+  { origin, slice, pitch }: Layout,
+  [x, y, z]: readonly [number, number, number],
+): number {
   return origin + x * slice + y * pitch + z;
 }

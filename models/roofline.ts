@@ -12,19 +12,6 @@
  */
 import type { Demand } from "../kernels/traversals/traversal.ts";
 
-/** A demand, with what a traversal may add for a sharper prediction; left out, it costs nothing. */
-export interface ModelInput extends Demand {
-  /**
-   * Reads and writes of workgroup memory per cell update, a vector counted once. For a torre with k cells of
-   * z a thread: (1 + 2·⌈S/k⌉) / k.
-   */
-  readonly exchangesPerUpdate?: number;
-  /** Reads of device memory per update that caches should serve: of a stepwise kernel, every tap. */
-  readonly cachedReadsPerUpdate?: number;
-  /** Instructions in the innermost loop, roughly; for a torre, all tiers of one unrolled iteration. */
-  readonly loopInstructions?: number;
-}
-
 /** What the model needs to know of a device. */
 export interface DeviceModel {
   /** Bytes read plus bytes written per second by a plain copy, measured. */
@@ -44,9 +31,9 @@ export interface DeviceModel {
    */
   readonly saturationWorkgroups?: number;
   /**
-   * Instructions that fit the instruction cache. A guess that explains why the H100 prefers DTS = 1 at order 6
-   * although DTS = 2 fits its registers; no counter was read.
-   * @default {4096}
+   * Instructions that fit the instruction cache. A guess that fits what unrolling costs (order 6, DTS 2: 267
+   * Gcells/s with one tier in the loop's body, 186 with two, 3744 instructions); no counter was read.
+   * @default {2600}
    */
   readonly loopInstructionsLimit?: number;
   /** @default {2000} one dispatch with its memory barrier; 2.05 µs measured with tiny grids */
@@ -70,11 +57,10 @@ export interface Prediction {
 }
 
 /**
- * Equivalent bytes of one access to workgroup memory. At S = 1…4 and 1 or 2 z a thread, what torres on the
- * H100 take beyond their traffic is 1.0–1.8 · 10⁻¹³ s per access, 0.3–0.55 B at 2,995 GB/s: about one access of
- * 32 threads per clock and multiprocessor.
+ * Equivalent bytes of one access to workgroup memory: what torres with 1 z a thread take beyond their traffic
+ * (order 2, DTS 5, 6, 7: 659, 803, 788 Gcells/s; order 4, DTS 3: 470; order 6, DTS 2: 304).
  */
-const BYTES_PER_EXCHANGE = 0.5;
+const BYTES_PER_EXCHANGE = 0.3;
 
 /**
  * Equivalent bytes of r cached reads per update: this · r². More reads need more cache bandwidth, and more
@@ -84,16 +70,13 @@ const BYTES_PER_EXCHANGE = 0.5;
 const BYTES_PER_SQUARED_READ = 0.048;
 
 /**
- * Equivalent bytes of one spilled register, per update. DTS = 6 with 2 z a thread (estimate: 370 registers) must
- * come out under 100 Gcells/s, as measured.
+ * Equivalent bytes of one spilled register, per update. Measured beyond the roof, over estimated registers: 5 B at
+ * 310 (order 2, DTS 8), 9 B at 348 (order 4, DTS 4), 13 B at 420 and 24 B at 488 (2 z a thread).
  */
-const BYTES_PER_SPILL = 0.35;
+const BYTES_PER_SPILL = 0.08;
 
-/**
- * The register estimate counts every value that a tier loads; a compiler loads late when registers run short.
- * DTS = 5 with 2 z a thread, estimated at 274, does not spill where 255 exist.
- */
-const REGISTER_TOLERANCE = 1.1;
+/** The estimate leaves out addresses and counters: a thread spills a little before its values fill the registers. */
+const REGISTER_TOLERANCE = 0.96;
 
 /** A multiprocessor keeps at most this many workgroups in flight. */
 const WORKGROUPS_PER_MULTIPROCESSOR = 32;
@@ -146,7 +129,7 @@ export interface PredictOptions {
  * assert(ragged.cellsPerSecond < 0.6 * full.cellsPerSecond);
  * ```
  */
-export function predictRate(demand: ModelInput, device: DeviceModel, { cells }: PredictOptions): Prediction {
+export function predictRate(demand: Demand, device: DeviceModel, { cells }: PredictOptions): Prediction {
   const {
     copyBytesPerSecond,
     registersPerThreadLimit = 255,
@@ -154,7 +137,7 @@ export function predictRate(demand: ModelInput, device: DeviceModel, { cells }: 
     threadsPerMultiprocessor = 2048,
     simdWidth = 32,
     saturationWorkgroups = 100,
-    loopInstructionsLimit = 4096,
+    loopInstructionsLimit = 2600,
     dispatchNs = 2000,
     workgroupNs = 0.12,
   } = device;
@@ -170,7 +153,7 @@ export function predictRate(demand: ModelInput, device: DeviceModel, { cells }: 
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
     BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
-  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit) ** 2;
+  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit);
   const equivalentBytesPerUpdate = bytes * refetch * demand.redundancy;
 
   const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;

@@ -65,14 +65,23 @@ export interface Measurement {
 export interface Runner {
   readonly configuration: Configuration;
   readonly compileNs: number;
+  /**
+   * Whose clock `run` reads. `device`: the device's own, which is exact for short runs too. `host`: the time
+   * that passes, in which the host's waiting for the device is counted.
+   */
+  readonly clock: "device" | "host";
   /** Sets the initial field (both levels, frame and pads too) and time step 0. */
   initialise(): Promise<void>;
   /**
-   * Advances the field by the problem's steps.
-   * @returns nanoseconds of device time, or of the host's clock where a device has none
+   * Advances the field by the problem's steps, `repetitions` times in one batch.
+   * @param repetitions 1 unless given
+   * @returns nanoseconds of the whole batch
    */
-  run(): Promise<number>;
-  /** Compares both time levels of the whole field with the reference at the same time step. */
+  run(repetitions?: number): Promise<number>;
+  /**
+   * Compares both time levels of the whole field with the reference; only after one run.
+   * @returns also a wrong result: its maxError is larger than its bound, infinite where the field is not finite
+   */
   verify(): Promise<Verification>;
   /** Gives back all memory. */
   dispose(): void;

@@ -1,10 +1,11 @@
 /**
- * An update as a C function of plain loops: the yardstick of `deno task bench`, never used to compute results.
+ * An update as a C program of plain loops: the yardstick of `deno task bench`, never used to compute results.
  *
  * @module
  */
 import { type Expression, fold, tapsOf } from "../expression.ts";
-import type { Layout } from "../layout.ts";
+import { HASH } from "../initial_field.ts";
+import { indexOf, type Layout } from "../layout.ts";
 
 /** What {@linkcode writeC} translates. */
 export interface CSource {
@@ -14,12 +15,9 @@ export interface CSource {
 }
 
 /**
- * Writes a C file with one function,
- *
- *     double run(float *even, float *odd, int steps)
- *
- * which advances F(t) in `even` and F(t−1) in `odd` by `steps` steps, boundary zero, one thread, and returns
- * the nanoseconds this took. After an odd number of steps the newest level lies in `odd`.
+ * Writes a C program of one thread, boundary zero. It starts from the `noise` field of seed 0, reads numbers of
+ * steps from its input, one a line, runs each and prints one line: nanoseconds, and the bits of the newest
+ * level's own cells folded into one number as {@linkcode hashBits} does.
  *
  * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten
  *
@@ -30,14 +28,15 @@ export interface CSource {
  * import { wave } from "../stencils/wave.ts";
  * import { assert } from "@std/assert";
  *
- * assert(writeC({ update: wave(2).update, layout: layOut([4, 4, 4], { pad: [1, 1, 1] }) }).includes("double run("));
+ * const layout = layOut([4, 4, 4], { pad: [1, 1, 1] });
+ * assert(writeC({ update: wave(2).update, layout }).includes("int main("));
  * ```
  */
 export function writeC({ update, layout }: CSource): string {
   if (tapsOf(update).some(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0))) {
-    throw new RangeError("Cannot write the C function: F(t−1) can be read at the cell itself only");
+    throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");
   }
-  const { grid: [nx, ny, nz], origin, slice, pitch } = layout;
+  const { grid: [nx, ny, nz], origin, slice, pitch, length } = layout;
   const value = fold<string>(update, {
     tap: ({ offset: [x, y, z], ago }) => ago === 1 ? "next[z]" : `now[z + (${x * slice + y * pitch + z})]`,
     constant: (value) => `${Math.fround(value).toExponential()}f`,
@@ -45,14 +44,19 @@ export function writeC({ update, layout }: CSource): string {
     subtract: (left, right) => `(${left} - ${right})`,
     multiply: (left, right) => `(${left} * ${right})`,
   });
+  const row = `${origin} + x * ${slice} + y * ${pitch}`;
   return `#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static void step(const float *restrict current, float *restrict next_level) {
   for (ptrdiff_t x = 0; x < ${nx}; x++) {
     for (ptrdiff_t y = 0; y < ${ny}; y++) {
-      const float *restrict now = current + ${origin} + x * ${slice} + y * ${pitch};
-      float *restrict next = next_level + ${origin} + x * ${slice} + y * ${pitch};
+      const float *restrict now = current + ${row};
+      float *restrict next = next_level + ${row};
       for (ptrdiff_t z = 0; z < ${nz}; z++) {
         next[z] = ${value};
       }
@@ -60,15 +64,65 @@ static void step(const float *restrict current, float *restrict next_level) {
   }
 }
 
-double run(float *even, float *odd, int steps) {
-  struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  for (int i = 0; i < steps; i++) {
-    if (i % 2 == 0) step(even, odd);
-    else step(odd, even);
+static float initial(uint32_t x, uint32_t y, uint32_t z) {
+  uint32_t h = x * ${HASH.x}u + y * ${HASH.y}u + z * ${HASH.z}u;
+  h = (h ^ (h >> 16)) * ${HASH.first}u;
+  h = (h ^ (h >> 13)) * ${HASH.second}u;
+  h ^= h >> 16;
+  return (float)(h >> 8) / 8388608.0f - 1.0f;
+}
+
+int main(void) {
+  float *current, *next;
+  void *arrays[2];
+  for (int i = 0; i < 2; i++) {
+    // as in the workers' memory, a cell's places in both arrays differ modulo 4096
+    char *memory = aligned_alloc(4096, (${4 * length} + 8191) / 4096 * 4096 + 4096);
+    if (memory == NULL) return 1;
+    arrays[i] = memory + i * 2112;
+    memset(arrays[i], 0, ${4 * length});
   }
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  return (end.tv_sec - start.tv_sec) * 1e9 + (end.tv_nsec - start.tv_nsec);
+  current = arrays[0], next = arrays[1];
+  for (ptrdiff_t x = 0; x < ${nx}; x++)
+    for (ptrdiff_t y = 0; y < ${ny}; y++)
+      for (ptrdiff_t z = 0; z < ${nz}; z++)
+        current[${row} + z] = next[${row} + z] = initial(x, y, z);
+  for (int steps; scanf("%d", &steps) == 1;) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < steps; i++) {
+      step(current, next);
+      float *newest = next;
+      next = current;
+      current = newest;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint32_t hash = 0;
+    for (ptrdiff_t x = 0; x < ${nx}; x++)
+      for (ptrdiff_t y = 0; y < ${ny}; y++)
+        for (ptrdiff_t z = 0; z < ${nz}; z++) {
+          uint32_t bits;
+          memcpy(&bits, &current[${row} + z], 4);
+          hash = hash * 31 + bits;
+        }
+    printf("%.0f %u\\n", (end.tv_sec - start.tv_sec) * 1e9 + (end.tv_nsec - start.tv_nsec), hash);
+    fflush(stdout);
+  }
+  return 0;
 }
 `;
+}
+
+/** The bits of a padded level's own cells, folded into one 32-bit number: hash·31 + bits, cell by cell. */
+export function hashBits(level: Float32Array, layout: Layout): number {
+  const [nx, ny, nz] = layout.grid;
+  const bits = new Uint32Array(level.buffer, level.byteOffset, level.length);
+  let hash = 0;
+  for (let x = 0; x < nx; x++) {
+    for (let y = 0; y < ny; y++) {
+      const row = indexOf(layout, [x, y, 0]);
+      for (let z = 0; z < nz; z++) hash = (Math.imul(hash, 31) + bits[row + z]) | 0;
+    }
+  }
+  return hash >>> 0;
 }

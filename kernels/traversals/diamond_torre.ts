@@ -35,6 +35,9 @@ import { stepShader } from "./stepwise.ts";
 import type { Dispatch, GpuPlan, Parameters, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
+/** Lookahead that puts every load at the start of its tier. */
+const EARLIEST = 99;
+
 /** A cell of a tile in the torre's local coordinates. */
 type Place = readonly [a: number, b: number];
 
@@ -63,13 +66,14 @@ export const diamondTorre: Traversal = {
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       zPerThread: [1, 2, 4],
       threads: [...new Set([1, 2, 4].flatMap((n) => [exact(n), Math.ceil(exact(n) / 32) * 32]))],
-      chunk: [2, 4, 8, 16],
-      unroll: [1, 2, 4, 8],
-      lookahead: [0, 1, 2, 99],
+      // what did best on an H100 first (2026-11-21): the model does not tell these apart
+      chunk: [8, 4, 16, 2],
+      unroll: [1, 2, 4],
+      lookahead: [EARLIEST, 1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
-    const { nt, zPerThread, threads, chunk, unroll } = parameters;
+    const { nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const shape = shapeOf(problem, parameters);
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) return `${threads} threads of ${zPerThread} cells do not cover ${nz} cells along z`;
@@ -77,12 +81,19 @@ export const diamondTorre: Traversal = {
     if (threads !== least && threads !== Math.ceil(least / 32) * 32) {
       return `${threads} threads are more than ${nz} cells along z need`;
     }
-    if (unroll !== 1 && unroll % 2 !== 0) return `unroll ${unroll} is odd: the two arrays would not swap back`;
+    if (unroll !== 1 && unroll % 2 !== 0) {
+      return `unroll ${unroll} is odd: the two arrays would not swap back`;
+    }
+    if (unroll === 1 && lookahead !== EARLIEST) return "with unroll 1 every load is at the start of its tier";
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
-    if (chunk > shape.tile.length && chunk !== 2) return `a chunk of ${chunk} is more than the tile's ${shape.tile.length} cells`;
+    if (chunk > shape.tile.length && chunk !== 2) {
+      return `a chunk of ${chunk} is more than the tile's ${shape.tile.length} cells`;
+    }
     const tooLong = 40_000;
     const written = unroll * shape.tile.length * (tapsOf(problem.stencil.update).length + 6);
-    if (written > tooLong) return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
+    if (written > tooLong) {
+      return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
+    }
     return exceededLimit(limits, {
       layout: shape.layout,
       workgroup: [threads, 1, 1],
@@ -91,10 +102,11 @@ export const diamondTorre: Traversal = {
     });
   },
   demand(problem, parameters) {
-    const { nt, zPerThread, threads } = parameters;
+    const { nt, zPerThread, threads, unroll } = parameters;
     const { slope, width, tile, needed, held, perChunk, slotLength } = shapeOf(problem, parameters);
     const previous = readsPrevious(problem.stencil.update);
-    const perTier = (needed.length - held.length) + tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope).length;
+    const perTier = (needed.length - held.length) +
+      tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope).length;
     const ends = 2 * (held.length + (previous ? tile.length : 0));
     const [nx] = problem.grid;
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
@@ -109,12 +121,21 @@ export const diamondTorre: Traversal = {
       workgroupBytes: 2 * perChunk * slotLength * zPerThread * 4,
       workgroupsPerDispatch: torresInRow(problem, width, 0),
       dispatchesPerStep: stages / tiers,
+      exchangesPerUpdate: (1 + tapsAlongZ(problem, zPerThread)) / zPerThread,
+      loopInstructions: unroll *
+        (tile.length * (zPerThread * tapsOf(problem.stencil.update).length + 2) + 2 * perTier),
     };
   },
   plan(problem, parameters) {
     return planTorres(problem, parameters);
   },
 };
+
+/** Reads of other threads' slots that one cell's taps along z take. */
+function tapsAlongZ({ stencil }: Problem, zPerThread: number): number {
+  const { z } = reachOf(stencil.update);
+  return 2 * Math.ceil(z / zPerThread);
+}
 
 /** Everything about a torre that follows from the problem and the parameters. */
 interface Shape {
@@ -139,7 +160,7 @@ function shapeOf({ stencil, grid }: Problem, { dts, zPerThread, threads, chunk, 
   const width = 2 * slope * dts;
   const rim = Math.ceil(reach.z / zPerThread);
   const tile = square(0, width);
-  const alongX = width + slope * (unroll + 2);
+  const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
   const lanes = threads * zPerThread;
   return {
     slope,
@@ -235,7 +256,9 @@ function torreShader(problem: Problem, parameters: Parameters, shape: Shape): Sh
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
     [
-      ...square(slope, width - slope).map((place) => `${current}[base${at(place)}] = ${register("f", place)};`),
+      ...square(slope, width - slope).map((place) =>
+        `${current}[base${at(place)}] = ${register("f", place)};`
+      ),
       ...(previous
         ? square(0, width - 2 * slope).map((place) => `${other}[base${at(place)}] = ${register("g", place)};`)
         : []),
@@ -267,7 +290,9 @@ function torreShader(problem: Problem, parameters: Parameters, shape: Shape): Sh
       let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
       var x = stage.x;
       var base = ORIGIN${threadCells} + x * SLICE_T + y * PITCH_T + thread;
-      ${beyond ? `let inside = ${zPerThread === 1 ? lanesInside : `vec${zPerThread}<bool>(${lanesInside})`};` : ""}
+      ${
+    beyond ? `let inside = ${zPerThread === 1 ? lanesInside : `vec${zPerThread}<bool>(${lanesInside})`};` : ""
+  }
       ${start}
       for (var tier = 0; tier < stage.tiers; tier += ${unroll}) {
         ${writeTiers(problem, parameters, shape, writer, beyond)}
@@ -349,7 +374,9 @@ function writeTiers(
         const own = f.get(`${place}`)!;
         const read = ({ offset: [x, y, z], ago }: Tap): string => {
           if (ago === 1) return g.get(`${place}`)!;
-          return z === 0 ? f.get(`${shifted(place, x, y)}`)! : alongZ(own, `exchange[${slotOf(i)}]`, z, zPerThread);
+          return z === 0
+            ? f.get(`${shifted(place, x, y)}`)!
+            : alongZ(own, `exchange[${slotOf(i)}]`, z, zPerThread);
         };
         const value = writer.write(read);
         const name = register(`n${tier}`, place);
@@ -370,7 +397,7 @@ function writeTiers(
   }
   // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
   if (half === 1) lines.push("workgroupBarrier();");
-  if (previous) for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`);
+  if (previous) { for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`); }
   for (const place of held) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
   return lines.join("\n");
 }

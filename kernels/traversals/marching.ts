@@ -27,10 +27,15 @@ export const marching: Traversal = {
     if (taps.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
       return "a tap lies off the axes along x: only the present slice is in the tile";
     }
+    if (taps.some(({ offset: [, y, z] }) => y !== 0 && z !== 0)) {
+      return "a tap lies off the axes in the tile: its halo has no corners";
+    }
   },
   parameterLists({ grid: [nx, ny, nz] }, limits) {
     return {
-      threadsZ: powersOfTwo(8, Math.min(256, limits.maxComputeWorkgroupSizeX)).filter((z) => z < 2 * nz || z === 8),
+      threadsZ: powersOfTwo(8, Math.min(256, limits.maxComputeWorkgroupSizeX)).filter((z) =>
+        z < 2 * nz || z === 8
+      ),
       threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY)).filter((y) => y < 2 * ny),
       pieces: powersOfTwo(1, Math.min(16, nx)),
     };
@@ -48,17 +53,19 @@ export const marching: Traversal = {
     const { threadsZ, threadsY, pieces } = parameters;
     const reach = reachOf(problem.stencil.update);
     const levels = readsPrevious(problem.stencil.update) ? 2 : 1;
-    // Halo cells come from memory too, though often from the caches; so do the queue's cells at each piece.
-    const halo = 2 * reach.y / threadsY + 2 * reach.z / threadsZ;
+    // Halo cells come from memory too. Along z they cost most: whole sectors of 32 bytes, loaded by few threads;
+    // the weights fit an H100 at order 2 (2026-11-21: tiles 32, 64, 128, 256 wide 106, 127, 138, 161 Gcells/s).
+    const halo = 0.5 * reach.y / threadsY + 32 * Math.ceil(reach.z / 8) / threadsZ;
     const restart = 2 * reach.x * pieces / problem.grid[0];
     return {
-      bytesPerUpdate: 4 * (levels + 1 + restart + 0.25 * halo),
+      bytesPerUpdate: 4 * (levels + 1 + restart + halo),
       redundancy: 1,
       registersPerThread: 24 + 2 * reach.x + 1,
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileOf(problem, parameters).bytes,
       workgroupsPerDispatch: workgroupsOf(problem, parameters).reduce((a, b) => a * b),
       dispatchesPerStep: problem.boundary === "zero" ? 1 : 2,
+      exchangesPerUpdate: 1 + 2 * reach.y + 2 * reach.z,
     };
   },
   plan(problem, parameters) {
@@ -100,7 +107,8 @@ function marchShader(problem: Problem, layout: Layout, parameters: Parameters): 
   const { rows, columns } = tileOf(problem, parameters);
   const { constants, write } = updateWriter(stencil.update);
   /** The queue's register that holds the cell `ahead` slices from the present one. */
-  const queue = (ahead: number): string => ahead < 0 ? `behind${-ahead}` : ahead > 0 ? `ahead${ahead}` : "here";
+  const queue = (ahead: number): string =>
+    ahead < 0 ? `behind${-ahead}` : ahead > 0 ? `ahead${ahead}` : "here";
   const read = ({ offset: [x, y, z], ago }: Tap): string => {
     if (ago === 1) return "before[cell]";
     if (y === 0 && z === 0) return queue(x);
@@ -112,15 +120,27 @@ function marchShader(problem: Problem, layout: Layout, parameters: Parameters): 
   ).join("\n");
   const advanceQueue = slots.slice(0, -1).map((k) => `${queue(k)} = ${queue(k + 1)};`).join("\n");
   const loadHalo = [
-    ...loads(2 * reachY, threadsY, "local.y", (i) =>
-      `let r = select(${i} + ${threadsY}, ${i}, ${i} < ${reachY});
-       tile[half + r][local.x + ${reachZ}] = now[cell + (r - ${reachY} - local.y) * PITCH];`),
-    ...loads(2 * reachZ, threadsZ, "local.x", (i) =>
-      `let c = select(${i} + ${threadsZ}, ${i}, ${i} < ${reachZ});
-       tile[row][c] = now[cell + c - ${reachZ} - local.x];`),
+    ...loads(
+      2 * reachY,
+      threadsY,
+      "local.y",
+      (i) =>
+        `let r = select(${i} + ${threadsY}, ${i}, ${i} < ${reachY});
+       tile[half + r][local.x + ${reachZ}] = now[cell + (r - ${reachY} - local.y) * PITCH];`,
+    ),
+    ...loads(
+      2 * reachZ,
+      threadsZ,
+      "local.x",
+      (i) =>
+        `let c = select(${i} + ${threadsZ}, ${i}, ${i} < ${reachZ});
+       tile[row][c] = now[cell + c - ${reachZ} - local.x];`,
+    ),
   ].join("\n");
   const code = wgsl`
-    // ${stencil.title}: one step; each workgroup marches along x over ${sliceCount(problem, parameters)} slices.
+    // ${stencil.title}: one step; each workgroup marches along x over ${
+    sliceCount(problem, parameters)
+  } slices.
     ${declareLayout(layout)}
     const SLICES = ${sliceCount(problem, parameters)};
     const ROWS = ${rows}; const COLUMNS = ${columns};

@@ -36,6 +36,12 @@ export interface Demand {
   readonly workgroupsPerDispatch: number;
   /** Dispatches per time step. */
   readonly dispatchesPerStep: number;
+  /** Reads and writes of workgroup memory per cell update, a vector counted once. @default {0} */
+  readonly exchangesPerUpdate?: number;
+  /** Reads per update that the caches should serve: of a stepwise kernel, every tap. @default {0} */
+  readonly cachedReadsPerUpdate?: number;
+  /** Instructions in the innermost loop, roughly. @default {0} */
+  readonly loopInstructions?: number;
 }
 
 /** One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms. */

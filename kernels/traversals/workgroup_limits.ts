@@ -4,6 +4,7 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import type { Grid } from "../stencils/stencil.ts";
 import type { DeviceLimits } from "./traversal.ts";
 
 /** What a configuration would take. */
@@ -42,11 +43,17 @@ export function powersOfTwo(from: number, to: number): number[] {
   return powers;
 }
 
-/** Workgroup shapes to try: threads along z, y and x, powers of two. */
-export function workgroupShapes(limits: DeviceLimits): Record<"threadsZ" | "threadsY" | "threadsX", number[]> {
+/** Workgroup shapes to try: threads along z, y and x, powers of two, not half of them beyond the grid. */
+export function workgroupShapes(
+  [nx, ny, nz]: Grid,
+  limits: DeviceLimits,
+): Record<"threadsZ" | "threadsY" | "threadsX", number[]> {
+  const upTo = (most: number, limit: number, cells: number): number[] =>
+    powersOfTwo(1, Math.min(most, limit)).filter((threads) => threads === 1 || threads < 2 * cells);
+  const threadsZ = upTo(1024, limits.maxComputeWorkgroupSizeX, nz);
   return {
-    threadsZ: powersOfTwo(4, Math.min(1024, limits.maxComputeWorkgroupSizeX)),
-    threadsY: powersOfTwo(1, Math.min(64, limits.maxComputeWorkgroupSizeY)),
-    threadsX: powersOfTwo(1, Math.min(8, limits.maxComputeWorkgroupSizeZ)),
+    threadsZ: threadsZ.filter((threads) => threads >= 4 || threads === threadsZ.at(-1)),
+    threadsY: upTo(64, limits.maxComputeWorkgroupSizeY, ny),
+    threadsX: upTo(8, limits.maxComputeWorkgroupSizeZ, nx),
   };
 }

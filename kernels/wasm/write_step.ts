@@ -21,7 +21,7 @@ export function addStep(target: Target, source: WasmSource): void {
 function writeStep({ module: m }: Target, source: WasmSource, scope: BoxScope): Node[] {
   const { update, layout, boundaries } = source;
   const { arrays: [current, next], x, y, declare, forEachRow } = scope;
-  const vectorsPerLoop = source.vectorsPerLoop ?? (tapsOf(update).length < 10 ? 4 : 2);
+  const vectorsPerLoop = source.vectorsPerLoop ?? (tapsOf(update).length <= 32 ? 4 : 2);
   const cells = layout.grid[2];
   const turns = Math.floor(cells / (4 * vectorsPerLoop));
   const left = cells - turns * 4 * vectorsPerLoop;

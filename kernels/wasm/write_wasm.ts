@@ -25,8 +25,8 @@ export interface WasmSource {
   readonly boundaries: AxisBoundaries;
   /**
    * Vectors of four cells in the body of the innermost loop.
-   * @default {4} for fewer than 10 taps, else 2: on an AMD EPYC (Zen 5), 2026-11-21, best or within 3% of the
-   * best for all orders of the wave equation; 6 and more lose up to 25%
+   * @default {4} for up to 32 taps, else 2: on an AMD EPYC (Zen 5), 2026-11-21, best or within 5% of the best for
+   * all orders of the wave equation; 6 and more lose up to 40%
    */
   readonly vectorsPerLoop?: number;
 }

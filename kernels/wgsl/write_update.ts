@@ -31,7 +31,8 @@ export function updateWriter(update: Expression): UpdateWriter {
     names.set(value, name);
     return name;
   };
-  const within = (piece: Piece, atLeast: number): string => piece.binds >= atLeast ? piece.text : `(${piece.text})`;
+  const within = (piece: Piece, atLeast: number): string =>
+    piece.binds >= atLeast ? piece.text : `(${piece.text})`;
   const write = (resolve: TapResolver): string =>
     fold<Piece>(update, {
       tap: (tap) => ({ text: resolve(tap), binds: 3 }),

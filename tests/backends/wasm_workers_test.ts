@@ -1,6 +1,14 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { arithmeticOf, type Expression, reachOf, tap } from "../../kernels/expression.ts";
+import {
+  add,
+  arithmeticOf,
+  constant,
+  type Expression,
+  multiply,
+  reachOf,
+  tap,
+} from "../../kernels/expression.ts";
 import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
 import { indexOf, type Layout, layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
@@ -88,6 +96,13 @@ for (const order of WAVE_ORDERS) {
     }
   });
 }
+
+Deno.test("a grid visited in strips equals the f32 oracle bit for bit", async () => {
+  const pool = await CpuPool.create({ workers: 2 });
+  const update = waveUpdate({ centre: -3, sides: [0, 0, 0, 1] }), grid: Grid = [3, 67, 301];
+  await assertEqualsOracle(pool, { update, grid, boundary: "zero", runs: [2], kind: "integers" });
+  pool.dispose();
+});
 
 Deno.test("any grid, steps, workers and weights equal the f32 oracle bit for bit", async () => {
   const pools = await Promise.all([1, 2, 3].map((workers) => CpuPool.create({ workers })));
@@ -206,6 +221,35 @@ Deno.test("a share with R·reach ghost slices runs R steps like the whole grid; 
         assertNotEquals(wrong.share, wrong.whole, JSON.stringify(thin));
       }
     }
+  }
+  pool.dispose();
+});
+
+Deno.test("ghost sides leave out reach more slices at every step", async () => {
+  // 7 wherever it is computed, reach 2
+  const update = add(multiply(constant(0), tap(2, 0, 0)), constant(7));
+  const layout = layoutOf([13, 3, 4], update);
+  const pool = await CpuPool.create({ workers: 2 });
+  for (const [low, high] of [[true, false], [false, true], [true, true]]) {
+    const field = await pool.load({ update, layout, boundary: "zero" });
+    await field.run({ steps: 2, ghost: { low, high } });
+    const computed = (level: Float32Array): boolean[] =>
+      Array.from({ length: 13 }, (_, x) => level[indexOf(layout, [x, 1, 1])] === 7);
+    const inside = (cut: number): boolean[] =>
+      Array.from({ length: 13 }, (_, x) => (!low || x >= cut) && (!high || x < 13 - cut));
+    assertEquals(computed(field.previous), inside(2), `step 1, ${low}, ${high}`);
+    assertEquals(computed(field.current), inside(4), `step 2, ${low}, ${high}`);
+    await field.dispose();
+  }
+  pool.dispose();
+});
+
+Deno.test("taps at corners see the periodic images too", async () => {
+  const corners = [-2, 2].flatMap((x) => [-2, 2].flatMap((y) => [-2, 2].map((z) => tap(x, y, z))));
+  const update = add(tap(0, 0, 0, 1), tap(1, 1, 0), ...corners);
+  const pool = await CpuPool.create({ workers: 3 });
+  for (const grid of GRIDS) {
+    await assertEqualsOracle(pool, { update, grid, boundary: "periodic", runs: [1, 2], kind: "integers" });
   }
   pool.dispose();
 });

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { bytesPerUpdate, torreRowLocality } from "../../models/locality.ts";
-import { type DeviceModel, type ModelInput, predictRate, roofOf } from "../../models/roofline.ts";
+import { type Demand, type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 
 /** NVIDIA H100 80GB HBM3: copy bandwidth measured through Deno's WebGPU on 2026-11-21. */
 const H100: DeviceModel = { copyBytesPerSecond: 2995e9 };
@@ -20,7 +20,7 @@ interface Torre {
 }
 
 /** What a torre asks for, counted as the generated kernel does it. */
-function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): ModelInput {
+function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): Demand {
   const w = 2 * s * dts;
   const cells = w * w / 2;
   const loads = 2 * s * s * (2 * dts + 1);
@@ -40,7 +40,7 @@ function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): ModelInput {
   };
 }
 
-function stepwise(s: number, { threads = 256, levels = 2 } = {}): ModelInput {
+function stepwise(s: number, { threads = 256, levels = 2 } = {}): Demand {
   return {
     bytesPerUpdate: 4 * (levels + 1),
     redundancy: 1,
@@ -53,7 +53,7 @@ function stepwise(s: number, { threads = 256, levels = 2 } = {}): ModelInput {
   };
 }
 
-function gcells(demand: ModelInput, device: DeviceModel = H100): number {
+function gcells(demand: Demand, device: DeviceModel = H100): number {
   return predictRate(demand, device, { cells: CELLS }).cellsPerSecond / 1e9;
 }
 
@@ -78,7 +78,7 @@ Deno.test("roofline names the torre that was best on the H100 for every star", (
 });
 
 Deno.test("roofline is within a quarter of what was measured on the H100", () => {
-  const measured: [ModelInput, number][] = [
+  const measured: [Demand, number][] = [
     [torre({ s: 1, dts: 5, z: 2 }), 770],
     [torre({ s: 1, dts: 5, z: 1, nt: 120 }), 690],
     [torre({ s: 1, dts: 3, z: 1, nt: 64 }), 450],
@@ -127,8 +127,8 @@ Deno.test("roofline is bandwidth over traffic and redundancy", () => {
 });
 
 Deno.test("each penalty lowers the rate, none lifts it above the roof", () => {
-  const control: ModelInput = torre({ s: 1, dts: 4, z: 1 });
-  const deviations: Partial<ModelInput>[] = [
+  const control: Demand = torre({ s: 1, dts: 4, z: 1 });
+  const deviations: Partial<Demand>[] = [
     { redundancy: 1.1 },
     { registersPerThread: 400 },
     { threadsPerWorkgroup: 250 },

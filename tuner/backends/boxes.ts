@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { Layout } from "../../kernels/layout.ts";
 import type { AxisBoundaries } from "../../kernels/wasm/write_wasm.ts";
 
 /** Rows x0 ≤ x < x1, y0 ≤ y < y1; outside the grid they are pads. */
@@ -64,16 +64,41 @@ function cutRows({ x0, y0, y1 }: Box, first: number, end: number): Box[] {
   return cut;
 }
 
-/** What {@linkcode padRows} fills. */
+/** Rows of a strip: see {@linkcode stripsOf}. */
+const STRIP_ROWS = 32;
+
+/** Bytes of the slices in reach that stay in a core's second-level cache. */
+const CACHED_BYTES = 2 ** 19;
+
+/**
+ * The order in which a box is visited. Where taps reach four slices or more and so many slices leave the cache,
+ * strips of 32 rows in y are swept along x one after another: 1.1 to 1.3 times faster for orders 10 to 14 on
+ * 256³ and 128×128×256, while orders 2 and 4 lose up to 0.7 (AMD EPYC, 1 MiB of second-level cache, 2026-11-21).
+ */
+export function stripsOf(box: Box, { layout, reach }: Pick<PadSource, "layout" | "reach">): Box[] {
+  const inReach = 4 * layout.slice * (2 * reach.x + 1);
+  if (reach.x < 4 || inReach <= CACHED_BYTES) return [box];
+  const strips: Box[] = [];
+  for (let y0 = box.y0; y0 < box.y1; y0 += STRIP_ROWS) {
+    strips.push({ ...box, y0, y1: Math.min(box.y1, y0 + STRIP_ROWS) });
+  }
+  return strips;
+}
+
+/** What surrounds the rows. */
 export interface PadSource {
-  readonly grid: Grid;
+  readonly layout: Layout;
   /** Cells of the pads along x and y that taps reach. */
   readonly reach: { readonly x: number; readonly y: number };
   readonly boundaries: AxisBoundaries;
 }
 
 /** The pad rows that are periodic images, around slices x0 ≤ x < x1. */
-export function padRows({ grid: [nx, ny], reach, boundaries }: PadSource, x0: number, x1: number): Box[] {
+export function padRows(
+  { layout: { grid: [nx, ny] }, reach, boundaries }: PadSource,
+  x0: number,
+  x1: number,
+): Box[] {
   const pads: Box[] = [];
   const yPad = boundaries[1] === "periodic" ? reach.y : 0;
   if (yPad > 0) pads.push({ x0, x1, y0: -yPad, y1: 0 }, { x0, x1, y0: ny, y1: ny + yPad });

@@ -7,6 +7,7 @@
  */
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
+import { requestAdapter } from "../device.ts";
 
 /** A configuration's failure on its way from the device to the record. */
 export class RunFailure extends Error implements Failure {
@@ -36,6 +37,16 @@ export interface Recording {
   record(encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void;
   /** Passes that `record` begins. */
   passes: number;
+  /**
+   * Buffers that `record` copies into: they are mapped for reading in the same wait, and the caller unmaps them.
+   * @default {[]}
+   */
+  outgoing?: readonly GPUBuffer[];
+  /**
+   * Counts the time between the passes as well: that of copies.
+   * @default {false}
+   */
+  countGaps?: boolean;
 }
 
 /** An open GPU. */
@@ -54,7 +65,9 @@ export class GpuDevice implements Disposable {
     this.device = device;
     this.timeoutMs = timeoutMs;
     this.hasTimestamps = device.features.has("timestamp-query");
-    this.limits = Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])) as unknown as DeviceLimits;
+    this.limits = Object.fromEntries(
+      WANTED_LIMITS.map((name) => [name, adapter.limits[name]]),
+    ) as unknown as DeviceLimits;
     device.lost.then((info) => {
       this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
     });
@@ -68,7 +81,7 @@ export class GpuDevice implements Disposable {
    * @returns the device, or undefined where there is no WebGPU adapter
    */
   static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
-    const adapter = await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" });
+    const adapter = await requestAdapter();
     if (!adapter) return undefined;
     const device = await adapter.requestDevice({
       requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
@@ -87,7 +100,9 @@ export class GpuDevice implements Disposable {
   /** Runs `make` and turns the errors that WebGPU reports for it into a {@linkcode RunFailure}. */
   async checked<T>(reason: FailureReason, make: () => T | Promise<T>): Promise<T> {
     this.#requireDevice();
-    for (const filter of ["validation", "out-of-memory", "internal"] as const) this.device.pushErrorScope(filter);
+    for (const filter of ["validation", "out-of-memory", "internal"] as const) {
+      this.device.pushErrorScope(filter);
+    }
     let thrown: unknown;
     let result: T | undefined;
     try {
@@ -95,8 +110,9 @@ export class GpuDevice implements Disposable {
     } catch (error) {
       thrown = error;
     }
-    const errors = [];
-    for (let scope = 0; scope < 3; scope++) errors.push(await this.device.popErrorScope().catch(() => null));
+    // all popped at once: between two awaits another caller could push its own
+    const scopes = Array.from({ length: 3 }, () => this.device.popErrorScope().catch(() => null));
+    const errors = await Promise.all(scopes);
     this.#requireDevice();
     const error = errors.find((error) => error !== null);
     if (error instanceof GPUOutOfMemoryError) {
@@ -104,13 +120,18 @@ export class GpuDevice implements Disposable {
     }
     if (error) throw new RunFailure(reason, error.message);
     if (thrown instanceof RunFailure) throw thrown;
-    if (thrown !== undefined) throw new RunFailure(reason, thrown instanceof Error ? thrown.message : `${thrown}`);
+    if (thrown !== undefined) {
+      throw new RunFailure(reason, thrown instanceof Error ? thrown.message : `${thrown}`);
+    }
     return result!;
   }
 
   /** A buffer of `bytes`, a multiple of 4. */
   buffer(bytes: number, usage: number, label: string): Promise<GPUBuffer> {
-    return this.checked("out-of-memory", () => this.device.createBuffer({ size: Math.ceil(bytes / 4) * 4, usage, label }));
+    return this.checked(
+      "out-of-memory",
+      () => this.device.createBuffer({ size: Math.ceil(bytes / 4) * 4, usage, label }),
+    );
   }
 
   /** Waits for a promise of the device's, no longer than the time-out; then the device counts as lost. */
@@ -143,11 +164,14 @@ export class GpuDevice implements Disposable {
    * @returns nanoseconds that the passes took: by the device's clock, or by the host's where that is missing
    */
   async timed(recording: Recording): Promise<number> {
-    const { passes } = recording;
+    const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
     const usage = GPUBufferUsage;
     const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
-    const resolved = this.device.createBuffer({ size: 8 * count, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+    const resolved = this.device.createBuffer({
+      size: 8 * count,
+      usage: usage.QUERY_RESOLVE | usage.COPY_SRC,
+    });
     const readable = this.device.createBuffer({ size: 8 * count, usage: usage.COPY_DST | usage.MAP_READ });
     try {
       const started = performance.now();
@@ -168,10 +192,13 @@ export class GpuDevice implements Disposable {
         encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
         this.device.queue.submit([encoder.finish()]);
       });
-      await this.within(readable.mapAsync(GPUMapMode.READ), "the kernel");
+      // one wait for all: each would cost a tick of Deno's poll timer
+      const mapped = [readable, ...outgoing].map((buffer) => buffer.mapAsync(GPUMapMode.READ));
+      await this.within(Promise.all(mapped), "the kernel");
       const hostNs = (performance.now() - started) * 1e6;
       if (queries === undefined) return hostNs;
       const ticks = new BigUint64Array(readable.getMappedRange());
+      if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
       let sum = 0;
       for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
       return sum * this.#nsPerTick;
@@ -232,6 +259,8 @@ export class GpuDevice implements Disposable {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const [ticksB, hostB] = await stamp();
     const nsPerTick = (hostB - hostA) * 1e6 / (ticksB - ticksA);
-    if (Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1) this.#nsPerTick = nsPerTick;
+    if (Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1) {
+      this.#nsPerTick = nsPerTick;
+    }
   }
 }

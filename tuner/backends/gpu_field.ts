@@ -8,19 +8,21 @@ import { indexOf, type Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../kernels/traversals/traversal.ts";
 import {
-  COMPARISON_WORDS,
   compareShader,
   compareWorkgroups,
+  COMPARISON_WORDS,
   fillShader,
   fillWorkgroups,
 } from "../../kernels/wgsl/fields.ts";
 import { declareWrap, wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
-import { type GpuDevice, RunFailure } from "./gpu_device.ts";
+import { type GpuDevice, type Recording, RunFailure } from "./gpu_device.ts";
 
 /** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
 const UNIFORM_STRIDE = 256;
 /** Dispatches recorded into one pass; a long run is cut into passes so that command buffers stay small. */
 const DISPATCHES_PER_PASS = 4096;
+/** Largest piece of the host's cells that is on the device at once, for a comparison. */
+const PIECE_BYTES = 2 ** 26;
 
 /** Where a field starts and which part of the whole grid it is. */
 export interface InitialState {
@@ -30,6 +32,29 @@ export interface InitialState {
   readonly firstX?: number;
   /** Slices of the whole grid. @default {the field's own} */
   readonly wholeX?: number;
+}
+
+/** Slices of one time level, pads along y and z included. */
+export interface SliceRange {
+  /** 0: the newest level, 1: the one before. */
+  readonly ago: 0 | 1;
+  /** First slice. */
+  readonly slice: number;
+  readonly slices: number;
+}
+
+/** Slices that lie one range after another in a buffer, each slice as in the plan's layout. */
+export interface SliceBuffer {
+  readonly buffer: GPUBuffer;
+  readonly ranges: readonly SliceRange[];
+}
+
+/** Cells of some slices in a GPU's array. */
+interface Slab {
+  readonly array: GPUBuffer;
+  readonly layout: Layout;
+  /** First slice. */
+  readonly slice: number;
 }
 
 /** How two fields differ. */
@@ -42,26 +67,60 @@ export interface Comparison {
   readonly cells: number;
 }
 
+/** The comparison of several parts as one. */
+export function joinComparisons(parts: readonly Comparison[]): Comparison {
+  return parts.reduce((a, b) => ({
+    maxError: Math.max(a.maxError, b.maxError),
+    maxValue: Math.max(a.maxValue, b.maxValue),
+    notFinite: a.notFinite + b.notFinite,
+    cells: a.cells + b.cells,
+  }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
+}
+
 /** One compiled shader with the layout of its bindings. */
 interface Pipeline {
   readonly pipeline: GPUComputePipeline;
   readonly bindings: GPUBindGroupLayout;
 }
 
+/** Pipelines of each open device by their shader's text: what was compiled once is not compiled again. */
+const compiled = new WeakMap<GpuDevice, Map<string, Pipeline>>();
+
 /** Compiles one shader whose storage bindings are `storage` and whose binding 2 is the uniforms. */
 async function compile(gpu: GpuDevice, code: string, label: string, storage: number[]): Promise<Pipeline> {
+  const known = compiled.get(gpu) ?? new Map<string, Pipeline>();
+  compiled.set(gpu, known);
+  const pipeline = known.get(code) ?? await compileAnew(gpu, code, label, storage);
+  known.set(code, pipeline);
+  return pipeline;
+}
+
+async function compileAnew(
+  gpu: GpuDevice,
+  code: string,
+  label: string,
+  storage: number[],
+): Promise<Pipeline> {
   return await gpu.checked("compile", async () => {
     const { device } = gpu;
     const visibility = GPUShaderStage.COMPUTE;
     const bindings = device.createBindGroupLayout({
       entries: [
         ...storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" as const } })),
-        { binding: 2, visibility, buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: 64 } },
+        {
+          binding: 2,
+          visibility,
+          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: 64 },
+        },
       ],
     });
     const module = device.createShaderModule({ code, label });
     const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
-    const pipeline = await device.createComputePipelineAsync({ label, layout, compute: { module, entryPoint: "main" } });
+    const pipeline = await device.createComputePipelineAsync({
+      label,
+      layout,
+      compute: { module, entryPoint: "main" },
+    });
     return { pipeline, bindings };
   });
 }
@@ -111,7 +170,11 @@ export class GpuField implements Disposable {
       even.destroy();
       throw error;
     });
-    const uniforms = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "uniforms");
+    const uniforms = await gpu.buffer(
+      UNIFORM_STRIDE,
+      GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
+      "uniforms",
+    );
     return new GpuField(gpu, problem, plan, { arrays: [even, odd], uniforms, pipelines, compileNs });
   }
 
@@ -164,32 +227,59 @@ export class GpuField implements Disposable {
    */
   async run(steps: number, repetitions = 1): Promise<number> {
     const dispatches: Dispatch[] = [];
-    for (let i = 0; i < repetitions; i++) dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
-    const offsets = await this.#uniformOffsets(dispatches);
-    const [even, odd] = this.#arrays;
-    const groups = this.#pipelines.map(({ bindings }) => [
-      this.#bind(bindings, [[0, even], [1, odd]]),
-      this.#bind(bindings, [[0, odd], [1, even]]),
-    ]);
-    const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
-    const elapsed = await this.#gpu.timed({
-      passes,
-      record: (encoder, timestamps) => {
-        for (let p = 0; p < passes; p++) {
-          const pass = encoder.beginComputePass(timestamps());
-          const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
-          for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
-            const { shader, workgroups, flipped } = dispatches[i];
-            pass.setPipeline(this.#pipelines[shader].pipeline);
-            pass.setBindGroup(0, groups[shader][flipped ? 1 : 0], [offsets[i]]);
-            pass.dispatchWorkgroups(...workgroups);
-          }
-          pass.end();
-        }
-      },
-    });
+    for (let i = 0; i < repetitions; i++) {
+      dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
+    }
+    const { passes, record } = await this.#record(dispatches);
+    const elapsed = await this.#gpu.timed({ passes, record });
     this.#step += steps * repetitions;
     return elapsed;
+  }
+
+  /**
+   * Advances the field between two exchanges, all in one submission: slices are copied in, the steps run, and
+   * slices of the new levels are copied out. The next call need not wait for this one: the device takes them in
+   * turn.
+   *
+   * @param steps time steps
+   * @param exchange what to copy before and after; the outgoing buffer, of usage MAP_READ, is mapped on return
+   * @returns nanoseconds of device time, copies included (host time where the device has no clock)
+   */
+  async exchange(
+    steps: number,
+    { incoming, outgoing }: { incoming?: SliceBuffer; outgoing: SliceBuffer },
+  ): Promise<number> {
+    const start = this.#step;
+    this.#step += steps;
+    const { passes, record } = await this.#record(this.plan.dispatches(steps, start));
+    const copy = (
+      encoder: GPUCommandEncoder,
+      { buffer, ranges }: SliceBuffer,
+      step: number,
+      isOut: boolean,
+    ): void => {
+      const { slice: perSlice, pad: [padX] } = this.plan.layout;
+      let offset = 0;
+      for (const { ago, slice, slices } of ranges) {
+        const array = this.#arrays[(step + ago) % 2];
+        const at = 4 * (padX + slice) * perSlice, bytes = 4 * slices * perSlice;
+        if (isOut) encoder.copyBufferToBuffer(array, at, buffer, offset, bytes);
+        else encoder.copyBufferToBuffer(buffer, offset, array, at, bytes);
+        offset += bytes;
+      }
+    };
+    return await this.#gpu.timed({
+      passes: passes + 2,
+      countGaps: true,
+      outgoing: [outgoing.buffer],
+      record: (encoder, timestamps) => {
+        encoder.beginComputePass(timestamps()).end();
+        if (incoming !== undefined) copy(encoder, incoming, start, false);
+        record(encoder, timestamps);
+        copy(encoder, outgoing, start + steps, true);
+        encoder.beginComputePass(timestamps()).end();
+      },
+    });
   }
 
   /** Compares a level of this field with a reference field's at the same time step, on the device. */
@@ -205,38 +295,59 @@ export class GpuField implements Disposable {
       referenceSlice?: number;
     },
   ): Promise<Comparison> {
-    const gpu = this.#gpu;
-    const [nx, ny, nz] = this.plan.layout.grid;
-    const mine: Layout = { ...this.plan.layout, grid: [slices ?? nx, ny, nz] };
-    const { pipeline, bindings } = await compile(gpu, compareShader(mine, reference.plan.layout), "compare", [0, 1, 3]);
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const comparison = await gpu.buffer(16, usage, "comparison");
+    const { layout } = this.plan;
+    return await this.#compareSlabs(
+      { array: this.level(ago), layout, slice },
+      { array: reference.level(ago), layout: reference.plan.layout, slice: referenceSlice },
+      slices ?? layout.grid[0],
+    );
+  }
+
+  /**
+   * Compares slices of the host's cells with those of a level of this field, which is the reference, on the
+   * device, a piece at a time.
+   *
+   * @param cells an array in `layout`
+   * @param options the level, and where the slices lie in `cells` and in this field
+   */
+  async compareCells(
+    cells: Float32Array,
+    { layout, ago, slice, slices, referenceSlice }: {
+      layout: Layout;
+      ago: 0 | 1;
+      slice: number;
+      slices: number;
+      referenceSlice: number;
+    },
+  ): Promise<Comparison> {
+    const [, ny, nz] = layout.grid;
+    const [padX] = layout.pad;
+    const perPiece = Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.slice)));
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+    const array = await this.#gpu.buffer(
+      4 * layout.slice * Math.min(perPiece, slices),
+      usage,
+      "piece of the host's",
+    );
     try {
-      this.#writeUniforms([[slice, referenceSlice]]);
-      await gpu.timed({
-        passes: 1,
-        record: (encoder, timestamps) => {
-          const pass = encoder.beginComputePass(timestamps());
-          pass.setPipeline(pipeline);
-          pass.setBindGroup(
-            0,
-            this.#bind(bindings, [[0, this.level(ago)], [1, reference.level(ago)], [3, comparison]]),
-            [0],
-          );
-          pass.dispatchWorkgroups(...compareWorkgroups(mine));
-          pass.end();
-        },
-      });
-      const bits = await gpu.read(comparison);
-      const words = new Uint32Array(bits), floats = new Float32Array(bits);
-      return {
-        maxError: floats[COMPARISON_WORDS.maxError],
-        maxValue: floats[COMPARISON_WORDS.maxValue],
-        notFinite: words[COMPARISON_WORDS.notFinite],
-        cells: words[COMPARISON_WORDS.count],
-      };
+      const comparisons: Comparison[] = [];
+      for (let done = 0; done < slices; done += perPiece) {
+        const count = Math.min(perPiece, slices - done);
+        const from = (padX + slice + done) * layout.slice;
+        // a copy, since memory that workers share may not be handed to the device
+        const piece = new Float32Array(cells.subarray(from, from + count * layout.slice));
+        this.#gpu.device.queue.writeBuffer(array, 0, piece);
+        const mine = {
+          ...layout,
+          grid: [count, ny, nz] as const,
+          origin: layout.origin - padX * layout.slice,
+        };
+        const theirs = { array: this.level(ago), layout: this.plan.layout, slice: referenceSlice + done };
+        comparisons.push(await this.#compareSlabs({ array, layout: mine, slice: 0 }, theirs, count));
+      }
+      return joinComparisons(comparisons);
     } finally {
-      comparison.destroy();
+      array.destroy();
     }
   }
 
@@ -276,7 +387,75 @@ export class GpuField implements Disposable {
     for (const buffer of [...this.#arrays, this.#uniforms]) buffer.destroy();
   }
 
-  #bind(layout: GPUBindGroupLayout, storage: readonly (readonly [binding: number, buffer: GPUBuffer])[]): GPUBindGroup {
+  /** The passes that run the dispatches: how many, and how to record them. */
+  async #record(dispatches: readonly Dispatch[]): Promise<Recording> {
+    const offsets = await this.#uniformOffsets(dispatches);
+    const [even, odd] = this.#arrays;
+    const groups = this.#pipelines.map(({ bindings }) => [
+      this.#bind(bindings, [[0, even], [1, odd]]),
+      this.#bind(bindings, [[0, odd], [1, even]]),
+    ]);
+    const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
+    const record = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void => {
+      for (let p = 0; p < passes; p++) {
+        const pass = encoder.beginComputePass(timestamps());
+        const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
+        for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
+          const { shader, workgroups, flipped } = dispatches[i];
+          pass.setPipeline(this.#pipelines[shader].pipeline);
+          pass.setBindGroup(0, groups[shader][flipped ? 1 : 0], [offsets[i]]);
+          pass.dispatchWorkgroups(...workgroups);
+        }
+        pass.end();
+      }
+    };
+    return { passes, record };
+  }
+
+  async #compareSlabs(result: Slab, reference: Slab, slices: number): Promise<Comparison> {
+    const gpu = this.#gpu;
+    const [, ny, nz] = result.layout.grid;
+    const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
+    const { pipeline, bindings } = await compile(gpu, compareShader(mine, reference.layout), "compare", [
+      0,
+      1,
+      3,
+    ]);
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const comparison = await gpu.buffer(16, usage, "comparison");
+    try {
+      this.#writeUniforms([[result.slice, reference.slice]]);
+      await gpu.timed({
+        passes: 1,
+        record: (encoder, timestamps) => {
+          const pass = encoder.beginComputePass(timestamps());
+          pass.setPipeline(pipeline);
+          pass.setBindGroup(
+            0,
+            this.#bind(bindings, [[0, result.array], [1, reference.array], [3, comparison]]),
+            [0],
+          );
+          pass.dispatchWorkgroups(...compareWorkgroups(mine));
+          pass.end();
+        },
+      });
+      const bits = await gpu.read(comparison);
+      const words = new Uint32Array(bits), floats = new Float32Array(bits);
+      return {
+        maxError: floats[COMPARISON_WORDS.maxError],
+        maxValue: floats[COMPARISON_WORDS.maxValue],
+        notFinite: words[COMPARISON_WORDS.notFinite],
+        cells: words[COMPARISON_WORDS.count],
+      };
+    } finally {
+      comparison.destroy();
+    }
+  }
+
+  #bind(
+    layout: GPUBindGroupLayout,
+    storage: readonly (readonly [binding: number, buffer: GPUBuffer])[],
+  ): GPUBindGroup {
     return this.#gpu.device.createBindGroup({
       layout,
       entries: [
@@ -310,7 +489,11 @@ export class GpuField implements Disposable {
     if (bytes > this.#uniforms.size) {
       if (bytes > 2 ** 26) throw new RunFailure("limits", `${values.length} different dispatches in one run`);
       this.#uniforms.destroy();
-      this.#uniforms = await this.#gpu.buffer(bytes, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "uniforms");
+      this.#uniforms = await this.#gpu.buffer(
+        bytes,
+        GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
+        "uniforms",
+      );
     }
     this.#writeUniforms(values.length === 0 ? [[]] : values);
     return offsets;

@@ -5,10 +5,10 @@
  * @module
  */
 import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
-import { indexOf, type Layout } from "../../kernels/layout.ts";
+import { indexOf } from "../../kernels/layout.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
-import { Barrier, BarrierAborted } from "./barrier.ts";
-import { type Box, padRows, type PadSource, shareRows } from "./boxes.ts";
+import { Barrier } from "./barrier.ts";
+import { type Box, padRows, type PadSource, shareRows, stripsOf } from "./boxes.ts";
 
 /** Byte offsets of the arrays that hold F at even and at odd steps after the load. */
 export type ArrayPair = readonly [number, number];
@@ -27,7 +27,6 @@ export interface LoadCommand extends PadSource {
   readonly kind: "load";
   readonly field: number;
   readonly module: WebAssembly.Module;
-  readonly layout: Layout;
   readonly arrays: ArrayPair;
 }
 
@@ -82,8 +81,8 @@ class CpuWorker {
     this.#barrier = new Barrier(start.barrier, start.parts);
   }
 
-  /** Executes a command together with the other workers; one of them tells when it fails. */
-  obey(command: Exclude<Command, StartCommand>): Reply | undefined {
+  /** Executes a command together with the other workers. When one fails the pool ends those who wait for it. */
+  obey(command: Exclude<Command, StartCommand>): Reply {
     try {
       this.#barrier.wait();
       const start = performance.now();
@@ -91,8 +90,6 @@ class CpuWorker {
       this.#barrier.wait();
       return { timeNs: (performance.now() - start) * 1e6 };
     } catch (error) {
-      if (error instanceof BarrierAborted) return undefined;
-      this.#barrier.abort();
       return { error: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -120,10 +117,10 @@ class CpuWorker {
   }
 
   #initialise(
-    { layout, grid, arrays }: LoadCommand,
+    { layout, arrays }: LoadCommand,
     { initial, seed, xOffset, xPeriod }: InitialCommand,
   ): void {
-    const [nx, ny, nz] = grid;
+    const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
     for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], this.#start)) {
       for (let x = x0; x < x1; x++) {
@@ -138,7 +135,7 @@ class CpuWorker {
   }
 
   #run({ load, exports }: LoadedField, { steps, arrays, shrink }: RunCommand): void {
-    const [nx, ny] = load.grid;
+    const [nx, ny] = load.layout.grid;
     let [current, next] = arrays;
     if (load.boundaries.includes("periodic")) {
       // whoever wrote into the field since the last run need not have known of the pads
@@ -151,7 +148,7 @@ class CpuWorker {
     }
     for (let step = 1; step <= steps; step++) {
       const slices = { x0: step * shrink[0], x1: nx - step * shrink[1], y0: 0, y1: ny };
-      for (const { x0, x1, y0, y1 } of shareRows([slices], this.#start)) {
+      for (const { x0, x1, y0, y1 } of shareRows(stripsOf(slices, load), this.#start)) {
         exports.step(current, next, x0, x1, y0, y1);
       }
       this.#fillPads({ load, exports }, next, slices);
@@ -186,7 +183,6 @@ scope.onmessage = ({ data }) => {
     worker = new CpuWorker(data);
     scope.postMessage({ timeNs: 0 });
   } else if (worker !== undefined) {
-    const reply = worker.obey(data);
-    if (reply !== undefined) scope.postMessage(reply);
+    scope.postMessage(worker.obey(data));
   }
 };

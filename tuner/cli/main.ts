@@ -17,9 +17,21 @@ export interface Command {
 
 /** Every command there is, in the order of the overview. */
 const COMMANDS: Readonly<Record<string, Command>> = {
+  tune: {
+    title: "finds the fastest verified configuration for this machine, and writes its profile",
+    load: () => import("./tune.ts"),
+  },
+  space: {
+    title: "lists the configurations to try and their predicted rates, without measuring",
+    load: () => import("./space.ts"),
+  },
   doctor: {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),
+  },
+  bench: {
+    title: "measures the CPU's workers against the same loops in C",
+    load: () => import("./bench.ts"),
   },
 };
 

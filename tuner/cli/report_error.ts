@@ -1,4 +1,5 @@
 import { DeviceError } from "../device_error.ts";
+import { ProfileError } from "../profile/profile_error.ts";
 import { UserError } from "./user_error.ts";
 
 /** Exit codes of every command. */
@@ -37,7 +38,9 @@ export function reportError(error: unknown, debug: boolean): ErrorReport {
 
 function summarize(error: unknown): ErrorReport {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UserError) return { text: message, exitCode: EXIT.wrongRequest };
+  if (error instanceof UserError || error instanceof ProfileError) {
+    return { text: message, exitCode: EXIT.wrongRequest };
+  }
   if (error instanceof DeviceError) return { text: message, exitCode: EXIT.deviceFailed };
   if (error instanceof Deno.errors.NotCapable) {
     // Deno's own text ends in advice about flags that a task does not take

@@ -1,0 +1,34 @@
+/**
+ * Every traversal there is. A new one is a file of its own and a line here.
+ *
+ * @module
+ */
+import { diamondTorre } from "./diamond_torre.ts";
+import { marching } from "./marching.ts";
+import { stepwise } from "./stepwise.ts";
+import type { Traversal } from "./traversal.ts";
+
+/** All traversals, the baseline first. */
+export const TRAVERSALS: readonly Traversal[] = [stepwise, marching, diamondTorre];
+
+/**
+ * The traversal of that name.
+ *
+ * @throws {RangeError} if there is none
+ *
+ * @example
+ * ```ts
+ * import { traversalNamed } from "./all.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(traversalNamed("marching").name, "marching");
+ * ```
+ */
+export function traversalNamed(name: string): Traversal {
+  const found = TRAVERSALS.find((traversal) => traversal.name === name);
+  if (found === undefined) {
+    const names = TRAVERSALS.map((traversal) => traversal.name).join(", ");
+    throw new RangeError(`Cannot find the traversal: name must be one of ${names}: current value is ${name}`);
+  }
+  return found;
+}

@@ -1,0 +1,164 @@
+/**
+ * One traversal on one grid, compared with the oracle: bit for bit with whole-number weights on whole numbers,
+ * and within the bound that rounding explains with the real weights on noise.
+ *
+ * @module
+ */
+import { assertEquals, assertLess } from "@std/assert";
+import { arithmeticOf } from "../../kernels/expression.ts";
+import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
+import { indexOf } from "../../kernels/layout.ts";
+import { type FieldLevels, runReference } from "../../kernels/reference.ts";
+import {
+  type Boundary,
+  cellsOf,
+  type Grid,
+  type Problem,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
+import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
+import { GpuField } from "../../tuner/backends/gpu_field.ts";
+
+/** What is run and compared. */
+export interface OracleCase {
+  readonly traversal: Traversal;
+  readonly stencil: Stencil;
+  readonly grid: Grid;
+  readonly parameters: Parameters;
+  /** Steps of each run; the runs follow one another on the same field. */
+  readonly runs: readonly number[];
+  /** @default {"zero"} */
+  readonly boundary?: Boundary;
+}
+
+/** Whole numbers below this are exact in f32. */
+const EXACT = 2 ** 24;
+
+const SEED = 20_261_121;
+
+/** The wave equation's shape with whole-number weights: exact on whole numbers, growing as little as that allows. */
+export function wholeNumberWave(order: number): Stencil {
+  const sides = Array.from({ length: order / 2 }, (_, i) => [1, -1, 2][i % 3]);
+  return {
+    ...wave(order),
+    title: `whole-number weights, order ${order}`,
+    update: waveUpdate({ centre: -1, sides }),
+  };
+}
+
+/** The case in short, for the test's name. */
+export function describeCase(
+  { traversal, stencil, grid, parameters, runs, boundary = "zero" }: OracleCase,
+): string {
+  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
+  return `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
+    runs.join(" + ")
+  } steps`;
+}
+
+/** Asserts that the case's result is the oracle's, bit for bit; the stencil's weights must be whole numbers. */
+export async function assertExact(gpu: GpuDevice, oracleCase: OracleCase): Promise<void> {
+  const { stencil } = oracleCase;
+  const { expected, largest, result } = await runBoth(gpu, oracleCase, "integers");
+  // No partial sum of an update is larger than this
+  assertLess(
+    arithmeticOf(stencil.update).magnitude * largest,
+    EXACT,
+    "the values are no longer exact in f32",
+  );
+  for (const level of ["current", "previous"] as const) assertEquals(result[level], expected[level], level);
+}
+
+/** Asserts that the case's result is the oracle's, but for rounding. */
+export async function assertWithinBound(gpu: GpuDevice, oracleCase: OracleCase): Promise<void> {
+  const { stencil, grid, runs, boundary = "zero" } = oracleCase;
+  const { expected, largest, result } = await runBoth(gpu, oracleCase, "noise");
+  const bound = errorBound({
+    stencil,
+    steps: runs.reduce((sum, steps) => sum + steps),
+    maxField: largest,
+    kernels: 2,
+    periodicCells: boundary === "zero" ? undefined : cellsOf(grid),
+  });
+  for (const level of ["current", "previous"] as const) {
+    const found = result[level].findIndex((value, i) => !(Math.abs(value - expected[level][i]) <= bound));
+    assertEquals(
+      found,
+      -1,
+      `${level}: ${result[level][found]} instead of ${
+        expected[level][found]
+      }, bound ${bound}, at cell ${found}`,
+    );
+  }
+}
+
+interface Outcome {
+  readonly expected: FieldLevels<Float32Array>;
+  /** Largest |value| that the field took. */
+  readonly largest: number;
+  readonly result: FieldLevels<Float32Array>;
+}
+
+/** Runs the case and the oracle; asserts that the configuration is feasible, and that pads of zeros stay zero. */
+async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
+  const { traversal, stencil, grid, parameters, runs, boundary = "zero" } = oracleCase;
+  const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
+  assertEquals(traversal.refuse(problem), undefined);
+  assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
+  using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
+  await field.initialise({ kind, seed: SEED });
+  const start = initialCells(grid, kind, SEED);
+  let expected: FieldLevels<Float32Array> = { current: start, previous: start };
+  let largest = maxAbs(start);
+  for (const steps of runs) {
+    await field.run(steps);
+    for (let step = 0; step < steps; step++) {
+      expected = runReference(expected, { update: stencil.update, grid, boundary, steps: 1 });
+      largest = Math.max(largest, maxAbs(expected.current));
+    }
+  }
+  const result = { current: await field.readCells(0), previous: await field.readCells(1) };
+  if (boundary === "zero") { for (const ago of [0, 1] as const) await assertZeroPads(gpu, field, ago); }
+  return { expected, largest, result };
+}
+
+/** A dense field of initial values. */
+export function initialCells(grid: Grid, kind: InitialField, seed: number): Float32Array {
+  const cells = new Float32Array(cellsOf(grid));
+  let index = 0;
+  for (let x = 0; x < grid[0]; x++) {
+    for (let y = 0; y < grid[1]; y++) {
+      for (let z = 0; z < grid[2]; z++) cells[index++] = initialValue(kind, [x, y, z], seed);
+    }
+  }
+  return cells;
+}
+
+/** Largest |value|. */
+export function maxAbs(cells: Float32Array | Float64Array): number {
+  let most = 0;
+  for (const value of cells) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
+/** Asserts that the whole array holds nothing but zeros outside of the grid's own cells. */
+export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
+  const { layout } = field.plan;
+  const all = new Float32Array(await gpu.read(field.level(ago)));
+  assertEquals(all.length, layout.length);
+  for (let x = 0; x < layout.grid[0]; x++) {
+    for (let y = 0; y < layout.grid[1]; y++) {
+      const row = indexOf(layout, [x, y, 0]);
+      all.fill(0, row, row + layout.grid[2]);
+    }
+  }
+  const found = all.findIndex((value) => value !== 0);
+  assertEquals(
+    found,
+    -1,
+    `F(t-${ago}) holds ${all[found]} outside of the grid, at index ${found} of ${layout.length}`,
+  );
+}

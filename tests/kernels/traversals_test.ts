@@ -1,0 +1,304 @@
+import { assertEquals, assertGreaterOrEqual } from "@std/assert";
+import fc from "fast-check";
+import { add, constant, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
+import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import {
+  assertExact,
+  assertWithinBound,
+  describeCase,
+  type OracleCase,
+  wholeNumberWave,
+} from "./oracle_case.ts";
+import { HIGH_ORDER_TORRES } from "./high_order_torres.ts";
+
+/** A case of the wave equation. */
+interface WaveCase extends Omit<OracleCase, "stencil"> {
+  readonly order: number;
+  /** Runs with whole numbers: so few steps that f32 stays exact. @default {runs} */
+  readonly exactRuns?: readonly number[];
+}
+
+type StepwiseRow = [order: number, grid: Grid, threadsZYX: Grid, runs: number[], exactRuns?: number[]];
+
+const STEPWISE = ([
+  [2, [1, 1, 1], [4, 1, 1], [1, 2]],
+  [2, [1, 7, 1], [4, 2, 1], [3, 4]],
+  [2, [101, 1, 2], [4, 1, 8], [13], [7]],
+  [4, [7, 11, 13], [8, 4, 2], [9, 2], [5]],
+  [6, [5, 3, 2], [16, 4, 1], [6], [4]],
+  [8, [3, 19, 31], [32, 1, 4], [4, 3], [3]],
+  [10, [11, 5, 37], [64, 2, 1], [3, 4], [3]],
+  [12, [13, 2, 5], [4, 1, 8], [5], [3]],
+  [14, [17, 3, 29], [8, 8, 1], [2, 3], [3]],
+] satisfies StepwiseRow[]).map((
+  [order, grid, [threadsZ, threadsY, threadsX], runs, exactRuns],
+): WaveCase => ({
+  traversal: stepwise,
+  order,
+  grid,
+  parameters: { threadsZ, threadsY, threadsX },
+  runs,
+  exactRuns,
+}));
+
+type MarchingRow = [order: number, grid: Grid, tileZYPieces: Grid, runs: number[], exactRuns?: number[]];
+
+const MARCHING = ([
+  [2, [1, 1, 1], [8, 1, 1], [1, 2]],
+  [2, [1, 1, 67], [8, 1, 1], [3, 4]],
+  [2, [13, 7, 1], [8, 2, 4], [12], [7]],
+  [2, [5, 43, 9], [64, 4, 2], [7]],
+  [4, [29, 5, 17], [32, 4, 16], [4, 7], [5]], // 16 pieces of 2 slices: one is left over
+  [6, [7, 23, 3], [8, 1, 2], [6], [4]], // six rows of halo for one row of threads
+  [8, [11, 31, 19], [16, 8, 1], [4, 1], [3]],
+  [10, [5, 3, 41], [64, 1, 4], [5], [3]],
+  [12, [19, 1, 11], [8, 4, 8], [4], [3]],
+  [14, [2, 13, 53], [8, 1, 2], [2, 3], [3]], // fourteen columns of halo for eight threads
+  [14, [23, 17, 5], [128, 1, 1], [4], [3]],
+] satisfies MarchingRow[]).map(([order, grid, [threadsZ, threadsY, pieces], runs, exactRuns]): WaveCase => ({
+  traversal: marching,
+  order,
+  grid,
+  parameters: { threadsZ, threadsY, pieces },
+  runs,
+  exactRuns,
+}));
+
+type TorreRow = [
+  order: number,
+  grid: Grid,
+  values: [
+    dts: number,
+    nt: number,
+    zPerThread: number,
+    threads: number,
+    chunk: number,
+    unroll: number,
+    ahead: number,
+  ],
+  runs: number[],
+  exactRuns?: number[],
+];
+
+// W = order · DTS cells along u and v; a torre of Nt tiers slants over order/2 · Nt cells of x.
+const TORRES = ([
+  [2, [1, 1, 1], [1, 2, 1, 1, 2, 1, 99], [1, 2, 3]],
+  [2, [1, 1, 1], [3, 4, 4, 32, 8, 2, 0], [4, 5], [4, 3]],
+  [2, [1, 17, 1], [2, 4, 2, 1, 4, 4, 1], [3, 5], [3, 4]], // 3 steps: fewer than the loop's body
+  [2, [2, 3, 5], [4, 16, 1, 5, 16, 2, 99], [15, 17], [5, 2]], // thinner than a tile along x, y and u
+  [2, [23, 5, 37], [2, 6, 1, 37, 8, 2, 1], [5, 7], [7]], // z longer than a warp
+  [2, [7, 31, 41], [1, 4, 4, 11, 2, 4, 99], [9], [7]], // 41 is no multiple of 4
+  [2, [11, 13, 67], [2, 8, 2, 64, 4, 1, 99], [8, 9], [7]], // 34 threads rounded to 64
+  [2, [41, 2, 3], [3, 6, 1, 3, 4, 2, 0], [7, 13], [7]], // Ny < W
+  [2, [29, 6, 19], [3, 2, 2, 10, 8, 1, 99], [3, 4]], // Ny = W
+  [2, [3, 47, 8], [1, 12, 4, 2, 2, 4, 1], [13], [7]], // Nx < the slant
+  [2, [19, 11, 7], [1, 2, 1, 32, 2, 2, 0], [1, 2, 3]],
+  [4, [13, 17, 11], [1, 2, 1, 11, 4, 1, 99], [3, 2]],
+  [4, [5, 9, 23], [2, 4, 2, 12, 8, 2, 1], [5]],
+  [4, [17, 3, 29], [1, 8, 4, 8, 4, 2, 99], [9], [5]],
+  [4, [1, 1, 37], [1, 4, 1, 64, 2, 4, 0], [4, 5], [5]],
+  [6, [11, 7, 13], [1, 2, 1, 13, 4, 1, 99], [3]],
+  [6, [7, 19, 5], [1, 4, 2, 32, 8, 1, 99], [5], [4]],
+  [8, [19, 5, 17], [1, 2, 1, 17, 4, 1, 99], [3]],
+] satisfies TorreRow[]).map(([order, grid, values, runs, exactRuns]): WaveCase => {
+  const [dts, nt, zPerThread, threads, chunk, unroll, lookahead] = values;
+  const parameters = { dts, nt, zPerThread, threads, chunk, unroll, lookahead };
+  return { traversal: diamondTorre, order, grid, parameters, runs, exactRuns };
+});
+
+const CASES = [...STEPWISE, ...MARCHING, ...TORRES];
+
+for (const { order, exactRuns, ...rest } of CASES) {
+  const real: OracleCase = { ...rest, stencil: wave(order) };
+  const exact: OracleCase = { ...rest, stencil: wholeNumberWave(order), runs: exactRuns ?? rest.runs };
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+  testOnGpu(
+    `equals the oracle but for rounding: ${describeCase(real)}`,
+    (gpu) => assertWithinBound(gpu, real),
+  );
+}
+
+Deno.test("the cases above cover every order of every traversal, every parameter, and 30 grids", () => {
+  const all = [...CASES, ...HIGH_ORDER_TORRES];
+  const valuesOf = (cases: readonly WaveCase[], name: string): number[] =>
+    [...new Set(cases.map(({ parameters }) => parameters[name]))].sort((a, b) => a - b);
+  for (const traversal of [stepwise, marching, diamondTorre]) {
+    const orders = all.filter((one) => one.traversal === traversal).map(({ order }) => order);
+    assertEquals([...new Set(orders)].sort((a, b) => a - b), [...WAVE_ORDERS], traversal.name);
+  }
+  assertGreaterOrEqual(new Set(all.map(({ grid }) => grid.join("x"))).size, 30);
+  assertEquals(valuesOf(TORRES, "dts"), [1, 2, 3, 4]);
+  assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
+  assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);
+  assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8, 16]);
+  assertEquals(valuesOf(TORRES, "lookahead"), [0, 1, 99]);
+  for (const difference of [-1, 0, 1]) {
+    const found = TORRES.some(({ parameters, runs }) =>
+      runs.some((steps) => steps - parameters.nt === difference)
+    );
+    assertEquals(found, true, `Nt + ${difference} steps`);
+  }
+});
+
+// What no symmetric update can show: other weights in every direction, taps off the axes, one level only.
+
+/** Σ weight · tap. */
+function weighted(...terms: [weight: number, x: number, y: number, z: number][]): Expression {
+  const [first, ...rest] = terms.map(([weight, x, y, z]) => multiply(constant(weight), tap(x, y, z)));
+  return add(first, ...rest);
+}
+
+function stencilOf(title: string, update: Expression): Stencil {
+  return { ...wave(2), title, update };
+}
+
+const LOPSIDED = weighted([1, 0, 0, 0], [2, 1, 0, 0], [-1, -1, 0, 0], [3, 0, 1, 0], [-2, 0, -1, 0], [
+  1,
+  0,
+  0,
+  1,
+], [-3, 0, 0, -1]);
+const lopsided = stencilOf("other weights on every side", subtract(LOPSIDED, tap(0, 0, 0, 1)));
+const oneSided = stencilOf(
+  "two cells back, one ahead",
+  weighted([1, -2, 0, 0], [-2, 0, 1, 0], [3, 0, 0, -2]),
+);
+const oneLevel = stencilOf("one level", LOPSIDED);
+const diagonal = stencilOf(
+  "diagonal in x and y",
+  subtract(weighted([1, 1, 1, 0], [-2, 1, -1, 0], [2, -1, 0, 0], [1, 0, 0, 1]), tap(0, 0, 0, 1)),
+);
+const GRID: Grid = [11, 9, 13];
+const TORRE = { dts: 1, nt: 4, zPerThread: 2, threads: 7, chunk: 4, unroll: 2, lookahead: 1 };
+
+for (const stencil of [lopsided, oneSided, oneLevel, diagonal]) {
+  for (
+    const oracleCase of [
+      { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } },
+      { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 2 } },
+      { traversal: diamondTorre, parameters: TORRE },
+      { traversal: diamondTorre, parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 99 } },
+    ].map((one): OracleCase => ({ ...one, stencil, grid: GRID, runs: [2, 3] }))
+  ) {
+    const { traversal } = oracleCase;
+    if (traversal.refuse({ stencil, grid: GRID, boundary: "zero", steps: 5 }) !== undefined) continue;
+    testOnGpu(
+      `equals the oracle bit for bit: ${describeCase(oracleCase)}`,
+      (gpu) => assertExact(gpu, oracleCase),
+    );
+  }
+}
+
+Deno.test("traversals refuse the taps that they cannot serve, with the reason", () => {
+  const refusals = (update: Expression, boundary: Boundary = "zero"): (string | undefined)[] => {
+    const problem: Problem = { stencil: stencilOf("some taps", update), grid: GRID, boundary, steps: 1 };
+    return [stepwise, marching, diamondTorre].map(({ refuse }) => refuse(problem)?.split(":")[0]);
+  };
+  const cross = wave(2).update;
+  const fine = undefined;
+  assertEquals(refusals(cross), [fine, fine, fine]);
+  const noEnd = "torres advance from one end of x to the other";
+  for (const boundary of ["periodic", "periodic-yz"] as const) {
+    assertEquals(refusals(cross, boundary), [fine, fine, noEnd]);
+  }
+  const ago = "a tap one step ago lies off the cell itself";
+  assertEquals(refusals(add(cross, tap(1, 0, 0, 1))), [fine, ago, ago]);
+  const alongX = "a tap lies off the axes along x", alongZ = "a tap lies off the axes along z";
+  assertEquals(refusals(add(cross, tap(1, 1, 0))), [fine, alongX, fine]);
+  assertEquals(refusals(add(cross, tap(1, 0, 1))), [fine, alongX, alongZ]);
+  const corner = "a tap lies off the axes in the tile";
+  assertEquals(refusals(add(cross, tap(0, 1, 1))), [fine, corner, alongZ]);
+  assertEquals(refusals(tap(0, 0, 1)), [fine, fine, "no tap reaches along x or y"]);
+});
+
+Deno.test("infeasible parameters are told before anything is compiled, with the reason", () => {
+  const limits: DeviceLimits = {
+    maxStorageBufferBindingSize: 2 ** 27,
+    maxBufferSize: 2 ** 28,
+    maxComputeWorkgroupStorageSize: 16_384,
+    maxComputeInvocationsPerWorkgroup: 256,
+    maxComputeWorkgroupSizeX: 256,
+    maxComputeWorkgroupSizeY: 256,
+    maxComputeWorkgroupSizeZ: 64,
+    maxComputeWorkgroupsPerDimension: 65_535,
+  };
+  const problem: Problem = { stencil: wave(2), grid: [16, 16, 41], boundary: "zero", steps: 16 };
+  const torre = { dts: 2, nt: 8, zPerThread: 1, threads: 41, chunk: 4, unroll: 2, lookahead: 1 };
+  const why = (changes: Partial<typeof torre>): string | undefined =>
+    diamondTorre.infeasible(problem, { ...torre, ...changes }, limits);
+  assertEquals(why({}), undefined);
+  assertEquals(why({ threads: 64 }), undefined);
+  assertEquals(why({ threads: 40 }), "40 threads of 1 cells do not cover 41 cells along z");
+  assertEquals(why({ threads: 96 }), "96 threads are more than 41 cells along z need");
+  assertEquals(why({ unroll: 3, nt: 9 }), "unroll 3 is odd: the two arrays would not swap back");
+  assertEquals(why({ nt: 9 }), "Nt 9 is not a multiple of unroll 2");
+  assertEquals(why({ chunk: 16 }), "a chunk of 16 is more than the tile's 8 cells");
+  assertEquals(why({ unroll: 1 }), "with unroll 1 every load is at the start of its tier");
+  const over = (changes: Partial<DeviceLimits>) =>
+    diamondTorre.infeasible(problem, torre, { ...limits, ...changes });
+  assertEquals(
+    over({ maxComputeWorkgroupStorageSize: 1375 }),
+    "1376 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 1375",
+  );
+  assertEquals(over({ maxComputeWorkgroupSizeX: 40 }), "41 threads along z, maxComputeWorkgroupSizeX is 40");
+  const shape = { threadsZ: 32, threadsY: 8, threadsX: 2 };
+  assertEquals(
+    stepwise.infeasible(problem, shape, limits),
+    "512 threads in a workgroup, maxComputeInvocationsPerWorkgroup is 256",
+  );
+  assertEquals(
+    stepwise.infeasible({ ...problem, grid: [700, 700, 700] }, shape, limits)?.split(", ")[1],
+    "maxStorageBufferBindingSize is 134217728",
+  );
+  assertEquals(
+    marching.infeasible(problem, { threadsZ: 256, threadsY: 8, pieces: 1 }, limits),
+    "20640 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
+  );
+});
+
+/** Parameters of every traversal for any small grid, from a seeded source. */
+const smallCase = fc.record({
+  grid: fc.tuple(...[9, 12, 19].map((most) => fc.integer({ min: 1, max: most }))),
+  steps: fc.integer({ min: 1, max: 7 }),
+  pick: fc.constantFrom("stepwise", "marching", "diamond-torre"),
+  zPerThread: fc.constantFrom(1, 2, 4),
+  rounded: fc.boolean(),
+  dts: fc.constantFrom(1, 2),
+  unroll: fc.constantFrom(1, 2),
+  chunk: fc.constantFrom(2, 3, 8),
+  lookahead: fc.constantFrom(0, 1, 99),
+  tile: fc.tuple(fc.constantFrom(8, 16, 32), fc.constantFrom(1, 2, 4), fc.constantFrom(1, 2, 4)),
+}).map(({ grid, steps, pick, tile: [z, y, x], ...torre }): OracleCase => {
+  const common = { stencil: wholeNumberWave(2), grid, runs: [steps] };
+  const { zPerThread, rounded, dts, unroll, chunk, lookahead } = torre;
+  if (pick === "stepwise") {
+    return { ...common, traversal: stepwise, parameters: { threadsZ: z, threadsY: y, threadsX: x } };
+  }
+  if (pick === "marching") {
+    return { ...common, traversal: marching, parameters: { threadsZ: z, threadsY: y, pieces: x } };
+  }
+  const least = Math.ceil(grid[2] / zPerThread);
+  const parameters = {
+    dts,
+    nt: 4,
+    zPerThread,
+    threads: rounded ? Math.ceil(least / 32) * 32 : least,
+    chunk: dts === 1 ? 2 : chunk,
+    unroll,
+    lookahead: unroll === 1 ? 99 : lookahead,
+  };
+  return { ...common, traversal: diamondTorre, parameters };
+});
+
+testOnGpu("any small case equals the oracle bit for bit", async (gpu) => {
+  await fc.assert(
+    fc.asyncProperty(smallCase, (oracleCase) => assertExact(gpu, oracleCase)),
+    { seed: 20_261_121, numRuns: 24, endOnFailure: true },
+  );
+});

@@ -1,0 +1,31 @@
+/**
+ * Tests that need the GPU. Where there is no WebGPU adapter they are ignored, and their names say why; they
+ * never pass without having run.
+ *
+ * @module
+ */
+import { GpuDevice } from "../tuner/backends/gpu_device.ts";
+
+const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
+
+/**
+ * Time that one submission may take. A software device compiles at the first dispatch, for seconds where the
+ * shader is large, and shares its cores with the other tests.
+ */
+const TIMEOUT_MS = 120_000;
+
+let opened: Promise<GpuDevice | undefined> | undefined;
+
+/** Adds a test; all tests of one file share an open device. */
+export function testOnGpu(name: string, test: (gpu: GpuDevice) => Promise<void>): void {
+  Deno.test({
+    name: HAS_ADAPTER ? name : `${name} (ignored: no WebGPU adapter)`,
+    ignore: !HAS_ADAPTER,
+    async fn() {
+      opened ??= GpuDevice.open({ timeoutMs: TIMEOUT_MS });
+      await test((await opened)!);
+    },
+  });
+}
+
+Deno.test.afterAll(async () => (await opened)?.[Symbol.dispose]());

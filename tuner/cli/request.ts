@@ -1,0 +1,70 @@
+/**
+ * From options to what is computed where: the steps that `tune` and `space` share.
+ *
+ * @module
+ */
+import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import { detectDevice, type DeviceDescription } from "../device.ts";
+import type { SpaceOptions } from "./tune_options.ts";
+import { UserError } from "./user_error.ts";
+
+/** Bytes that a WebAssembly memory can hold. */
+const WASM_BYTES = 2 ** 32;
+
+/** What was asked for, on this machine. */
+export interface Request {
+  readonly stencil: Stencil;
+  readonly traversals: readonly Traversal[];
+  /** The devices that take part; a GPU that is left out is no part of it. */
+  readonly device: DeviceDescription;
+  readonly cpuWorkers: number;
+}
+
+/**
+ * Looks at the machine and checks that it can do what is asked for, before any work.
+ *
+ * @throws {UserError} if nothing is left that could compute, or the grid fits no buffer
+ */
+export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promise<Request> {
+  const detected = await detectDevice();
+  const device = options.gpu ? detected : { ...detected, gpu: null };
+  const cpuWorkers = options.cpuWorkers ?? device.cpu.cores;
+  if (device.gpu === null && cpuWorkers === 0) {
+    throw new UserError("Cannot tune: there is no WebGPU adapter, and --cpu-workers 0 leaves the CPU out");
+  }
+  const stencil = wave(options.order, { courant: options.courant });
+  if (options.grid !== undefined) requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
+  const traversals = TRAVERSALS.filter(({ name }) =>
+    options.traversals.length === 0 || options.traversals.includes(name)
+  );
+  return { stencil, traversals, device, cpuWorkers };
+}
+
+/** What {@linkcode requireFit} checks. */
+export interface FitRequest {
+  readonly stencil: Stencil;
+  readonly grid: Grid;
+  readonly boundary: Boundary;
+}
+
+/**
+ * Refuses a grid that no buffer holds.
+ *
+ * @param request the grid and what lies around it
+ * @param limits the GPU's limits; undefined for the CPU alone
+ * @throws {UserError} saying how many bytes are wanted, and how many there can be
+ */
+export function requireFit({ stencil, grid, boundary }: FitRequest, limits: DeviceLimits | undefined): void {
+  const bytes = 4 * stepwiseLayout({ stencil, grid, boundary, steps: 1 }).length;
+  const named = `Cannot use --grid ${grid.join("x")}: a time level takes ${bytes} bytes with its frame`;
+  if (limits === undefined) {
+    if (2 * bytes > WASM_BYTES) throw new UserError(`${named}: two must fit ${WASM_BYTES}`);
+    return;
+  }
+  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  if (bytes > most) throw new UserError(`${named}: this GPU binds at most ${most}`);
+}

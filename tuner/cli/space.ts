@@ -1,0 +1,105 @@
+/**
+ * `deno task space`: the configurations that `tune` would try and their predicted rates. Nothing is compiled or
+ * measured; the predictions of the rate assume a copy bandwidth, so that they can be compared, not believed.
+ *
+ * @module
+ */
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { DEFAULT_STEPS, defaultGrid } from "../default_problem.ts";
+import { describeProblem } from "../profile/schema.ts";
+import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
+import { formatCount, formatPercent, formatTable } from "./format.ts";
+import { EXIT } from "./report_error.ts";
+import { resolveRequest } from "./request.ts";
+import { parseSpaceOptions } from "./tune_options.ts";
+
+/** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
+const ASSUMED_BYTES_PER_SECOND = 1e12;
+
+/** Rows of the table for people. */
+const ROWS = 30;
+
+/**
+ * Runs the command.
+ *
+ * @param args its options
+ * @returns the exit code
+ */
+export async function run(args: string[]): Promise<number> {
+  const options = parseSpaceOptions(args, { traversals: TRAVERSALS.map(({ name }) => name) });
+  if ("help" in options) {
+    console.log(options.help);
+    return EXIT.done;
+  }
+  const { stencil, traversals, device } = await resolveRequest(options);
+  const limits = device.gpu?.limits;
+  const isFallback = device.gpu?.isFallback ?? false;
+  const problem: Problem = {
+    stencil,
+    grid: options.grid ?? defaultGrid(stencil, { limits, isFallback }),
+    boundary: options.boundary,
+    steps: options.steps ?? DEFAULT_STEPS,
+  };
+  const space = limits === undefined
+    ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
+    : enumerateSpace(problem, {
+      traversals,
+      limits,
+      device: { copyBytesPerSecond: ASSUMED_BYTES_PER_SECOND },
+    });
+  console.log(options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space));
+  return EXIT.done;
+}
+
+/** The whole space as a record for `--json`. */
+export function spaceRecord(problem: Problem, space: Space) {
+  return {
+    problem: describeProblem(problem),
+    assumedCopyBytesPerSecond: ASSUMED_BYTES_PER_SECOND,
+    combinations: space.combinations,
+    refused: space.refused,
+    infeasible: space.infeasible,
+    candidates: space.candidates.map(({ traversal, parameters, predicted, roof, demand }) => ({
+      traversal: traversal.name,
+      parameters,
+      predictedCellsPerSecond: predicted,
+      roofCellsPerSecond: roof,
+      demand,
+    })),
+  };
+}
+
+/** The space for people: what is left out and why, and the first to be tried. */
+export function renderSpace(
+  problem: Problem,
+  { candidates, combinations, refused, infeasible }: Space,
+): string {
+  const best = Math.max(...candidates.map(({ predicted }) => predicted), 0);
+  const row = ({ traversal, parameters, predicted, demand }: Candidate, place: number): string[] => [
+    `${place + 1}`,
+    traversal.name,
+    formatPercent(predicted / best),
+    `${demand.bytesPerUpdate.toPrecision(3)} B`,
+    Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" "),
+  ];
+  const header = ["", "traversal", "predicted", "traffic", "parameters"];
+  return [
+    `${problem.stencil.title}, grid ${
+      problem.grid.join("x")
+    }, ${problem.boundary} boundary, ${problem.steps} steps`,
+    `${formatCount(candidates.length)} configurations of ${formatCount(combinations)} combinations`,
+    ...refused.map(({ traversal, reason }) => `Left out: ${traversal}: ${reason}`),
+    ...infeasible.map(({ traversal, count, example }) =>
+      `Left out: ${formatCount(count)} of ${traversal}, for example: ${example}`
+    ),
+    ...(candidates.length === 0 ? ["There is no GPU to search a space for: tune measures the CPU alone."] : [
+      "",
+      "The first to be tried (predicted rate against the best prediction; traffic per cell update):",
+      formatTable([header, ...candidates.slice(0, ROWS).map(row)], { right: [0, 2, 3], indent: "  " }),
+      ...(candidates.length > ROWS
+        ? [`  … and ${formatCount(candidates.length - ROWS)} more: --json lists all`]
+        : []),
+    ]),
+  ].join("\n");
+}

@@ -1,0 +1,133 @@
+/**
+ * What `tune` says at its end: for people as text, for machines as a record.
+ *
+ * @module
+ */
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
+import type { DeviceDescription } from "../device.ts";
+import type { TuneOutcome } from "../tune.ts";
+import {
+  formatBandwidth,
+  formatDuration,
+  formatFactor,
+  formatPercent,
+  formatRate,
+  formatTable,
+} from "./format.ts";
+
+/** What the summary needs besides the outcome. */
+export interface SummaryContext {
+  readonly device: DeviceDescription;
+  /** Path of the profile that was written; undefined where none was. */
+  readonly written: string | undefined;
+}
+
+/** The outcome as a record for `--json`. */
+export function summaryRecord(outcome: TuneOutcome, { device, written }: SummaryContext) {
+  const short = (measurement: Measurement | undefined) =>
+    measurement === undefined ? null : {
+      configuration: measurement.configuration,
+      cellsPerSecond: measurement.cellsPerSecond,
+      confidence95: measurement.confidence95,
+    };
+  return {
+    profile: written ?? null,
+    device: { ...device, measured: { copyBytesPerSecond: outcome.copyBytesPerSecond } },
+    entry: outcome.entry ?? null,
+    gpuAlone: short(outcome.gpuAlone),
+    cpuAlone: short(outcome.cpuAlone),
+    together: short(outcome.together),
+    balance: outcome.balanceMessage,
+    bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
+    refused: outcome.space.refused,
+    evaluated: outcome.evaluated,
+    failed: outcome.failed,
+    interrupted: outcome.interrupted,
+    elapsedMs: outcome.elapsedNs / 1e6,
+  };
+}
+
+/** The outcome as text for people. */
+export function renderSummary(outcome: TuneOutcome, { device, written }: SummaryContext): string {
+  const { problem, entry } = outcome;
+  const lines = [
+    `${problem.stencil.title}, grid ${
+      problem.grid.join("x")
+    }, ${problem.boundary} boundary, f32, ${problem.steps} steps`,
+    describeDevice(device, outcome.copyBytesPerSecond),
+    "",
+  ];
+  if (entry === undefined) {
+    lines.push("No configuration verified: no profile was written.");
+  } else {
+    const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = entry.result;
+    lines.push(
+      `Fastest: ${describeConfiguration(entry.configuration)}`,
+      `  ${formatRate(cellsPerSecond)} (95% between ${formatRate(low)} and ${formatRate(high)})` +
+        (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
+        (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+      `  verified against ${entry.verification.against}: largest error ${
+        entry.verification.maxError.toPrecision(3)
+      }, ` +
+        `bound ${entry.verification.bound.toPrecision(3)}`,
+    );
+    if (entry.tieSet.length > 1) {
+      lines.push(`  ${entry.tieSet.length} configurations cannot be told apart at the top`);
+    }
+  }
+  lines.push("", ...comparison(outcome));
+  const failed = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
+  lines.push(
+    "",
+    `${outcome.evaluated} evaluations of a space of ${outcome.space.candidates.length} in ` +
+      `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
+    ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
+    ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
+    ...(written === undefined ? [] : [`Profile: ${written}`]),
+  );
+  return lines.join("\n");
+}
+
+/** The table of the best of each kind, and what the winner gains over each. */
+function comparison(outcome: TuneOutcome): string[] {
+  const fastest = outcome.entry?.result.cellsPerSecond;
+  const row = (name: string, best: Measurement): string[] => [
+    name,
+    formatRate(best.cellsPerSecond),
+    fastest === undefined ? "" : `${formatFactor(fastest / best.cellsPerSecond)} slower than the fastest`,
+    describeConfiguration(best.configuration),
+  ];
+  const rows = [...outcome.bestOfEach].map(([name, best]) => row(`GPU ${name}`, best));
+  if (outcome.cpuAlone !== undefined) rows.push(row("CPU alone", outcome.cpuAlone));
+  if (outcome.together !== undefined) rows.push(row("GPU and CPU", outcome.together));
+  for (const cells of rows) {
+    if (fastest !== undefined && cells[2].startsWith("1.00")) cells[2] = "the fastest";
+  }
+  return [
+    ...(rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })]),
+    `  Balance: ${outcome.balanceMessage}`,
+  ];
+}
+
+function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {
+  const processor = `${cpu.model} (${cpu.cores} cores)`;
+  if (gpu === null) return `no GPU, ${processor}`;
+  const bandwidth = copyBytesPerSecond === null ? "" : `, copies ${formatBandwidth(copyBytesPerSecond)}`;
+  return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
+}
+
+/** A configuration in one line. */
+export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
+  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
+  if (gpuSlices === 0) return `CPU, ${cpuWorkers} workers`;
+  const gpu = `${traversal} ${values}`.trim();
+  if (cpuSlices === 0) return gpu;
+  return `${gpu}, ${gpuSlices} slices; CPU, ${cpuWorkers} workers, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
+}
+
+/** Cells of a problem, for people. */
+export function describeCells(grid: readonly [number, number, number]): string {
+  return `${(cellsOf(grid) / 1e6).toPrecision(3)} million cells`;
+}

@@ -1,0 +1,40 @@
+/**
+ * The problem that is tuned when nothing is asked for: large enough to leave the caches, small enough to fit.
+ *
+ * @module
+ */
+import { reachOf } from "../kernels/expression.ts";
+import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
+import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
+
+/** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
+export const DEFAULT_STEPS = 96;
+
+/** What the default grid depends on. */
+export interface GridOptions {
+  /** The GPU's limits; undefined where the CPU computes alone. */
+  readonly limits: DeviceLimits | undefined;
+  /** Whether the GPU computes in software. */
+  readonly isFallback: boolean;
+  /** Halvings of x, where the memory turned out too small. @default {0} */
+  readonly halvings?: number;
+}
+
+/**
+ * The default grid. Its z is one workgroup of a torre; its y is long, since torres side by side are what fills a
+ * GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
+ * the rest of what one buffer binding holds, pads included.
+ */
+export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
+  if (limits === undefined) return [192, 192, 256];
+  if (isFallback) return [128, 128, 128];
+  const { x: reach } = reachOf(stencil.update);
+  const z = Math.min(256, limits.maxComputeInvocationsPerWorkgroup);
+  const cells = limits.maxStorageBufferBindingSize / 4;
+  let y = 5280;
+  while (y > 660 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
+  // pads along x of the torres worth trying: W is 16 cells at most, and 5 more steps of the slope on each side
+  const slices = Math.floor(cells / ((y + 64) * (z + 32))) - 2 * (16 + 5 * reach);
+  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
+  return [Math.max(8, Math.min(1024, x)), y, z];
+}

@@ -1,0 +1,106 @@
+/**
+ * One configuration from compiling to its record: verified, then timed until stable. What goes wrong is part of
+ * the record.
+ *
+ * @module
+ */
+import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
+import type { Configuration, Failure, Measurement, Runner, Verification } from "./configuration.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS, repetitionsFor, sampleUntilStable } from "./measure/sampling.ts";
+import { summarize } from "./measure/statistics.ts";
+
+/** What became of a configuration. */
+export type Evaluation =
+  | { readonly configuration: Configuration; readonly measurement: Measurement }
+  | { readonly configuration: Configuration; readonly failure: Failure };
+
+/** Options of {@linkcode evaluate}. */
+export interface EvaluateOptions {
+  readonly problem: Problem;
+  /** Best rate so far: what is far below it is not timed to the last percent. @default {0} */
+  readonly best?: number;
+  /** Time for the samples, in nanoseconds. @default {3e9} */
+  readonly samplingNs?: number;
+  /** The clock, in nanoseconds. */
+  readonly now: () => number;
+}
+
+/** A first run slower than this fraction of the best will not win: three samples are enough to say so. */
+const FAR_BELOW = 0.8;
+
+/**
+ * Verifies and times a configuration.
+ *
+ * @param configuration what is evaluated
+ * @param prepare compiles it and takes the memory
+ * @param options the problem, the best rate so far, the time to spend
+ * @returns its measurement, or why there is none; failures of other kinds than the device's are thrown
+ */
+export async function evaluate(
+  configuration: Configuration,
+  prepare: () => Promise<Runner>,
+  { problem, best = 0, samplingNs = 3e9, now }: EvaluateOptions,
+): Promise<Evaluation> {
+  let runner: Runner | undefined;
+  try {
+    runner = await prepare();
+    await runner.initialise();
+    const firstNs = await runner.run();
+    const verification = await runner.verify();
+    const failure = refute(verification);
+    if (failure !== undefined) return { configuration, failure };
+    const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const repetitions = repetitionsFor(firstNs, { minBatchNs });
+    const updates = cellsOf(problem.grid) * problem.steps;
+    const isPromising = updates / (firstNs * 1e-9) > FAR_BELOW * best;
+    const run = runner.run.bind(runner);
+    const { samplesNs } = await sampleUntilStable(async () => await run(repetitions) / repetitions, {
+      now,
+      budgetNs: samplingNs,
+      maxSamples: isPromising ? 30 : 3,
+    });
+    const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
+    return {
+      configuration,
+      measurement: measurementOf(configuration, rates, { verification, compileNs: runner.compileNs }),
+    };
+  } catch (error) {
+    if (isFailure(error)) return { configuration, failure: { reason: error.reason, message: error.message } };
+    throw error;
+  } finally {
+    runner?.dispose();
+  }
+}
+
+/** Why a verification is a refutation; undefined where it is none. */
+export function refute({ maxError, bound, against }: Verification): Failure | undefined {
+  if (maxError <= bound) return undefined; // false for what is not a number
+  return {
+    reason: "incorrect",
+    message: `differs from ${against} by ${maxError.toPrecision(3)}, rounding explains ${
+      bound.toPrecision(3)
+    }`,
+  };
+}
+
+/** The record of a configuration's samples. */
+export function measurementOf(
+  configuration: Configuration,
+  rates: readonly number[],
+  evidence: { verification: Verification; compileNs: number },
+): Measurement {
+  const { median, interval95, spread } = summarize(rates);
+  return {
+    configuration,
+    cellsPerSecond: median,
+    confidence95: interval95,
+    samples: rates,
+    spread,
+    ...evidence,
+  };
+}
+
+/** Whether something thrown is a device's failure, to be recorded. */
+export function isFailure(error: unknown): error is Error & Failure {
+  return error instanceof Error && typeof (error as Partial<Failure>).reason === "string";
+}

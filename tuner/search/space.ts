@@ -1,0 +1,128 @@
+/**
+ * The space of configurations: every combination of the traversals' own parameter lists that the device's
+ * limits allow, each with its predicted rate. Nothing is compiled.
+ *
+ * @module
+ */
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
+
+/** A configuration of the GPU that could be measured. */
+export interface Candidate {
+  readonly traversal: Traversal;
+  readonly parameters: Parameters;
+  readonly demand: Demand;
+  /** Predicted cells per second. */
+  readonly predicted: number;
+  /** Cells per second that bandwidth allows for its traffic. */
+  readonly roof: number;
+}
+
+/** What there is to search. */
+export interface Space {
+  /** Candidates in the order to try them. */
+  readonly candidates: readonly Candidate[];
+  /** Traversals that cannot run the problem at all, and why. */
+  readonly refused: readonly { readonly traversal: string; readonly reason: string }[];
+  /** Combinations of parameters, before anything was filtered out. */
+  readonly combinations: number;
+  /** Combinations left out before compiling: how many, and an example of why, by traversal. */
+  readonly infeasible: readonly {
+    readonly traversal: string;
+    readonly count: number;
+    readonly example: string;
+  }[];
+}
+
+/** What {@linkcode enumerateSpace} needs to know. */
+export interface SpaceOptions {
+  readonly traversals: readonly Traversal[];
+  readonly limits: DeviceLimits;
+  readonly device: DeviceModel;
+}
+
+/** The best predicted configurations of each traversal that are tried before all others. */
+const FIRST_OF_EACH = 4;
+
+/**
+ * What a candidate's place loses for every earlier one with the same prediction. The model does not tell how a
+ * kernel is written (unrolling, chunks), so the ways to write one shape take turns with the next best shapes.
+ */
+const TURN = 0.97;
+
+/**
+ * Enumerates the space, promising configurations first: the few best predicted of every traversal in turn, so
+ * that no traversal is judged by the model alone, then all others by their prediction.
+ */
+export function enumerateSpace(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
+  const refused: Space["refused"][number][] = [];
+  const infeasible: Space["infeasible"][number][] = [];
+  const leaders: Candidate[][] = [];
+  const others: Candidate[] = [];
+  const cells = cellsOf(problem.grid);
+  let combinations = 0;
+  for (const traversal of traversals) {
+    const reason = traversal.refuse(problem);
+    if (reason !== undefined) {
+      refused.push({ traversal: traversal.name, reason });
+      continue;
+    }
+    const feasible: Candidate[] = [];
+    let count = 0, example = "";
+    for (const parameters of combine(traversal.parameterLists(problem, limits))) {
+      combinations++;
+      const why = traversal.infeasible(problem, parameters, limits);
+      if (why !== undefined) {
+        count++;
+        example ||= why;
+        continue;
+      }
+      const demand = traversal.demand(problem, parameters);
+      const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
+      feasible.push({
+        traversal,
+        parameters,
+        demand,
+        predicted,
+        roof: roofOf(demand, device.copyBytesPerSecond),
+      });
+    }
+    if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
+    const ordered = inTurns(feasible);
+    leaders.push(ordered.slice(0, FIRST_OF_EACH));
+    others.push(...ordered.slice(FIRST_OF_EACH));
+  }
+  const first = leaders.flatMap((list, which) => list.map((candidate, rank) => ({ candidate, rank, which })))
+    .sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) => candidate);
+  return { candidates: [...first, ...inTurns(others)], refused, combinations, infeasible };
+}
+
+/** Candidates by prediction, those of equal prediction {@linkcode TURN} by turn. */
+function inTurns(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Map<string, number>();
+  const placed = candidates.map((candidate) => {
+    const key = `${candidate.traversal.name} ${candidate.predicted.toPrecision(4)}`;
+    const turn = seen.get(key) ?? 0;
+    seen.set(key, turn + 1);
+    return { candidate, place: candidate.predicted * TURN ** turn };
+  });
+  return placed.sort((a, b) => b.place - a.place).map(({ candidate }) => candidate);
+}
+
+/** Every combination of the lists' values. */
+export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
+  const names = Object.keys(lists);
+  const values: Record<string, number> = {};
+  function* choose(depth: number): Generator<Parameters> {
+    if (depth === names.length) {
+      yield { ...values };
+      return;
+    }
+    for (const value of lists[names[depth]]) {
+      values[names[depth]] = value;
+      yield* choose(depth + 1);
+    }
+  }
+  yield* choose(0);
+}

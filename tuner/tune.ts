@@ -1,0 +1,445 @@
+/**
+ * A run of `tune`: device → space → search → final round → balance → the entry of a profile. Every
+ * configuration that was timed was verified first. What fails is recorded and the run goes on.
+ *
+ * @module
+ */
+import {
+  type Boundary,
+  cellsOf,
+  type Grid,
+  type Problem,
+  type Stencil,
+} from "../kernels/stencils/stencil.ts";
+import type { Traversal } from "../kernels/traversals/traversal.ts";
+import { balanceOnDevices } from "./balance_run.ts";
+import { GpuDevice } from "./backends/gpu_device.ts";
+import { makeReference, type Reference } from "./backends/reference.ts";
+import { prepare } from "./backends/runners.ts";
+import { CpuPool } from "./backends/wasm_workers.ts";
+import type { Configuration, Failure, Measurement } from "./configuration.ts";
+import { DEFAULT_STEPS, defaultGrid } from "./default_problem.ts";
+import type { DeviceDescription } from "./device.ts";
+import { DeviceError } from "./device_error.ts";
+import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
+import { finalRound, tieSetOf } from "./final_round.ts";
+import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
+import type { ProfileEntry } from "./profile/schema.ts";
+import { describeProblem } from "./profile/schema.ts";
+import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
+import type { Strategy } from "./search/strategy.ts";
+
+/** What to tune, and how. */
+export interface TuneRequest {
+  readonly stencil: Stencil;
+  /** @default {undefined} one that fits the device */
+  readonly grid?: Grid;
+  readonly boundary: Boundary;
+  /** @default {DEFAULT_STEPS} */
+  readonly steps?: number;
+  /** The GPU's traversals to try; what fits only the CPU is tried wherever the CPU takes part. */
+  readonly traversals: readonly Traversal[];
+  readonly strategy: Strategy;
+  /** When to stop searching: time for the whole run, or evaluations. */
+  readonly budget: { readonly timeNs: number } | { readonly evaluations: number };
+  /** Workers on the CPU; 0: the GPU alone. */
+  readonly cpuWorkers: number;
+  readonly seed: number;
+  /** The CPU's share of the slices when balancing begins. */
+  readonly startShare: number;
+}
+
+/** How far a run has come. */
+export interface TuneProgress {
+  readonly stage: "device" | "search" | "final round" | "cpu" | "balance";
+  readonly done: number;
+  /** 0 where unknown. */
+  readonly total: number;
+  /** Best verified rate so far. */
+  readonly bestCellsPerSecond?: number;
+  /** Time left of the stage's budget. */
+  readonly leftNs?: number;
+}
+
+/** What a run tells while it runs, and what it runs on. */
+export interface TuneEnvironment {
+  /** The GPU, opened; undefined: the CPU alone. Closed by the run. */
+  readonly gpu: GpuDevice | undefined;
+  readonly device: DeviceDescription;
+  /** The clock, in nanoseconds. */
+  readonly now: () => number;
+  /** Stops the run after the evaluation under way; what is known is returned. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: TuneProgress) => void;
+  /** Called when the problem is fixed and the device is known, before anything is evaluated. */
+  readonly onStart: (start: TuneStart) => void | Promise<void>;
+  /** Called with every evaluation as it is made. */
+  readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
+}
+
+/** What is known before the search. */
+export interface TuneStart {
+  readonly problem: Problem;
+  /** Bytes per second of a plain copy; null where there is no GPU. */
+  readonly copyBytesPerSecond: number | null;
+  readonly space: Space;
+}
+
+/** What a run found. */
+export interface TuneOutcome extends TuneStart {
+  /** The entry of the profile; undefined where no configuration verified. */
+  readonly entry: ProfileEntry | undefined;
+  /** Fastest verified measurement of the GPU alone, the CPU alone, and both together. */
+  readonly gpuAlone: Measurement | undefined;
+  readonly cpuAlone: Measurement | undefined;
+  readonly together: Measurement | undefined;
+  /** How the balance ended, in one line; why there was none, where there was none. */
+  readonly balanceMessage: string;
+  /** Fastest verified measurement of each traversal on the GPU. */
+  readonly bestOfEach: ReadonlyMap<string, Measurement>;
+  readonly evaluated: number;
+  readonly failed: Readonly<Record<string, number>>;
+  readonly interrupted: boolean;
+  readonly elapsedNs: number;
+}
+
+/** Parts of the time budget at whose end each stage stops. */
+const SEARCH_UNTIL = 0.72, FINALS_UNTIL = 0.84;
+/** Time for balance and CPU where the budget is a number of evaluations. */
+const UNTIMED_STAGE_NS = 15e9;
+/** Finalists, the best of all and the best stepwise. */
+const FINALISTS = 4;
+/** Evaluations that a strategy's first candidates get at least, however small the budget. */
+const LEAST_EVALUATIONS = 3;
+
+/**
+ * Tunes one problem on this device.
+ *
+ * @param request what to tune
+ * @param environment the device, the clock, whom to tell
+ * @returns what was found, also where it was interrupted
+ * @throws {DeviceError} where the device cannot run anything at all
+ */
+export async function tune(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
+  const { now, signal, onProgress } = environment;
+  const startedNs = now();
+  using run = new TuningRun(request, environment);
+  onProgress({ stage: "device", done: 0, total: 0 });
+  const start = await run.start();
+  await environment.onStart(start);
+  const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
+  const until = (part: number): number => startedNs + part * timeNs;
+
+  const cpuAlone = signal.aborted ? undefined : await run.measureCpu();
+  await run.search(until(SEARCH_UNTIL));
+  await run.finals(Math.min(until(FINALS_UNTIL), now() + UNTIMED_STAGE_NS));
+  const gpuAlone = run.best;
+  const shared = await run.balance(Math.min(until(1), now() + UNTIMED_STAGE_NS));
+
+  const entry = run.entryOf(
+    [gpuAlone, cpuAlone, shared.measurement].filter((measurement) => measurement !== undefined),
+    { balance: shared.iterations, elapsedNs: now() - startedNs },
+  );
+  return {
+    ...start,
+    entry,
+    gpuAlone,
+    cpuAlone,
+    together: shared.measurement,
+    balanceMessage: shared.message,
+    bestOfEach: run.bestOfEach,
+    evaluated: run.evaluated,
+    failed: run.failed,
+    interrupted: signal.aborted,
+    elapsedNs: now() - startedNs,
+  };
+}
+
+/** A run's state: the devices it holds and what it found so far. */
+class TuningRun implements Disposable {
+  readonly bestOfEach = new Map<string, Measurement>();
+  readonly failed: Record<string, number> = {};
+  evaluated = 0;
+  /** Verified measurements of the GPU alone, each configuration once; after the final round the finalists lead. */
+  #measured: Measurement[] = [];
+  #tieSet: readonly Measurement[] = [];
+  #gpu: GpuDevice | undefined;
+  #pool: CpuPool | undefined;
+  #reference: Reference | undefined;
+  #problem!: Problem;
+  #space!: Space;
+
+  constructor(readonly request: TuneRequest, readonly environment: TuneEnvironment) {
+    this.#gpu = environment.gpu;
+  }
+
+  /** Fastest verified configuration of the GPU alone. */
+  get best(): Measurement | undefined {
+    return this.#tieSet[0] ?? fastest(this.#measured);
+  }
+
+  /** Fixes the problem, measures the device, computes the reference, enumerates the space. */
+  async start(): Promise<TuneStart> {
+    const { request, environment: { device } } = this;
+    const isFallback = device.gpu?.isFallback ?? false;
+    const copyBytesPerSecond = this.#gpu === undefined
+      ? null
+      : await measureCopyBandwidth(this.#gpu, { isFallback }).catch(deviceFailed);
+    if (request.cpuWorkers > 0) this.#pool = await CpuPool.create({ workers: request.cpuWorkers });
+    for (let halvings = 0;; halvings++) {
+      const grid = request.grid ??
+        defaultGrid(request.stencil, { limits: this.#gpu?.limits, isFallback, halvings });
+      const { stencil, boundary, steps = DEFAULT_STEPS } = request;
+      this.#problem = { stencil, grid, boundary, steps };
+      try {
+        this.#reference = await makeReference({
+          gpu: this.#gpu,
+          cpuPool: this.#pool,
+          problem: this.#problem,
+        });
+        break;
+      } catch (error) {
+        if (!isFailure(error)) throw error;
+        const canShrink = request.grid === undefined && error.reason === "out-of-memory" && grid[0] > 16;
+        if (!canShrink) {
+          throw new DeviceError(`Cannot compute the reference: ${error.reason}: ${error.message}`);
+        }
+      }
+    }
+    this.#space = this.#gpu === undefined
+      ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
+      : enumerateSpace(this.#problem, {
+        traversals: request.traversals,
+        limits: this.#gpu.limits,
+        device: { copyBytesPerSecond: copyBytesPerSecond! },
+      });
+    return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
+  }
+
+  /** Asks the strategy, evaluates, tells it, until the budget is spent. */
+  async search(deadlineNs: number): Promise<void> {
+    const { request: { strategy, budget, seed }, environment: { now, signal, onProgress } } = this;
+    const search = strategy.begin(this.#space.candidates, seed);
+    const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
+    const beganNs = now();
+    const before = this.evaluated;
+    for (let done = 0; done < evaluations && this.#gpu !== undefined; done++) {
+      if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
+      const candidate = search.next();
+      if (candidate === undefined) break;
+      const total = Math.min(this.#space.candidates.length, evaluations);
+      const eachNs = done === 0 ? Infinity : (now() - beganNs) / done;
+      onProgress({
+        stage: "search",
+        done,
+        total,
+        bestCellsPerSecond: this.best?.cellsPerSecond,
+        leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
+      });
+      const evaluation = await this.#evaluate(this.#configurationOf(candidate));
+      search.tell(candidate, "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined);
+    }
+    if (this.evaluated > before && this.#measured.length === 0 && this.#gpu === undefined) {
+      onProgress({ stage: "search", done: 0, total: 0 });
+    }
+  }
+
+  /** Measures the best few and the best stepwise again, in turns. */
+  async finals(deadlineNs: number): Promise<void> {
+    const { environment: { now, signal, onProgress, onEvaluation }, request: { seed } } = this;
+    const ordered = [...this.#measured].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    const finalists = new Set(ordered.slice(0, FINALISTS));
+    const baseline = this.bestOfEach.get("stepwise");
+    if (baseline !== undefined) finalists.add(baseline);
+    if (ordered.length === 0 || this.#gpu === undefined) return;
+    const results = await finalRound([...finalists], {
+      problem: this.#problem,
+      prepare: (configuration) => this.#prepare(configuration),
+      seed,
+      deadlineNs,
+      now,
+      signal,
+      onEvaluation: async (evaluation, done, total) => {
+        onProgress({ stage: "final round", done, total, bestCellsPerSecond: this.best?.cellsPerSecond });
+        await onEvaluation(evaluation);
+        if ("failure" in evaluation) await this.#afterFailure(evaluation.failure);
+      },
+    });
+    for (const result of results) this.bestOfEach.set(result.configuration.traversal, result);
+    for (const result of results.toReversed()) {
+      this.bestOfEach.set(result.configuration.traversal, result); // the fastest last
+    }
+    this.#tieSet = tieSetOf(results);
+  }
+
+  /** The CPU alone: all workers, the whole grid. */
+  async measureCpu(): Promise<Measurement | undefined> {
+    const { request: { cpuWorkers }, environment: { onProgress } } = this;
+    if (this.#pool === undefined) return undefined;
+    onProgress({ stage: "cpu", done: 0, total: 1 });
+    const [slices] = this.#problem.grid;
+    const evaluation = await this.#evaluate({
+      traversal: "stepwise",
+      parameters: {},
+      share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers },
+    });
+    return "measurement" in evaluation ? evaluation.measurement : undefined;
+  }
+
+  /** Shares the grid between the best configuration of the GPU and the CPU. */
+  async balance(deadlineNs: number) {
+    const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation } } = this;
+    const none = (message: string) => ({ measurement: undefined, iterations: [], message });
+    if (this.#pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
+    if (this.#gpu === undefined) return none("the CPU computes alone: there is no GPU");
+    if (this.best === undefined) return none("no configuration of the GPU verified");
+    if (signal.aborted) return none("interrupted before the balance");
+    const result = await balanceOnDevices({
+      gpu: this.#gpu,
+      cpuPool: this.#pool,
+      problem: this.#problem,
+      configuration: this.best.configuration,
+      reference: this.#reference!,
+      startShare,
+      deadlineNs,
+      now,
+      signal,
+      onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
+    });
+    for (const evaluation of result.evaluations) {
+      this.#count(evaluation);
+      await onEvaluation(evaluation);
+    }
+    return { measurement: result.best, iterations: result.iterations, message: result.message };
+  }
+
+  /** The profile's entry for the fastest of the winners. */
+  entryOf(
+    winners: readonly Measurement[],
+    { balance, elapsedNs }: { balance: ProfileEntry["balance"]; elapsedNs: number },
+  ): ProfileEntry | undefined {
+    const winner = fastest(winners);
+    if (winner === undefined) return undefined;
+    const { strategy, seed } = this.request;
+    const stepwise = this.bestOfEach.get("stepwise");
+    const roof = this.#roofOf(winner.configuration);
+    const ties = this.#tieSet.includes(winner) ? this.#tieSet : [winner];
+    return {
+      problem: describeProblem(this.#problem),
+      configuration: winner.configuration,
+      result: {
+        cellsPerSecond: winner.cellsPerSecond,
+        confidence95: winner.confidence95,
+        samples: winner.samples,
+        roofFraction: roof === undefined ? null : winner.cellsPerSecond / roof,
+        speedupOverStepwise: stepwise === undefined ? null : winner.cellsPerSecond / stepwise.cellsPerSecond,
+      },
+      tieSet: ties.map(({ configuration, cellsPerSecond, confidence95 }) => ({
+        configuration,
+        cellsPerSecond,
+        confidence95,
+      })),
+      balance,
+      verification: winner.verification,
+      search: {
+        strategy: strategy.name,
+        seed,
+        spaceSize: this.#space.candidates.length,
+        evaluated: this.evaluated,
+        failed: this.failed,
+        elapsedMs: elapsedNs / 1e6,
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#reference?.dispose();
+    this.#pool?.dispose();
+    this.#gpu?.[Symbol.dispose]();
+  }
+
+  #configurationOf({ traversal, parameters }: Candidate): Configuration {
+    const share = {
+      cpuSlices: 0,
+      gpuSlices: this.#problem.grid[0],
+      exchangeEvery: this.#problem.steps,
+      cpuWorkers: 0,
+    };
+    return { traversal: traversal.name, parameters, share };
+  }
+
+  /** The roof of a configuration of the GPU alone: bandwidth over its traversal's traffic. */
+  #roofOf({ traversal, parameters, share }: Configuration): number | undefined {
+    if (share.gpuSlices === 0) return undefined;
+    const key = JSON.stringify(parameters);
+    return this.#space.candidates.find((candidate) =>
+      candidate.traversal.name === traversal && JSON.stringify(candidate.parameters) === key
+    )?.roof;
+  }
+
+  #prepare(configuration: Configuration) {
+    const devices = { gpu: this.#gpu, cpuPool: this.#pool, reference: this.#reference! };
+    return prepare(devices, this.#problem, configuration);
+  }
+
+  async #evaluate(configuration: Configuration): Promise<Evaluation> {
+    const { now, onEvaluation } = this.environment;
+    const evaluation = await evaluate(configuration, () => this.#prepare(configuration), {
+      problem: this.#problem,
+      best: configuration.share.gpuSlices > 0 ? this.best?.cellsPerSecond : 0,
+      now,
+    });
+    this.#count(evaluation);
+    await onEvaluation(evaluation);
+    if ("failure" in evaluation) {
+      await this.#afterFailure(evaluation.failure);
+    } else if (configuration.share.gpuSlices > 0) {
+      const { measurement } = evaluation;
+      this.#measured.push(measurement);
+      const before = this.bestOfEach.get(configuration.traversal);
+      if (before === undefined || before.cellsPerSecond < measurement.cellsPerSecond) {
+        this.bestOfEach.set(configuration.traversal, measurement);
+      }
+    }
+    return evaluation;
+  }
+
+  #count(evaluation: Evaluation): void {
+    this.evaluated++;
+    if ("failure" in evaluation) {
+      const { reason } = evaluation.failure;
+      this.failed[reason] = (this.failed[reason] ?? 0) + 1;
+    }
+  }
+
+  /** A lost device is opened anew, and its reference computed again; what cannot be is left out from now on. */
+  async #afterFailure({ reason }: Failure): Promise<void> {
+    if (this.#gpu === undefined || (this.#gpu.lost === undefined && reason !== "device-lost")) return;
+    this.#reference?.dispose();
+    this.#gpu[Symbol.dispose]();
+    try {
+      this.#gpu = await GpuDevice.open({ timeoutMs: this.#gpu.timeoutMs });
+      this.#reference = await makeReference({ gpu: this.#gpu, cpuPool: this.#pool, problem: this.#problem });
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      this.#gpu = undefined;
+    }
+  }
+}
+
+function fastest(measurements: readonly Measurement[]): Measurement | undefined {
+  return measurements.reduce<Measurement | undefined>(
+    (best, one) => best === undefined || one.cellsPerSecond > best.cellsPerSecond ? one : best,
+    undefined,
+  );
+}
+
+function deviceFailed(error: unknown): never {
+  if (isFailure(error)) throw new DeviceError(`The GPU failed: ${error.reason}: ${error.message}`);
+  throw error;
+}
+
+/** Cell updates of one run. */
+export function updatesOf({ grid, steps }: Problem): number {
+  return cellsOf(grid) * steps;
+}
