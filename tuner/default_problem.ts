@@ -21,7 +21,7 @@ export interface GridOptions {
 }
 
 /**
- * The default grid. Its z is one workgroup of a torre; its y is long, since torres side by side are what fills a
+ * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is long, since torres side by side are what fills a
  * GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
  * the rest of what one buffer binding holds, pads included.
  */
@@ -29,7 +29,7 @@ export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0
   if (limits === undefined) return [192, 192, 256];
   if (isFallback) return [128, 128, 128];
   const { x: reach } = reachOf(stencil.update);
-  const z = Math.min(256, limits.maxComputeInvocationsPerWorkgroup);
+  const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
   const cells = limits.maxStorageBufferBindingSize / 4;
   let y = 5280;
   while (y > 660 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;

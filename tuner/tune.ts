@@ -134,7 +134,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   await run.search(until(SEARCH_UNTIL));
   await run.finals(Math.min(until(FINALS_UNTIL), now() + UNTIMED_STAGE_NS));
   const gpuAlone = run.best;
-  const shared = await run.balance(Math.min(until(1), now() + UNTIMED_STAGE_NS));
+  const shared = await run.balance(cpuAlone, Math.min(until(1), now() + UNTIMED_STAGE_NS));
 
   const entry = run.entryOf(
     [gpuAlone, cpuAlone, shared.measurement].filter((measurement) => measurement !== undefined),
@@ -194,7 +194,6 @@ class TuningRun implements Disposable {
       try {
         this.#reference = await makeReference({
           gpu: this.#gpu,
-          cpuPool: this.#pool,
           problem: this.#problem,
         });
         break;
@@ -287,7 +286,7 @@ class TuningRun implements Disposable {
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
-  async balance(deadlineNs: number) {
+  async balance(cpuAlone: Measurement | undefined, deadlineNs: number) {
     const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation } } = this;
     const none = (message: string) => ({ measurement: undefined, iterations: [], message });
     if (this.#pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
@@ -301,6 +300,7 @@ class TuningRun implements Disposable {
       configuration: this.best.configuration,
       reference: this.#reference!,
       startShare,
+      alone: { cpu: cpuAlone?.cellsPerSecond, gpu: this.best.cellsPerSecond },
       deadlineNs,
       now,
       signal,
@@ -419,7 +419,7 @@ class TuningRun implements Disposable {
     this.#gpu[Symbol.dispose]();
     try {
       this.#gpu = await GpuDevice.open({ timeoutMs: this.#gpu.timeoutMs });
-      this.#reference = await makeReference({ gpu: this.#gpu, cpuPool: this.#pool, problem: this.#problem });
+      this.#reference = await makeReference({ gpu: this.#gpu, problem: this.#problem });
     } catch (error) {
       if (!isFailure(error)) throw error;
       this.#gpu = undefined;

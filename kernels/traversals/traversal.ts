@@ -58,7 +58,7 @@ export interface Dispatch {
   readonly workgroups: readonly [number, number, number];
   /** Swap the two arrays: binding 0 gets the odd time levels. */
   readonly flipped: boolean;
-  /** i32 values of the uniform struct, at most 16. */
+  /** i32 values of the uniforms, at most 64. */
   readonly uniforms: readonly number[];
 }
 

@@ -100,7 +100,7 @@ const TORRES = ([
   [2, [3, 47, 8], [1, 12, 4, 2, 2, 4, 1], [13], [7]], // Nx < the slant
   [2, [19, 11, 7], [1, 2, 1, 32, 2, 2, 0], [1, 2, 3]],
   [4, [13, 17, 11], [1, 2, 1, 11, 4, 1, 99], [3, 2]],
-  [4, [5, 9, 23], [2, 4, 2, 12, 8, 2, 1], [5]],
+  [4, [5, 9, 23], [2, 4, 2, 12, 8, 1, 99], [5]],
   [4, [17, 3, 29], [1, 8, 4, 8, 4, 2, 99], [9], [5]],
   [4, [1, 1, 37], [1, 4, 1, 64, 2, 4, 0], [4, 5], [5]],
   [6, [11, 7, 13], [1, 2, 1, 13, 4, 1, 99], [3]],
@@ -175,19 +175,19 @@ const diagonal = stencilOf(
   subtract(weighted([1, 1, 1, 0], [-2, 1, -1, 0], [2, -1, 0, 0], [1, 0, 0, 1]), tap(0, 0, 0, 1)),
 );
 const GRID: Grid = [11, 9, 13];
-const TORRE = { dts: 1, nt: 4, zPerThread: 2, threads: 7, chunk: 4, unroll: 2, lookahead: 1 };
+const TORRE = { dts: 1, nt: 4, zPerThread: 2, threads: 7, chunk: 2, unroll: 2, lookahead: 1 };
+
+const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
+  { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } },
+  { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 2 } },
+  { traversal: diamondTorre, parameters: TORRE },
+  { traversal: diamondTorre, parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 99 } },
+];
 
 for (const stencil of [lopsided, oneSided, oneLevel, diagonal]) {
-  for (
-    const oracleCase of [
-      { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } },
-      { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 2 } },
-      { traversal: diamondTorre, parameters: TORRE },
-      { traversal: diamondTorre, parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 99 } },
-    ].map((one): OracleCase => ({ ...one, stencil, grid: GRID, runs: [2, 3] }))
-  ) {
-    const { traversal } = oracleCase;
-    if (traversal.refuse({ stencil, grid: GRID, boundary: "zero", steps: 5 }) !== undefined) continue;
+  for (const way of WAYS) {
+    const oracleCase: OracleCase = { ...way, stencil, grid: GRID, runs: [2, 3] };
+    if (way.traversal.refuse({ stencil, grid: GRID, boundary: "zero", steps: 5 }) !== undefined) continue;
     testOnGpu(
       `equals the oracle bit for bit: ${describeCase(oracleCase)}`,
       (gpu) => assertExact(gpu, oracleCase),
@@ -264,7 +264,11 @@ Deno.test("infeasible parameters are told before anything is compiled, with the 
 
 /** Parameters of every traversal for any small grid, from a seeded source. */
 const smallCase = fc.record({
-  grid: fc.tuple(...[9, 12, 19].map((most) => fc.integer({ min: 1, max: most }))),
+  grid: fc.tuple(
+    fc.integer({ min: 1, max: 9 }),
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 19 }),
+  ),
   steps: fc.integer({ min: 1, max: 7 }),
   pick: fc.constantFrom("stepwise", "marching", "diamond-torre"),
   zPerThread: fc.constantFrom(1, 2, 4),

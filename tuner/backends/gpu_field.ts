@@ -110,7 +110,7 @@ async function compileAnew(
         {
           binding: 2,
           visibility,
-          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: 64 },
+          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE },
         },
       ],
     });
@@ -460,7 +460,7 @@ export class GpuField implements Disposable {
       layout,
       entries: [
         ...storage.map(([binding, buffer]) => ({ binding, resource: { buffer } })),
-        { binding: 2, resource: { buffer: this.#uniforms, offset: 0, size: 64 } },
+        { binding: 2, resource: { buffer: this.#uniforms, offset: 0, size: UNIFORM_STRIDE } },
       ],
     });
   }

@@ -23,21 +23,17 @@
  */
 import { reachOf, readsPrevious } from "../../kernels/expression.ts";
 import { indexOf, layOut } from "../../kernels/layout.ts";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { type Boundary, cellsOf, periodicAxes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Configuration } from "../configuration.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
-import {
-  type Comparison,
-  GpuField,
-  type InitialState,
-  joinComparisons,
-  type SliceBuffer,
-} from "./gpu_field.ts";
-import { levelOf, type Reference } from "./reference.ts";
+import { type Comparison, GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
+import { type Reference, type Start, stateLevels } from "./reference.ts";
 import {
   copySlices,
+  levelOf,
   type OwnSlices,
+  type SliceCells,
   type Transfer,
   transfersBetween,
   withoutPadX,
@@ -156,7 +152,7 @@ export class SharedField implements Disposable {
   }
 
   /** Sets both levels of both shares, ghost zones too, and time step 0. */
-  async initialise({ kind, seed }: Pick<InitialState, "kind" | "seed">): Promise<void> {
+  async initialise({ kind, seed }: Start): Promise<void> {
     const [wholeX] = this.problem.grid;
     this.#step = 0;
     this.#packed?.destroy();
@@ -167,24 +163,29 @@ export class SharedField implements Disposable {
   }
 
   /**
-   * Advances the field in rounds of R steps, each ended by an exchange. Where the steps are no multiple of R the
-   * last round is shorter.
+   * Advances the field. Shared, it does so in rounds of R steps, each ended by an exchange; where the steps are no
+   * multiple of R the last round is shorter. One device alone has a single round.
+   *
+   * @param steps time steps of one run
+   * @param repetitions runs, one after another in one batch
    */
-  async run(steps: number): Promise<SharedTimes> {
+  async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
     const cpu = this.#cpu, gpu = this.#gpu;
-    const rounds = cpu !== undefined && gpu !== undefined ? await this.#runRounds(steps, cpu, gpu) : {
-      cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps })],
-      gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps)],
-    };
-    this.#step += steps;
+    const rounds = cpu !== undefined && gpu !== undefined
+      ? await this.#runRounds(roundsOf(steps, this.#exchangeEvery, repetitions), cpu, gpu)
+      : {
+        cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
+        gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
+      };
+    this.#step += steps * repetitions;
     return { wallNs: (performance.now() - started) * 1e6, ...rounds };
   }
 
-  /** Compares all own cells of both shares, both levels, with the reference at the same time step. */
+  /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
     const parts: Comparison[] = [];
-    for (const ago of [0, 1] as const) {
+    for (const ago of stateLevels(this.problem)) {
       if (this.#cpu !== undefined) {
         const { field, first: slice, slices } = this.#cpu;
         parts.push(await reference.compareCpu(field, { ago, slice, slices, referenceSlice: 0 }));
@@ -204,7 +205,7 @@ export class SharedField implements Disposable {
     const cells = new Float32Array(cellsOf(this.problem.grid));
     if (this.#cpu !== undefined) {
       const { field, first, slices } = this.#cpu;
-      const level = levelOf(field, ago);
+      const { cells: level } = levelOf(field, ago);
       for (let row = 0; row < slices * ny; row++) {
         const from = indexOf(field.layout, [first + Math.floor(row / ny), row % ny, 0]);
         cells.set(level.subarray(from, from + nz), row * nz);
@@ -229,7 +230,11 @@ export class SharedField implements Disposable {
     release(this.#cpu);
   }
 
-  async #runRounds(steps: number, cpu: CpuPart, gpu: GpuPart): Promise<Omit<SharedTimes, "wallNs">> {
+  async #runRounds(
+    rounds: readonly number[],
+    cpu: CpuPart,
+    gpu: GpuPart,
+  ): Promise<Omit<SharedTimes, "wallNs">> {
     const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [];
     const ghost = { low: this.problem.boundary === "periodic", high: true };
     let last: GpuRound | undefined;
@@ -246,11 +251,10 @@ export class SharedField implements Disposable {
       }
     };
     try {
-      for (let done = 0; done < steps; done += this.#exchangeEvery) {
-        const round = Math.min(this.#exchangeEvery, steps - done);
-        const next = await this.#submitRound(round, gpu);
+      for (const steps of rounds) {
+        const next = await this.#submitRound(steps, gpu);
         const unpackNs = await receive().finally(() => last = next);
-        const computeNs = await cpu.field.run({ steps: round, ghost });
+        const computeNs = await cpu.field.run({ steps, ghost });
         cpuRoundsNs.push(unpackNs + computeNs + await this.#pack(cpu, gpu));
       }
       await receive();
@@ -276,14 +280,151 @@ export class SharedField implements Disposable {
     return { timeNs, slices };
   }
 
-  /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones. */
+  /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
   #unpack(buffer: GPUBuffer, cpu: CpuPart, gpu: GpuPart): number {
-    return timed(() => {
-      const cells = new Float32Array(buffer.getMappedRange());
-      this.#forEachTransfer(this.#toCpu, cells, gpu, ({ ago, cpuSlice, slices }, staged) => {
-        copySlices(staged, { ...cellsOfLevel(cpu, ago), slice: cpuSlice }, { slices, rim: this.#rim });
-      });
-      buffer.unmap();
+    const started = performance.now();
+    this.#copy(this.#toCpu, { staged: buffer, gpu }, (staged, { ago, cpuSlice, slices }) => {
+      copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, { slices, rim: this.#rim });
     });
+    return (performance.now() - started) * 1e6;
   }
+
+  /** Copies the CPU's slices into a buffer for the GPU's next round; returns the host's time. */
+  async #pack(cpu: CpuPart, gpu: GpuPart): Promise<number> {
+    const started = performance.now();
+    const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.MAP_WRITE;
+    const bytes = bytesOf(this.#toGpu, gpu.field);
+    const buffer = await gpu.device.checked(
+      "out-of-memory",
+      () =>
+        gpu.device.device.createBuffer({
+          size: bytes,
+          usage,
+          label: "the CPU's slices",
+          mappedAtCreation: true,
+        }),
+    );
+    this.#packed = buffer;
+    this.#copy(this.#toGpu, { staged: buffer, gpu }, (staged, { ago, cpuSlice, slices }) => {
+      copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, { slices, rim: this.#rim });
+    });
+    return (performance.now() - started) * 1e6;
+  }
+
+  /** Calls `copy` with the place of each transfer in a mapped buffer, then unmaps it. */
+  #copy(
+    transfers: readonly Transfer[],
+    { staged, gpu }: { staged: GPUBuffer; gpu: GpuPart },
+    copy: (staged: SliceCells, transfer: Transfer) => void,
+  ): void {
+    const cells = new Float32Array(staged.getMappedRange());
+    const layout = withoutPadX(gpu.field.plan.layout);
+    let slice = 0;
+    for (const transfer of transfers) {
+      copy({ cells, layout, slice }, transfer);
+      slice += transfer.slices;
+    }
+    staged.unmap();
+  }
+
+  /** Pads that a share of a periodic grid gets with its slices: on the GPU nobody else renews them. */
+  get #rim(): readonly [y: number, z: number] {
+    if (this.problem.boundary === "zero") return [0, 0];
+    const { y, z } = reachOf(this.problem.stencil.update);
+    return [y, z];
+  }
+}
+
+/** Slices of a ghost zone: R times the reach of a step along x. */
+export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
+  return exchangeEvery * reachOf(stencil.update).x;
+}
+
+/** The steps of each round. */
+function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {
+  const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
+  const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
+  return new Array<number[]>(repetitions).fill(once).flat();
+}
+
+/** Refuses what no share can be. */
+function checkShare(
+  { grid, stencil, boundary }: Problem,
+  { gpu, cpuPool, configuration, ghost }: SharedFieldOptions,
+): void {
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = configuration.share;
+  const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
+  if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
+    throw new RunFailure(
+      "limits",
+      `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${grid[0]}`,
+    );
+  }
+  if (cpuSlices > 0 && cpuPool?.workers !== cpuWorkers) {
+    throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
+  }
+  if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
+  if (cpuSlices === 0 || gpuSlices === 0) return;
+  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
+    throw new RunFailure(
+      "limits",
+      `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`,
+    );
+  }
+  if (boundary === "periodic-yz") throw new RunFailure("limits", "a share cannot be shared again");
+  const thinnest = ghost ?? ghostSlices({ stencil }, exchangeEvery);
+  if (Math.min(cpuSlices, gpuSlices) < thinnest) {
+    const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
+    throw new RunFailure("limits", `${shares}: one is thinner than the ghost zone of ${thinnest}`);
+  }
+}
+
+/** Slices of the ghost zones at the two ends of a share. */
+interface GhostZones {
+  readonly before: number;
+  readonly after: number;
+}
+
+async function makeCpuPart(
+  { grid: [, ny, nz], boundary, stencil }: Problem,
+  { cpuPool, configuration: { share: { cpuSlices, gpuSlices } } }: SharedFieldOptions,
+  { before, after }: GhostZones,
+): Promise<CpuPart> {
+  const { x, y, z } = reachOf(stencil.update);
+  const layout = layOut([before + cpuSlices + after, ny, nz], { pad: [x, y, z] });
+  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
+  const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
+  const boundaries = [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
+  const field = await cpuPool!.load({ update: stencil.update, layout, boundary: boundaries });
+  return { field, first: before, slices: cpuSlices };
+}
+
+async function makeGpuPart(
+  problem: Problem,
+  { gpu, configuration: { traversal: name, parameters, share: { cpuSlices, gpuSlices } } }:
+    SharedFieldOptions,
+  { before, after }: GhostZones,
+): Promise<GpuPart> {
+  const { grid: [, ny, nz] } = problem;
+  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
+  const part: Problem = { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
+  const traversal = traversalNamed(name);
+  const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
+  if (reason !== undefined) throw new RunFailure("limits", reason);
+  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters));
+  return { device: gpu!, field, first: before, slices: gpuSlices };
+}
+
+function release(cpu: CpuPart | undefined): void {
+  // the memory is free at once; a pool that has ended needs no word
+  cpu?.field.dispose().catch(() => {});
+}
+
+/** Bytes that the transfers' slices take in the GPU's layout. */
+function bytesOf(transfers: readonly Transfer[], { plan: { layout } }: GpuField): number {
+  return 4 * layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
+}
+
+function rangesOf(transfers: readonly Transfer[]): SliceRange[] {
+  return transfers.map(({ ago, gpuSlice, slices }) => ({ ago, slice: gpuSlice, slices }));
 }

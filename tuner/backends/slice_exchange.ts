@@ -4,6 +4,7 @@
  * @module
  */
 import { indexOf, type Layout } from "../../kernels/layout.ts";
+import type { CpuField } from "./wasm_workers.ts";
 
 /** Where a share's own slices lie in its field; the slices before and after them are ghost zones. */
 export interface OwnSlices {
@@ -62,6 +63,11 @@ export interface SliceCells {
   readonly layout: Layout;
   /** First slice. */
   readonly slice: number;
+}
+
+/** The array of a CPU's field that holds F(t) (`ago` = 0) or F(t−1); stale once the pool's memory grows. */
+export function levelOf({ layout, current, previous }: CpuField, ago: 0 | 1): Omit<SliceCells, "slice"> {
+  return { cells: ago === 0 ? current : previous, layout };
 }
 
 /** What of a slice to copy. */

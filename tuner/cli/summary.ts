@@ -89,25 +89,26 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   return lines.join("\n");
 }
 
-/** The table of the best of each kind, and what the winner gains over each. */
-function comparison(outcome: TuneOutcome): string[] {
-  const fastest = outcome.entry?.result.cellsPerSecond;
-  const row = (name: string, best: Measurement): string[] => [
-    name,
-    formatRate(best.cellsPerSecond),
-    fastest === undefined ? "" : `${formatFactor(fastest / best.cellsPerSecond)} slower than the fastest`,
-    describeConfiguration(best.configuration),
+/** The table of the best of each kind, and how far the winner is ahead of each. */
+function comparison({ entry, bestOfEach, cpuAlone, together, balanceMessage }: TuneOutcome): string[] {
+  const kinds: [name: string, best: Measurement | undefined][] = [
+    ...[...bestOfEach].map(([name, best]): [string, Measurement] => [`GPU ${name}`, best]),
+    ["CPU alone", cpuAlone],
+    ["GPU and CPU", together],
   ];
-  const rows = [...outcome.bestOfEach].map(([name, best]) => row(`GPU ${name}`, best));
-  if (outcome.cpuAlone !== undefined) rows.push(row("CPU alone", outcome.cpuAlone));
-  if (outcome.together !== undefined) rows.push(row("GPU and CPU", outcome.together));
-  for (const cells of rows) {
-    if (fastest !== undefined && cells[2].startsWith("1.00")) cells[2] = "the fastest";
-  }
-  return [
-    ...(rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })]),
-    `  Balance: ${outcome.balanceMessage}`,
-  ];
+  const fastest = entry?.result.cellsPerSecond ?? 0;
+  const rows = kinds.flatMap(([name, best]) =>
+    best === undefined ? [] : [[
+      name,
+      formatRate(best.cellsPerSecond),
+      best.cellsPerSecond >= fastest
+        ? "the fastest"
+        : `the fastest is ${formatFactor(fastest / best.cellsPerSecond)} as fast`,
+      describeConfiguration(best.configuration),
+    ]]
+  );
+  const table = rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })];
+  return [...table, `  Balance: ${balanceMessage}`];
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

@@ -1,0 +1,144 @@
+/**
+ * Which rows of torres run together: stages of one band follow each other from right to left, and several bands
+ * advance at once, each far enough behind the one before.
+ *
+ * @module
+ */
+import { reachOf } from "../expression.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import type { TorreShape } from "./torre_shape.ts";
+import type { Parameters } from "./traversal.ts";
+
+/** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
+export const MAX_BANDS = 16;
+
+/** What of a torre's shape its schedule depends on. */
+type Slant = Pick<TorreShape, "slope" | "width">;
+
+/** Torres whose tile meets the grid along y, in a row whose first torre is centred at y = shift. */
+export function torresInRow({ grid: [, ny] }: Problem, width: number, shift: number): number {
+  return Math.max(0, Math.floor((ny - 1 + width / 2 - 1 - shift) / width) + 1);
+}
+
+/** Stages that carry a band of so many tiers from one end of x to the other. */
+export function stageCount(
+  { grid: [nx] }: Problem,
+  tiers: number,
+  { slope, width }: Slant,
+): number {
+  const lowest = -(slope * (tiers - 1) + width - 1);
+  return Math.floor((nx - 1 - lowest) / (width / 2)) + 1;
+}
+
+/**
+ * Stages by which a band must be ahead of the next. A band's stage at x touches cells up to x + S·Nt + W + S; the
+ * next band's, lag stages behind at x + lag·W/2, touches cells from S before its own x on.
+ */
+function lagBehind(tiers: number, { slope, width }: Slant): number {
+  return Math.ceil((slope * tiers + width + 2 * slope) / (width / 2));
+}
+
+/** Bands that run at the same time where any number may. */
+export function usableBands(problem: Problem, { nt }: Parameters, shape: Slant): number {
+  const tiers = Math.max(1, Math.min(nt, problem.steps));
+  return Math.min(
+    Math.ceil(problem.steps / tiers),
+    Math.ceil(stageCount(problem, tiers, shape) / lagBehind(tiers, shape)),
+    MAX_BANDS,
+  );
+}
+
+/** One row of torres: a stage of a band. */
+export interface TorreRow {
+  /** x of the torres' base at their first tier that is computed. */
+  readonly x: number;
+  /** y of the first torre's centre. */
+  readonly y: number;
+  readonly tiers: number;
+  /** Torres, W apart. */
+  readonly torres: number;
+  /** Time step that the row's first tier starts from, counted from the run's. */
+  readonly step: number;
+}
+
+/** The rows of a run, dispatch by dispatch, and the steps left over. */
+export interface TorreSchedule {
+  readonly waves: readonly (readonly TorreRow[])[];
+  /** Steps done by torres; those beyond are fewer than the loop's body holds. */
+  readonly steps: number;
+}
+
+/**
+ * When each row of torres runs: those of one wave touch no cell in common, and need only earlier waves.
+ *
+ * @param problem stencil and grid
+ * @param parameters the torre's; of them `dts`, `nt`, `unroll` and `bands` (1 where it is left out)
+ * @param steps time steps of the run
+ */
+export function scheduleTorres(
+  problem: Problem,
+  { dts, nt, unroll, bands = 1 }: Parameters,
+  steps: number,
+): TorreSchedule {
+  const slope = reachOf(problem.stencil.update).diamond;
+  const width = 2 * slope * dts;
+  const waves: TorreRow[][] = [];
+  /** The wave in which each band's first stage runs, and the one after its last. */
+  const begins: number[] = [], ends: number[] = [];
+  let step = 0;
+  let before = 0; // tiers of the band before
+  while (steps - step >= unroll) {
+    const band = begins.length;
+    const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
+    const begin = band === 0
+      ? 0
+      : Math.max(begins[band - 1] + lagBehind(before, { slope, width }), ends[band - bands] ?? 0);
+    const rows = stagesOf(problem, { tiers, slope, width, unroll, step });
+    rows.forEach((row, stage) => {
+      while (waves.length <= begin + stage) waves.push([]);
+      if (row !== undefined) waves[begin + stage].push(row);
+    });
+    begins.push(begin);
+    ends.push(begin + rows.length);
+    before = tiers;
+    step += tiers;
+  }
+  return { waves: waves.filter((rows) => rows.length > 0), steps: step };
+}
+
+/** Waves of a whole run, without listing them. */
+export function waveCount(problem: Problem, parameters: Parameters, shape: Slant): number {
+  const tiers = Math.max(1, Math.min(parameters.nt, problem.steps));
+  const stages = stageCount(problem, tiers, shape);
+  const count = Math.ceil(problem.steps / tiers);
+  const apart = Math.max(lagBehind(tiers, shape), stages / (parameters.bands ?? 1));
+  return stages + (count - 1) * Math.min(stages, apart);
+}
+
+/** A band's stages from right to left; undefined where no torre meets the grid. */
+function stagesOf(
+  problem: Problem,
+  { tiers, slope, width, unroll, step }: {
+    tiers: number;
+    slope: number;
+    width: number;
+    unroll: number;
+    step: number;
+  },
+): (TorreRow | undefined)[] {
+  const [nx] = problem.grid;
+  // The first tier must read the array that the run begins with, so that rounds start at even tiers.
+  const round = Math.max(2, unroll);
+  return Array.from({ length: stageCount(problem, tiers, { slope, width }) }, (_, stage) => {
+    const x = nx - 1 - stage * width / 2;
+    const y = stage % 2 === 0 ? 0 : width / 2;
+    const torres = torresInRow(problem, width, y);
+    // Tiers that meet the grid, widened to whole rounds of the loop.
+    const first = Math.max(0, Math.ceil((1 - width - x) / slope));
+    const last = Math.min(tiers, Math.floor((nx - 1 - x) / slope) + 1);
+    const from = Math.floor(first / round) * round;
+    const to = Math.min(tiers, Math.ceil(last / unroll) * unroll);
+    if (torres === 0 || from >= to) return undefined;
+    return { x: x + slope * from, y, tiers: to - from, torres, step: step + from };
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * The sizes of a torre, and the places of its tiles: see `diamond_torre.ts` for the geometry.
+ *
+ * @module
+ */
+import { reachOf } from "../expression.ts";
+import { type Layout, layOut } from "../layout.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import type { Parameters } from "./traversal.ts";
+
+/** Everything about a torre that follows from the problem and the parameters. */
+export interface TorreShape {
+  readonly slope: number;
+  /** W, cells along u and v. */
+  readonly width: number;
+  /** Cells of a tile. */
+  readonly cells: number;
+  /** Cells of a tile between two barriers. */
+  readonly perChunk: number;
+  /** Threads of a slot and, at each end, those of the rim that stay zero. */
+  readonly slotLength: number;
+  readonly rim: number;
+  readonly layout: Layout;
+}
+
+/** The sizes of a torre with these parameters. */
+export function shapeOf(
+  { stencil, grid }: Problem,
+  { dts, zPerThread, threads, chunk, unroll }: Parameters,
+): TorreShape {
+  const reach = reachOf(stencil.update);
+  const slope = reach.diamond;
+  const width = 2 * slope * dts;
+  const rim = Math.ceil(reach.z / zPerThread);
+  const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
+  const lanes = threads * zPerThread;
+  return {
+    slope,
+    width,
+    cells: placesIn(width),
+    perChunk: Math.min(chunk, placesIn(width)),
+    slotLength: threads + 2 * rim,
+    rim,
+    layout: layOut(grid, {
+      pad: [alongX, width + slope, Math.max(reach.z, lanes - grid[2])],
+      align: 32,
+      sharedPads: true,
+    }),
+  };
+}
+
+/** Places of a square as wide; widths are even. */
+export function placesIn(width: number): number {
+  return width * width / 2;
+}
+
+/** A cell of a tile in the torre's local coordinates. */
+export type Place = readonly [a: number, b: number];
+
+/** The places of [from, to)², those that need the least of what is loaded first. */
+export function square(from: number, to: number): Place[] {
+  const places: Place[] = [];
+  for (let a = from; a < to; a++) {
+    for (let b = from; b < to; b++) if ((a + b) % 2 === 0) places.push([a, b]);
+  }
+  return places.sort((p, q) => Math.max(...p) - Math.max(...q) || p[0] - q[0] || p[1] - q[1]);
+}

@@ -1,0 +1,76 @@
+import { assertEquals } from "@std/assert";
+import {
+  add,
+  arithmeticOf,
+  constant,
+  type Expression,
+  fold,
+  multiply,
+  reachOf,
+  readsPrevious,
+  subtract,
+  tap,
+  tapsOf,
+} from "../../kernels/expression.ts";
+import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+
+/** Fully parenthesised text. */
+function show(expression: Expression): string {
+  return fold<string>(expression, {
+    tap: ({ offset, ago }) => `[${offset}${ago === 0 ? "" : " before"}]`,
+    constant: (value) => `${value}`,
+    add: (left, right) => `(${left} + ${right})`,
+    subtract: (left, right) => `(${left} - ${right})`,
+    multiply: (left, right) => `(${left} * ${right})`,
+  });
+}
+
+Deno.test("sums of several terms go from left to right", () => {
+  assertEquals(show(add(tap(1, 0, 0), tap(0, -2, 0), constant(3))), "(([1,0,0] + [0,-2,0]) + 3)");
+  assertEquals(show(add(tap(0, 0, 0, 1))), "[0,0,0 before]");
+});
+
+Deno.test("fold replaces every node, left before right", () => {
+  const update = subtract(multiply(constant(2), tap(0, 0, 1)), add(tap(0, 0, 0), constant(-1)));
+  assertEquals(show(update), "((2 * [0,0,1]) - ([0,0,0] + -1))");
+});
+
+Deno.test("tapsOf names each tap once, in the order of appearance, now and before apart", () => {
+  const update = add(tap(0, 0, 1), tap(0, 0, 1), multiply(constant(2), tap(0, 0, 1, 1)), tap(0, 0, 0));
+  assertEquals(tapsOf(update), [tap(0, 0, 1), tap(0, 0, 1, 1), tap(0, 0, 0)]);
+  assertEquals(tapsOf(constant(1)), []);
+});
+
+Deno.test("reachOf measures each axis, and the diamond in x and y", () => {
+  const update = add(tap(-3, 0, 0), tap(2, 2, 0), tap(0, 0, -5), tap(0, 1, 0, 1));
+  assertEquals(reachOf(update), { x: 3, y: 2, z: 5, diamond: 4 });
+  assertEquals(reachOf(constant(1)), { x: 0, y: 0, z: 0, diamond: 0 });
+  for (const order of WAVE_ORDERS) {
+    const reach = order / 2;
+    assertEquals(reachOf(wave(order).update), { x: reach, y: reach, z: reach, diamond: reach });
+  }
+});
+
+Deno.test("readsPrevious tells two time levels from one", () => {
+  assertEquals(readsPrevious(add(tap(0, 0, 0), tap(0, 0, 0, 1))), true);
+  assertEquals(readsPrevious(add(tap(0, 0, 0), tap(1, 0, 0))), false);
+});
+
+Deno.test("arithmeticOf counts operations, roundings in a chain, and weights", () => {
+  // ((2·a) − b) + 3·(c + d): c passes c + d, the product, the last sum
+  const update = add(
+    subtract(multiply(constant(2), tap(0, 0, 0)), tap(0, 0, 0, 1)),
+    multiply(constant(-3), add(tap(1, 0, 0), tap(-1, 0, 0))),
+  );
+  assertEquals(arithmeticOf(update), { operations: 5, depth: 4, magnitude: 2 + 1 + 6 });
+  assertEquals(arithmeticOf(tap(0, 0, 0)), { operations: 0, depth: 0, magnitude: 1 });
+  // the constant's own rounding counts
+  assertEquals(arithmeticOf(multiply(constant(0.1), tap(0, 0, 0))).depth, 2);
+});
+
+Deno.test("the wave equation takes 2 + 7p operations a cell of order 2p", () => {
+  // 2·F, − F(t−1); for each k six cells (5 sums), a product, a sum
+  for (const order of WAVE_ORDERS) {
+    assertEquals(arithmeticOf(wave(order).update).operations, 2 + 7 * order / 2);
+  }
+});

@@ -1,0 +1,72 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { hashCell, initialValue } from "../../kernels/initial_field.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { assertZeroPads, initialCells } from "./oracle_case.ts";
+
+Deno.test("noise is exact in f32, between -1 and 1, with the mean and spread of its distribution", () => {
+  const cells = initialCells([40, 50, 50], "noise", 7);
+  let sum = 0, squares = 0;
+  for (const value of cells) {
+    assert(value >= -1 && value < 1 && Number.isInteger(value * 2 ** 23));
+    sum += value;
+    squares += value * value;
+  }
+  assertAlmostEquals(sum / cells.length, 0, 5 * Math.sqrt(1 / 3 / cells.length));
+  assertAlmostEquals(squares / cells.length, 1 / 3, 0.01);
+});
+
+Deno.test("integers are the eight whole numbers from -4 to 3, each about as often", () => {
+  const counts = new Map<number, number>();
+  const cells = initialCells([20, 20, 20], "integers", 7);
+  for (const value of cells) counts.set(value, (counts.get(value) ?? 0) + 1);
+  assertEquals([...counts.keys()].sort((a, b) => a - b), [-4, -3, -2, -1, 0, 1, 2, 3]);
+  for (const count of counts.values()) assertAlmostEquals(count, 1000, 150);
+});
+
+Deno.test("neighbours and seeds differ", () => {
+  const cell = [3, 4, 5] as const;
+  const others = [[4, 4, 5], [3, 5, 5], [3, 4, 6], [2, 4, 5], [4, 3, 5], [5, 4, 3]] as const;
+  assertEquals(new Set([cell, ...others].map((one) => hashCell(one, 1))).size, 7);
+  assert(initialValue("noise", cell, 1) !== initialValue("noise", cell, 2));
+});
+
+for (const kind of ["noise", "integers"] as const) {
+  for (const seed of [0, 20_261_121, 2 ** 31 - 1]) {
+    testOnGpu(`the device's ${kind} are the host's, seed ${seed}, whatever the layout`, async (gpu) => {
+      const problem: Problem = { stencil: wave(4), grid: [7, 5, 37], boundary: "zero", steps: 1 };
+      const torre = { dts: 1, nt: 2, zPerThread: 2, threads: 19, chunk: 4, unroll: 2, lookahead: 1 };
+      const plans = [
+        stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
+        diamondTorre.plan(problem, torre),
+      ];
+      for (const plan of plans) {
+        using field = await GpuField.create(gpu, problem, plan);
+        await field.initialise({ kind, seed });
+        for (const ago of [0, 1] as const) {
+          assertEquals(await field.readCells(ago), initialCells(problem.grid, kind, seed));
+          await assertZeroPads(gpu, field, ago);
+        }
+      }
+    });
+  }
+}
+
+testOnGpu("a share's values are those of its slices in the whole grid, round the end too", async (gpu) => {
+  const problem: Problem = { stencil: wave(2), grid: [5, 3, 11], boundary: "zero", steps: 1 };
+  using field = await GpuField.create(
+    gpu,
+    problem,
+    stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
+  );
+  await field.initialise({ kind: "noise", seed: 3, firstX: 6, wholeX: 9 });
+  const whole = initialCells([9, 3, 11], "noise", 3);
+  const slice = 3 * 11;
+  const expected = new Float32Array(5 * slice);
+  [6, 7, 8, 0, 1].forEach((x, i) => expected.set(whole.subarray(x * slice, (x + 1) * slice), i * slice));
+  assertEquals(await field.readCells(0), expected);
+});
