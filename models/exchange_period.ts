@@ -55,7 +55,7 @@ export function sharedStepNs(exchangeEvery: number, input: ExchangeInput): numbe
  *
  * const devices = { cpuSliceNs: 100e3, gpuSliceNs: 10e3, exchangeNs: 10e6 };
  * const input = { slices: 400, reach: 1, interfaces: 1, steps: 96, ...devices } as const;
- * assertEquals(exchangePeriods(input, 2), [32, 16]);
+ * assertEquals(exchangePeriods(input, 2), [16, 8]);
  * ```
  */
 export function exchangePeriods(input: ExchangeInput, most: number): number[] {

@@ -23,6 +23,7 @@ import type { DeviceDescription } from "./device.ts";
 import { DeviceError } from "./device_error.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
 import { finalRound, tieSetOf } from "./final_round.ts";
+import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeProblem } from "./profile/schema.ts";
@@ -93,6 +94,8 @@ export interface TuneOutcome extends TuneStart {
   readonly gpuAlone: Measurement | undefined;
   readonly cpuAlone: Measurement | undefined;
   readonly together: Measurement | undefined;
+  /** Why the CPU alone was not measured; undefined where it was. */
+  readonly cpuMessage: string | undefined;
   /** How the balance ended, in one line; why there was none, where there was none. */
   readonly balanceMessage: string;
   /** Fastest verified measurement of each traversal on the GPU. */
@@ -105,7 +108,9 @@ export interface TuneOutcome extends TuneStart {
 
 /** Parts of the time budget at whose end each stage stops. */
 const SEARCH_UNTIL = 0.72, FINALS_UNTIL = 0.84;
-/** Time for balance and CPU where the budget is a number of evaluations. */
+/** Part of the time budget that the CPU and the balance get at least. */
+const LEAST_BALANCE = 0.2;
+/** Time for the final round, and for CPU and balance, at most. */
 const UNTIMED_STAGE_NS = 15e9;
 /** Finalists, the best of all and the best stepwise. */
 const FINALISTS = 4;
@@ -130,21 +135,24 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
   const until = (part: number): number => startedNs + part * timeNs;
 
-  const cpuAlone = signal.aborted ? undefined : await run.measureCpu();
   await run.search(until(SEARCH_UNTIL));
   await run.finals(Math.min(until(FINALS_UNTIL), now() + UNTIMED_STAGE_NS));
   const gpuAlone = run.best;
-  const shared = await run.balance(cpuAlone, Math.min(until(1), now() + UNTIMED_STAGE_NS));
+  const left = Math.max(until(1) - now(), LEAST_BALANCE * timeNs); // on slow devices the stages before run over
+  const end = now() + Math.min(left, UNTIMED_STAGE_NS);
+  const cpu = await run.measureCpu(end);
+  const shared = await run.balance(cpu.cellsPerSecond, end);
 
   const entry = run.entryOf(
-    [gpuAlone, cpuAlone, shared.measurement].filter((measurement) => measurement !== undefined),
+    [gpuAlone, cpu.measurement, shared.measurement].filter((measurement) => measurement !== undefined),
     { balance: shared.iterations, elapsedNs: now() - startedNs },
   );
   return {
     ...start,
     entry,
     gpuAlone,
-    cpuAlone,
+    cpuAlone: cpu.measurement,
+    cpuMessage: cpu.message,
     together: shared.measurement,
     balanceMessage: shared.message,
     bestOfEach: run.bestOfEach,
@@ -153,6 +161,15 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     interrupted: signal.aborted,
     elapsedNs: now() - startedNs,
   };
+}
+
+/** What the CPU alone came to. */
+interface CpuResult {
+  readonly measurement?: Measurement;
+  /** Its rate, measured or probed; undefined where it failed. */
+  readonly cellsPerSecond?: number;
+  /** Why there is no measurement. */
+  readonly message?: string;
 }
 
 /** A run's state: the devices it holds and what it found so far. */
@@ -221,7 +238,6 @@ class TuningRun implements Disposable {
     const search = strategy.begin(this.#space.candidates, seed);
     const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
     const beganNs = now();
-    const before = this.evaluated;
     for (let done = 0; done < evaluations && this.#gpu !== undefined; done++) {
       if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
       const candidate = search.next();
@@ -237,9 +253,6 @@ class TuningRun implements Disposable {
       });
       const evaluation = await this.#evaluate(this.#configurationOf(candidate));
       search.tell(candidate, "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined);
-    }
-    if (this.evaluated > before && this.#measured.length === 0 && this.#gpu === undefined) {
-      onProgress({ stage: "search", done: 0, total: 0 });
     }
   }
 
@@ -264,29 +277,53 @@ class TuningRun implements Disposable {
         if ("failure" in evaluation) await this.#afterFailure(evaluation.failure);
       },
     });
-    for (const result of results) this.bestOfEach.set(result.configuration.traversal, result);
-    for (const result of results.toReversed()) {
-      this.bestOfEach.set(result.configuration.traversal, result); // the fastest last
-    }
+    // the fastest of each comes last
+    for (const result of results.toReversed()) this.bestOfEach.set(result.configuration.traversal, result);
     this.#tieSet = tieSetOf(results);
   }
 
-  /** The CPU alone: all workers, the whole grid. */
-  async measureCpu(): Promise<Measurement | undefined> {
-    const { request: { cpuWorkers }, environment: { onProgress } } = this;
-    if (this.#pool === undefined) return undefined;
-    onProgress({ stage: "cpu", done: 0, total: 1 });
+  /**
+   * The CPU alone: all workers, the whole grid. Where a probe says that it is far behind the GPU and would take
+   * more than the time left, it is not measured.
+   */
+  async measureCpu(deadlineNs: number): Promise<CpuResult> {
+    const { request: { cpuWorkers }, environment: { now, signal, onProgress } } = this;
+    if (this.#pool === undefined) return { message: "no CPU workers were asked for" };
+    if (signal.aborted) return { message: "interrupted before the CPU was measured" };
+    onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: this.best?.cellsPerSecond });
     const [slices] = this.#problem.grid;
+    try {
+      const probed = await probeCpu(this.#pool, this.#problem);
+      const runNs = updatesOf(this.#problem) / probed * 1e9;
+      const isFarBehind = this.best !== undefined && probed < 0.5 * this.best.cellsPerSecond;
+      // a run to verify, and one to time; half of what is left is the balance's
+      if (isFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
+        const factor = Math.round(this.best!.cellsPerSecond / probed);
+        return {
+          cellsPerSecond: probed,
+          message: `not measured: a probe ran at ${
+            (probed / 1e9).toPrecision(2)
+          } Gcells/s, the GPU is ${factor} times as fast`,
+        };
+      }
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      return { message: `not measured: ${error.reason}: ${error.message}` };
+    }
     const evaluation = await this.#evaluate({
       traversal: "stepwise",
       parameters: {},
       share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers },
     });
-    return "measurement" in evaluation ? evaluation.measurement : undefined;
+    if ("failure" in evaluation) {
+      return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
+    }
+    const { measurement } = evaluation;
+    return { measurement, cellsPerSecond: measurement.cellsPerSecond };
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
-  async balance(cpuAlone: Measurement | undefined, deadlineNs: number) {
+  async balance(cpuCellsPerSecond: number | undefined, deadlineNs: number) {
     const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation } } = this;
     const none = (message: string) => ({ measurement: undefined, iterations: [], message });
     if (this.#pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
@@ -300,7 +337,7 @@ class TuningRun implements Disposable {
       configuration: this.best.configuration,
       reference: this.#reference!,
       startShare,
-      alone: { cpu: cpuAlone?.cellsPerSecond, gpu: this.best.cellsPerSecond },
+      alone: { cpu: cpuCellsPerSecond, gpu: this.best.cellsPerSecond },
       deadlineNs,
       now,
       signal,
@@ -440,6 +477,6 @@ function deviceFailed(error: unknown): never {
 }
 
 /** Cell updates of one run. */
-export function updatesOf({ grid, steps }: Problem): number {
+function updatesOf({ grid, steps }: Problem): number {
   return cellsOf(grid) * steps;
 }

@@ -39,9 +39,11 @@ export const stepwise: Traversal = {
       workgroupBytes: 0,
       workgroupsPerDispatch: Math.ceil(cellsOf(problem.grid) / (threadsZ * threadsY * threadsX)),
       dispatchesPerStep: problem.boundary === "zero" ? 1 : 2,
-      // Threads side by side share lines of memory only along z; the power fits an H100 (orders 2 and 4, 2026-11-21).
+      // Lines of memory are shared by threads side by side along z, and slices best by workgroups one after
+      // another; the powers fit an H100 (orders 2 and 4, 256x1x1 … 256x2x2, 2026-11-21).
       cachedReadsPerUpdate: (tapsOf(problem.stencil.update).length - levels + 1) *
-        Math.max(1, 256 / threadsZ) ** 0.15,
+        Math.max(1, 256 / threadsZ) ** 0.15 * threadsX ** 0.33 *
+        Math.max(1, threadsZ * threadsY * threadsX / 256) ** 0.2,
     };
   },
   plan(problem, { threadsZ, threadsY, threadsX }) {

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { add, subtract, tap } from "../../kernels/expression.ts";
+import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { type GpuDevice, RunFailure } from "../../tuner/backends/gpu_device.ts";
+import { GpuDevice, RunFailure } from "../../tuner/backends/gpu_device.ts";
 import { makeReference, verificationOf } from "../../tuner/backends/reference.ts";
 import { SharedField } from "../../tuner/backends/shared_field.ts";
 import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
@@ -16,11 +16,17 @@ import { testOnGpu } from "../test_on_gpu.ts";
 
 const SEED = 7;
 
-/** F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps. */
+/**
+ * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
+ * Taps of weight 0 reach along y and z.
+ */
 const ALONG_X: Stencil = {
   ...wave(2),
   title: "whole numbers along x",
-  update: subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
+  update: add(
+    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
+    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
+  ),
 };
 
 interface SharedCase {
@@ -37,7 +43,7 @@ interface SharedCase {
 
 /** Few threads and the smallest tile, so that small grids have several of each. */
 const WANTED: Readonly<Record<string, Parameters>> = {
-  stepwise: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+  stepwise: { threadsZ: 4, threadsY: 2, threadsX: 1 },
   marching: { threadsZ: 8, threadsY: 2, pieces: 2 },
   "diamond-torre": { dts: 1, zPerThread: 1, unroll: 2 },
 };
@@ -201,6 +207,27 @@ testOnGpu("a round's times are told for both devices", async (gpu) => {
     assert([...cpuRoundsNs, ...gpuRoundsNs].every((timeNs) => timeNs > 0));
     assert(wallNs >= cpuRoundsNs.reduce((sum, timeNs) => sum + timeNs));
   });
+});
+
+testOnGpu("a device that fails while both compute ends the run with its own failure", async () => {
+  const ends = {
+    CpuFailure: (_: GpuDevice, pool: CpuPool) => pool.dispose(),
+    RunFailure: (gpu: GpuDevice) => gpu.device.destroy(),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    using gpu = (await GpuDevice.open())!;
+    const pool = await CpuPool.create({ workers: 2 });
+    const problem: Problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero", steps: 1 };
+    const share = { cpuSlices: 16, exchangeEvery: 2, workers: 2 };
+    const configuration = configurationOf(gpu, { ...problem, ...share, traversal: "stepwise" });
+    using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+    await field.initialise({ kind: "noise", seed: 1 });
+    const endless = field.run(1_000_000);
+    setTimeout(() => end(gpu, pool), 100);
+    const failure = await assertRejects(() => endless, Error);
+    assertEquals([failure.name, (failure as RunFailure).reason], [name, "device-lost"]);
+    pool.dispose();
+  }
 });
 
 testOnGpu("a share that cannot be is refused, and leaves no memory taken", async (gpu) => {

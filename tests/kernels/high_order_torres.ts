@@ -24,7 +24,7 @@ export const HIGH_ORDER_TORRES: readonly HighOrderCase[] = ([
   traversal: diamondTorre,
   order,
   grid,
-  parameters: { dts: 1, nt: 2, zPerThread: 1, threads, chunk: 8, unroll: 1, lookahead: 99 },
+  parameters: { dts: 1, nt: 2, bands: 1, zPerThread: 1, threads, chunk: 8, unroll: 1, lookahead: 99 },
   runs: [1, 2, 3],
 }));
 

@@ -76,11 +76,12 @@ type TorreRow = [
   values: [
     dts: number,
     nt: number,
+    bands: number,
     zPerThread: number,
     threads: number,
     chunk: number,
     unroll: number,
-    ahead: number,
+    lookahead: number,
   ],
   runs: number[],
   exactRuns?: number[],
@@ -88,27 +89,28 @@ type TorreRow = [
 
 // W = order · DTS cells along u and v; a torre of Nt tiers slants over order/2 · Nt cells of x.
 const TORRES = ([
-  [2, [1, 1, 1], [1, 2, 1, 1, 2, 1, 99], [1, 2, 3]],
-  [2, [1, 1, 1], [3, 4, 4, 32, 8, 2, 0], [4, 5], [4, 3]],
-  [2, [1, 17, 1], [2, 4, 2, 1, 4, 4, 1], [3, 5], [3, 4]], // 3 steps: fewer than the loop's body
-  [2, [2, 3, 5], [4, 16, 1, 5, 16, 2, 99], [15, 17], [5, 2]], // thinner than a tile along x, y and u
-  [2, [23, 5, 37], [2, 6, 1, 37, 8, 2, 1], [5, 7], [7]], // z longer than a warp
-  [2, [7, 31, 41], [1, 4, 4, 11, 2, 4, 99], [9], [7]], // 41 is no multiple of 4
-  [2, [11, 13, 67], [2, 8, 2, 64, 4, 1, 99], [8, 9], [7]], // 34 threads rounded to 64
-  [2, [41, 2, 3], [3, 6, 1, 3, 4, 2, 0], [7, 13], [7]], // Ny < W
-  [2, [29, 6, 19], [3, 2, 2, 10, 8, 1, 99], [3, 4]], // Ny = W
-  [2, [3, 47, 8], [1, 12, 4, 2, 2, 4, 1], [13], [7]], // Nx < the slant
-  [2, [19, 11, 7], [1, 2, 1, 32, 2, 2, 0], [1, 2, 3]],
-  [4, [13, 17, 11], [1, 2, 1, 11, 4, 1, 99], [3, 2]],
-  [4, [5, 9, 23], [2, 4, 2, 12, 8, 1, 99], [5]],
-  [4, [17, 3, 29], [1, 8, 4, 8, 4, 2, 99], [9], [5]],
-  [4, [1, 1, 37], [1, 4, 1, 64, 2, 4, 0], [4, 5], [5]],
-  [6, [11, 7, 13], [1, 2, 1, 13, 4, 1, 99], [3]],
-  [6, [7, 19, 5], [1, 4, 2, 32, 8, 1, 99], [5], [4]],
-  [8, [19, 5, 17], [1, 2, 1, 17, 4, 1, 99], [3]],
+  [2, [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
+  [2, [1, 1, 1], [3, 4, 1, 4, 32, 8, 2, 0], [4, 5], [4, 3]],
+  [2, [1, 17, 1], [2, 4, 1, 2, 1, 4, 4, 1], [3, 5], [3, 4]], // 3 steps: fewer than the loop's body
+  [2, [2, 3, 5], [4, 16, 1, 1, 5, 16, 2, 99], [15, 17], [5, 2]], // thinner than a tile along x, y and u
+  [2, [23, 5, 37], [2, 6, 2, 1, 37, 8, 2, 1], [5, 7], [7]], // z longer than a warp
+  [2, [7, 31, 41], [1, 4, 1, 4, 11, 2, 4, 99], [9], [7]], // 41 is no multiple of 4
+  [2, [11, 13, 67], [2, 8, 1, 2, 64, 4, 1, 99], [8, 9], [7]], // 34 threads rounded to 64
+  [2, [41, 2, 3], [3, 6, 2, 1, 3, 4, 2, 0], [7, 13], [7]], // Ny < W
+  [2, [29, 6, 19], [3, 2, 1, 2, 10, 8, 1, 99], [3, 4]], // Ny = W
+  [2, [3, 47, 8], [1, 12, 1, 4, 2, 2, 4, 1], [13], [7]], // Nx < the slant
+  [2, [19, 11, 7], [1, 2, 2, 1, 32, 2, 2, 0], [1, 2, 3]],
+  [2, [61, 3, 9], [1, 2, 4, 1, 9, 2, 1, 99], [15], [7]],
+  [4, [13, 17, 11], [1, 2, 2, 1, 11, 4, 1, 99], [3, 2]],
+  [4, [5, 9, 23], [2, 4, 1, 2, 12, 8, 1, 99], [5]],
+  [4, [17, 3, 29], [1, 8, 1, 4, 8, 4, 2, 99], [9], [5]],
+  [4, [1, 1, 37], [1, 4, 1, 1, 64, 2, 4, 0], [4, 5], [5]],
+  [6, [11, 7, 13], [1, 2, 1, 1, 13, 4, 1, 99], [3]],
+  [6, [7, 19, 5], [1, 4, 1, 2, 32, 8, 1, 99], [5], [4]],
+  [8, [19, 5, 17], [1, 2, 1, 1, 17, 4, 1, 99], [3]],
 ] satisfies TorreRow[]).map(([order, grid, values, runs, exactRuns]): WaveCase => {
-  const [dts, nt, zPerThread, threads, chunk, unroll, lookahead] = values;
-  const parameters = { dts, nt, zPerThread, threads, chunk, unroll, lookahead };
+  const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead] = values;
+  const parameters = { dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead };
   return { traversal: diamondTorre, order, grid, parameters, runs, exactRuns };
 });
 
@@ -134,6 +136,7 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   }
   assertGreaterOrEqual(new Set(all.map(({ grid }) => grid.join("x"))).size, 30);
   assertEquals(valuesOf(TORRES, "dts"), [1, 2, 3, 4]);
+  assertEquals(valuesOf(TORRES, "bands"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8, 16]);
@@ -175,7 +178,7 @@ const diagonal = stencilOf(
   subtract(weighted([1, 1, 1, 0], [-2, 1, -1, 0], [2, -1, 0, 0], [1, 0, 0, 1]), tap(0, 0, 0, 1)),
 );
 const GRID: Grid = [11, 9, 13];
-const TORRE = { dts: 1, nt: 4, zPerThread: 2, threads: 7, chunk: 2, unroll: 2, lookahead: 1 };
+const TORRE = { dts: 1, nt: 4, bands: 1, zPerThread: 2, threads: 7, chunk: 2, unroll: 2, lookahead: 1 };
 
 const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
   { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } },
@@ -229,7 +232,7 @@ Deno.test("infeasible parameters are told before anything is compiled, with the 
     maxComputeWorkgroupsPerDimension: 65_535,
   };
   const problem: Problem = { stencil: wave(2), grid: [16, 16, 41], boundary: "zero", steps: 16 };
-  const torre = { dts: 2, nt: 8, zPerThread: 1, threads: 41, chunk: 4, unroll: 2, lookahead: 1 };
+  const torre = { dts: 2, nt: 8, bands: 1, zPerThread: 1, threads: 41, chunk: 4, unroll: 2, lookahead: 1 };
   const why = (changes: Partial<typeof torre>): string | undefined =>
     diamondTorre.infeasible(problem, { ...torre, ...changes }, limits);
   assertEquals(why({}), undefined);
@@ -238,6 +241,7 @@ Deno.test("infeasible parameters are told before anything is compiled, with the 
   assertEquals(why({ threads: 96 }), "96 threads are more than 41 cells along z need");
   assertEquals(why({ unroll: 3, nt: 9 }), "unroll 3 is odd: the two arrays would not swap back");
   assertEquals(why({ nt: 9 }), "Nt 9 is not a multiple of unroll 2");
+  assertEquals(why({ bands: 4 }), "4 bands never run at once: there are 2");
   assertEquals(why({ chunk: 16 }), "a chunk of 16 is more than the tile's 8 cells");
   assertEquals(why({ unroll: 1 }), "with unroll 1 every load is at the start of its tier");
   const over = (changes: Partial<DeviceLimits>) =>
@@ -291,6 +295,7 @@ const smallCase = fc.record({
   const parameters = {
     dts,
     nt: 4,
+    bands: 1,
     zPerThread,
     threads: rounded ? Math.ceil(least / 32) * 32 : least,
     chunk: dts === 1 ? 2 : chunk,

@@ -192,9 +192,7 @@ export class GpuField implements Disposable {
   async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
     const { layout } = this.plan;
     const fill = await compile(this.#gpu, fillShader(layout, kind), "fill", [0]);
-    const wrap = this.problem.boundary === "zero"
-      ? undefined
-      : await compile(this.#gpu, declareWrap(this.problem, layout).code, "wrap pads", [0, 1]);
+    const wrapPads = await this.#wrapPads();
     this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
     await this.#gpu.timed({
@@ -206,13 +204,7 @@ export class GpuField implements Disposable {
           pass.setBindGroup(0, this.#bind(fill.bindings, [[0, array]]), [0]);
           pass.dispatchWorkgroups(...fillWorkgroups(layout));
         }
-        if (wrap !== undefined) {
-          for (const [now, other] of [this.#arrays, this.#arrays.toReversed()]) {
-            pass.setPipeline(wrap.pipeline);
-            pass.setBindGroup(0, this.#bind(wrap.bindings, [[0, now], [1, other]]), [0]);
-            pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
-          }
-        }
+        wrapPads(pass);
         pass.end();
       },
     });
@@ -366,8 +358,8 @@ export class GpuField implements Disposable {
     return cells;
   }
 
-  /** Sets both levels from dense arrays of the grid's own cells (zero boundary), and time step 0. */
-  writeCells(current: Float32Array, previous: Float32Array): void {
+  /** Sets both levels from dense arrays of the grid's own cells, pads too, and time step 0. */
+  async writeCells(current: Float32Array, previous: Float32Array): Promise<void> {
     const { layout } = this.plan;
     const [nx, ny, nz] = layout.grid;
     this.#step = 0;
@@ -381,10 +373,34 @@ export class GpuField implements Disposable {
       }
       this.#gpu.device.queue.writeBuffer(array, 0, all);
     }
+    const wrapPads = await this.#wrapPads();
+    await this.#gpu.timed({
+      passes: 1,
+      record: (encoder, timestamps) => {
+        const pass = encoder.beginComputePass(timestamps());
+        wrapPads(pass);
+        pass.end();
+      },
+    });
   }
 
   [Symbol.dispose](): void {
     for (const buffer of [...this.#arrays, this.#uniforms]) buffer.destroy();
+  }
+
+  /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
+  async #wrapPads(): Promise<(pass: GPUComputePassEncoder) => void> {
+    if (this.problem.boundary === "zero") return () => {};
+    const code = declareWrap(this.problem, this.plan.layout).code;
+    const { pipeline, bindings } = await compile(this.#gpu, code, "wrap pads", [0, 1]);
+    const [even, odd] = this.#arrays;
+    return (pass) => {
+      pass.setPipeline(pipeline);
+      for (const [now, other] of [[even, odd], [odd, even]]) {
+        pass.setBindGroup(0, this.#bind(bindings, [[0, now], [1, other]]), [0]);
+        pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
+      }
+    };
   }
 
   /** The passes that run the dispatches: how many, and how to record them. */

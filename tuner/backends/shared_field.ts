@@ -21,38 +21,20 @@
  *
  * @module
  */
-import { reachOf, readsPrevious } from "../../kernels/expression.ts";
-import { indexOf, layOut } from "../../kernels/layout.ts";
-import { type Boundary, cellsOf, periodicAxes, type Problem } from "../../kernels/stencils/stencil.ts";
-import { traversalNamed } from "../../kernels/traversals/all.ts";
-import type { Configuration } from "../configuration.ts";
-import { type GpuDevice, RunFailure } from "./gpu_device.ts";
-import { type Comparison, GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
+import { reachOf } from "../../kernels/expression.ts";
+import { indexOf } from "../../kernels/layout.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { type Comparison, type GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
 import {
-  copySlices,
-  levelOf,
-  type OwnSlices,
-  type SliceCells,
-  type Transfer,
-  transfersBetween,
-  withoutPadX,
-} from "./slice_exchange.ts";
-import type { CpuField, CpuPool } from "./wasm_workers.ts";
-
-/** What {@linkcode SharedField.create} takes. */
-export interface SharedFieldOptions {
-  /** May be missing where the CPU computes all slices. */
-  readonly gpu?: GpuDevice;
-  /** May be missing where the GPU computes all slices. */
-  readonly cpuPool?: CpuPool;
-  readonly configuration: Configuration;
-  /**
-   * Slices of a ghost zone; only tests choose another number, to see it fail.
-   * @default {R·S}
-   */
-  readonly ghost?: number;
-}
+  type CpuPart,
+  disposeShares,
+  type GpuPart,
+  makeShares,
+  type ShareOptions,
+  type Shares,
+} from "./shares.ts";
+import { copySlices, levelOf, type SliceCells, type Transfer, withoutPadX } from "./slice_exchange.ts";
 
 /** How long a run took. */
 export interface SharedTimes {
@@ -62,17 +44,6 @@ export interface SharedTimes {
   readonly cpuRoundsNs: readonly number[];
   /** The GPU's part of each round: computing and copies by the device's clock, where it has one. */
   readonly gpuRoundsNs: readonly number[];
-}
-
-/** One device's share. */
-interface CpuPart extends OwnSlices {
-  readonly field: CpuField;
-}
-
-/** One device's share. */
-interface GpuPart extends OwnSlices {
-  readonly device: GpuDevice;
-  readonly field: GpuField;
 }
 
 /** A round of the GPU under way, and the buffer that it hands its slices over in. */
@@ -87,34 +58,16 @@ export class SharedField implements Disposable {
   /** Host time from the configuration to both devices' code. */
   readonly compileNs: number;
   readonly #exchangeEvery: number;
-  readonly #cpu: CpuPart | undefined;
-  readonly #gpu: GpuPart | undefined;
-  readonly #toCpu: readonly Transfer[] = [];
-  readonly #toGpu: readonly Transfer[] = [];
+  readonly #shares: Shares;
   /** The CPU's slices with which the GPU's next round begins. */
   #packed: GPUBuffer | undefined;
   #step = 0;
 
-  private constructor(
-    problem: Problem,
-    made: { exchangeEvery: number; ghost: number; compileNs: number; cpu?: CpuPart; gpu?: GpuPart },
-  ) {
-    const { exchangeEvery, ghost, compileNs, cpu, gpu } = made;
+  private constructor(problem: Problem, made: { exchangeEvery: number; shares: Shares; compileNs: number }) {
     this.problem = problem;
-    this.compileNs = compileNs;
-    this.#exchangeEvery = exchangeEvery;
-    this.#cpu = cpu;
-    this.#gpu = gpu;
-    if (cpu === undefined || gpu === undefined) return;
-    const { update } = problem.stencil;
-    const transfers = transfersBetween(cpu, gpu, {
-      ghost,
-      reach: reachOf(update).x,
-      isPeriodic: problem.boundary === "periodic",
-      readsPrevious: readsPrevious(update),
-    });
-    this.#toCpu = transfers.toCpu;
-    this.#toGpu = transfers.toGpu;
+    this.compileNs = made.compileNs;
+    this.#exchangeEvery = made.exchangeEvery;
+    this.#shares = made.shares;
   }
 
   /**
@@ -123,27 +76,15 @@ export class SharedField implements Disposable {
    *
    * @throws {RunFailure | CpuFailure} if the devices or the share do not allow it
    */
-  static async create(problem: Problem, options: SharedFieldOptions): Promise<SharedField> {
-    const { configuration: { share } } = options;
-    checkShare(problem, options);
+  static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
+    const { exchangeEvery } = options.configuration.share;
     const started = performance.now();
-    const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
-    const { ghost = ghostSlices(problem, share.exchangeEvery) } = options;
-    const inner = isShared ? ghost : 0;
-    const outer = isShared && problem.boundary === "periodic" ? ghost : 0;
-    const cpu = share.cpuSlices === 0
-      ? undefined
-      : await makeCpuPart(problem, options, { before: outer, after: inner });
-    try {
-      const gpu = share.gpuSlices === 0
-        ? undefined
-        : await makeGpuPart(problem, options, { before: inner, after: outer });
-      const compileNs = (performance.now() - started) * 1e6;
-      return new SharedField(problem, { exchangeEvery: share.exchangeEvery, ghost, compileNs, cpu, gpu });
-    } catch (error) {
-      release(cpu);
-      throw error;
-    }
+    const shares = await makeShares(problem, options);
+    return new SharedField(problem, {
+      exchangeEvery,
+      shares,
+      compileNs: (performance.now() - started) * 1e6,
+    });
   }
 
   /** Time steps since the initial state. */
@@ -157,7 +98,7 @@ export class SharedField implements Disposable {
     this.#step = 0;
     this.#packed?.destroy();
     this.#packed = undefined;
-    const cpu = this.#cpu, gpu = this.#gpu;
+    const { cpu, gpu } = this.#shares;
     await cpu?.field.setInitial(kind, { seed, xOffset: -cpu.first, xPeriod: wholeX });
     await gpu?.field.initialise({ kind, seed, firstX: (cpu?.slices ?? 0) - gpu.first, wholeX });
   }
@@ -171,7 +112,7 @@ export class SharedField implements Disposable {
    */
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
-    const cpu = this.#cpu, gpu = this.#gpu;
+    const { cpu, gpu } = this.#shares;
     const rounds = cpu !== undefined && gpu !== undefined
       ? await this.#runRounds(roundsOf(steps, this.#exchangeEvery, repetitions), cpu, gpu)
       : {
@@ -184,16 +125,18 @@ export class SharedField implements Disposable {
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
+    const { cpu, gpu } = this.#shares;
     const parts: Comparison[] = [];
     for (const ago of stateLevels(this.problem)) {
-      if (this.#cpu !== undefined) {
-        const { field, first: slice, slices } = this.#cpu;
+      if (cpu !== undefined) {
+        const { field, first: slice, slices } = cpu;
         parts.push(await reference.compareCpu(field, { ago, slice, slices, referenceSlice: 0 }));
       }
-      if (this.#gpu !== undefined) {
-        const { field, first: slice, slices } = this.#gpu;
-        const referenceSlice = this.#cpu?.slices ?? 0;
-        parts.push(await reference.compareGpu(field, { ago, slice, slices, referenceSlice }));
+      if (gpu !== undefined) {
+        const { field, first: slice, slices } = gpu;
+        parts.push(
+          await reference.compareGpu(field, { ago, slice, slices, referenceSlice: cpu?.slices ?? 0 }),
+        );
       }
     }
     return joinComparisons(parts);
@@ -202,32 +145,31 @@ export class SharedField implements Disposable {
   /** The whole grid's own cells of a level, dense. */
   async readCells(ago: 0 | 1): Promise<Float32Array> {
     const { grid: [, ny, nz] } = this.problem;
+    const { cpu, gpu } = this.#shares;
     const cells = new Float32Array(cellsOf(this.problem.grid));
-    if (this.#cpu !== undefined) {
-      const { field, first, slices } = this.#cpu;
-      const { cells: level } = levelOf(field, ago);
-      for (let row = 0; row < slices * ny; row++) {
-        const from = indexOf(field.layout, [first + Math.floor(row / ny), row % ny, 0]);
+    if (cpu !== undefined) {
+      const { cells: level, layout } = levelOf(cpu.field, ago);
+      for (let row = 0; row < cpu.slices * ny; row++) {
+        const from = indexOf(layout, [cpu.first + Math.floor(row / ny), row % ny, 0]);
         cells.set(level.subarray(from, from + nz), row * nz);
       }
     }
-    if (this.#gpu !== undefined) {
-      const { field, first, slices } = this.#gpu;
+    if (gpu !== undefined) {
+      const { field, first, slices } = gpu;
       const own = (await field.readCells(ago)).subarray(first * ny * nz, (first + slices) * ny * nz);
-      cells.set(own, (this.#cpu?.slices ?? 0) * ny * nz);
+      cells.set(own, (cpu?.slices ?? 0) * ny * nz);
     }
     return cells;
   }
 
   /** The CPU's field and its own slices in it; undefined where the CPU has none. */
   get cpuShare(): CpuPart | undefined {
-    return this.#cpu;
+    return this.#shares.cpu;
   }
 
   [Symbol.dispose](): void {
     this.#packed?.destroy();
-    this.#gpu?.field[Symbol.dispose]();
-    release(this.#cpu);
+    disposeShares(this.#shares);
   }
 
   async #runRounds(
@@ -269,11 +211,15 @@ export class SharedField implements Disposable {
   /** Hands a round to the GPU, which begins it as soon as it is done with the one before. */
   async #submitRound(steps: number, { device, field }: GpuPart): Promise<GpuRound> {
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    const slices = await device.buffer(bytesOf(this.#toCpu, field), usage, "the GPU's slices for the CPU");
+    const slices = await device.buffer(
+      bytesOf(this.#shares.toCpu, field),
+      usage,
+      "the GPU's slices for the CPU",
+    );
     const incoming = this.#packed;
     const timeNs = field.exchange(steps, {
-      incoming: incoming && { buffer: incoming, ranges: rangesOf(this.#toGpu) },
-      outgoing: { buffer: slices, ranges: rangesOf(this.#toCpu) },
+      incoming: incoming && { buffer: incoming, ranges: rangesOf(this.#shares.toGpu) },
+      outgoing: { buffer: slices, ranges: rangesOf(this.#shares.toCpu) },
     }).finally(() => incoming?.destroy());
     timeNs.catch(() => {}); // it is awaited a round later
     this.#packed = undefined;
@@ -283,48 +229,44 @@ export class SharedField implements Disposable {
   /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
   #unpack(buffer: GPUBuffer, cpu: CpuPart, gpu: GpuPart): number {
     const started = performance.now();
-    this.#copy(this.#toCpu, { staged: buffer, gpu }, (staged, { ago, cpuSlice, slices }) => {
+    const cells = new Float32Array(buffer.getMappedRange());
+    this.#copy(this.#shares.toCpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
       copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, { slices, rim: this.#rim });
     });
+    buffer.unmap();
     return (performance.now() - started) * 1e6;
   }
 
-  /** Copies the CPU's slices into a buffer for the GPU's next round; returns the host's time. */
+  /**
+   * Copies the CPU's slices into a buffer for the GPU's next round; returns the host's time. By `writeBuffer`: a
+   * buffer mapped for writing is first read by Deno, from memory that no cache holds, at 29 MB/s on an H100
+   * (2026-11-21).
+   */
   async #pack(cpu: CpuPart, gpu: GpuPart): Promise<number> {
     const started = performance.now();
-    const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.MAP_WRITE;
-    const bytes = bytesOf(this.#toGpu, gpu.field);
-    const buffer = await gpu.device.checked(
-      "out-of-memory",
-      () =>
-        gpu.device.device.createBuffer({
-          size: bytes,
-          usage,
-          label: "the CPU's slices",
-          mappedAtCreation: true,
-        }),
-    );
-    this.#packed = buffer;
-    this.#copy(this.#toGpu, { staged: buffer, gpu }, (staged, { ago, cpuSlice, slices }) => {
+    const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const bytes = bytesOf(this.#shares.toGpu, gpu.field);
+    this.#packed = await gpu.device.buffer(bytes, usage, "the CPU's slices");
+    const cells = new Float32Array(bytes / 4);
+    this.#copy(this.#shares.toGpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
       copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, { slices, rim: this.#rim });
     });
+    gpu.device.device.queue.writeBuffer(this.#packed, 0, cells);
     return (performance.now() - started) * 1e6;
   }
 
-  /** Calls `copy` with the place of each transfer in a mapped buffer, then unmaps it. */
+  /** Calls `copy` with the place of each transfer in the staged cells. */
   #copy(
     transfers: readonly Transfer[],
-    { staged, gpu }: { staged: GPUBuffer; gpu: GpuPart },
+    { cells, gpu }: { cells: Float32Array; gpu: GpuPart },
     copy: (staged: SliceCells, transfer: Transfer) => void,
   ): void {
-    const cells = new Float32Array(staged.getMappedRange());
     const layout = withoutPadX(gpu.field.plan.layout);
     let slice = 0;
     for (const transfer of transfers) {
       copy({ cells, layout, slice }, transfer);
       slice += transfer.slices;
     }
-    staged.unmap();
   }
 
   /** Pads that a share of a periodic grid gets with its slices: on the GPU nobody else renews them. */
@@ -335,89 +277,11 @@ export class SharedField implements Disposable {
   }
 }
 
-/** Slices of a ghost zone: R times the reach of a step along x. */
-export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
-  return exchangeEvery * reachOf(stencil.update).x;
-}
-
 /** The steps of each round. */
 function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {
   const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
   const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
   return new Array<number[]>(repetitions).fill(once).flat();
-}
-
-/** Refuses what no share can be. */
-function checkShare(
-  { grid, stencil, boundary }: Problem,
-  { gpu, cpuPool, configuration, ghost }: SharedFieldOptions,
-): void {
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = configuration.share;
-  const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
-  if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
-    throw new RunFailure(
-      "limits",
-      `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${grid[0]}`,
-    );
-  }
-  if (cpuSlices > 0 && cpuPool?.workers !== cpuWorkers) {
-    throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
-  }
-  if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
-  if (cpuSlices === 0 || gpuSlices === 0) return;
-  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
-    throw new RunFailure(
-      "limits",
-      `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`,
-    );
-  }
-  if (boundary === "periodic-yz") throw new RunFailure("limits", "a share cannot be shared again");
-  const thinnest = ghost ?? ghostSlices({ stencil }, exchangeEvery);
-  if (Math.min(cpuSlices, gpuSlices) < thinnest) {
-    const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
-    throw new RunFailure("limits", `${shares}: one is thinner than the ghost zone of ${thinnest}`);
-  }
-}
-
-/** Slices of the ghost zones at the two ends of a share. */
-interface GhostZones {
-  readonly before: number;
-  readonly after: number;
-}
-
-async function makeCpuPart(
-  { grid: [, ny, nz], boundary, stencil }: Problem,
-  { cpuPool, configuration: { share: { cpuSlices, gpuSlices } } }: SharedFieldOptions,
-  { before, after }: GhostZones,
-): Promise<CpuPart> {
-  const { x, y, z } = reachOf(stencil.update);
-  const layout = layOut([before + cpuSlices + after, ny, nz], { pad: [x, y, z] });
-  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
-  const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
-  const boundaries = [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
-  const field = await cpuPool!.load({ update: stencil.update, layout, boundary: boundaries });
-  return { field, first: before, slices: cpuSlices };
-}
-
-async function makeGpuPart(
-  problem: Problem,
-  { gpu, configuration: { traversal: name, parameters, share: { cpuSlices, gpuSlices } } }:
-    SharedFieldOptions,
-  { before, after }: GhostZones,
-): Promise<GpuPart> {
-  const { grid: [, ny, nz] } = problem;
-  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
-  const part: Problem = { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
-  const traversal = traversalNamed(name);
-  const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
-  if (reason !== undefined) throw new RunFailure("limits", reason);
-  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters));
-  return { device: gpu!, field, first: before, slices: gpuSlices };
-}
-
-function release(cpu: CpuPart | undefined): void {
-  // the memory is free at once; a pool that has ended needs no word
-  cpu?.field.dispose().catch(() => {});
 }
 
 /** Bytes that the transfers' slices take in the GPU's layout. */

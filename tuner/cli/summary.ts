@@ -39,6 +39,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     cpuAlone: short(outcome.cpuAlone),
     together: short(outcome.together),
     balance: outcome.balanceMessage,
+    cpuMessage: outcome.cpuMessage ?? null,
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     refused: outcome.space.refused,
     evaluated: outcome.evaluated,
@@ -90,7 +91,9 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
 }
 
 /** The table of the best of each kind, and how far the winner is ahead of each. */
-function comparison({ entry, bestOfEach, cpuAlone, together, balanceMessage }: TuneOutcome): string[] {
+function comparison(
+  { entry, bestOfEach, cpuAlone, cpuMessage, together, balanceMessage }: TuneOutcome,
+): string[] {
   const kinds: [name: string, best: Measurement | undefined][] = [
     ...[...bestOfEach].map(([name, best]): [string, Measurement] => [`GPU ${name}`, best]),
     ["CPU alone", cpuAlone],
@@ -108,7 +111,8 @@ function comparison({ entry, bestOfEach, cpuAlone, together, balanceMessage }: T
     ]]
   );
   const table = rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })];
-  return [...table, `  Balance: ${balanceMessage}`];
+  const cpu = cpuMessage === undefined ? [] : [`  CPU alone: ${cpuMessage}`];
+  return [...table, ...cpu, `  Balance: ${balanceMessage}`];
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

@@ -1,0 +1,143 @@
+/**
+ * Mistakes made on purpose in the generated shaders: the verification that `tune` does for every configuration
+ * (tuner/backends/reference.ts) must refute each of them, and accept the shader as it was.
+ *
+ * A missing barrier shows where a workgroup's threads do not run in step. A software device runs them in groups
+ * of 4 to 16, one group after another up to a barrier: without it, the last thread of a group reads what the
+ * next group has not written yet. The workgroups here have 96 and 128 threads, so that graphics hardware has
+ * several warps as well.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Failure } from "../../tuner/configuration.ts";
+import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
+import { GpuField, joinComparisons } from "../../tuner/backends/gpu_field.ts";
+import { makeReference, stateLevels, verificationOf } from "../../tuner/backends/reference.ts";
+import { refute } from "../../tuner/evaluate.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+const GRID: Grid = [19, 11, 83];
+const PROBLEM: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 10 };
+
+/** What the tuner's verification says of a plan: undefined if it accepts. */
+async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<Failure | undefined> {
+  const reference = await makeReference({ gpu, problem });
+  try {
+    using field = await GpuField.create(gpu, problem, plan);
+    await field.initialise(reference.start);
+    await field.run(problem.steps);
+    const whole = { slice: 0, slices: problem.grid[0], referenceSlice: 0 };
+    const comparisons = [];
+    for (const ago of stateLevels(problem)) {
+      comparisons.push(await reference.compareGpu(field, { ago, ...whole }));
+    }
+    return refute(verificationOf(joinComparisons(comparisons), reference));
+  } finally {
+    reference.dispose();
+  }
+}
+
+/** A change of a shader's text: what is replaced, everywhere, and by what. */
+type Mutation = readonly [pattern: string | RegExp, replacement: string | ((text: string) => string)];
+
+function mutate(plan: GpuPlan, [pattern, replacement]: Mutation): GpuPlan {
+  const [{ label, code }, ...others] = plan.shaders;
+  const mutant = typeof replacement === "string"
+    ? code.replaceAll(pattern, replacement)
+    : code.replaceAll(pattern, replacement);
+  assertNotEquals(mutant, code, `the shader does not hold ${pattern}`);
+  return { ...plan, shaders: [{ label: `mutant of ${label}`, code: mutant }, ...others] };
+}
+
+/** Multiplies the weight by 1 + 1e-4. */
+const wrongWeight: Mutation = [
+  /const W1 = [^f;]+f;/g,
+  (text) => `const W1 = ${Number(text.match(/= ([^f]+)f/)![1]) * (1 + 1e-4)}f;`,
+];
+
+const TORRE: Parameters = {
+  dts: 1,
+  nt: 4,
+  bands: 2,
+  zPerThread: 1,
+  threads: 96,
+  chunk: 2,
+  unroll: 2,
+  lookahead: 99,
+};
+
+interface Subject {
+  readonly traversal: Traversal;
+  readonly parameters: Parameters;
+  readonly mutations: Readonly<Record<string, Mutation>>;
+}
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    traversal: diamondTorre,
+    parameters: TORRE,
+    mutations: {
+      "the gnomon's foremost cell loaded one further": [
+        "l0_2_2 = now[base + 2 * ",
+        "l0_2_2 = now[base + 3 * ",
+      ],
+      "a gnomon's side loaded one nearer": ["l1_2_0 = before[base + 1 * ", "l1_2_0 = before[base + 0 * "],
+      "a gnomon cell loaded from the other array": ["l1_0_2 = before[", "l1_0_2 = now["],
+      "no barriers": ["workgroupBarrier();", ""],
+      "one slot to the left": ["[slot - 1]", "[slot]"],
+      "a weight wrong by 1e-4": wrongWeight,
+      "no mask at the ends of x and y": ["if (acrossY || x < 0 || x + W > NX)", "if (false)"],
+      "no mask beyond the end of z": [", inside);", ", true);"],
+      "another cell's value stored": ["[base + 1 * SLICE_T] = n0_1_1;", "[base + 1 * SLICE_T] = n0_0_0;"],
+      "a cell not stored": ["now[base] = n1_0_0;", ""],
+      "registers that stay behind": ["g_1_1 = l1_2_2;", ""],
+    },
+  },
+  {
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, zPerThread: 2, threads: 64, unroll: 1 },
+    mutations: {
+      "the halves of a vector exchanged": ["f_0_0.y, ", "f_0_0.x, "],
+      "no mask at one end of y": ["y - W / 2 + 1 < 0 || ", ""],
+      "no mask at the other end of y": [" || y + W / 2 > NY", ""],
+      "no mask beyond the end of z": [", inside);", ", vec2<bool>(true));"],
+      "odd tiers load what even ones should": ["let odd = tier % 2 == 1;", "let odd = tier % 2 == 0;"],
+    },
+  },
+  {
+    traversal: marching,
+    parameters: { threadsZ: 32, threadsY: 4, pieces: 2 },
+    mutations: {
+      "no barrier": ["workgroupBarrier();", ""],
+      "one tile for every slice": ["half = ROWS - half;", ""],
+      "the halo along z one cell off": ["now[cell + c - 1 - local.x]", "now[cell + c - local.x]"],
+      "the halo along y one row off": ["(r - 1 - local.y) * PITCH", "(r - local.y) * PITCH"],
+      "half of the halo left out": ["if (local.x < 2)", "if (local.x < 1)"],
+      "a queue that does not advance": ["behind1 = here;", ""],
+      "a piece that ends too soon": ["x < last; x++", "x + 1 < last; x++"],
+      "a weight wrong by 1e-4": wrongWeight,
+      "threads beyond the grid that store": ["if (mine) {", "{"],
+    },
+  },
+];
+
+for (const { traversal, parameters, mutations } of SUBJECTS) {
+  const plan = traversal.plan(PROBLEM, parameters);
+  testOnGpu(`verification accepts ${plan.label}`, async (gpu) => {
+    assertEquals(traversal.infeasible(PROBLEM, parameters, gpu.limits), undefined);
+    assertEquals(await refutePlan(gpu, PROBLEM, plan), undefined);
+  });
+  for (const [name, mutation] of Object.entries(mutations)) {
+    testOnGpu(`verification refutes ${traversal.name} with ${name}`, async (gpu) => {
+      const failure = await refutePlan(gpu, PROBLEM, mutate(plan, mutation));
+      assert(failure !== undefined, "the mutant was accepted");
+      assertEquals(failure.reason, "incorrect");
+    });
+  }
+}

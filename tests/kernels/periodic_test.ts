@@ -1,0 +1,105 @@
+/**
+ * Periodic boundaries on the GPU: plane waves whose evolution is known exactly, and grids thinner than the taps
+ * reach, where a pad holds several images.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { type Boundary, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import {
+  assertExact,
+  assertWithinBound,
+  describeCase,
+  maxAbs,
+  type OracleCase,
+  wholeNumberWave,
+} from "./oracle_case.ts";
+
+const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
+  { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 } },
+  { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 3 } },
+];
+
+// Plane waves
+
+const GRID: Grid = [13, 9, 20];
+const STEPS = 30;
+/** Whole periods along x, y, z: along an axis, oblique, backwards, at the grid's resolution, none at all. */
+const MODES = [[1, 0, 0], [0, -2, 0], [0, 0, 3], [2, 1, -4], [6, 4, 10], [0, 0, 0]] as const;
+
+for (const { traversal, parameters } of WAYS) {
+  for (const order of WAVE_ORDERS) {
+    testOnGpu(`${traversal.name} carries the exact plane waves of order ${order}`, async (gpu) => {
+      const stencil = wave(order);
+      const problem: Problem = { stencil, grid: GRID, boundary: "periodic", steps: STEPS };
+      using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
+      for (const modes of MODES) {
+        const exact = stencil.planeWave!(GRID, modes);
+        const at = (step: number): Float64Array => {
+          const cells = new Float64Array(cellsOf(GRID));
+          const [, ny, nz] = GRID;
+          return cells.map((_, i) =>
+            exact.at([Math.floor(i / (ny * nz)), Math.floor(i / nz) % ny, i % nz], step)
+          );
+        };
+        await field.writeCells(Float32Array.from(at(0)), Float32Array.from(at(-1)));
+        await field.run(STEPS);
+        // The two initial levels are rounded to f32 like results of two more steps.
+        const bound = errorBound({
+          stencil,
+          steps: STEPS + 2,
+          maxField: 1,
+          kernels: 1,
+          periodicCells: cellsOf(GRID),
+        });
+        assertLess(bound, 5e-4);
+        for (const ago of [0, 1] as const) {
+          const result = await field.readCells(ago), expected = at(STEPS - ago);
+          const error = maxAbs(expected.map((value, i) => value - result[i]));
+          assert(error <= bound, `modes ${modes}, F(t-${ago}): error ${error}, bound ${bound}`);
+        }
+      }
+    });
+  }
+}
+
+// Grids thinner than the reach
+
+const THIN: readonly [order: number, grid: Grid, boundary: Boundary][] = [
+  [2, [1, 1, 1], "periodic"],
+  [2, [7, 5, 19], "periodic-yz"],
+  [6, [2, 3, 1], "periodic"],
+  [6, [3, 2, 2], "periodic-yz"],
+  [14, [1, 2, 5], "periodic"],
+  [14, [3, 1, 2], "periodic-yz"],
+  [14, [11, 3, 17], "periodic"],
+];
+
+for (const way of WAYS) {
+  for (const [order, grid, boundary] of THIN) {
+    const common = { ...way, grid, boundary };
+    const exact: OracleCase = { ...common, stencil: wholeNumberWave(order), runs: [1, 2] };
+    const real: OracleCase = { ...common, stencil: wave(order), runs: [6, 7] };
+    testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+    testOnGpu(
+      `equals the oracle but for rounding: ${describeCase(real)}`,
+      (gpu) => assertWithinBound(gpu, real),
+    );
+  }
+}
+
+Deno.test("diamond-torre refuses periodic boundaries, with the reason", () => {
+  for (const boundary of ["periodic", "periodic-yz"] as const) {
+    assertEquals(
+      diamondTorre.refuse({ stencil: wave(2), grid: GRID, boundary, steps: 1 }),
+      "torres advance from one end of x to the other: a periodic boundary has no end to start from",
+    );
+  }
+});

@@ -1,0 +1,36 @@
+// Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
+const NX = 24; const NY = 20; const NZ = 50;
+const ORIGIN = 1480; const SLICE = 1408; const PITCH = 64;
+const WX = 1; const WY = 1; const WZ = 1;
+@group(0) @binding(0) var<storage, read_write> now: array<f32>;
+@group(0) @binding(1) var<storage, read_write> before: array<f32>;
+
+// The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
+fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
+fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  var i = i32(id.x + id.y * groups.x * 256u);
+  var cell = vec3i();
+  if (i < 2288) {
+    let z = i % (NZ + 2 * WZ) - WZ;
+    i /= NZ + 2 * WZ;
+    cell = vec3i(padded(i / (NY + 2 * WY), WX, NX), i % (NY + 2 * WY) - WY, z);
+  } else if (i < 4784) {
+    i -= 2288;
+    let z = i % (NZ + 2 * WZ) - WZ;
+    i /= NZ + 2 * WZ;
+    cell = vec3i(i / 2, padded(i % 2, WY, NY), z);
+  } else if (i < 5744) {
+    i -= 4784;
+    let z = padded(i % 2, WZ, NZ);
+    i /= 2;
+    cell = vec3i(i / NY, i % NY, z);
+  } else {
+    return;
+  }
+  let to = ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z;
+  let source = ORIGIN + wrapped(cell.x, NX) * SLICE + wrapped(cell.y, NY) * PITCH + wrapped(cell.z, NZ);
+  now[to] = now[source];
+}

@@ -1,0 +1,81 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
+
+const anySchedule = fc.record({
+  order: fc.constantFrom(2, 4, 14),
+  nx: fc.integer({ min: 1, max: 90 }),
+  ny: fc.integer({ min: 1, max: 40 }),
+  steps: fc.integer({ min: 1, max: 40 }),
+  dts: fc.integer({ min: 1, max: 4 }),
+  rounds: fc.integer({ min: 1, max: 4 }),
+  unroll: fc.constantFrom(1, 2, 4),
+  bands: fc.constantFrom(1, 2, 4, 8, 16),
+}).map(({ order, nx, ny, steps, rounds, unroll, ...rest }) => ({
+  problem: { stencil: wave(order), grid: [nx, ny, 3], boundary: "zero", steps } as Problem,
+  parameters: { nt: rounds * unroll, unroll, ...rest },
+  slope: order / 2,
+  width: order * rest.dts,
+}));
+
+type Schedule = typeof anySchedule extends fc.Arbitrary<infer T> ? T : never;
+
+/** Runs the check on many schedules, the same ones every time. */
+function forAnySchedule(check: (one: Schedule) => void): void {
+  fc.assert(fc.property(anySchedule, check), { seed: 20_261_121, numRuns: 300 });
+}
+
+Deno.test("rows of one wave touch no cell in common", () => {
+  forAnySchedule(({ problem, parameters, slope, width }) => {
+    for (const rows of scheduleTorres(problem, parameters, problem.steps).waves) {
+      // from what the first tier reads before its tile to what the last one leaves behind it
+      const touched = rows
+        .map(({ x, tiers }) => [x - slope, x + slope * tiers + width + slope])
+        .sort(([a], [b]) => a - b);
+      touched.forEach(([from], i) => assert(i === 0 || from >= touched[i - 1][1], `${JSON.stringify(rows)}`));
+    }
+  });
+});
+
+Deno.test("every cell is computed exactly once a step, after everything that it needs", () => {
+  forAnySchedule(({ problem, parameters, slope, width }) => {
+    const [nx, ny] = problem.grid;
+    const { waves, steps } = scheduleTorres(problem, parameters, problem.steps);
+    /** The newest step of each cell along x and y. */
+    const newest = new Int32Array(nx * ny);
+    for (const rows of waves) {
+      for (const { x, y, tiers, torres, step } of rows) {
+        for (let torre = 0; torre < torres; torre++) {
+          for (let tier = 0; tier < tiers; tier++) {
+            const advance = (a: number, b: number): void => {
+              const i = x + slope * tier + (a + b) / 2, j = y + torre * width + (a - b) / 2;
+              if (i < 0 || i >= nx || j < 0 || j >= ny) return;
+              assertEquals(newest[i * ny + j], step + tier, `cell ${i}, ${j}`);
+              for (let d = -slope; d <= slope; d++) {
+                // at this step or one further, so that this step's value is still in one of the two arrays
+                for (const [p, q] of [[i + d, j], [i, j + d]]) {
+                  if (p < 0 || p >= nx || q < 0 || q >= ny) continue;
+                  const ahead = newest[p * ny + q] - (step + tier);
+                  assert(ahead === 0 || ahead === 1, `cell ${p}, ${q} is ${ahead} steps ahead of ${i}, ${j}`);
+                }
+              }
+            };
+            for (let a = 0; a < width; a++) {
+              for (let b = a % 2; b < width; b += 2) advance(a, b);
+            }
+            for (let a = 0; a < width; a++) {
+              for (let b = a % 2; b < width; b += 2) {
+                const i = x + slope * tier + (a + b) / 2, j = y + torre * width + (a - b) / 2;
+                if (i >= 0 && i < nx && j >= 0 && j < ny) newest[i * ny + j]++;
+              }
+            }
+          }
+        }
+      }
+    }
+    assert(newest.every((step) => step === steps));
+    assert(problem.steps - steps < parameters.unroll);
+  });
+});

@@ -1,0 +1,164 @@
+/**
+ * The two shares of a grid as a configuration wants them: what cannot be is refused, the rest is made.
+ *
+ * @module
+ */
+import { reachOf, readsPrevious } from "../../kernels/expression.ts";
+import { layOut } from "../../kernels/layout.ts";
+import { type Boundary, periodicAxes, type Problem } from "../../kernels/stencils/stencil.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
+import type { Configuration } from "../configuration.ts";
+import { type GpuDevice, RunFailure } from "./gpu_device.ts";
+import { GpuField } from "./gpu_field.ts";
+import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
+import { CpuFailure, type CpuField, type CpuPool } from "./wasm_workers.ts";
+
+/** What shares are made of. */
+export interface ShareOptions {
+  /** May be missing where the CPU computes all slices. */
+  readonly gpu?: GpuDevice;
+  /** May be missing where the GPU computes all slices. */
+  readonly cpuPool?: CpuPool;
+  readonly configuration: Configuration;
+  /**
+   * Slices of a ghost zone; only tests choose another number, to see it fail.
+   * @default {R·S}
+   */
+  readonly ghost?: number;
+}
+
+/** The CPU's share. */
+export interface CpuPart extends OwnSlices {
+  readonly field: CpuField;
+}
+
+/** The GPU's share. */
+export interface GpuPart extends OwnSlices {
+  readonly device: GpuDevice;
+  readonly field: GpuField;
+}
+
+/** Both shares; one of 0 slices is left out, and then nothing is exchanged. */
+export interface Shares {
+  readonly cpu?: CpuPart;
+  readonly gpu?: GpuPart;
+  readonly toCpu: readonly Transfer[];
+  readonly toGpu: readonly Transfer[];
+}
+
+/** Slices of a ghost zone: R times the reach of a step along x. */
+export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
+  return exchangeEvery * reachOf(stencil.update).x;
+}
+
+/**
+ * Compiles both shares' code and takes their memory.
+ *
+ * @throws {RunFailure | CpuFailure} if the devices or the share do not allow it
+ */
+export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
+  checkShare(problem, options);
+  const { share: { cpuSlices, gpuSlices, exchangeEvery } } = options.configuration;
+  const isShared = cpuSlices > 0 && gpuSlices > 0;
+  const isPeriodic = problem.boundary === "periodic";
+  const { ghost = ghostSlices(problem, exchangeEvery) } = options;
+  const inner = isShared ? ghost : 0, outer = isShared && isPeriodic ? ghost : 0;
+  const cpu = cpuSlices === 0
+    ? undefined
+    : await makeCpuPart(problem, options, { before: outer, after: inner });
+  try {
+    const gpu = gpuSlices === 0
+      ? undefined
+      : await makeGpuPart(problem, options, { before: inner, after: outer });
+    const { update } = problem.stencil;
+    const { toCpu, toGpu } = cpu === undefined || gpu === undefined
+      ? { toCpu: [], toGpu: [] }
+      : transfersBetween(cpu, gpu, {
+        ghost,
+        reach: reachOf(update).x,
+        isPeriodic,
+        readsPrevious: readsPrevious(update),
+      });
+    return { cpu, gpu, toCpu, toGpu };
+  } catch (error) {
+    disposeShares({ cpu });
+    throw error;
+  }
+}
+
+/** Gives back the memory of both. */
+export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
+  gpu?.field[Symbol.dispose]();
+  // the memory is free at once; a pool that has ended needs no word
+  cpu?.field.dispose().catch(() => {});
+}
+
+/** Refuses what no share can be. */
+function checkShare(
+  { grid, stencil, boundary }: Problem,
+  { gpu, cpuPool, configuration, ghost }: ShareOptions,
+): void {
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = configuration.share;
+  const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
+  if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
+    throw new RunFailure(
+      "limits",
+      `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${grid[0]}`,
+    );
+  }
+  if (cpuSlices > 0 && cpuPool?.workers !== cpuWorkers) {
+    throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
+  }
+  if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
+  if (cpuSlices === 0 || gpuSlices === 0) return;
+  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
+    throw new RunFailure(
+      "limits",
+      `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`,
+    );
+  }
+  if (boundary === "periodic-yz") throw new RunFailure("limits", "a share cannot be shared again");
+  const thinnest = ghost ?? ghostSlices({ stencil }, exchangeEvery);
+  if (Math.min(cpuSlices, gpuSlices) < thinnest) {
+    const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
+    throw new RunFailure("limits", `${shares}: one is thinner than the ghost zone of ${thinnest}`);
+  }
+}
+
+/** Slices of the ghost zones at the two ends of a share. */
+interface GhostZones {
+  readonly before: number;
+  readonly after: number;
+}
+
+async function makeCpuPart(
+  { grid: [, ny, nz], boundary, stencil }: Problem,
+  { cpuPool, configuration: { share: { cpuSlices, gpuSlices } } }: ShareOptions,
+  { before, after }: GhostZones,
+): Promise<CpuPart> {
+  const { x, y, z } = reachOf(stencil.update);
+  const layout = layOut([before + cpuSlices + after, ny, nz], { pad: [x, y, z] });
+  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
+  const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
+  const boundaries = [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
+  const source = { update: stencil.update, layout, boundary: boundaries };
+  const field = await cpuPool!.load(source).catch((error) => {
+    throw error instanceof CpuFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
+  });
+  return { field, first: before, slices: cpuSlices };
+}
+
+async function makeGpuPart(
+  problem: Problem,
+  { gpu, configuration: { traversal: name, parameters, share: { cpuSlices, gpuSlices } } }: ShareOptions,
+  { before, after }: GhostZones,
+): Promise<GpuPart> {
+  const { grid: [, ny, nz] } = problem;
+  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
+  const part: Problem = { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
+  const traversal = traversalNamed(name);
+  const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
+  if (reason !== undefined) throw new RunFailure("limits", reason);
+  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters));
+  return { device: gpu!, field, first: before, slices: gpuSlices };
+}

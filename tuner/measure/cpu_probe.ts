@@ -1,0 +1,38 @@
+import { reachOf } from "../../kernels/expression.ts";
+import { layOut } from "../../kernels/layout.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { CpuPool } from "../backends/wasm_workers.ts";
+
+/** Cell updates of one run of the probe: some 10 ms on one core. */
+const PROBE_UPDATES = 2e7;
+/** Runs: the first ones are slow, until V8 has replaced its first code. */
+const PROBE_RUNS = 5;
+
+/**
+ * Roughly how fast the CPU is, from a few steps on a few slices: to know beforehand what the whole problem costs.
+ * It is no measurement: nothing is verified, and the slices may fit a cache.
+ *
+ * @param pool the workers
+ * @param problem the whole problem
+ * @returns cells per second
+ * @throws {CpuFailure} if the workers fail
+ */
+export async function probeCpu(
+  pool: CpuPool,
+  { stencil: { update }, grid, boundary }: Problem,
+): Promise<number> {
+  const [nx, ny, nz] = grid;
+  const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
+  const { x, y, z } = reachOf(update);
+  const field = await pool.load({ update, layout: layOut([slices, ny, nz], { pad: [x, y, z] }), boundary });
+  try {
+    await field.setInitial("noise");
+    const updates = cellsOf([slices, ny, nz]);
+    const steps = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
+    let shortestNs = Infinity;
+    for (let run = 0; run < PROBE_RUNS; run++) shortestNs = Math.min(shortestNs, await field.run({ steps }));
+    return updates * steps / (shortestNs * 1e-9);
+  } finally {
+    await field.dispose();
+  }
+}
