@@ -49,6 +49,15 @@ export interface Recording {
   countGaps?: boolean;
 }
 
+/** Work that was handed to the device. */
+export interface Submission {
+  /**
+   * Waits for its end, and maps its outgoing buffers; to be called once.
+   * @returns nanoseconds that its passes took, as {@linkcode GpuDevice.timed} counts them
+   */
+  finish(): Promise<number>;
+}
+
 /** An open GPU. */
 export class GpuDevice implements Disposable {
   readonly limits: DeviceLimits;
@@ -176,6 +185,14 @@ export class GpuDevice implements Disposable {
    * @returns nanoseconds that the passes took: by the device's clock, or by the host's where that is missing
    */
   async timed(recording: Recording): Promise<number> {
+    return await (await this.submit(recording)).finish();
+  }
+
+  /**
+   * Submits compute passes, and leaves it to the caller when to wait for them: on a software device the wait
+   * blocks the host.
+   */
+  async submit(recording: Recording): Promise<Submission> {
     const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
     const usage = GPUBufferUsage;
@@ -185,40 +202,50 @@ export class GpuDevice implements Disposable {
       usage: usage.QUERY_RESOLVE | usage.COPY_SRC,
     });
     const readable = this.device.createBuffer({ size: 8 * count, usage: usage.COPY_DST | usage.MAP_READ });
-    try {
-      const started = performance.now();
-      await this.checked("incorrect", () => {
-        const encoder = this.device.createCommandEncoder();
-        let pass = 0;
-        recording.record(encoder, () => {
-          const beginningOfPassWriteIndex = 2 * pass++;
-          return queries === undefined ? {} : {
-            timestampWrites: {
-              querySet: queries,
-              beginningOfPassWriteIndex,
-              endOfPassWriteIndex: beginningOfPassWriteIndex + 1,
-            },
-          };
-        });
-        if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
-        encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
-        this.device.queue.submit([encoder.finish()]);
-      });
-      // one wait for all: each would cost a tick of Deno's poll timer
-      const map = () =>
-        Promise.all([readable, ...outgoing].map((buffer) => buffer.mapAsync(GPUMapMode.READ)));
-      await this.within(map, "the kernel");
-      const hostNs = (performance.now() - started) * 1e6;
-      if (queries === undefined) return hostNs;
-      const ticks = new BigUint64Array(readable.getMappedRange());
-      if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
-      let sum = 0;
-      for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
-      return sum * this.#nsPerTick;
-    } finally {
+    const release = (): void => {
       for (const buffer of [resolved, readable]) buffer.destroy();
       queries?.destroy();
-    }
+    };
+    const started = performance.now();
+    await this.checked("incorrect", () => {
+      const encoder = this.device.createCommandEncoder();
+      let pass = 0;
+      recording.record(encoder, () => {
+        const beginningOfPassWriteIndex = 2 * pass++;
+        return queries === undefined ? {} : {
+          timestampWrites: {
+            querySet: queries,
+            beginningOfPassWriteIndex,
+            endOfPassWriteIndex: beginningOfPassWriteIndex + 1,
+          },
+        };
+      });
+      if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
+      this.device.queue.submit([encoder.finish()]);
+    }).catch((error) => {
+      release();
+      throw error;
+    });
+    return {
+      finish: async () => {
+        try {
+          // one wait for all: each would cost a tick of Deno's poll timer
+          const map = () =>
+            Promise.all([readable, ...outgoing].map((buffer) => buffer.mapAsync(GPUMapMode.READ)));
+          await this.within(map, "the kernel");
+          const hostNs = (performance.now() - started) * 1e6;
+          if (queries === undefined) return hostNs;
+          const ticks = new BigUint64Array(readable.getMappedRange());
+          if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
+          let sum = 0;
+          for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
+          return sum * this.#nsPerTick;
+        } finally {
+          release();
+        }
+      },
+    };
   }
 
   /** The contents of a buffer. */

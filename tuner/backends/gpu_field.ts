@@ -15,7 +15,7 @@ import {
   fillWorkgroups,
 } from "../../kernels/wgsl/fields.ts";
 import { declareWrap, wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
-import { type GpuDevice, type Recording, RunFailure } from "./gpu_device.ts";
+import { type GpuDevice, type Recording, RunFailure, type Submission } from "./gpu_device.ts";
 
 /** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
 const UNIFORM_STRIDE = 256;
@@ -230,17 +230,17 @@ export class GpuField implements Disposable {
 
   /**
    * Advances the field between two exchanges, all in one submission: slices are copied in, the steps run, and
-   * slices of the new levels are copied out. The next call need not wait for this one: the device takes them in
-   * turn.
+   * slices of the new levels are copied out. The next call need not wait for this one's end: the device takes them
+   * in turn.
    *
    * @param steps time steps
-   * @param exchange what to copy before and after; the outgoing buffer, of usage MAP_READ, is mapped on return
-   * @returns nanoseconds of device time, copies included (host time where the device has no clock)
+   * @param exchange what to copy before and after; `finish` maps the outgoing buffer, of usage MAP_READ
+   * @returns the submission; its time includes the copies
    */
   async exchange(
     steps: number,
     { incoming, outgoing }: { incoming?: SliceBuffer; outgoing: SliceBuffer },
-  ): Promise<number> {
+  ): Promise<Submission> {
     const start = this.#step;
     this.#step += steps;
     const { passes, record } = await this.#record(this.plan.dispatches(steps, start));
@@ -260,7 +260,7 @@ export class GpuField implements Disposable {
         offset += bytes;
       }
     };
-    return await this.#gpu.timed({
+    return await this.#gpu.submit({
       passes: passes + 2,
       countGaps: true,
       outgoing: [outgoing.buffer],

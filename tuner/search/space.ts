@@ -49,7 +49,7 @@ const FIRST_OF_EACH = 4;
  * What a candidate's place loses for every earlier one with the same prediction. The model does not tell how a
  * kernel is written (unrolling, chunks), so the ways to write one shape take turns with the next best shapes.
  */
-const TURN = 0.97;
+const TURN = 0.95;
 
 /**
  * Enumerates the space, promising configurations first: the few best predicted of every traversal in turn, so
