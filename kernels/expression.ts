@@ -14,7 +14,9 @@ export type Offset = readonly [x: number, y: number, z: number];
 
 /** The value of one cell that an update reads. */
 export interface Tap {
+  /** What tells a tap from other nodes. */
   readonly kind: "tap";
+  /** Where it lies from the updated cell. */
   readonly offset: Offset;
   /** 0: the newest time level, t. 1: the level before, t − 1. */
   readonly ago: 0 | 1;

@@ -8,15 +8,21 @@ import { type Boundary, cellsOf, type Grid, periodicAxes } from "./stencils/sten
 
 /** The two newest time levels of a field, dense (no pads), x slowest and z fastest. */
 export interface FieldLevels<T extends Float32Array | Float64Array = Float32Array | Float64Array> {
+  /** F(t). */
   current: T;
+  /** F(t−1). */
   previous: T;
 }
 
 /** What {@linkcode runReference} computes. */
 export interface ReferenceRun {
+  /** The new value of a cell. */
   readonly update: Expression;
+  /** Cells along x, y, z. */
   readonly grid: Grid;
+  /** What lies around the grid. */
   readonly boundary: Boundary;
+  /** Time steps to advance. */
   readonly steps: number;
 }
 

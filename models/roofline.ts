@@ -64,10 +64,10 @@ const BYTES_PER_EXCHANGE = 0.3;
 
 /**
  * Equivalent bytes of r cached reads per update: this · r². More reads need more cache bandwidth, and more
- * planes share the same cache, so that more of them miss. Measured beyond the roof with r = 7, 13, 19, 25:
- * 1.4, 6.6, 22.4, 31.4 B (wave) and 3.3, 8.3, 23.2, 31.4 B (heat).
+ * planes share the same cache, so that more of them miss. Measured beyond the roof with r = 7, 13, 19, 25 and rows
+ * of 128 cells: 2.5, 6.1, 9.2, 17.6 B; with rows of 256 cells, up to twice that.
  */
-const BYTES_PER_SQUARED_READ = 0.048;
+const BYTES_PER_SQUARED_READ = 0.03;
 
 /**
  * Equivalent bytes of one spilled register, per update. Measured beyond the roof, over estimated registers: 5 B at

@@ -21,7 +21,9 @@ export interface Share {
 export interface Configuration {
   /** The GPU's traversal; of a CPU alone, how its workers traverse ("stepwise"). */
   readonly traversal: string;
+  /** Values of the traversal's parameters. */
   readonly parameters: Parameters;
+  /** How the slices are shared. */
   readonly share: Share;
 }
 
@@ -30,6 +32,7 @@ export type FailureReason = "compile" | "limits" | "incorrect" | "timeout" | "de
 
 /** A failure as data; it never ends a run. */
 export interface Failure {
+  /** What kind of failure it is. */
   readonly reason: FailureReason;
   /** What was found, in one line. */
   readonly message: string;
@@ -47,6 +50,7 @@ export interface Verification {
 
 /** Evidence for one configuration's rate. */
 export interface Measurement {
+  /** What was measured. */
   readonly configuration: Configuration;
   /** Cells per second of the grid's own cells: the median. */
   readonly cellsPerSecond: number;
@@ -56,6 +60,7 @@ export interface Measurement {
   readonly samples: readonly number[];
   /** (largest − smallest) / median of the samples. */
   readonly spread: number;
+  /** That its result is right. */
   readonly verification: Verification;
   /** Time from source text to pipelines, host clock. */
   readonly compileNs: number;

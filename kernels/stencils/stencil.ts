@@ -50,8 +50,11 @@ export interface Stencil {
 
 /** A stencil on a grid: what is computed, whatever the traversal. */
 export interface Problem {
+  /** The equation with its order and coefficients. */
   readonly stencil: Stencil;
+  /** Cells along x, y, z. */
   readonly grid: Grid;
+  /** What lies around the grid. */
   readonly boundary: Boundary;
   /** Time steps of one run. */
   readonly steps: number;

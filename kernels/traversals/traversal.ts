@@ -12,13 +12,21 @@ export type Parameters = Readonly<Record<string, number>>;
 
 /** The limits of a GPU that decide what can run; names and units as in the WebGPU specification. */
 export interface DeviceLimits {
+  /** Bytes of one array that a shader reads or writes. */
   readonly maxStorageBufferBindingSize: number;
+  /** Bytes of one buffer. */
   readonly maxBufferSize: number;
+  /** Bytes of workgroup memory. */
   readonly maxComputeWorkgroupStorageSize: number;
+  /** Threads of a workgroup. */
   readonly maxComputeInvocationsPerWorkgroup: number;
+  /** Threads along a workgroup's x, which run along z of the grid. */
   readonly maxComputeWorkgroupSizeX: number;
+  /** Threads along a workgroup's y. */
   readonly maxComputeWorkgroupSizeY: number;
+  /** Threads along a workgroup's z, which run along x of the grid. */
   readonly maxComputeWorkgroupSizeZ: number;
+  /** Workgroups of a dispatch along each dimension. */
   readonly maxComputeWorkgroupsPerDimension: number;
 }
 

@@ -8,7 +8,7 @@ import { wgsl } from "./template.ts";
 
 /** Workgroups of a linear dispatch over `items`, in two dimensions since one holds at most 65,535. */
 export function linearWorkgroups(items: number, threads: number): [number, number, number] {
-  const groups = Math.ceil(items / threads);
+  const groups = Math.max(1, Math.ceil(items / threads));
   const rows = Math.ceil(groups / 65_535);
   return [Math.ceil(groups / rows), rows, 1];
 }
