@@ -6,7 +6,7 @@
  */
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "./configuration.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS, repetitionsFor, sampleUntilStable } from "./measure/sampling.ts";
+import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS, sampleUntilStable } from "./measure/sampling.ts";
 import { summarize } from "./measure/statistics.ts";
 
 /** What became of a configuration. */
@@ -50,11 +50,10 @@ export async function evaluate(
     const failure = refute(verification);
     if (failure !== undefined) return { configuration, failure };
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
-    const repetitions = repetitionsFor(firstNs, { minBatchNs });
     const updates = cellsOf(problem.grid) * problem.steps;
     const isPromising = updates / (firstNs * 1e-9) > FAR_BELOW * best;
     const run = runner.run.bind(runner);
-    const { samplesNs } = await sampleUntilStable(async () => await run(repetitions) / repetitions, {
+    const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,
       maxSamples: isPromising ? 30 : 3,

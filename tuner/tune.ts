@@ -274,7 +274,11 @@ class TuningRun implements Disposable {
       onEvaluation: async (evaluation, done, total) => {
         onProgress({ stage: "final round", done, total, bestCellsPerSecond: this.best?.cellsPerSecond });
         await onEvaluation(evaluation);
-        if ("failure" in evaluation) await this.#afterFailure(evaluation.failure);
+        if (!("failure" in evaluation)) return;
+        this.#countFailure(evaluation.failure);
+        // without a GPU nothing is learnt about the configuration
+        if (this.#gpu !== undefined) this.#forget(evaluation.configuration);
+        await this.#afterFailure(evaluation.failure);
       },
     });
     // the fastest of each comes last
@@ -431,22 +435,35 @@ class TuningRun implements Disposable {
     if ("failure" in evaluation) {
       await this.#afterFailure(evaluation.failure);
     } else if (configuration.share.gpuSlices > 0) {
-      const { measurement } = evaluation;
-      this.#measured.push(measurement);
-      const before = this.bestOfEach.get(configuration.traversal);
-      if (before === undefined || before.cellsPerSecond < measurement.cellsPerSecond) {
-        this.bestOfEach.set(configuration.traversal, measurement);
-      }
+      this.#remember(evaluation.measurement);
     }
     return evaluation;
   }
 
+  #remember(measurement: Measurement): void {
+    const { configuration: { traversal }, cellsPerSecond } = measurement;
+    this.#measured.push(measurement);
+    const before = this.bestOfEach.get(traversal);
+    if (before === undefined || before.cellsPerSecond < cellsPerSecond) {
+      this.bestOfEach.set(traversal, measurement);
+    }
+  }
+
+  /** What was right once and fails now must not win by its earlier rate. */
+  #forget(configuration: Configuration): void {
+    const kept = this.#measured.filter((measurement) => measurement.configuration !== configuration);
+    this.#measured = [];
+    this.bestOfEach.clear();
+    for (const measurement of kept) this.#remember(measurement);
+  }
+
   #count(evaluation: Evaluation): void {
     this.evaluated++;
-    if ("failure" in evaluation) {
-      const { reason } = evaluation.failure;
-      this.failed[reason] = (this.failed[reason] ?? 0) + 1;
-    }
+    if ("failure" in evaluation) this.#countFailure(evaluation.failure);
+  }
+
+  #countFailure({ reason }: Failure): void {
+    this.failed[reason] = (this.failed[reason] ?? 0) + 1;
   }
 
   /** A lost device is opened anew, and its reference computed again; what cannot be is left out from now on. */

@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { HOST_BATCH_NS, repetitionsFor, sampleUntilStable } from "../../tuner/measure/sampling.ts";
+import {
+  batchSampler,
+  HOST_BATCH_NS,
+  repetitionsFor,
+  sampleUntilStable,
+} from "../../tuner/measure/sampling.ts";
 
 /** Plays back times, on a clock that they move. */
 function playBack(timesNs: readonly number[]) {
@@ -70,4 +75,33 @@ Deno.test("repetitions make a batch long enough, at least one, at most the most"
 
 Deno.test("a host batch keeps the 11 ms poll tick to 2%", () => {
   assert(11e6 / HOST_BATCH_NS <= 0.02);
+});
+
+Deno.test("batches grow until they are long enough, and only then are samples", async () => {
+  const batches: number[] = [];
+  const run = (repetitions: number): Promise<number> => {
+    batches.push(repetitions);
+    return Promise.resolve(11e6 + 1e5 * repetitions); // a tick, and the work
+  };
+  const sample = batchSampler(run, { firstNs: await run(1), minBatchNs: HOST_BATCH_NS });
+  const timeNs = await sample();
+  assert(timeNs >= 1e5 && timeNs < 1.025e5, `${timeNs}`);
+  const grown = batches.at(-1)!;
+  await sample();
+  assertEquals(batches.at(-1), grown);
+  assert(batches.length <= 7, batches.join());
+});
+
+Deno.test("batches of a clock that stands still end at the most repetitions", async () => {
+  const sample = batchSampler(() => Promise.resolve(0), { firstNs: 5, minBatchNs: 100 });
+  assertEquals(await sample(), 0);
+});
+
+Deno.test("a long first run is one repetition", async () => {
+  const batches: number[] = [];
+  const sample = batchSampler((count) => Promise.resolve(batches.push(count) && 95 * count), {
+    firstNs: 100,
+    minBatchNs: 100,
+  });
+  assertEquals([await sample(), await sample(), batches], [95, 95, [1, 1]]);
 });

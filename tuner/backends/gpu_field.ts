@@ -24,6 +24,9 @@ const DISPATCHES_PER_PASS = 4096;
 /** Largest piece of the host's cells that is on the device at once, for a comparison. */
 const PIECE_BYTES = 2 ** 26;
 
+/** How long one submission should take at most. */
+const SUBMISSION_NS = 3e9;
+
 /** Where a field starts and which part of the whole grid it is. */
 export interface InitialState {
   readonly kind: InitialField;
@@ -136,6 +139,8 @@ export class GpuField implements Disposable {
   readonly #pipelines: Pipeline[];
   #uniforms: GPUBuffer;
   #step = 0;
+  /** Of the last submission. */
+  #nsPerDispatch: number | undefined;
 
   private constructor(
     gpu: GpuDevice,
@@ -222,10 +227,26 @@ export class GpuField implements Disposable {
     for (let i = 0; i < repetitions; i++) {
       dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
     }
-    const { passes, record } = await this.#record(dispatches);
-    const elapsed = await this.#gpu.timed({ passes, record });
+    let elapsedNs = 0;
+    for (let done = 0; done < dispatches.length;) {
+      const part = dispatches.slice(done, done + this.#submissionSize(dispatches.length));
+      const { passes, record } = await this.#record(part);
+      const partNs = await this.#gpu.timed({ passes, record });
+      this.#nsPerDispatch = partNs / part.length;
+      elapsedNs += partNs;
+      done += part.length;
+    }
     this.#step += steps * repetitions;
-    return elapsed;
+    return elapsedNs;
+  }
+
+  /**
+   * Dispatches for the next submission. A submission that outlasts the time-out counts as hung, so that a long run
+   * on a slow device needs several; how many is known once a few dispatches were timed.
+   */
+  #submissionSize(dispatches: number): number {
+    if (this.#nsPerDispatch === undefined) return Math.ceil(dispatches / 16);
+    return Math.max(1, Math.floor(SUBMISSION_NS / this.#nsPerDispatch));
   }
 
   /**

@@ -81,7 +81,9 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   const failed = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
   lines.push(
     "",
-    `${outcome.evaluated} evaluations of a space of ${outcome.space.candidates.length} in ` +
+    `${outcome.evaluated} ${
+      outcome.evaluated === 1 ? "evaluation" : "evaluations"
+    } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
     ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
@@ -126,10 +128,11 @@ function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: num
 export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  if (gpuSlices === 0) return `CPU, ${cpuWorkers} workers`;
+  const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
+  if (gpuSlices === 0) return cpu;
   const gpu = `${traversal} ${values}`.trim();
   if (cpuSlices === 0) return gpu;
-  return `${gpu}, ${gpuSlices} slices; CPU, ${cpuWorkers} workers, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
+  return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
 }
 
 /** Cells of a problem, for people. */

@@ -15,6 +15,9 @@ const LATER_STENCILS = ["heat", "life", "elastic", "heat-1d", "ks"];
 /** More workers than any machine has cores is a slip of the finger. */
 const MAX_WORKERS = 1024;
 
+/** Steps of a run at most: every evaluation takes several runs. */
+const MAX_STEPS = 10_000;
+
 /** What `tune` is asked to do. `undefined` stands for what only the device can tell. */
 export interface TuneOptions {
   readonly stencil: "wave";
@@ -237,8 +240,8 @@ function readProblem(
     boundary: oneOf("boundary", values.boundary, BOUNDARIES),
     steps: ifGiven(values.steps, (text) =>
       readNumber("steps", text, {
-        wanted: "a whole number from 1 to 1000000000",
-        isRight: (steps) => Number.isInteger(steps) && steps >= 1 && steps <= 1e9,
+        wanted: `a whole number from 1 to ${MAX_STEPS}, beyond which rates no longer change`,
+        isRight: (steps) => Number.isInteger(steps) && steps >= 1 && steps <= MAX_STEPS,
       })),
     traversals: [...new Set(values.traversal.map((name) => oneOf("traversal", name, choices.traversals)))],
     cpuWorkers,

@@ -6,7 +6,7 @@
 import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
 import { wgsl } from "../../kernels/wgsl/template.ts";
 import type { GpuDevice } from "../backends/gpu_device.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS, repetitionsFor } from "./sampling.ts";
+import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS } from "./sampling.ts";
 import { median } from "./statistics.ts";
 
 /** Bytes to copy: far more than any cache holds; less where a software device computes on the CPU. */
@@ -71,9 +71,9 @@ export async function measureCopyBandwidth(
       });
     await run(1); // compiles, wakes the device up
     const minBatchNs = gpu.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS;
-    const repetitions = repetitionsFor(await run(1), { minBatchNs, maxRepetitions: 1000 });
+    const sample = batchSampler(run, { firstNs: await run(1), minBatchNs });
     const samples: number[] = [];
-    for (let i = 0; i < SAMPLES; i++) samples.push(await run(repetitions) / repetitions);
+    for (let i = 0; i < SAMPLES; i++) samples.push(await sample());
     return 2 * bytes / (median(samples) * 1e-9);
   } finally {
     source.destroy();

@@ -133,3 +133,50 @@ export function repetitionsFor(timeNs: number, options: RepetitionOptions = {}):
   if (!(timeNs > 0)) return maxRepetitions;
   return Math.min(Math.max(Math.ceil(minBatchNs / timeNs), 1), maxRepetitions);
 }
+
+/** A batch this part of the shortest one is long enough: runs vary by more than that. */
+const LONG_ENOUGH = 0.9;
+
+/** Options of {@linkcode batchSampler}. */
+export interface BatchOptions {
+  /** Time of a first run. */
+  firstNs: number;
+  /** Shortest batch that the clock can time. */
+  minBatchNs: number;
+}
+
+/**
+ * Samples of whole batches, each long enough to time. A first run alone does not tell how many runs that takes:
+ * it may have compiled, and the host's clock counts its own tick with it, some thirty times what a short run
+ * takes. A batch that turns out too short is no sample, but tells better how many runs it takes.
+ *
+ * @param run runs so many times, and says how long all took, in nanoseconds
+ * @param options the first guess and the shortest batch
+ * @returns takes one sample: nanoseconds of one run
+ *
+ * @example
+ * ```ts
+ * import { batchSampler, HOST_BATCH_NS } from "./sampling.ts";
+ * import { assertAlmostEquals } from "@std/assert";
+ *
+ * const run = (repetitions: number) => Promise.resolve(10e6 + 300e3 * repetitions); // a tick, and the work
+ * const sample = batchSampler(run, { firstNs: await run(1), minBatchNs: HOST_BATCH_NS });
+ * assertAlmostEquals(await sample(), 300e3, 300e3 * 0.025);
+ * ```
+ */
+export function batchSampler(
+  run: (repetitions: number) => Promise<number>,
+  { firstNs, minBatchNs }: BatchOptions,
+): () => Promise<number> {
+  let repetitions = repetitionsFor(firstNs, { minBatchNs });
+  return async () => {
+    while (true) {
+      const batchNs = await run(repetitions);
+      const wanted = batchNs < LONG_ENOUGH * minBatchNs
+        ? repetitionsFor(batchNs / repetitions, { minBatchNs })
+        : repetitions;
+      if (wanted <= repetitions) return batchNs / repetitions;
+      repetitions = wanted;
+    }
+  };
+}

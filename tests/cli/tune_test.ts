@@ -1,0 +1,185 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
+import { readProfile } from "../../tuner/profile/store.ts";
+import { PROFILE } from "../profile/sample_profile.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { runTask, taskCommand } from "./run_task.ts";
+
+const SMALL = ["--grid", "24x20x16", "--steps", "12"];
+
+/** Calls a test with a directory of its own. */
+async function inDirectory(test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "facet-tune-" });
+  try {
+    await test(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** The records of a journal without damage. */
+async function recordsOf(profilePath: string) {
+  const { records, damaged, torn } = await readJournal(journalPath(profilePath));
+  assertEquals([damaged, torn], [[], false]);
+  return records;
+}
+
+testOnGpu(
+  "tune writes a verified entry, and a run for another order adds one",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/new/p.json`;
+      const args = [...SMALL, "--out", out, "--json"];
+      const first = await runTask("tune", [...args, "--budget", "6", "--cpu-workers", "1"]);
+      assertEquals(first.code, 0, first.stderr);
+      const summary = JSON.parse(first.stdout);
+      const profile = await readProfile(out);
+      const [entry] = profile.entries;
+      assertEquals(profile.entries.length, 1);
+      assertEquals(entry.problem, {
+        stencil: "wave",
+        order: 2,
+        grid: [24, 20, 16],
+        boundary: "zero",
+        precision: "f32",
+        steps: 12,
+      });
+      assert(entry.result.cellsPerSecond > 0);
+      assert(entry.verification.maxError <= entry.verification.bound);
+      assertEquals([summary.profile, summary.entry, summary.interrupted], [out, entry, false]);
+      assertEquals(summary.evaluated, entry.search.evaluated);
+      // six searched, the CPU alone, and what the balance tried
+      assert(entry.search.evaluated >= 6 && entry.search.evaluated <= 10, `${entry.search.evaluated}`);
+      assert(entry.balance.length <= 5);
+      const best = Math.max(
+        ...[summary.gpuAlone, summary.cpuAlone, summary.together].map((one) => one?.cellsPerSecond ?? 0),
+      );
+      assertEquals(entry.result.cellsPerSecond, best);
+
+      const records = await recordsOf(out);
+      assertEquals(records.filter(({ kind }) => kind === "run").length, 1);
+      assert(
+        records.length > entry.search.evaluated,
+        "every evaluation and the final round are in the journal",
+      );
+
+      // on a pipe: a line a stage, without control characters
+      const lines = first.stderr.trimEnd().split("\n");
+      assert(lines.length >= 4 && lines.length <= 12, first.stderr);
+      assert(!first.stderr.includes("\r") && !first.stderr.includes("\x1b"));
+      assertEquals(lines[0], "device");
+      assertEquals(lines[1], "search: 0/6");
+
+      const second = await runTask("tune", [
+        ...args,
+        ...["--order", "4", "--budget", "1", "--traversal", "marching", "--cpu-workers", "0", "--quiet"],
+      ]);
+      assertEquals([second.code, second.stderr], [0, ""]);
+      const { entries } = await readProfile(out);
+      assertEquals(entries[0], entry);
+      assertEquals(entries.map(({ problem }) => problem.order), [2, 4]);
+      assertEquals(entries[1].configuration.traversal, "marching");
+      assertEquals([entries[1].search.evaluated, entries[1].balance], [1, []]);
+      assertEquals(entries[1].result.speedupOverStepwise, null);
+      assertEquals((await recordsOf(out)).filter(({ kind }) => kind === "run").length, 2);
+    }),
+);
+
+Deno.test("tune --no-gpu measures the CPU alone", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/p.json`;
+    const args = [...SMALL, "--no-gpu", "--cpu-workers", "1", "--budget", "3", "--out", out];
+    const { code, stdout, stderr } = await runTask("tune", args);
+    assertEquals(code, 0, stderr);
+    const { device, entries: [entry] } = await readProfile(out);
+    assertEquals([device.gpu, device.measured.copyBytesPerSecond], [null, null]);
+    assertEquals(entry.configuration, {
+      traversal: "stepwise",
+      parameters: {},
+      share: { cpuSlices: 24, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+    });
+    assertEquals([entry.verification.against, entry.verification.maxError], ["oracle f32", 0]);
+    assertStringIncludes(stdout, "Fastest: CPU, 1 worker\n");
+    assertStringIncludes(stdout, `Profile: ${out}`);
+    assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement"]);
+  }));
+
+testOnGpu(
+  "tune says which traversals a periodic boundary leaves out, and why",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/p.json`;
+      const rest = ["--boundary", "periodic", "--cpu-workers", "0", "--budget", "2", "--out", out, "--quiet"];
+      const { code, stdout, stderr } = await runTask("tune", [...SMALL, ...rest, "--json"]);
+      assertEquals([code, stderr], [0, ""]);
+      const { refused, entry, balance } = JSON.parse(stdout);
+      assertEquals(refused.map(({ traversal }: { traversal: string }) => traversal), ["diamond-torre"]);
+      assertStringIncludes(refused[0].reason, "periodic");
+      assertEquals([entry.problem.boundary, entry.search.evaluated], ["periodic", 2]);
+      assertStringIncludes(balance, "no CPU workers were asked for");
+    }),
+);
+
+Deno.test("tune refuses what is wrong before any work, in one line", () =>
+  inDirectory(async (directory) => {
+    const file = `${directory}/file`,
+      older = `${directory}/older.json`,
+      foreign = `${directory}/foreign.json`;
+    await Deno.writeTextFile(file, "{ not a profile");
+    await Deno.writeTextFile(older, JSON.stringify({ ...PROFILE, schemaVersion: 0 }));
+    await Deno.writeTextFile(foreign, JSON.stringify(PROFILE));
+    const before = [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+    const cases: [args: string[], stderr: RegExp][] = [
+      [["--frobnicate"], /--frobnicate/],
+      [["--grid", "0x5x5"], /--grid/],
+      [["--grid", "9999999x9999999x9999999"], /--grid/],
+      [["--grid", "4000x4000x4000"], /--grid.*4000x4000x4000/],
+      [["--grid", "1290x1290x1290"], /--grid 1290x1290x1290: a time level takes \d+ bytes/],
+      [["--order", "3"], /--order.*2, 4, 6, 8, 10, 12, 14/],
+      [["--courant", "0.9"], /--courant/],
+      [["--budget", "-1s"], /--budget/],
+      [["--stencil", "heat"], /--stencil/],
+      [["cube"], /cube/],
+      [["--out", "/proc/nope/x.json"], /Cannot write \/proc\/nope\/x\.json/],
+      [["--out", `${file}/x.json`], /Cannot (write|read) .*file\/x\.json/],
+      [["--out", file], /file/],
+      [["--out", older], /older\.json.*version/],
+      [["--out", foreign], /foreign\.json.*another device/],
+      [["--out", directory], /directory/],
+      [["--no-gpu", "--cpu-workers", "0"], /no-gpu|adapter/],
+    ];
+    for (const [args, pattern] of cases) {
+      const withOut = args.includes("--out") ? args : [...args, "--out", `${directory}/p.json`];
+      const { code, stdout, stderr } = await runTask("tune", withOut);
+      assertEquals([code, stdout], [2, ""], `${args.join(" ")}: ${stderr}`);
+      assertMatch(stderr, /^facet: [^\n]+\n$/);
+      assertMatch(stderr, pattern);
+    }
+    assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), before);
+  }));
+
+testOnGpu("Ctrl-C writes what is known, and ends with 130", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/p.json`;
+    const child = taskCommand("tune", [...SMALL, "--budget", "60s", "--cpu-workers", "1", "--out", out])
+      .spawn();
+    const stdout = new Response(child.stdout).text();
+    // the second record is the first measurement: there is something to keep
+    while ((await readJournal(journalPath(out))).records.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const pressedAt = performance.now();
+    child.kill("SIGINT");
+    const [{ code }, stderr] = await Promise.all([child.status, new Response(child.stderr).text()]);
+    assertEquals(code, 130, stderr);
+    assert(performance.now() - pressedAt < 20_000); // the evaluation under way: a few seconds where cores are free
+    assertMatch(stderr, /^search: 0\/\d+/m);
+    assertStringIncludes(await stdout, "Interrupted: this is what was known by then.");
+    const { entries: [entry] } = await readProfile(out);
+    const records = await recordsOf(out);
+    const rates = records.flatMap((record) =>
+      record.kind === "measurement" ? [record.measurement.cellsPerSecond] : []
+    );
+    assertEquals(entry.result.cellsPerSecond, Math.max(...rates));
+    assertEquals(entry.search.evaluated, records.length - 1);
+  }));
