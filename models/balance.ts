@@ -142,6 +142,9 @@ export async function balance(options: BalanceOptions, measure: MeasureShare): P
         return endAtBest("no slice moves", "a share of zero is slower");
       }
       const idle = current.cpuSlices === 0 ? "CPU" : "GPU";
+      if (iterations.length === 1) {
+        return end("share is zero", cpuSlices, `the ${idle} was given no slices to start with`);
+      }
       return end("share is zero", cpuSlices, `the ${idle} is too slow for ${thinnest} of ${slices} slices`);
     }
     const longer = Math.max(current.cpuTimeNs, current.gpuTimeNs);

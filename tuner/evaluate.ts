@@ -86,7 +86,7 @@ export function refute({ maxError, bound, against }: Verification): Failure | un
 export function measurementOf(
   configuration: Configuration,
   rates: readonly number[],
-  evidence: { verification: Verification; compileNs: number },
+  { verification, compileNs }: Pick<Measurement, "verification" | "compileNs">,
 ): Measurement {
   const { median, interval95, spread } = summarize(rates);
   return {
@@ -95,7 +95,8 @@ export function measurementOf(
     confidence95: interval95,
     samples: rates,
     spread,
-    ...evidence,
+    verification,
+    compileNs,
   };
 }
 

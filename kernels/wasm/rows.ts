@@ -6,7 +6,7 @@
 import { reachOf } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { addBoxFunction, type Local, type Node, type Target } from "./box_function.ts";
-import type { WasmSource } from "./write_wasm.ts";
+import type { WasmSource } from "./wasm_source.ts";
 
 /** Bytes of a cell, and of the four cells of a vector. */
 export const CELL = 4, VECTOR = 16;

@@ -11,7 +11,7 @@ import { type Expression, fold, type Offset, tapsOf } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { addBoxFunction, type BoxScope, type Local, type Node, type Target } from "./box_function.ts";
 import { CELL, rowAddress, VECTOR, wrapRow } from "./rows.ts";
-import type { WasmSource } from "./write_wasm.ts";
+import type { WasmSource } from "./wasm_source.ts";
 
 /** Adds `step(current, next, x0, x1, y0, y1)`. */
 export function addStep(target: Target, source: WasmSource): void {

@@ -93,7 +93,10 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--order two", 'found "two"'],
     ["--order 0x2", 'found "0x2"'],
     ["--order 16", 'found "16"'],
-    ["--steps 0", 'Cannot use --steps: wanted a whole number from 1 to 10000: found "0"'],
+    [
+      "--steps 0",
+      'Cannot use --steps: wanted a whole number from 1 to 10000, beyond which rates no longer change: found "0"',
+    ],
     ["--steps 1.5", 'found "1.5"'],
     ["--steps NaN", 'found "NaN"'],
     ["--steps -5", 'found "-5"'],

@@ -3,7 +3,8 @@ import { add, constant, type Expression, multiply, subtract, tap } from "../../k
 import { layOut } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { type AxisBoundaries, GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
+import type { AxisBoundaries } from "../../kernels/wasm/wasm_source.ts";
+import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
 
 /** A module with both arrays in a small memory of its own, the field all of one value outside the cells. */

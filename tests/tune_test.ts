@@ -1,0 +1,257 @@
+/**
+ * A whole run on the real GPU (a software one will do), with traversals among the candidates that are broken on
+ * purpose.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { wave } from "../kernels/stencils/wave.ts";
+import { TRAVERSALS } from "../kernels/traversals/all.ts";
+import { stepwise } from "../kernels/traversals/stepwise.ts";
+import type { GpuPlan, Traversal } from "../kernels/traversals/traversal.ts";
+import { GpuDevice } from "../tuner/backends/gpu_device.ts";
+import type { Failure } from "../tuner/configuration.ts";
+import { detectDevice } from "../tuner/device.ts";
+import { DeviceError } from "../tuner/device_error.ts";
+import type { Evaluation } from "../tuner/evaluate.ts";
+import { exhaustive } from "../tuner/search/exhaustive.ts";
+import type { Candidate } from "../tuner/search/space.ts";
+import type { Strategy } from "../tuner/search/strategy.ts";
+import {
+  tune,
+  type TuneEnvironment,
+  type TuneOutcome,
+  type TuneProgress,
+  type TuneRequest,
+} from "../tuner/tune.ts";
+import { testOnGpu } from "./test_on_gpu.ts";
+
+const SHAPE = { threadsZ: 16, threadsY: 4, threadsX: 1 };
+
+const REQUEST: TuneRequest = {
+  stencil: wave(2),
+  grid: [24, 20, 16],
+  boundary: "zero",
+  steps: 12,
+  traversals: [stepwise],
+  strategy: exhaustive,
+  budget: { evaluations: 2 },
+  cpuWorkers: 0,
+  seed: 1,
+  startShare: 0.1,
+};
+
+/** A run, and everything it told. */
+async function record(request: Partial<TuneRequest> = {}, environment: Partial<TuneEnvironment> = {}) {
+  const evaluations: Evaluation[] = [], stages: TuneProgress[] = [];
+  const detected = await detectDevice();
+  const gpu = "gpu" in environment ? environment.gpu : await GpuDevice.open({ timeoutMs: 60_000 });
+  const device = gpu === undefined ? { ...detected, gpu: null } : detected;
+  const outcome = await tune({ ...REQUEST, ...request }, {
+    gpu,
+    device,
+    now: () => performance.now() * 1e6,
+    signal: new AbortController().signal,
+    onProgress: (progress) => stages.push(progress),
+    onStart: () => {},
+    ...environment,
+    async onEvaluation(evaluation) {
+      evaluations.push(evaluation);
+      await environment.onEvaluation?.(evaluation);
+    },
+  });
+  return { outcome, evaluations, stages };
+}
+
+const failuresOf = (evaluations: readonly Evaluation[]): Failure[] =>
+  evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
+
+/** The number of search evaluations, which come before those of the final round. */
+const searched = (stages: readonly TuneProgress[]): number =>
+  stages.filter(({ stage }) => stage === "search").length;
+
+/** Stepwise with a change to its plan. */
+function variant(name: string, change: (plan: GpuPlan) => GpuPlan): Traversal {
+  return { ...stepwise, name, plan: (problem, parameters) => change(stepwise.plan(problem, parameters)) };
+}
+
+/** Replaces text in the first shader. */
+const rewrite = (from: RegExp, to: string) => (plan: GpuPlan): GpuPlan => ({
+  ...plan,
+  shaders: plan.shaders.map((shader) => ({ ...shader, code: shader.code.replace(from, to) })),
+});
+
+/** Tries these before the rest of the space; while `test` runs, they can be found by their names. */
+async function withTraversals(added: readonly Traversal[], test: (strategy: Strategy) => Promise<void>) {
+  const all = TRAVERSALS as Traversal[];
+  all.push(...added);
+  const strategy: Strategy = {
+    ...exhaustive,
+    begin(candidates, seed) {
+      const [{ demand, predicted, roof }] = candidates;
+      const broken = added.map((traversal): Candidate => ({
+        traversal,
+        parameters: SHAPE,
+        demand,
+        predicted,
+        roof,
+      }));
+      return exhaustive.begin([...broken, ...candidates], seed);
+    },
+  };
+  try {
+    await test(strategy);
+  } finally {
+    all.splice(all.length - added.length, added.length);
+  }
+}
+
+/** The entry is there, and its winner is none of those that are broken. */
+function assertWon({ entry, gpuAlone }: TuneOutcome, traversal = "stepwise"): void {
+  assert(entry !== undefined && gpuAlone !== undefined);
+  assertEquals(entry.configuration.traversal, traversal);
+  assert(entry.result.cellsPerSecond > 0);
+}
+
+testOnGpu(
+  "what does not compile, is wrong or exceeds a limit is on record, and the run goes on",
+  async () => {
+    const broken = [
+      variant("no-wgsl", rewrite(/fn main/, "fun main")),
+      variant("wrong", rewrite(/before\[cell\] = /, "before[cell] = 1e-3f + ")),
+      {
+        ...stepwise,
+        name: "large",
+        infeasible: () => "1000000 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 32768",
+      },
+      variant(
+        "large-unnoticed",
+        rewrite(
+          /fn main([^{]*)\{/,
+          "var<workgroup> large: array<f32, 250000>;\nfn main$1{ large[id.x] = 0.0f;",
+        ),
+      ),
+    ];
+    await withTraversals(broken, async (strategy) => {
+      const { outcome, evaluations } = await record({ strategy, budget: { evaluations: 6 } });
+      const [noWgsl, wrong, large, unnoticed] = failuresOf(evaluations);
+      assertEquals(noWgsl.reason, "compile");
+      assertEquals(wrong.reason, "incorrect");
+      assertStringIncludes(wrong.message, "rounding explains");
+      assertEquals(large.reason, "limits");
+      assert(["compile", "limits"].includes(unnoticed.reason), unnoticed.reason);
+      assertEquals(evaluations.slice(0, 6).map((one) => "failure" in one), [
+        true,
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+      assertEquals(Object.values(outcome.failed).reduce((a, b) => a + b), 4);
+      assertEquals([outcome.evaluated, outcome.entry?.search.failed], [6, outcome.failed]);
+      assertWon(outcome);
+    });
+  },
+);
+
+testOnGpu("a device that is lost is opened anew, and the run goes on", async () => {
+  let held: GpuDevice | undefined = await GpuDevice.open({ timeoutMs: 60_000 });
+  const gpu = held!;
+  const loses = variant("loses", (plan) => {
+    held?.device.destroy();
+    held = undefined;
+    return plan;
+  });
+  await withTraversals([loses], async (strategy) => {
+    const { outcome, evaluations } = await record({ strategy, budget: { evaluations: 3 } }, { gpu });
+    assertEquals(failuresOf(evaluations).map(({ reason, message }) => reason + message), ["device-lost"]);
+    assertEquals(outcome.failed, { "device-lost": 1 });
+    assertWon(outcome);
+  });
+});
+
+testOnGpu("a device that is lost between two evaluations costs one of them", async () => {
+  const gpu = (await GpuDevice.open({ timeoutMs: 60_000 }))!;
+  let count = 0;
+  const onEvaluation = (): void => {
+    if (++count === 1) gpu.device.destroy();
+  };
+  const { outcome } = await record({ budget: { evaluations: 3 } }, { gpu, onEvaluation });
+  assertEquals(outcome.failed, { "device-lost": 1 });
+  assertWon(outcome);
+});
+
+testOnGpu("what is right in the search and wrong in the final round does not win", async () => {
+  let plans = 0;
+  const flaky = variant(
+    "flaky",
+    (plan) => plans++ === 0 ? plan : rewrite(/before\[cell\] = /, "before[cell] = 1e-3f + ")(plan),
+  );
+  await withTraversals([flaky], async (strategy) => {
+    const { outcome, evaluations } = await record({ strategy, budget: { evaluations: 2 } });
+    const [first, second] = evaluations;
+    assert("measurement" in first && "measurement" in second);
+    assertEquals(first.configuration.traversal, "flaky");
+    assertEquals(outcome.failed, { incorrect: 1 });
+    assertEquals([...outcome.bestOfEach.keys()], ["stepwise"]);
+    assertWon(outcome);
+    // alone, it leaves nothing that counts
+    plans = 0;
+    const alone = await record({ strategy, budget: { evaluations: 1 } });
+    assertEquals([alone.outcome.entry, alone.outcome.bestOfEach.size], [undefined, 0]);
+  });
+});
+
+testOnGpu("the entry tells the final round's samples", async () => {
+  const { outcome, evaluations } = await record({ budget: { evaluations: 1 } });
+  const [, ...again] = evaluations;
+  const samples = again.flatMap((one) => "measurement" in one ? one.measurement.samples : []);
+  assert(samples.length >= 3);
+  assertEquals(outcome.entry?.result.samples, samples);
+});
+
+testOnGpu("a budget of evaluations is kept exactly, one of time roughly", async () => {
+  const exactly = await record({ budget: { evaluations: 5 } });
+  assertEquals([exactly.outcome.evaluated, searched(exactly.stages)], [5, 5]);
+  const started = performance.now();
+  const roughly = await record({ budget: { timeNs: 1e9 } });
+  assert(performance.now() - started < 20_000); // the first candidates are always tried
+  assert(roughly.outcome.evaluated >= 3);
+  assertWon(roughly.outcome);
+});
+
+testOnGpu("an aborted run returns what it knows", async () => {
+  const before = await record({ cpuWorkers: 1 }, { signal: AbortSignal.abort() });
+  assertEquals([before.outcome.interrupted, before.evaluations], [true, []]);
+  assertEquals([before.outcome.entry, before.outcome.evaluated], [undefined, 0]);
+
+  const stop = new AbortController();
+  const within = await record({ cpuWorkers: 1, budget: { evaluations: 100 } }, {
+    signal: stop.signal,
+    onEvaluation: () => stop.abort(),
+  });
+  assertEquals([within.outcome.interrupted, within.evaluations.length], [true, 1]);
+  assertWon(within.outcome);
+  assertStringIncludes(within.outcome.balanceMessage, "interrupted");
+});
+
+Deno.test("without a GPU the CPU alone is tuned", async () => {
+  const { outcome, evaluations } = await record({ cpuWorkers: 1 }, { gpu: undefined });
+  assertEquals([outcome.evaluated, evaluations.length, outcome.copyBytesPerSecond], [1, 1, null]);
+  assertEquals(outcome.entry?.configuration.share, {
+    cpuSlices: 24,
+    gpuSlices: 0,
+    exchangeEvery: 1,
+    cpuWorkers: 1,
+  });
+  assertEquals([outcome.entry?.result.roofFraction, outcome.entry?.result.speedupOverStepwise], [null, null]);
+  assertEquals(outcome.space.candidates, []);
+});
+
+testOnGpu("a device that can't compute the reference ends the run", async () => {
+  const gpu = (await GpuDevice.open())!;
+  gpu.device.destroy();
+  await gpu.device.lost;
+  await assertRejects(() => record({}, { gpu }), DeviceError, "The GPU failed: device-lost");
+});
