@@ -13,6 +13,7 @@ export {
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";
+export { fourierLimit, heat, HEAT_DELTAS, type HeatOptions } from "./kernels/stencils/heat.ts";
 export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
 export type {

@@ -45,6 +45,9 @@ import { placesIn, shapeOf } from "./torre_shape.ts";
 import type { Dispatch, GpuPlan, Parameters, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
+/** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
+const MOST_HELD = 330;
+
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
@@ -66,10 +69,14 @@ export const diamondTorre: Traversal = {
     if (reachOf(stencil.update).diamond === 0) return "no tap reaches along x or y: there is nothing to tile";
   },
   parameterLists(problem) {
-    const slope = reachOf(problem.stencil.update).diamond;
+    const { update } = problem.stencil;
+    const slope = reachOf(update).diamond;
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
+    /** Values that a thread holds with 1 z: those of a tier, and of the tile one tier ago. */
+    const held = (dts: number): number =>
+      placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
     return {
-      dts: [1, 2, 3, 4, 5, 6, 7, 8].filter((dts) => 2 * slope * slope * dts * dts <= 128 || dts === 1),
+      dts: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].filter((dts) => dts === 1 || held(dts) <= MOST_HELD),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       bands: [1, 2, 4, 8, MAX_BANDS],
       zPerThread: [1, 2, 4],
@@ -109,7 +116,12 @@ export const diamondTorre: Traversal = {
       layout: shape.layout,
       workgroup: [threads, 1, 1],
       workgroupBytes: 2 * shape.perChunk * shape.slotLength * zPerThread * 4,
-      workgroups: [torresInRow(problem, shape.width, 0), bands, 1],
+      workgroups: [
+        torresInRow(problem, shape.width, 0),
+        bands,
+        1,
+        ...(unroll === 1 ? [] : singleWorkgroups(problem, threads)),
+      ],
     });
   },
   demand(problem, parameters) {
@@ -148,8 +160,7 @@ function planTorres(problem: Problem, parameters: Parameters): GpuPlan {
   const { threads } = parameters;
   const shape = shapeOf(problem, parameters);
   const { layout } = shape;
-  const [nx, ny, nz] = problem.grid;
-  const single = [Math.min(64, threads), 1, 1] as const;
+  const single = singleShape(threads);
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   return {
     label: `diamond-torre ${values}`,
@@ -165,12 +176,22 @@ function planTorres(problem: Problem, parameters: Parameters): GpuPlan {
       }));
       // Fewer steps than the loop's body: one at a time.
       for (let step = start + schedule.steps; step < start + steps; step++) {
-        const cover = [Math.ceil(nz / single[0]), ny, nx] as const;
-        list.push({ shader: 1, workgroups: cover, flipped: step % 2 === 1, uniforms: [] });
+        const workgroups = singleWorkgroups(problem, threads);
+        list.push({ shader: 1, workgroups, flipped: step % 2 === 1, uniforms: [] });
       }
       return list;
     },
   };
+}
+
+/** Threads along z, y, x of the steps that are too few for the loop's body. */
+function singleShape(threads: number): readonly [number, number, number] {
+  return [Math.min(64, threads), 1, 1];
+}
+
+function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [number, number, number] {
+  const [z, y, x] = singleShape(threads);
+  return [Math.ceil(nz / z), Math.ceil(ny / y), Math.ceil(nx / x)];
 }
 
 /** Reads of other threads' slots that one cell's taps along z take. */

@@ -13,7 +13,8 @@ export interface Claim {
   /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
   readonly workgroup: readonly [number, number, number];
   readonly workgroupBytes: number;
-  readonly workgroups: readonly [number, number, number];
+  /** Workgroups of every dispatch, along whichever dimension. */
+  readonly workgroups: readonly number[];
 }
 
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */

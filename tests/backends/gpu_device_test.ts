@@ -175,10 +175,16 @@ testOnGpu("a kernel that outlasts the time-out fails with 'timeout'", async (gpu
 // Fields
 
 testOnGpu("compare finds the largest difference, wherever it lies, in other layouts too", async (gpu) => {
-  const torre = { dts: 1, nt: 2, bands: 1, zPerThread: 1, threads: 11, chunk: 2, unroll: 2, lookahead: 99 };
-  using one = await GpuField.create(gpu, PROBLEM, PLAN);
-  using other = await GpuField.create(gpu, PROBLEM, diamondTorre.plan(PROBLEM, torre));
-  const cells = initialCells(PROBLEM.grid, "noise", 4);
+  const torre = { dts: 1, nt: 2, bands: 1, zPerThread: 1, threads: 150, chunk: 2, unroll: 2, lookahead: 99 };
+  // rows longer than the comparison's workgroup
+  const problem: Problem = { ...PROBLEM, grid: [3, 5, 150] };
+  using one = await GpuField.create(
+    gpu,
+    problem,
+    stepwise.plan(problem, { threadsZ: 8, threadsY: 2, threadsX: 1 }),
+  );
+  using other = await GpuField.create(gpu, problem, diamondTorre.plan(problem, torre));
+  const cells = initialCells(problem.grid, "noise", 4);
   const zeros = new Float32Array(cells.length);
   const largest = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   await one.writeCells(cells, zeros);
@@ -190,7 +196,7 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
     cells: cells.length,
   });
   assertEquals((await one.compare(other, { ago: 1 })).maxValue, 0);
-  for (const index of [0, 10, 11, 200, cells.length - 1]) {
+  for (const index of [0, 64, 149, 150, 1000, cells.length - 1]) {
     const changed = cells.slice();
     changed[index] += 0.5;
     await one.writeCells(changed, zeros);

@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { parseSpaceOptions, parseTuneOptions, type TuneOptions } from "../../tuner/cli/tune_options.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
+
+const [WAVE, HEAT] = EQUATIONS;
 
 const CHOICES = {
   traversals: ["stepwise", "marching", "diamond-torre"],
@@ -21,9 +24,9 @@ function messageOf(...args: string[]): string {
 
 Deno.test("tune without options is the wave equation of order 2 for a minute", () => {
   assertEquals(parse(), {
-    stencil: "wave",
-    order: 2,
-    courant: undefined,
+    equation: WAVE,
+    variant: 2,
+    timeStep: undefined,
     grid: undefined,
     boundary: "zero",
     steps: undefined,
@@ -45,9 +48,9 @@ Deno.test("tune takes every option of the contract", () => {
     "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
     "--cpu-workers 0 --seed 42 --start-share 0.25 --out a/b.json --json --quiet";
   assertEquals(parse(...args.split(" ")), {
-    stencil: "wave",
-    order: 14,
-    courant: 0.3,
+    equation: WAVE,
+    variant: 14,
+    timeStep: 0.3,
     grid: [17, 19, 23],
     boundary: "periodic",
     steps: 31,
@@ -113,8 +116,13 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--courant -0.1", 'found "-0.1"'],
     ["--courant NaN", 'found "NaN"'],
     ["--boundary open", 'wanted one of zero, periodic: found "open"'],
-    ["--stencil heat", "Cannot use --stencil heat: it is not available yet: wanted wave"],
-    ["--stencil maxwell", 'Cannot use --stencil: wanted wave: found "maxwell"'],
+    ["--stencil life", "Cannot use --stencil life: it is not available yet: wanted one of wave, heat"],
+    ["--stencil maxwell", 'Cannot use --stencil: wanted one of wave, heat: found "maxwell"'],
+    ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
+    ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],
+    ["--stencil heat --delta 5", 'Cannot use --delta: wanted one of 1, 2, 3, 4: found "5"'],
+    ["--stencil heat --fourier 0.2", "at most 0.166667, the stability limit of delta 1"],
+    ["--fourier 0.1", "Cannot use --fourier with --stencil wave"],
     ["--traversal swept", 'wanted one of stepwise, marching, diamond-torre: found "swept"'],
     ["--strategy genetic", 'wanted one of exhaustive, random: found "genetic"'],
     ["--cpu-workers 2.5", 'found "2.5"'],
@@ -138,6 +146,12 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
   for (const [args, message] of cases) assertStringIncludes(messageOf(...args.split(" ")), message);
 });
 
+Deno.test("heat has its own variant and time step", () => {
+  const { equation, variant, timeStep } = parse("--stencil", "heat", "--delta", "3", "--fourier", "0.05");
+  assertEquals([equation, variant, timeStep], [HEAT, 3, 0.05]);
+  assertEquals(parse("--stencil=heat").variant, 1);
+});
+
 Deno.test("help lists every option with its default, and nothing that is not there yet", () => {
   const request = parseTuneOptions(["--help"], CHOICES);
   assert("help" in request);
@@ -145,6 +159,8 @@ Deno.test("help lists every option with its default, and nothing that is not the
     "stencil",
     "order",
     "courant",
+    "delta",
+    "fourier",
     "grid",
     "boundary",
     "steps",
@@ -154,10 +170,19 @@ Deno.test("help lists every option with its default, and nothing that is not the
   ];
   const more = ["strategy", "budget", "start-share", "seed", "out", "json", "quiet", "help"];
   for (const name of [...names, ...more]) assertStringIncludes(request.help, `--${name}`);
-  for (const shown of ["default 60s", "default 2)", "default zero", "diamond-torre", "exhaustive, random"]) {
+  for (
+    const shown of [
+      "default 60s",
+      "default 2)",
+      "default 1)",
+      "default zero",
+      "diamond-torre",
+      "exhaustive, random",
+    ]
+  ) {
     assertStringIncludes(request.help, shown);
   }
-  for (const later of ["heat", "life", "elastic", "--resume", "--delta"]) {
+  for (const later of ["life", "elastic", "--resume"]) {
     assert(!request.help.includes(later), later);
   }
   assert(request.help.split("\n").every((line) => line.length <= 120));
@@ -166,7 +191,7 @@ Deno.test("help lists every option with its default, and nothing that is not the
 Deno.test("space takes the options of the problem only", () => {
   const options = parseSpaceOptions(["--order", "4", "--json", "--traversal", "marching"], CHOICES);
   assert(!("help" in options));
-  assertEquals([options.order, options.json, options.traversals], [4, true, ["marching"]]);
+  assertEquals([options.variant, options.json, options.traversals], [4, true, ["marching"]]);
   const wrong = assertThrows(() => parseSpaceOptions(["--budget", "60s"], CHOICES), UserError);
   assertStringIncludes(wrong.message, "--budget");
   const help = parseSpaceOptions(["--help"], CHOICES);

@@ -138,7 +138,7 @@ Deno.test("tune refuses what is wrong before any work, in one line", () =>
       [["--order", "3"], /--order.*2, 4, 6, 8, 10, 12, 14/],
       [["--courant", "0.9"], /--courant/],
       [["--budget", "-1s"], /--budget/],
-      [["--stencil", "heat"], /--stencil/],
+      [["--stencil", "maxwell"], /--stencil/],
       [["cube"], /cube/],
       [["--out", "/proc/nope/x.json"], /Cannot write \/proc\/nope\/x\.json/],
       [["--out", `${file}/x.json`], /Cannot (write|read) .*file\/x\.json/],
@@ -165,10 +165,13 @@ testOnGpu("Ctrl-C writes what is known, and ends with 130", () =>
       .spawn();
     const stdout = new Response(child.stdout).text();
     // the second record is the first measurement: there is something to keep
-    while ((await readJournal(journalPath(out))).records.length < 2) {
+    let hasEnded = false;
+    child.status.then(() => hasEnded = true);
+    while (!hasEnded && (await readJournal(journalPath(out))).records.length < 2) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const pressedAt = performance.now();
+    assert(!hasEnded, "the run ended before anything was measured");
     child.kill("SIGINT");
     const [{ code }, stderr] = await Promise.all([child.status, new Response(child.stderr).text()]);
     assertEquals(code, 130, stderr);

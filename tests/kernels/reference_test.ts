@@ -93,6 +93,7 @@ Deno.test("boundaries: zero ends, periodic comes round, periodic-yz is both", ()
     220,
   ]);
   assertEquals(shift(7, 7, 7, "periodic"), 102); // further than the grid is wide
+  assertEquals(shift(-7, -7, -7, "periodic"), 110);
   assertEquals([shift(1, 0, 0, "periodic-yz"), shift(0, 4, -5, "periodic-yz")], [0, 202]);
 });
 

@@ -1,6 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import { fold } from "../../kernels/expression.ts";
-import { secondDerivative, stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 
 Deno.test("second derivatives of order 2 to 8 are the known fractions", () => {
   const known: Record<number, number[]> = {

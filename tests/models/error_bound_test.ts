@@ -3,7 +3,8 @@ import { add, constant, multiply, subtract, tap } from "../../kernels/expression
 import { initialValue } from "../../kernels/initial_field.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { type Boundary, cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
-import { secondDerivative, stabilityLimit, wave, waveUpdate } from "../../kernels/stencils/wave.ts";
+import { secondDerivative } from "../../kernels/stencils/cross.ts";
+import { stabilityLimit, wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import { errorBound } from "../../models/error_bound.ts";
 
 const GRID: Grid = [9, 7, 11];

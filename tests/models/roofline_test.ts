@@ -66,7 +66,7 @@ function gcells(demand: Demand, device: DeviceModel = H100): number {
 async function recorded(): Promise<
   Map<number, { predicted: number; measured: number; traversal: string }[]>
 > {
-  const path = new URL("../../fixtures/h100/profile.json.journal.jsonl", import.meta.url);
+  const path = new URL("../../fixtures/h100/wave.json.journal.jsonl", import.meta.url);
   const { records } = parseJournal(await Deno.readFile(path));
   const runs = new Map<number, { predicted: number; measured: number; traversal: string }[]>();
   let problem: Problem | undefined;

@@ -31,6 +31,9 @@ const WANTED_LIMITS = [
   "maxComputeWorkgroupsPerDimension",
 ] as const;
 
+/** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
+const LOST = /\bdevice is lost\b/i;
+
 /** What {@linkcode GpuDevice.timed} was asked to run. */
 export interface Recording {
   /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
@@ -122,8 +125,10 @@ export class GpuDevice implements Disposable {
     // all popped at once: between two awaits another caller could push its own
     const scopes = Array.from({ length: 3 }, () => this.device.popErrorScope().catch(() => null));
     const errors = await Promise.all(scopes);
-    this.#requireDevice();
     const error = errors.find((error) => error !== null);
+    const lost = [error, thrown].find((one) => one && LOST.test((one as Error).message));
+    if (lost) this.#lost ??= (lost as Error).message;
+    this.#requireDevice();
     if (error instanceof GPUOutOfMemoryError) {
       throw new RunFailure("out-of-memory", error.message || "not enough memory on the device");
     }

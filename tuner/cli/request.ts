@@ -4,7 +4,6 @@
  * @module
  */
 import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
@@ -36,7 +35,7 @@ export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promi
   if (device.gpu === null && cpuWorkers === 0) {
     throw new UserError("Cannot tune: there is no WebGPU adapter, and --cpu-workers 0 leaves the CPU out");
   }
-  const stencil = wave(options.order, { courant: options.courant });
+  const stencil = options.equation.create(options.variant, options.timeStep);
   if (options.grid !== undefined) requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
   const traversals = TRAVERSALS.filter(({ name }) =>
     options.traversals.length === 0 || options.traversals.includes(name)

@@ -4,13 +4,13 @@
  * @module
  */
 import { BOUNDARIES, type Boundary, type Grid } from "../../kernels/stencils/stencil.ts";
-import { stabilityLimit, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { type Equation, EQUATIONS } from "../../kernels/stencils/all.ts";
 import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber } from "./option_values.ts";
 import { type OptionSpec, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** Stencils of the contract that later versions bring; not advertised. */
-const LATER_STENCILS = ["heat", "life", "elastic", "heat-1d", "ks"];
+const LATER_STENCILS = ["life", "elastic", "heat-1d", "ks"];
 
 /** More workers than any machine has cores is a slip of the finger. */
 const MAX_WORKERS = 1024;
@@ -20,11 +20,12 @@ const MAX_STEPS = 10_000;
 
 /** What `tune` is asked to do. `undefined` stands for what only the device can tell. */
 export interface TuneOptions {
-  readonly stencil: "wave";
-  /** Order in space. */
-  readonly order: number;
-  /** C = cΔt/h, within the stability limit. @default {undefined} 0.9 of the limit */
-  readonly courant: number | undefined;
+  /** The equation. */
+  readonly equation: Equation;
+  /** Its order or delta. */
+  readonly variant: number;
+  /** Its time step without dimensions, within the stability limit. @default {undefined} 0.9 of the limit */
+  readonly timeStep: number | undefined;
   /** @default {undefined} one that fits the device */
   readonly grid: Grid | undefined;
   /** @default {"zero"} */
@@ -54,9 +55,9 @@ export interface TuneOptions {
 /** What `space` is asked to show. */
 export type SpaceOptions = Pick<
   TuneOptions,
-  | "stencil"
-  | "order"
-  | "courant"
+  | "equation"
+  | "variant"
+  | "timeStep"
   | "grid"
   | "boundary"
   | "steps"
@@ -81,12 +82,29 @@ export interface HelpRequest {
 
 const string = (value: string, help: string): OptionSpec => ({ type: "string", value, help });
 
+/** The two options that belong to one equation. */
+function equationSpecs({ name, variant, timeStep }: Equation): Record<string, OptionSpec> {
+  const values = variant.values.join(", ");
+  return {
+    [variant.name]: string("N", `${name}: ${variant.title}: ${values} (default ${variant.default})`),
+    [timeStep.name]: string(
+      "X",
+      `${name}: ${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
+    ),
+  };
+}
+
 /** Options that say which problem, and what may compute it. */
 function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
   return {
-    stencil: { ...string("NAME", "equation: wave"), default: "wave" },
-    order: { ...string("N", `order in space: ${WAVE_ORDERS.join(", ")}`), default: "2" },
-    courant: string("C", "cΔt/h, up to the stability limit (default 0.9 of it)"),
+    stencil: {
+      ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
+      default: EQUATIONS[0].name,
+    },
+    ...Object.fromEntries(EQUATIONS.flatMap((equation) => Object.entries(equationSpecs(equation)))) as Record<
+      Equation["variant"]["name"] | Equation["timeStep"]["name"],
+      OptionSpec & { type: "string" }
+    >,
     grid: string("XxYxZ", "cells along x, y, z (default: one that fits the device)"),
     boundary: { ...string("NAME", `around the grid: ${BOUNDARIES.join(", ")}`), default: BOUNDARIES[0] },
     steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
@@ -194,8 +212,10 @@ export function parseSpaceOptions(
 /** Values of {@linkcode problemSpecs}, as given. */
 interface ProblemValues {
   readonly stencil: string;
-  readonly order: string;
+  readonly order: string | undefined;
+  readonly delta: string | undefined;
   readonly courant: string | undefined;
+  readonly fourier: string | undefined;
   readonly grid: string | undefined;
   readonly boundary: string;
   readonly steps: string | undefined;
@@ -209,14 +229,26 @@ function readProblem(
   choices: Pick<Choices, "traversals">,
 ): Omit<SpaceOptions, "json"> {
   if (LATER_STENCILS.includes(values.stencil)) {
-    throw new UserError(`Cannot use --stencil ${values.stencil}: it is not available yet: wanted wave`);
+    const names = EQUATIONS.map(({ name }) => name).join(", ");
+    throw new UserError(
+      `Cannot use --stencil ${values.stencil}: it is not available yet: wanted one of ${names}`,
+    );
   }
-  const stencil = oneOf("stencil", values.stencil, ["wave"] as const);
-  const order = readNumber("order", values.order, {
-    wanted: `one of ${WAVE_ORDERS.join(", ")}`,
-    isRight: (order) => (WAVE_ORDERS as readonly number[]).includes(order),
-  });
-  const limit = stabilityLimit(order);
+  const name = oneOf("stencil", values.stencil, EQUATIONS.map(({ name }) => name));
+  const equation = EQUATIONS.find((equation) => equation.name === name)!;
+  for (const other of EQUATIONS) {
+    const foreign = [other.variant.name, other.timeStep.name].find((option) => values[option] !== undefined);
+    if (other !== equation && foreign !== undefined) {
+      throw new UserError(`Cannot use --${foreign} with --stencil ${name}: it belongs to ${other.name}`);
+    }
+  }
+  const { variant: { name: variantName, values: variants, ...choice }, timeStep } = equation;
+  const variant = ifGiven(values[variantName], (text) =>
+    readNumber(variantName, text, {
+      wanted: `one of ${variants.join(", ")}`,
+      isRight: (value) => variants.includes(value),
+    })) ?? choice.default;
+  const limit = timeStep.limit(variant);
   const cpuWorkers = ifGiven(
     values["cpu-workers"],
     (text) =>
@@ -229,12 +261,14 @@ function readProblem(
     throw new UserError("Cannot use --no-gpu with --cpu-workers 0: nothing is left that could compute");
   }
   return {
-    stencil,
-    order,
-    courant: ifGiven(values.courant, (text) =>
-      readNumber("courant", text, {
-        wanted: `a number above 0 and at most ${limit.toFixed(6)}, the stability limit of order ${order}`,
-        isRight: (courant) => courant > 0 && courant <= limit,
+    equation,
+    variant,
+    timeStep: ifGiven(values[timeStep.name], (text) =>
+      readNumber(timeStep.name, text, {
+        wanted: `a number above 0 and at most ${
+          limit.toFixed(6)
+        }, the stability limit of ${variantName} ${variant}`,
+        isRight: (value) => value > 0 && value <= limit,
       })),
     grid: ifGiven(values.grid, readGrid),
     boundary: oneOf("boundary", values.boundary, BOUNDARIES),

@@ -1,0 +1,59 @@
+/**
+ * What cross-shaped stencils have in common: the coefficients of the central second derivative, its largest value
+ * and its effect on a wave, and the sums of taps that it weighs.
+ *
+ * @module
+ */
+import { add, type Expression, tap } from "../expression.ts";
+
+/**
+ * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
+ * c_k = 2(−1)^(k+1) (p!)² / (k² (p−k)! (p+k)!), c_0 = −2 Σ c_k. The paper's Table 1 prints c_0/2.
+ *
+ * @param order 2p, even, at least 2
+ */
+export function secondDerivative(order: number): number[] {
+  const p = order / 2;
+  const coefficients = [0];
+  for (let k = 1; k <= p; k++) {
+    // (p!)² / ((p−k)! (p+k)!) as a product of k factors, to stay exact for longer
+    let ratio = 1;
+    for (let i = 1; i <= k; i++) ratio *= (p - k + i) / (p + i);
+    coefficients.push((k % 2 === 1 ? 2 : -2) * ratio / (k * k));
+  }
+  coefficients[0] = -2 * coefficients.slice(1).reduce((sum, c) => sum + c, 0);
+  return coefficients;
+}
+
+/** S = |c_0| + 2Σ|c_k|: what the second derivative multiplies the shortest wave by, at most. */
+export function spreadOf([centre, ...sides]: readonly number[]): number {
+  return Math.abs(centre) + 2 * sides.reduce((sum, c) => sum + Math.abs(c), 0);
+}
+
+/** −G(θ) = c_0 + 2Σ c_k cos kθ: what the second derivative multiplies a wave of phase θ = kh a cell by. */
+export function symbolAt([centre, ...sides]: readonly number[], theta: number): number {
+  return sides.reduce((sum, c, i) => sum + 2 * c * Math.cos((i + 1) * theta), centre);
+}
+
+/** The six cells at a distance along the axes, pairs first: a short chain of additions is what a thread waits for. */
+export function sixAt(distance: number): Expression {
+  const k = distance;
+  return add(
+    add(tap(0, 0, -k), tap(0, 0, k)),
+    add(tap(0, -k, 0), tap(0, k, 0)),
+    add(tap(-k, 0, 0), tap(k, 0, 0)),
+  );
+}
+
+/** The mean of a function of three phases over all waves of a large grid, on 16³ midpoints. */
+export function meanOverWaves(value: (phases: readonly [number, number, number]) => number): number {
+  const points = 16;
+  const thetas = Array.from({ length: points }, (_, i) => Math.PI * (i + 0.5) / points);
+  let sum = 0;
+  for (const x of thetas) {
+    for (const y of thetas) {
+      for (const z of thetas) sum += value([x, y, z]);
+    }
+  }
+  return sum / points ** 3;
+}

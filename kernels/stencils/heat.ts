@@ -1,0 +1,115 @@
+/**
+ * Heat diffusion in three dimensions, first order in time and order 2δ in space: a cross-shaped stencil of 6δ + 1
+ * points (Liu, Perumalla, "Efficient Large-scale Parallel Stencil Computation on Multi-Core and Multi-GPU
+ * Accelerated Clusters", Eq. 9; δ is their computing-dependency order):
+ *
+ *     μ(t+1) = μ + Fo Σ_d (c_0 μ + Σ_k c_k (μ_{+k} + μ_{−k})),    Fo = αΔt/h²
+ *
+ * @module
+ */
+import { add, constant, type Expression, multiply, type Offset, tap } from "../expression.ts";
+import { meanOverWaves, secondDerivative, sixAt, spreadOf, symbolAt } from "./cross.ts";
+import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
+
+/** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
+export const HEAT_DELTAS = [1, 2, 3, 4] as const;
+
+/** Largest stable Fourier number Fo = αΔt/h² in three dimensions: 2/(3S), S = |c_0| + 2Σ|c_k|. */
+export function fourierLimit(delta: number): number {
+  return 2 / (3 * spreadOf(secondDerivative(2 * delta)));
+}
+
+/** Weights of the update: `centre`·μ + Σ_k `sides[k−1]`·(the six cells at distance k). */
+export interface HeatWeights {
+  /** Weight of the cell itself. */
+  readonly centre: number;
+  /** Weight of the six cells at distance 1, 2, … */
+  readonly sides: readonly number[];
+}
+
+/** The update of heat diffusion as an expression; whole-number weights make it exact on whole numbers. */
+export function heatUpdate({ centre, sides }: HeatWeights): Expression {
+  const arms = sides.map((weight, i) => multiply(constant(weight), sixAt(i + 1)));
+  return add(multiply(constant(centre), tap(0, 0, 0)), ...arms);
+}
+
+/** Options of {@linkcode heat}. */
+export interface HeatOptions {
+  /**
+   * Fo = αΔt/h², above 0 and at most {@linkcode fourierLimit}.
+   * @default {0.9 · fourierLimit(delta)}
+   */
+  fourier?: number;
+}
+
+/**
+ * Heat diffusion of one reach.
+ *
+ * @param delta δ, one of {@linkcode HEAT_DELTAS}
+ * @param options the Fourier number
+ * @returns the stencil, reach δ along each axis, one time level
+ * @throws {RangeError} for another δ, or a Fourier number beyond the stability limit
+ *
+ * @example
+ * ```ts
+ * import { heat } from "./heat.ts";
+ * import { tapsOf } from "../expression.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(tapsOf(heat(2).update).length, 13);
+ * ```
+ */
+export function heat(delta: number, options: HeatOptions = {}): Stencil {
+  if (!(HEAT_DELTAS as readonly number[]).includes(delta)) {
+    throw new RangeError(
+      `Cannot build the heat stencil: delta must be ${HEAT_DELTAS.join(", ")}: current value is ${delta}`,
+    );
+  }
+  const limit = fourierLimit(delta);
+  const fourier = options.fourier ?? 0.9 * limit;
+  if (!(fourier > 0 && fourier <= limit)) {
+    throw new RangeError(
+      `Cannot build the heat stencil: the Fourier number αΔt/h² must be above 0 and at most ${
+        limit.toFixed(6)
+      }, ` +
+        `the stability limit of delta ${delta}: current value is ${fourier}`,
+    );
+  }
+  const coefficients = secondDerivative(2 * delta);
+  const [c0, ...sides] = coefficients;
+  /** What a step multiplies the wave with phases θ = kh along the axes by. */
+  const factor = (phases: readonly number[]): number =>
+    phases.reduce((sum, theta) => sum + fourier * symbolAt(coefficients, theta), 1);
+  return {
+    name: "heat",
+    variant: { delta },
+    title: `heat diffusion, delta ${delta}`,
+    update: heatUpdate({ centre: 1 + 3 * fourier * c0, sides: sides.map((c) => fourier * c) }),
+    errorGrowth: (steps) => Math.sqrt(varianceGrowth(factor, steps)),
+    planeWave: (grid, modes) => decayingWave(grid, modes, factor),
+  };
+}
+
+/** λⁿ cos(k·r), which the scheme carries without error when λ = 1 − Fo Σ_d G(k_d h). */
+function decayingWave(
+  grid: Grid,
+  modes: Offset,
+  factor: (phases: readonly number[]) => number,
+): ExactSolution {
+  const phases = modes.map((mode, axis) => 2 * Math.PI * mode / grid[axis]);
+  const lambda = factor(phases);
+  return {
+    at: ([x, y, z], step) => lambda ** step * Math.cos(phases[0] * x + phases[1] * y + phases[2] * z),
+  };
+}
+
+/** Σ_j ⟨λ^2j⟩ over the steps: a unit error in a wave is λ^j of it j steps later. At least 1, the last step's own. */
+function varianceGrowth(factor: (phases: readonly number[]) => number, steps: number): number {
+  return Math.max(
+    1,
+    meanOverWaves((phases) => {
+      const square = factor(phases) ** 2;
+      return square === 1 ? steps : (1 - square ** steps) / (1 - square);
+    }),
+  );
+}

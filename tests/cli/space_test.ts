@@ -1,0 +1,74 @@
+import { assert, assertEquals } from "@std/assert";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { renderSpace, spaceRecord } from "../../tuner/cli/space.ts";
+import type { Candidate, Space } from "../../tuner/search/space.ts";
+import { runTask } from "./run_task.ts";
+
+const PROBLEM = { stencil: wave(4), grid: [64, 32, 16], boundary: "periodic", steps: 12 } as const;
+
+function candidate(threadsZ: number, predicted: number): Candidate {
+  const parameters = { threadsZ, threadsY: 4, threadsX: 1 };
+  return {
+    traversal: stepwise,
+    parameters,
+    demand: stepwise.demand(PROBLEM, parameters),
+    predicted,
+    roof: 80e9,
+  };
+}
+
+const SPACE: Space = {
+  candidates: [candidate(16, 50e9), candidate(8, 25e9)],
+  refused: [{ traversal: "diamond-torre", reason: "no end to start from" }],
+  combinations: 1234,
+  infeasible: [{ traversal: "stepwise", count: 1232, example: "2048 threads in a workgroup" }],
+};
+
+Deno.test("the space for people: what is left out and why, and the first to be tried", () => {
+  assertEquals(
+    renderSpace(PROBLEM, SPACE),
+    `acoustic wave equation, order 4, grid 64x32x16, periodic boundary, 12 steps
+2 configurations of 1,234 combinations
+Left out: diamond-torre: no end to start from
+Left out: 1,232 of stepwise, for example: 2048 threads in a workgroup
+
+The first to be tried (predicted rate against the best prediction; traffic per cell update):
+     traversal  predicted  traffic  parameters
+  1  stepwise        100%   12.0 B  threadsZ=16 threadsY=4 threadsX=1
+  2  stepwise         50%   12.0 B  threadsZ=8 threadsY=4 threadsX=1`,
+  );
+});
+
+Deno.test("of a large space the first 30 are shown", () => {
+  const candidates = Array.from({ length: 2000 }, (_, i) => candidate(i + 1, 1e9));
+  const lines = renderSpace(PROBLEM, { ...SPACE, candidates }).split("\n");
+  assertEquals(lines.filter((line) => /^ +\d+ {2}stepwise/.test(line)).length, 30);
+  assertEquals(lines.at(-1), "  … and 1,970 more: --json lists all");
+});
+
+Deno.test("without a GPU there is no space to show", () => {
+  const space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+  assertEquals(renderSpace(PROBLEM, space).split("\n"), [
+    "acoustic wave equation, order 4, grid 64x32x16, periodic boundary, 12 steps",
+    "0 configurations of 0 combinations",
+    "There is no GPU to search a space for: tune measures the CPU alone.",
+  ]);
+});
+
+Deno.test("the space as a record survives JSON", () => {
+  const record = spaceRecord(PROBLEM, SPACE);
+  assertEquals(JSON.parse(JSON.stringify(record)), record);
+  assertEquals(record.candidates[0].predictedCellsPerSecond, 50e9);
+  assertEquals([record.problem.order, record.problem.steps, record.combinations], [4, 12, 1234]);
+});
+
+Deno.test("the task space prints one JSON document, and refuses the options of tune", async () => {
+  const { code, stdout, stderr } = await runTask("space", ["--grid", "24x20x16", "--steps", "12", "--json"]);
+  assertEquals([code, stderr], [0, ""]);
+  const { problem, candidates } = JSON.parse(stdout);
+  assertEquals(problem.grid, [24, 20, 16]);
+  assert(Array.isArray(candidates));
+  const wrong = await runTask("space", ["--budget", "5s"]);
+  assertEquals([wrong.code, wrong.stdout], [2, ""]);
+});

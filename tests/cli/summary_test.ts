@@ -1,0 +1,149 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { describeConfiguration, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
+import type { Configuration, Measurement } from "../../tuner/configuration.ts";
+import type { TuneOutcome } from "../../tuner/tune.ts";
+import { DEVICE, ENTRY } from "../profile/sample_profile.ts";
+
+const PROBLEM: Problem = { stencil: wave(2), grid: [100, 90, 80], boundary: "zero", steps: 96 };
+
+const alone = { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 96, cpuWorkers: 0 };
+
+function measure(configuration: Configuration, cellsPerSecond: number): Measurement {
+  return {
+    configuration,
+    cellsPerSecond,
+    confidence95: [0.99 * cellsPerSecond, 1.01 * cellsPerSecond],
+    samples: [cellsPerSecond],
+    spread: 0,
+    verification: ENTRY.verification,
+    compileNs: 1e6,
+  };
+}
+
+const STEPWISE = measure({ traversal: "stepwise", parameters: { threadsZ: 256 }, share: alone }, 226e9);
+const TORRE = measure({ traversal: "diamond-torre", parameters: { dts: 5, nt: 96 }, share: alone }, 741e9);
+const CPU = measure({
+  traversal: "stepwise",
+  parameters: {},
+  share: { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 8 },
+}, 9.5e9);
+const TOGETHER = measure(ENTRY.configuration, 770e9);
+
+const OUTCOME: TuneOutcome = {
+  problem: PROBLEM,
+  copyBytesPerSecond: 2995e9,
+  space: { candidates: [], refused: [], combinations: 0, infeasible: [] },
+  entry: ENTRY,
+  gpuAlone: TORRE,
+  cpuAlone: CPU,
+  together: TOGETHER,
+  cpuMessage: undefined,
+  balanceMessage: "the times agree within 5%",
+  bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE]]),
+  evaluated: 96,
+  failed: { compile: 1, "device-lost": 2 },
+  interrupted: false,
+  elapsedNs: 60e9,
+};
+
+const CONTEXT = { device: DEVICE, written: "profiles/test.json" };
+
+Deno.test("the summary says what is fastest, how it was verified, and by how much it won", () => {
+  assertEquals(
+    renderSummary(OUTCOME, CONTEXT),
+    `acoustic wave equation, order 2, grid 100x90x80, zero boundary, f32, 96 steps
+Test GPU 80GB, copies 2,995 GB/s, Test CPU (8 cores)
+
+Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
+  770 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s), 82% of its roof, 3.4× the best stepwise
+  verified against gpu stepwise 64x4x1: largest error 0.00000100, bound 0.000100
+
+  GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast  stepwise threadsZ=256
+  GPU diamond-torre   741 Gcells/s  the fastest is 1.0× as fast  diamond-torre dts=5 nt=96
+  CPU alone          9.50 Gcells/s  the fastest is 81× as fast   CPU, 8 workers
+  GPU and CPU         770 Gcells/s  the fastest                  diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
+  Balance: the times agree within 5%
+
+96 evaluations of a space of 0 in 1 min 00 s; failed: 1 compile, 2 device-lost
+Profile: profiles/test.json`,
+  );
+});
+
+Deno.test("the summary of a CPU alone, of one evaluation", () => {
+  const entry = {
+    ...ENTRY,
+    configuration: CPU.configuration,
+    result: { ...ENTRY.result, cellsPerSecond: 9.5e9, roofFraction: null, speedupOverStepwise: null },
+  };
+  const text = renderSummary({
+    ...OUTCOME,
+    copyBytesPerSecond: null,
+    entry,
+    gpuAlone: undefined,
+    together: undefined,
+    bestOfEach: new Map(),
+    balanceMessage: "the CPU computes alone: there is no GPU",
+    evaluated: 1,
+    failed: {},
+  }, { device: { ...DEVICE, gpu: null }, written: "p.json" });
+  const [, device, , winner, rate] = text.split("\n");
+  assertEquals(device, "no GPU, Test CPU (8 cores)");
+  assertEquals(winner, "Fastest: CPU, 8 workers");
+  assertEquals(rate, "  9.50 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s)");
+  assertStringIncludes(text, "\n1 evaluation of a space of 0 in 1 min 00 s\n");
+});
+
+Deno.test("where nothing verified, the summary says so, and why", () => {
+  const text = renderSummary({
+    ...OUTCOME,
+    entry: undefined,
+    gpuAlone: undefined,
+    cpuAlone: undefined,
+    together: undefined,
+    bestOfEach: new Map(),
+    cpuMessage: "no CPU workers were asked for",
+    space: { ...OUTCOME.space, refused: [{ traversal: "diamond-torre", reason: "no end to start from" }] },
+    failed: { incorrect: 96 },
+    interrupted: true,
+  }, { ...CONTEXT, written: undefined });
+  assertEquals(text.split("\n").slice(3), [
+    "No configuration verified: no profile was written.",
+    "",
+    "  CPU alone: no CPU workers were asked for",
+    "  Balance: the times agree within 5%",
+    "",
+    "96 evaluations of a space of 0 in 1 min 00 s; failed: 96 incorrect",
+    "Not tried: diamond-torre: no end to start from",
+    "Interrupted: this is what was known by then.",
+  ]);
+});
+
+Deno.test("ties at the top are told", () => {
+  const entry = { ...ENTRY, tieSet: [...ENTRY.tieSet, ...ENTRY.tieSet] };
+  assertStringIncludes(
+    renderSummary({ ...OUTCOME, entry }, CONTEXT),
+    "\n  2 configurations cannot be told apart at the top\n",
+  );
+});
+
+Deno.test("the record for machines survives JSON, and has null for what is not there", () => {
+  const record = summaryRecord(OUTCOME, CONTEXT);
+  assertEquals(JSON.parse(JSON.stringify(record)), record);
+  assertEquals(record.profile, "profiles/test.json");
+  assertEquals(record.bestOfEach["diamond-torre"]?.cellsPerSecond, 741e9);
+  assertEquals(record.device.measured.copyBytesPerSecond, 2995e9);
+  const empty = summaryRecord({ ...OUTCOME, entry: undefined, together: undefined }, {
+    ...CONTEXT,
+    written: undefined,
+  });
+  assertEquals([empty.profile, empty.entry, empty.together, empty.cpuMessage], [null, null, null, null]);
+});
+
+Deno.test("a configuration in one line", () => {
+  const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  assertEquals(describeConfiguration({ ...CPU.configuration, share }), "CPU, 1 worker");
+  assertEquals(describeConfiguration(TORRE.configuration), "diamond-torre dts=5 nt=96");
+  assert(!describeConfiguration({ ...TORRE.configuration, parameters: {} }).endsWith(" "));
+});

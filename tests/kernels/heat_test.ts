@@ -1,0 +1,172 @@
+import { assert, assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std/assert";
+import { fold } from "../../kernels/expression.ts";
+import { indexOf, layOut } from "../../kernels/layout.ts";
+import { runReference } from "../../kernels/reference.ts";
+import { fourierLimit, heat, HEAT_DELTAS, heatUpdate } from "../../kernels/stencils/heat.ts";
+import { cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import {
+  assertExact,
+  assertWithinBound,
+  describeCase,
+  initialCells,
+  maxAbs,
+  type OracleCase,
+} from "./oracle_case.ts";
+
+/** Heat diffusion's shape with whole-number weights: exact on whole numbers. */
+function wholeNumberHeat(delta: number): Stencil {
+  const sides = Array.from({ length: delta }, (_, i) => [1, -1, 1, -1][i]);
+  return {
+    ...heat(delta),
+    title: `whole-number heat, delta ${delta}`,
+    update: heatUpdate({ centre: -1, sides }),
+  };
+}
+
+for (const delta of HEAT_DELTAS) {
+  Deno.test(`the wave of delta ${delta} satisfies the update exactly, and its weights add up to 1`, () => {
+    const stencil = heat(delta);
+    const at = (value: (offset: readonly [number, number, number]) => number): number =>
+      fold<number>(stencil.update, {
+        tap: ({ offset }) => value(offset),
+        constant: (value) => value,
+        add: (left, right) => left + right,
+        subtract: (left, right) => left - right,
+        multiply: (left, right) => left * right,
+      });
+    assertAlmostEquals(at(() => 1), 1, 1e-14);
+    const exact = stencil.planeWave!([9, 10, 11], [1, -2, 3]);
+    for (const step of [0, 1, 17]) {
+      const next = at(([dx, dy, dz]) => exact.at([3 + dx, 4 + dy, 5 + dz], step));
+      assertAlmostEquals(next, exact.at([3, 4, 5], step + 1), 1e-13);
+    }
+  });
+
+  Deno.test(`stability limit of delta ${delta}: the shortest wave just keeps its amplitude`, () => {
+    const shortest = heat(delta, { fourier: fourierLimit(delta) }).planeWave!([2, 2, 2], [1, 1, 1]);
+    assertAlmostEquals(shortest.at([0, 0, 0], 1), -1, 1e-12);
+  });
+
+  Deno.test(`delta ${delta}: a periodic grid keeps its heat, and f32 keeps within the bound`, () => {
+    const grid: Grid = [7, 6, 9], stencil = heat(delta), steps = 40;
+    const start = initialCells(grid, "noise", 3);
+    const run = { update: stencil.update, grid, boundary: "periodic", steps } as const;
+    const levels = { current: Float64Array.from(start), previous: Float64Array.from(start) };
+    const exact = runReference(levels, run).current;
+    const sum = (cells: ArrayLike<number>): number =>
+      Array.from(cells).reduce((total, value) => total + value, 0);
+    assertAlmostEquals(sum(exact), sum(start), 1e-9);
+    const single = runReference({ current: start, previous: start }, run).current;
+    const error = maxAbs(exact.map((value, i) => value - single[i]));
+    const bound = errorBound({
+      stencil,
+      steps,
+      maxField: maxAbs(start),
+      kernels: 1,
+      periodicCells: cellsOf(grid),
+    });
+    assertLess(error, bound);
+    assertLess(bound / 1000, error);
+  });
+
+  Deno.test(`delta ${delta}: CPU workers give the oracle's bits`, async () => {
+    const grid: Grid = [7, 5, 11], steps = 9, { update } = heat(delta);
+    for (const boundary of ["zero", "periodic"] as const) {
+      const pool = await CpuPool.create({ workers: 2 });
+      try {
+        const layout = layOut(grid, { pad: [delta, delta, delta] });
+        const field = await pool.load({ update, layout, boundary });
+        await field.setInitial("noise", { seed: 5 });
+        await field.run({ steps });
+        const start = initialCells(grid, "noise", 5);
+        const expected =
+          runReference({ current: start, previous: start }, { update, grid, boundary, steps }).current;
+        const result = expected.map((_, i) =>
+          field.current[indexOf(layout, [Math.floor(i / 55), Math.floor(i / 11) % 5, i % 11])]
+        );
+        assertEquals(result, expected);
+      } finally {
+        pool.dispose();
+      }
+    }
+  });
+}
+
+Deno.test("other deltas and Fourier numbers beyond the limit are refused, naming both", () => {
+  assertThrows(() => heat(5), RangeError, "delta must be 1, 2, 3, 4: current value is 5");
+  assertThrows(() => heat(1, { fourier: 0.17 }), RangeError, "0.166667, the stability limit of delta 1");
+  assert(heat(1, { fourier: 1 / 6 }).errorGrowth(10) > 1);
+});
+
+const torre = { chunk: 8, lookahead: 99, bands: 1 };
+const CASES: readonly Omit<OracleCase, "stencil">[] = [
+  { traversal: stepwise, grid: [5, 7, 13], parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 }, runs: [7] },
+  {
+    traversal: stepwise,
+    grid: [5, 2, 3],
+    boundary: "periodic",
+    parameters: { threadsZ: 4, threadsY: 2, threadsX: 1 },
+    runs: [6],
+  },
+  {
+    traversal: marching,
+    grid: [11, 5, 19],
+    parameters: { threadsZ: 8, threadsY: 4, pieces: 2 },
+    runs: [6, 1],
+  },
+  {
+    traversal: marching,
+    grid: [3, 7, 5],
+    boundary: "periodic",
+    parameters: { threadsZ: 8, threadsY: 2, pieces: 2 },
+    runs: [5],
+  },
+  {
+    traversal: diamondTorre,
+    grid: [23, 9, 13],
+    parameters: { ...torre, dts: 1, nt: 4, zPerThread: 2, threads: 7, chunk: 2, unroll: 2 },
+    runs: [4, 7],
+  },
+  {
+    traversal: diamondTorre,
+    grid: [41, 3, 5],
+    parameters: { ...torre, dts: 1, nt: 2, bands: 4, zPerThread: 1, threads: 5, chunk: 2, unroll: 1 },
+    runs: [9],
+  },
+];
+
+for (const oracleCase of CASES) {
+  const { unroll = 1 } = oracleCase.parameters;
+  for (const delta of HEAT_DELTAS) {
+    if (unroll > 1 && delta > 2) continue; // software devices compile such a shader for 20 s
+    // few steps, two bands of them: whole numbers grow fast
+    const { nt, bands, ...others } = oracleCase.parameters;
+    const parameters = nt === undefined ? others : { ...others, nt: 2, bands: Math.min(2, bands) };
+    const exact = { ...oracleCase, parameters, stencil: wholeNumberHeat(delta), runs: [3] };
+    testOnGpu(`bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+  }
+  for (const delta of unroll > 1 ? [1] : [1, 3]) {
+    const real = { ...oracleCase, stencil: heat(delta) };
+    testOnGpu(`within the bound: ${describeCase(real)}`, (gpu) => assertWithinBound(gpu, real));
+  }
+}
+
+testOnGpu("a torre of heat over two tiles in x and y, and several bands", async (gpu) => {
+  const parameters = { ...torre, dts: 2, nt: 4, bands: 4, zPerThread: 2, threads: 16, chunk: 4, unroll: 2 };
+  const oracleCase: OracleCase = {
+    traversal: diamondTorre,
+    stencil: heat(1),
+    grid: [61, 17, 31],
+    parameters,
+    runs: [16, 5],
+  };
+  await assertWithinBound(gpu, oracleCase);
+  const exact = { ...parameters, nt: 2, bands: 2 };
+  await assertExact(gpu, { ...oracleCase, parameters: exact, stencil: wholeNumberHeat(1), runs: [5] });
+});

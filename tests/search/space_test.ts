@@ -1,0 +1,162 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { defaultGrid } from "../../tuner/default_problem.ts";
+import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { type Candidate, combine, enumerateSpace } from "../../tuner/search/space.ts";
+
+/** Limits of an NVIDIA H100 80GB HBM3 (Deno 2.9.6, Vulkan, 2026-11-21). */
+const H100: DeviceLimits = {
+  maxStorageBufferBindingSize: 2147483644,
+  maxBufferSize: 4292870144,
+  maxComputeWorkgroupStorageSize: 49152,
+  maxComputeInvocationsPerWorkgroup: 1024,
+  maxComputeWorkgroupSizeX: 1024,
+  maxComputeWorkgroupSizeY: 1024,
+  maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65535,
+};
+
+function problemOf(order: number, change: Partial<Problem> = {}): Problem {
+  const stencil = wave(order);
+  const grid = defaultGrid(stencil, { limits: H100, isFallback: false });
+  return { stencil, grid, boundary: "zero", steps: 96, ...change };
+}
+
+const spaceOf = (problem: Problem, traversals = TRAVERSALS) =>
+  enumerateSpace(problem, { traversals, limits: H100, device: { copyBytesPerSecond: 2995e9 } });
+
+const nameOf = ({ traversal, parameters }: Candidate): string =>
+  `${traversal.name} ${JSON.stringify(parameters)}`;
+
+Deno.test("combine gives every combination once, the last list fastest", () => {
+  assertEquals([...combine({ a: [1, 2], b: [3, 4] })], [{ a: 1, b: 3 }, { a: 1, b: 4 }, { a: 2, b: 3 }, {
+    a: 2,
+    b: 4,
+  }]);
+  assertEquals([...combine({})], [{}]);
+  assertEquals([...combine({ a: [1, 2], b: [] })], []);
+});
+
+Deno.test("every candidate is feasible, and none comes twice", () => {
+  const problem = problemOf(2);
+  const { candidates, combinations, infeasible, refused } = spaceOf(problem);
+  assertEquals(new Set(candidates.map(nameOf)).size, candidates.length);
+  for (const { traversal, parameters, demand, predicted, roof } of candidates) {
+    assertEquals(traversal.infeasible(problem, parameters, H100), undefined);
+    assertEquals(demand, traversal.demand(problem, parameters));
+    assert(predicted > 0 && predicted <= roof * (1 + 1e-9) && Number.isFinite(roof));
+  }
+  assertEquals(refused, []);
+  const left = infeasible.reduce((sum, { count }) => sum + count, 0);
+  assertEquals(candidates.length + left, combinations);
+  for (const { count, example } of infeasible) assert(count > 0 && example.length > 0);
+});
+
+Deno.test("the best predicted of every traversal come first, then all by prediction", () => {
+  for (const order of [2, 8]) {
+    const { candidates } = spaceOf(problemOf(order));
+    const first = candidates.slice(0, 12);
+    const names = first.map(({ traversal }) => traversal.name);
+    assertEquals(names.slice(0, 3), TRAVERSALS.map(({ name }) => name));
+    for (const { name } of TRAVERSALS) {
+      const best = (from: readonly Candidate[]): number =>
+        Math.max(...from.filter((one) => one.traversal.name === name).map(({ predicted }) => predicted));
+      assertEquals(names.filter((one) => one === name).length, 4);
+      assertEquals(best(first), best(candidates));
+      assertEquals(best(first), first.find(({ traversal }) => traversal.name === name)!.predicted);
+    }
+    // ways to write one shape take turns, so that the order is not strict: compare tenths
+    const rest = candidates.slice(12), tenth = Math.floor(rest.length / 10);
+    const means = Array.from(
+      { length: 10 },
+      (_, i) =>
+        rest.slice(i * tenth, (i + 1) * tenth).reduce((sum, { predicted }) => sum + predicted, 0) / tenth,
+    );
+    assert(means[0] > 1.2 * means[5], means.join());
+  }
+});
+
+Deno.test("a traversal that refuses is told with its reason, and has no candidates", () => {
+  const { candidates, refused } = spaceOf(problemOf(2, { boundary: "periodic", grid: [64, 64, 64] }));
+  assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre"]);
+  assertStringIncludes(refused[0].reason, "periodic");
+  assertEquals(new Set(candidates.map(({ traversal }) => traversal.name)), new Set(["stepwise", "marching"]));
+});
+
+Deno.test("what the limits forbid is counted, with an example", () => {
+  const problem = problemOf(2, { grid: [64, 64, 64] });
+  const limits = { ...H100, maxComputeInvocationsPerWorkgroup: 64 };
+  const { candidates, infeasible } = enumerateSpace(problem, {
+    traversals: [stepwise],
+    limits,
+    device: { copyBytesPerSecond: 1e12 },
+  });
+  for (const { demand } of candidates) assert(demand.threadsPerWorkgroup <= 64);
+  assertEquals(infeasible.length, 1);
+  assertStringIncludes(infeasible[0].example, "maxComputeInvocationsPerWorkgroup is 64");
+  const none = enumerateSpace(problem, {
+    traversals: [stepwise, diamondTorre],
+    limits: { ...H100, maxStorageBufferBindingSize: 1024 },
+    device: { copyBytesPerSecond: 1e12 },
+  });
+  assertEquals(none.candidates, []);
+  assertEquals(none.infeasible.map(({ traversal }) => traversal), ["stepwise", "diamond-torre"]);
+});
+
+for (const order of WAVE_ORDERS) {
+  Deno.test(`order ${order}: what is feasible can be planned within the limits`, () => {
+    const problems = [
+      problemOf(order),
+      problemOf(order, { boundary: "periodic" }),
+      problemOf(order, { grid: [37, 211, 61], steps: 29 }),
+      problemOf(order, { grid: [5, 3, 2], steps: 29 }),
+      problemOf(order, { grid: [9, 70_001, 10], steps: 29 }),
+      problemOf(order, { grid: [70_001, 9, 10], steps: 29 }),
+      problemOf(order, { grid: [9, 10, 70_001], steps: 29, boundary: "periodic" }),
+    ];
+    const draw = seededRandom(order);
+    for (const problem of problems) {
+      const { grid } = problem;
+      const { candidates } = spaceOf(problem);
+      const sample = TRAVERSALS.flatMap(({ name }) => {
+        const all = candidates.filter(({ traversal }) => traversal.name === name);
+        return all.length === 0 ? [] : Array.from({ length: 6 }, () => all[Math.floor(draw() * all.length)]);
+      });
+      assert(sample.length > 0);
+      for (const candidate of sample) {
+        const { traversal, parameters } = candidate;
+        const plan = traversal.plan(problem, parameters);
+        const name = `${nameOf(candidate)} on ${grid.join("x")}`;
+        assert(plan.layout.length * 4 <= H100.maxStorageBufferBindingSize, name);
+        assert(plan.layout.length >= cellsOf(grid), name);
+        for (const start of [0, 1]) {
+          const dispatches = plan.dispatches(problem.steps, start);
+          assert(dispatches.length > 0, name);
+          for (const { shader, workgroups, uniforms } of dispatches) {
+            assert(plan.shaders[shader] !== undefined, name);
+            const isRight = (count: number): boolean =>
+              Number.isInteger(count) && count >= 1 && count <= H100.maxComputeWorkgroupsPerDimension;
+            assert(workgroups.every(isRight), `${name}: ${workgroups.join("x")} workgroups`);
+            assert(uniforms.length <= 64, `${name}: ${uniforms.length} uniforms`);
+            assert(uniforms.every((value) => Number.isInteger(value) && Math.abs(value) < 2 ** 31), name);
+          }
+        }
+      }
+    }
+  });
+}
+
+Deno.test("ways to write one shape take turns with the next best shapes", () => {
+  const torres = spaceOf(problemOf(2), [diamondTorre]).candidates.slice(0, 12);
+  const shapes = new Set(
+    torres.map(({ parameters: { dts, nt, bands, zPerThread, threads } }) =>
+      [dts, nt, bands, zPerThread, threads].join()
+    ),
+  );
+  assert(shapes.size >= 4, `${shapes.size} shapes among the first 12`);
+});
