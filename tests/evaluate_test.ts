@@ -55,6 +55,15 @@ Deno.test("an error that is infinite or no number is a wrong result, one at the 
   assertEquals(refute({ ...verification, bound: NaN })?.reason, "incorrect");
 });
 
+Deno.test("a clock that tells no time is a failure, at once", async () => {
+  for (const timeNs of [0, NaN, -1, Infinity]) {
+    const { evaluation, runner } = await evaluateFake({ batchNs: () => timeNs });
+    const message = `the device's clock says that 1 runs took ${timeNs} ns`;
+    assertEquals(failureOf(evaluation), { reason: "incorrect", message });
+    assertEquals(runner.batches, [1]);
+  }
+});
+
 Deno.test("failures of every reason become data, wherever they happen", async () => {
   const reasons: FailureReason[] = [
     "compile",

@@ -5,6 +5,7 @@
  * @module
  */
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
+import { RunFailure } from "./backends/gpu_device.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "./configuration.ts";
 import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS, sampleUntilStable } from "./measure/sampling.ts";
 import { summarize } from "./measure/statistics.ts";
@@ -45,14 +46,14 @@ export async function evaluate(
   try {
     runner = await prepare();
     await runner.initialise();
-    const firstNs = await runner.run();
+    const run = timedRun(runner);
+    const firstNs = await run(1);
     const verification = await runner.verify();
     const failure = refute(verification);
     if (failure !== undefined) return { configuration, failure };
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
     const isPromising = updates / (firstNs * 1e-9) > FAR_BELOW * best;
-    const run = runner.run.bind(runner);
     const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,
@@ -69,6 +70,18 @@ export async function evaluate(
   } finally {
     runner?.dispose();
   }
+}
+
+/** Runs in batches whose time is one; a clock that tells none is a failure of the configuration's. */
+function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
+  return async (repetitions) => {
+    const timeNs = await runner.run(repetitions);
+    if (timeNs > 0 && Number.isFinite(timeNs)) return timeNs;
+    throw new RunFailure(
+      "incorrect",
+      `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`,
+    );
+  };
 }
 
 /** Why a verification is a refutation; undefined where it is none. */

@@ -293,6 +293,9 @@ class TuningRun implements Disposable {
   async measureCpu(deadlineNs: number): Promise<CpuResult> {
     const { request: { cpuWorkers }, environment: { now, signal, onProgress } } = this;
     if (this.#pool === undefined) return { message: "no CPU workers were asked for" };
+    if (this.#reference === undefined) {
+      return { message: "not measured: there is no reference to verify it with" };
+    }
     if (signal.aborted) return { message: "interrupted before the CPU was measured" };
     onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: this.best?.cellsPerSecond });
     const [slices] = this.#problem.grid;
@@ -478,6 +481,13 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       this.#gpu = undefined;
     }
+    // without a GPU the CPU goes on alone, with a reference of its own
+    if (this.#gpu !== undefined || this.#pool === undefined) return;
+    this.#reference = undefined;
+    this.#reference = await makeReference({ problem: this.#problem }).catch((error) => {
+      if (!isFailure(error)) throw error;
+      return undefined;
+    });
   }
 }
 
