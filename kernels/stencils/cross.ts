@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { add, type Expression, tap } from "../expression.ts";
+import { add, constant, type Expression, multiply, tap } from "../expression.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -35,9 +35,21 @@ export function symbolAt([centre, ...sides]: readonly number[], theta: number): 
   return sides.reduce((sum, c, i) => sum + 2 * c * Math.cos((i + 1) * theta), centre);
 }
 
-/** The six cells at a distance along the axes, pairs first: a short chain of additions is what a thread waits for. */
-export function sixAt(distance: number): Expression {
-  const k = distance;
+/** Weights of a cross-shaped update, the same along every axis. */
+export interface CrossWeights {
+  /** Weight of the cell itself. */
+  readonly centre: number;
+  /** Weight of the six cells at distance 1, 2, … */
+  readonly sides: readonly number[];
+}
+
+/** For every distance 1, 2, … its weight times the sum of the six cells that far away along the axes. */
+export function armsOf(sides: readonly number[]): Expression[] {
+  return sides.map((weight, i) => multiply(constant(weight), sixAt(i + 1)));
+}
+
+/** Pairs first: a short chain of additions is what a thread waits for. */
+function sixAt(k: number): Expression {
   return add(
     add(tap(0, 0, -k), tap(0, 0, k)),
     add(tap(0, -k, 0), tap(0, k, 0)),

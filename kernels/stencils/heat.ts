@@ -8,7 +8,7 @@
  * @module
  */
 import { add, constant, type Expression, multiply, type Offset, tap } from "../expression.ts";
-import { meanOverWaves, secondDerivative, sixAt, spreadOf, symbolAt } from "./cross.ts";
+import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
@@ -19,18 +19,9 @@ export function fourierLimit(delta: number): number {
   return 2 / (3 * spreadOf(secondDerivative(2 * delta)));
 }
 
-/** Weights of the update: `centre`·μ + Σ_k `sides[k−1]`·(the six cells at distance k). */
-export interface HeatWeights {
-  /** Weight of the cell itself. */
-  readonly centre: number;
-  /** Weight of the six cells at distance 1, 2, … */
-  readonly sides: readonly number[];
-}
-
 /** The update of heat diffusion as an expression; whole-number weights make it exact on whole numbers. */
-export function heatUpdate({ centre, sides }: HeatWeights): Expression {
-  const arms = sides.map((weight, i) => multiply(constant(weight), sixAt(i + 1)));
-  return add(multiply(constant(centre), tap(0, 0, 0)), ...arms);
+export function heatUpdate({ centre, sides }: CrossWeights): Expression {
+  return add(multiply(constant(centre), tap(0, 0, 0)), ...armsOf(sides));
 }
 
 /** Options of {@linkcode heat}. */

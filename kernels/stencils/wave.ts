@@ -7,7 +7,7 @@
  * @module
  */
 import { add, constant, type Expression, multiply, type Offset, subtract, tap } from "../expression.ts";
-import { meanOverWaves, secondDerivative, sixAt, spreadOf, symbolAt } from "./cross.ts";
+import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
@@ -18,17 +18,9 @@ export function stabilityLimit(order: number): number {
   return 2 / Math.sqrt(3 * spreadOf(secondDerivative(order)));
 }
 
-/** Weights of a cross-shaped update with the level before: `centre`·F − F(t−1) + Σ_k `sides[k−1]`·(six cells). */
-export interface CrossWeights {
-  readonly centre: number;
-  /** Weight of the six cells at distance 1, 2, … */
-  readonly sides: readonly number[];
-}
-
 /** The update of the wave equation as an expression; whole-number weights make it exact on whole numbers. */
 export function waveUpdate({ centre, sides }: CrossWeights): Expression {
-  const arms = sides.map((weight, i) => multiply(constant(weight), sixAt(i + 1)));
-  return add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...arms);
+  return add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides));
 }
 
 /** Options of {@linkcode wave}. */
