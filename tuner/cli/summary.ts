@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../device.ts";
 import type { TuneOutcome } from "../tune.ts";
@@ -133,9 +132,4 @@ export function describeConfiguration({ traversal, parameters, share }: Configur
   const gpu = `${traversal} ${values}`.trim();
   if (cpuSlices === 0) return gpu;
   return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
-}
-
-/** Cells of a problem, for people. */
-export function describeCells(grid: readonly [number, number, number]): string {
-  return `${(cellsOf(grid) / 1e6).toPrecision(3)} million cells`;
 }

@@ -3,11 +3,18 @@
  *
  * @module
  */
+import { dirname } from "node:path";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import type { DeviceDescription } from "../device.ts";
 import { Journal, journalPath } from "../profile/journal.ts";
-import { describeProblem, JSON_SCHEMA_NAME, type Profile, SCHEMA_VERSION } from "../profile/schema.ts";
+import {
+  describeProblem,
+  JSON_SCHEMA_NAME,
+  type Profile,
+  type ProfileDevice,
+  SCHEMA_VERSION,
+} from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { tune, type TuneOutcome, type TuneStart } from "../tune.ts";
@@ -17,6 +24,9 @@ import { EXIT } from "./report_error.ts";
 import { resolveRequest } from "./request.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
+
+/** Who wrote a profile or a journal. */
+const TOOL = { name: "facet", version: VERSION };
 
 /**
  * Runs the command.
@@ -39,8 +49,7 @@ export async function run(args: string[]): Promise<number> {
 async function tuneDevice(options: TuneOptions): Promise<number> {
   const { stencil, traversals, device, cpuWorkers } = await resolveRequest(options);
   const out = options.out ?? defaultProfilePath(device);
-  const forProfile = { ...device, measured: { copyBytesPerSecond: null } };
-  await checkWritable(out, { device: forProfile });
+  await checkWritable(out, { device: measuredDevice(device, null) });
 
   const stop = new AbortController();
   const interrupt = (): void => {
@@ -90,6 +99,11 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   }
 }
 
+/** A device as profiles and journals have it. */
+function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
+  return { ...device, measured: { copyBytesPerSecond } };
+}
+
 /** Writes the profile, prints the summary. */
 async function report(
   outcome: TuneOutcome,
@@ -99,9 +113,9 @@ async function report(
     const profile: Profile = {
       $schema: JSON_SCHEMA_NAME,
       schemaVersion: SCHEMA_VERSION,
-      tool: { name: "facet", version: VERSION },
+      tool: TOOL,
       createdAt: new Date().toISOString(),
-      device: { ...device, measured: { copyBytesPerSecond: outcome.copyBytesPerSecond } },
+      device: measuredDevice(device, outcome.copyBytesPerSecond),
       entries: [outcome.entry],
     };
     await writeProfile(out, profile);
@@ -115,11 +129,10 @@ async function report(
 
 /** Opens the journal beside the profile; its directory is made where it is missing. */
 async function openJournal(out: string, device: DeviceDescription, start: TuneStart): Promise<Journal> {
-  const directory = out.includes("/") ? out.slice(0, out.lastIndexOf("/")) : ".";
-  if (directory !== "") await Deno.mkdir(directory, { recursive: true });
+  await Deno.mkdir(dirname(out), { recursive: true });
   return await Journal.open(journalPath(out), {
-    tool: { name: "facet", version: VERSION },
-    device: { ...device, measured: { copyBytesPerSecond: start.copyBytesPerSecond } },
+    tool: TOOL,
+    device: measuredDevice(device, start.copyBytesPerSecond),
     problem: describeProblem(start.problem),
     kernelSource: await hashKernels(start),
   });
