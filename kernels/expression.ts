@@ -1,10 +1,14 @@
 /**
  * The language in which the update of a cell is written, once.
  *
- * An expression is a tree of **taps** (the value of a neighbour now or one step ago), constants, sums,
- * differences and products. It has no text of its own: whoever needs one folds the tree with an
- * {@linkcode Algebra}. The oracle folds it to a number, the WGSL writer to shader text, the WebAssembly
- * writer to instructions, the error bound to a count of roundings.
+ * An expression is a tree of **taps** (the value of a neighbour now, one step ago, or already one step ahead),
+ * constants, a signal that depends on time alone, sums, differences, products and comparisons. It has no text of
+ * its own: whoever needs one folds the tree with an {@linkcode Algebra}. The oracle folds it to a number, the WGSL
+ * writer to shader text, the WebAssembly writer to instructions, the error bound to a count of roundings.
+ *
+ * **Partial sums.** An expression may take another at an offset, as the box of 26 neighbours takes the sum of a
+ * column nine times. A traversal that visits the column only once can keep its sum; all others see the expression
+ * taken apart into taps.
  *
  * @module
  */
@@ -12,40 +16,67 @@
 /** Where a tap lies from the cell that is updated, in cells along x, y, z. */
 export type Offset = readonly [x: number, y: number, z: number];
 
+/** Time level of a tap: 0, the newest, t; 1, the one before, t − 1; −1, what this step has already made, t + 1. */
+export type Ago = -1 | 0 | 1;
+
 /** The value of one cell that an update reads. */
 export interface Tap {
   /** What tells a tap from other nodes. */
   readonly kind: "tap";
   /** Where it lies from the updated cell. */
   readonly offset: Offset;
-  /** 0: the newest time level, t. 1: the level before, t − 1. */
-  readonly ago: 0 | 1;
+  readonly ago: Ago;
+  /** Which field, or after the last field which material: see `update.ts`. */
+  readonly plane: number;
 }
+
+/** An expression at another cell. */
+export interface PartialSum {
+  readonly kind: "partial";
+  readonly of: Expression;
+  readonly offset: Offset;
+}
+
+/** Operations of two values. `atLeast` is 1 where left ≥ right, else 0. */
+export type Operation = "add" | "subtract" | "multiply" | "atLeast";
 
 /** An update of a cell as a tree. */
 export type Expression =
   | Tap
+  | PartialSum
   | { readonly kind: "constant"; readonly value: number }
-  | { readonly kind: "add" | "subtract" | "multiply"; readonly left: Expression; readonly right: Expression };
+  | { readonly kind: "signal" }
+  | { readonly kind: Operation; readonly left: Expression; readonly right: Expression };
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
 export interface Algebra<T> {
   tap(tap: Tap): T;
   constant(value: number): T;
+  /** The update's signal at this step. */
+  signal(): T;
   add(left: T, right: T): T;
   subtract(left: T, right: T): T;
   multiply(left: T, right: T): T;
+  atLeast(left: T, right: T): T;
+  /**
+   * What stands for `of` at `offset`; undefined: take it apart.
+   * @default {always taken apart}
+   */
+  partial?(of: Expression, offset: Offset): T | undefined;
 }
 
-/** The cell at `offset`, now (`ago` = 0) or one step ago (`ago` = 1). */
-export function tap(x: number, y: number, z: number, ago: 0 | 1 = 0): Tap {
-  return { kind: "tap", offset: [x, y, z], ago };
+/** The cell at `offset` of the first field, now (`ago` = 0) or one step ago (`ago` = 1). */
+export function tap(x: number, y: number, z: number, ago: Ago = 0, plane = 0): Tap {
+  return { kind: "tap", offset: [x, y, z], ago, plane };
 }
 
 /** A number; every target rounds it to its own precision. */
 export function constant(value: number): Expression {
   return { kind: "constant", value };
 }
+
+/** The value of the update's signal at this step. */
+export const SIGNAL: Expression = { kind: "signal" };
 
 /** The sum of the terms, from left to right: ((a + b) + c) + … */
 export function add(first: Expression, ...rest: Expression[]): Expression {
@@ -62,82 +93,147 @@ export function multiply(left: Expression, right: Expression): Expression {
   return { kind: "multiply", left, right };
 }
 
+/** 1 where left ≥ right, else 0. */
+export function atLeast(left: Expression, right: Expression): Expression {
+  return { kind: "atLeast", left, right };
+}
+
+/** The value that `of` has `x`, `y`, `z` cells away. */
+export function partial(of: Expression, x: number, y: number, z: number): Expression {
+  return { kind: "partial", of, offset: [x, y, z] };
+}
+
 /** Replaces every node of the tree, leaves first, by what the algebra makes of it. */
-export function fold<T>(expression: Expression, algebra: Algebra<T>): T {
+export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset = [0, 0, 0]): T {
   switch (expression.kind) {
     case "tap":
-      return algebra.tap(expression);
+      return algebra.tap(shiftTap(expression, at));
     case "constant":
       return algebra.constant(expression.value);
-    default:
-      return algebra[expression.kind](fold(expression.left, algebra), fold(expression.right, algebra));
-  }
-}
-
-/** Every tap of the expression once, in the order of first appearance. */
-export function tapsOf(expression: Expression): Tap[] {
-  const found = new Map<string, Tap>();
-  const visit = (node: Expression): void => {
-    if (node.kind === "tap") {
-      found.set(`${node.offset},${node.ago}`, node);
-    } else if (node.kind !== "constant") {
-      visit(node.left);
-      visit(node.right);
+    case "signal":
+      return algebra.signal();
+    case "partial": {
+      const offset = plus(expression.offset, at);
+      return algebra.partial?.(expression.of, offset) ?? fold(expression.of, algebra, offset);
     }
-  };
-  visit(expression);
-  return [...found.values()];
-}
-
-/** How far an update sees. */
-export interface Reach {
-  /** Cells along each axis. */
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  /** Largest |Δx| + |Δy| of any tap: the slope of a diamond torre. */
-  readonly diamond: number;
-}
-
-/** How far the taps of the expression lie from the updated cell. */
-export function reachOf(expression: Expression): Reach {
-  const reach = { x: 0, y: 0, z: 0, diamond: 0 };
-  for (const { offset: [x, y, z] } of tapsOf(expression)) {
-    reach.x = Math.max(reach.x, Math.abs(x));
-    reach.y = Math.max(reach.y, Math.abs(y));
-    reach.z = Math.max(reach.z, Math.abs(z));
-    reach.diamond = Math.max(reach.diamond, Math.abs(x) + Math.abs(y));
+    default:
+      return algebra[expression.kind](
+        fold(expression.left, algebra, at),
+        fold(expression.right, algebra, at),
+      );
   }
-  return reach;
 }
 
-/** Whether the update reads the level before the newest one, t − 1. */
-export function readsPrevious(expression: Expression): boolean {
-  return tapsOf(expression).some((tap) => tap.ago === 1);
+/** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
+export const NUMBERS: Omit<Algebra<number>, "tap"> = {
+  constant: (value) => value,
+  signal: () => 0,
+  add: (left, right) => left + right,
+  subtract: (left, right) => left - right,
+  multiply: (left, right) => left * right,
+  atLeast: (left, right) => left >= right ? 1 : 0,
+};
+
+/**
+ * Folds several expressions, and what appears in them more than once only one time.
+ *
+ * @param keep called with the value of what is used again; returns what stands for it from then on
+ */
+export function foldShared<T>(
+  expressions: readonly Expression[],
+  algebra: Algebra<T>,
+  keep: (value: T) => T,
+): T[] {
+  /** Different nodes, each after its operands, which are named by their index. */
+  const nodes: { node: Expression; operands: number[]; uses: number }[] = [];
+  const known = new Map<string, number>();
+  const enter = (node: Expression): number => {
+    const operands = "left" in node ? [enter(node.left), enter(node.right)] : [];
+    const key = "left" in node ? `${node.kind} ${operands}` : leafKey(node);
+    const index = known.get(key);
+    if (index !== undefined) {
+      // its operands are used once, however often it is used itself
+      for (const operand of operands) nodes[operand].uses--;
+      nodes[index].uses++;
+      return index;
+    }
+    known.set(key, nodes.length);
+    nodes.push({ node, operands, uses: 1 });
+    return nodes.length - 1;
+  };
+  const roots = expressions.map((expression) => enter(takeApart(expression, algebra)));
+  const kept = new Map<number, T>();
+  const valueOf = (index: number): T => {
+    if (kept.has(index)) return kept.get(index)!;
+    const { node, operands: [left, right], uses } = nodes[index];
+    const value = "left" in node ? algebra[node.kind](valueOf(left), valueOf(right)) : fold(node, algebra);
+    if (uses < 2 || node.kind === "constant" || node.kind === "signal") return value;
+    const again = keep(value);
+    kept.set(index, again);
+    return again;
+  };
+  return roots.map(valueOf);
 }
 
-/** What rounding can do to one evaluation: see `models/error_bound.ts`. */
-export interface Arithmetic {
-  /** Additions, subtractions and multiplications of one update: its flops. */
-  readonly operations: number;
-  /** Most roundings that any one tap's value passes through. */
-  readonly depth: number;
-  /** Σ|weight| over the taps: the largest |result| when every |tap| is at most 1. */
-  readonly magnitude: number;
-}
-
-/** Counts operations, the deepest chain of roundings and the sum of absolute weights. */
-export function arithmeticOf(expression: Expression): Arithmetic {
-  const join = (product: boolean) => (a: Arithmetic, b: Arithmetic): Arithmetic => ({
-    operations: a.operations + b.operations + 1,
-    depth: Math.max(a.depth, b.depth) + 1,
-    magnitude: product ? a.magnitude * b.magnitude : a.magnitude + b.magnitude,
+/** The tree with every partial sum that the algebra does not keep replaced by what it is made of. */
+function takeApart(expression: Expression, algebra: Algebra<unknown>): Expression {
+  return fold<Expression>(expression, {
+    tap: (tap) => tap,
+    constant,
+    signal: () => SIGNAL,
+    add: (left, right) => ({ kind: "add", left, right }),
+    subtract,
+    multiply,
+    atLeast,
+    partial: (of, offset) =>
+      algebra.partial?.(of, offset) === undefined ? undefined : { kind: "partial", of, offset },
   });
-  return fold<Arithmetic>(expression, {
-    tap: () => ({ operations: 0, depth: 0, magnitude: 1 }),
-    constant: (value) => ({ operations: 0, depth: 1, magnitude: Math.abs(value) }),
-    add: join(false),
-    subtract: join(false),
-    multiply: join(true),
-  });
+}
+
+function leafKey(node: Exclude<Expression, { left: Expression }>): string {
+  switch (node.kind) {
+    case "tap":
+      return tapKey(node);
+    case "constant":
+      return `${node.value}`;
+    case "signal":
+      return "signal";
+    case "partial":
+      return `partial ${node.offset} of ${JSON.stringify(node.of)}`;
+  }
+}
+
+/** A text that two taps share exactly if they read the same value. */
+export function tapKey({ offset, ago, plane }: Tap): string {
+  return `tap ${offset} ${ago} ${plane}`;
+}
+
+/** Whether two expressions are written alike. */
+export function isSame(a: Expression, b: Expression): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The tap as the cell `at` sees it. */
+function shiftTap(tap: Tap, at: Offset): Tap {
+  return at.every((cells) => cells === 0) ? tap : { ...tap, offset: plus(tap.offset, at) };
+}
+
+function plus(a: Offset, b: Offset): Offset {
+  return [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+}
+
+/** Every tap of the expressions once, in the order of first appearance; partial sums taken apart. */
+export function tapsIn(expressions: readonly Expression[]): Tap[] {
+  const found = new Map<string, Tap>();
+  const visit: Algebra<void> = {
+    tap: (tap) => void found.set(tapKey(tap), tap),
+    constant: () => {},
+    signal: () => {},
+    add: () => {},
+    subtract: () => {},
+    multiply: () => {},
+    atLeast: () => {},
+  };
+  for (const expression of expressions) fold(expression, visit);
+  return [...found.values()];
 }

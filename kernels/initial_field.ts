@@ -5,13 +5,17 @@
  * @module
  */
 import type { Grid } from "./stencils/stencil.ts";
+import type { Material, Update } from "./update.ts";
 
 /**
  * What a run starts from. `noise`: multiples of 2⁻²³ in [−1, 1). `integers`: whole numbers in [−4, 3], on
- * which f32 is exact and comparisons are bit for bit. Both levels, t and t − 1, hold the same values: the
- * field starts at rest, so that its amplitude stays bounded.
+ * which f32 is exact and comparisons are bit for bit. `binary`: ones in a quarter of the cells, zeros elsewhere.
+ * All levels hold the same values: the field starts at rest, so that its amplitude stays bounded.
  */
-export type InitialField = "noise" | "integers";
+export type InitialField = "noise" | "integers" | "binary";
+
+/** Largest |value| of an initial field. */
+export const AMPLITUDE: Readonly<Record<InitialField, number>> = { noise: 1, integers: 4, binary: 1 };
 
 /** Multipliers of the hash: odd, from the fractional parts of √2, √3, √5, and Murmur3's finaliser. */
 export const HASH = {
@@ -30,8 +34,46 @@ export function hashCell([x, y, z]: Grid, seed: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The initial value of a cell, exact in f32. */
-export function initialValue(kind: InitialField, cell: Grid, seed: number): number {
-  const hash = hashCell(cell, seed);
-  return kind === "noise" ? (hash >>> 8) * 2 ** -23 - 1 : (hash >>> 29) - 4;
+/** How the seeds of two planes of one problem differ: 2³² by the golden ratio. */
+export const PLANE_SEED = 0x9e3779b9;
+
+/** The hash of a cell of a plane. */
+export function hashPlane(cell: Grid, plane: number, seed: number): number {
+  return hashCell(cell, (seed + Math.imul(plane, PLANE_SEED)) | 0);
+}
+
+/** The initial value of a field's cell, exact in f32. */
+export function initialValue(kind: InitialField, cell: Grid, seed: number, plane = 0): number {
+  const hash = hashPlane(cell, plane, seed);
+  switch (kind) {
+    case "noise":
+      return (hash >>> 8) * 2 ** -23 - 1;
+    case "integers":
+      return (hash >>> 29) - 4;
+    case "binary":
+      return hash >>> 30 === 0 ? 1 : 0;
+  }
+}
+
+/** The value of a material's cell: one of its eight. */
+export function materialValue({ values }: Material, cell: Grid, seed: number, plane: number): number {
+  return values[hashPlane(cell, plane, seed) >>> 29];
+}
+
+/** The initial values of a whole row of any plane, z = 0, 1, … */
+export function initialRow(
+  { fields, materials, kind, seed }: Pick<Update, "fields" | "materials"> & {
+    kind: InitialField;
+    seed: number;
+  },
+  [x, y]: readonly [x: number, y: number],
+  plane: number,
+  row: Float32Array,
+): void {
+  const material = materials[plane - fields.length];
+  for (let z = 0; z < row.length; z++) {
+    row[z] = material === undefined
+      ? initialValue(kind, [x, y, z], seed, plane)
+      : materialValue(material, [x, y, z], seed, plane);
+  }
 }

@@ -1,7 +1,8 @@
 /**
  * Where a grid's cells lie in memory. One order everywhere: x slowest, z fastest. Around the grid lie pads:
  * the frame of zeros or the periodic images that taps reach, and room for whatever a traversal touches
- * beyond. A row is one x and y; rows start at a multiple of the alignment.
+ * beyond. A row is one x and y; rows start at a multiple of the alignment. Where there are several fields, a slice
+ * holds one plane of each after another, so that slices stay in one piece.
  *
  * @module
  */
@@ -14,9 +15,13 @@ export interface Layout {
   readonly pad: Grid;
   /** Cells from one row to the next (y + 1). */
   readonly pitch: number;
-  /** Cells from one slice to the next (x + 1). */
+  /** Fields and materials. */
+  readonly planes: number;
+  /** Cells from one plane to the next (the same x, the next field). */
+  readonly plane: number;
+  /** Cells from one slice to the next (x + 1): all planes. */
   readonly slice: number;
-  /** Index of cell (0, 0, 0). */
+  /** Index of cell (0, 0, 0) of plane 0. */
   readonly origin: number;
   /** Cells in the whole array. */
   readonly length: number;
@@ -36,20 +41,28 @@ export interface LayoutOptions {
    * @default {false}
    */
   sharedPads?: boolean;
+  /** @default {1} */
+  planes?: number;
 }
 
 /** Lays out a grid with at least the pads asked for; those along z grow to the alignment. */
-export function layOut(grid: Grid, { pad, align = 8, sharedPads = false }: LayoutOptions): Layout {
+export function layOut(
+  grid: Grid,
+  { pad, align = 8, sharedPads = false, planes = 1 }: LayoutOptions,
+): Layout {
   const roundUp = (cells: number): number => Math.ceil(cells / align) * align;
   const [nx, ny, nz] = grid;
   const [px, py] = pad;
   const pz = roundUp(pad[2]);
   const pitch = roundUp(pz + nz + (sharedPads ? 0 : pad[2]));
-  const slice = pitch * (ny + 2 * py);
+  const plane = pitch * (ny + 2 * py);
+  const slice = planes * plane;
   return {
     grid,
     pad: [px, py, pz],
     pitch,
+    planes,
+    plane,
     slice,
     origin: px * slice + py * pitch + pz,
     length: slice * (nx + 2 * px) + pz,
@@ -58,8 +71,9 @@ export function layOut(grid: Grid, { pad, align = 8, sharedPads = false }: Layou
 
 /** Index of a cell; negative coordinates lie in the pads. */
 export function indexOf(
-  { origin, slice, pitch }: Layout,
+  { origin, slice, pitch, plane: perPlane }: Layout,
   [x, y, z]: readonly [number, number, number],
+  plane = 0,
 ): number {
-  return origin + x * slice + y * pitch + z;
+  return origin + x * slice + plane * perPlane + y * pitch + z;
 }

@@ -10,7 +10,8 @@
  *
  * **Many steps.** The error made in one step travels on as the scheme carries any field. Errors of different
  * steps and cells are independent, so variances add: the standard deviation after n steps is that of one step
- * times `errorGrowth(n)` = √(Σ_j ‖G_j‖²), with G_j the response j steps later to a unit error.
+ * times `errorGrowth(n)` = √(Σ_j ‖G_j‖²), with G_j the response j steps later to a unit error; every sub-step makes
+ * errors of its own. Updates of whole numbers make none.
  *
  * **All cells.** λ = 8 leaves 2 exp(−32) = 2.5 · 10⁻¹⁴ for one cell, and 2.5 · 10⁻⁵ for any of 10⁹ cells.
  *
@@ -27,7 +28,8 @@
  *
  * @module
  */
-import { arithmeticOf, type Expression, fold, type Tap, tapsOf } from "../kernels/expression.ts";
+import { type Expression, fold, NUMBERS, type Tap } from "../kernels/expression.ts";
+import { arithmeticOf, onlyExpression, tapsOf, type Update } from "../kernels/update.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 
 /** Largest relative error of one f32 rounding to nearest. */
@@ -77,18 +79,25 @@ export function errorBound({ stencil, steps, maxField, kernels, periodicCells }:
     );
   }
   if (steps === 0) return 0;
+  const ownGrowth = stencil.errorGrowth(steps);
+  if (ownGrowth === 0) return 0;
   const { depth, magnitude } = arithmeticOf(stencil.update);
   const uniform = uniformGrowth(stencil.update, steps);
   const drift = periodicCells === undefined ? 0 : uniform.squares / periodicCells;
-  const growth = Math.sqrt(stencil.errorGrowth(steps) ** 2 + drift);
+  const growth = Math.sqrt(stencil.update.substeps.length * ownGrowth ** 2 + drift);
   const random = LAMBDA * Math.sqrt(kernels * depth) * UNIT_ROUNDOFF * magnitude * maxField * growth;
   return kernels === 2 ? random : random + weightError(stencil.update) * maxField * uniform.sum;
 }
 
-/** Σ|U_j| and ΣU_j² over the steps: how a unit error in every cell goes on, U_{j+1} = a U_j + b U_{j−1}. */
-function uniformGrowth(update: Expression, steps: number): { sum: number; squares: number } {
-  const a = onTaps(update, (tap) => tap.ago === 0 ? 1 : 0);
-  const b = onTaps(update, (tap) => tap.ago === 1 ? 1 : 0);
+/**
+ * Σ|U_j| and ΣU_j² over the steps: how a unit error in every cell goes on, U_{j+1} = a U_j + b U_{j−1}. Updates of
+ * several fields here are first-order systems, whose differences do not see a uniform field: U stays 1.
+ */
+function uniformGrowth(update: Update, steps: number): { sum: number; squares: number } {
+  const expression = onlyExpression(update);
+  if (expression === undefined) return { sum: steps, squares: steps };
+  const a = onTaps(expression, (tap) => tap.ago === 0 ? 1 : 0);
+  const b = onTaps(expression, (tap) => tap.ago === 1 ? 1 : 0);
   let response = 1, before = 0, sum = 0, squares = 0;
   for (let step = 0; step < steps; step++) {
     sum += Math.abs(response);
@@ -98,11 +107,18 @@ function uniformGrowth(update: Expression, steps: number): { sum: number; square
   return { sum, squares };
 }
 
-/** Σ over the taps of how much rounding the constants to f32 changes the tap's weight. */
-function weightError(update: Expression): number {
+/**
+ * Σ over the taps of how much rounding the constants to f32 changes the tap's weight; of several fields no more than
+ * half a unit of rounding of all weights together.
+ */
+function weightError(update: Update): number {
+  const expression = onlyExpression(update);
+  if (expression === undefined) {
+    return UNIT_ROUNDOFF * arithmeticOf(update).magnitude * update.substeps.length;
+  }
   type Weights = { readonly exact: number; readonly rounded: number };
   const weightOf = (wanted: Tap): number => {
-    const { exact, rounded } = fold<Weights>(update, {
+    const { exact, rounded } = fold<Weights>(expression, {
       tap: ({ offset, ago }) => {
         const weight = ago === wanted.ago && offset.every((o, axis) => o === wanted.offset[axis]) ? 1 : 0;
         return { exact: weight, rounded: weight };
@@ -111,6 +127,8 @@ function weightError(update: Expression): number {
       add: (l, r) => ({ exact: l.exact + r.exact, rounded: l.rounded + r.rounded }),
       subtract: (l, r) => ({ exact: l.exact - r.exact, rounded: l.rounded - r.rounded }),
       multiply: (l, r) => ({ exact: l.exact * r.exact, rounded: l.rounded * r.rounded }),
+      signal: () => ({ exact: 0, rounded: 0 }),
+      atLeast: () => ({ exact: 0, rounded: 0 }),
     });
     return Math.abs(rounded - exact);
   };
@@ -118,12 +136,9 @@ function weightError(update: Expression): number {
 }
 
 /** The update's value for given taps. */
-function onTaps(update: Expression, tap: (tap: Tap) => number): number {
-  return fold<number>(update, {
+function onTaps(expression: Expression, tap: (tap: Tap) => number): number {
+  return fold<number>(expression, {
+    ...NUMBERS,
     tap,
-    constant: (value) => value,
-    add: (left, right) => left + right,
-    subtract: (left, right) => left - right,
-    multiply: (left, right) => left * right,
   });
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { reachOf } from "../kernels/expression.ts";
+import { stepReach } from "../kernels/update.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
 import { balance, type BalanceIteration } from "../models/balance.ts";
 import { exchangePeriods } from "../models/exchange_period.ts";
@@ -216,7 +216,7 @@ function fastestShare(iterations: readonly BalanceIteration[]): BalanceIteration
 function choosePeriods({ problem, alone }: DeviceBalanceOptions): number[] {
   const { grid, stencil, boundary, steps } = problem;
   const [slices] = grid;
-  const reach = Math.max(1, reachOf(stencil.update).x);
+  const reach = Math.max(1, stepReach(stencil.update).x);
   if (alone?.cpu === undefined || alone.gpu === undefined) {
     if (2 * reach > slices) return [];
     return [2 ** Math.max(0, Math.floor(Math.log2(Math.min(steps, slices / 8 / reach))))];

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { reachOf } from "../kernels/expression.ts";
 import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../kernels/update.ts";
 import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
@@ -21,16 +21,19 @@ export interface GridOptions {
 }
 
 /**
- * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is long, since torres side by side are what fills a
- * GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
+ * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is
+ * long, since torres side by side are what fills a GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
  * the rest of what one buffer binding holds, pads included.
  */
 export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
-  if (limits === undefined) return [192, 192, 256];
-  if (isFallback) return [128, 128, 128];
+  const planes = planesOf(stencil.update);
+  /** As many slices as keep the memory of several fields within bounds. */
+  const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
+  if (limits === undefined) return [fewer(192), 192, 256];
+  if (isFallback) return [fewer(128), 128, 128];
   const { x: reach } = reachOf(stencil.update);
   const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
-  const cells = limits.maxStorageBufferBindingSize / 4;
+  const cells = limits.maxStorageBufferBindingSize / 4 / planes;
   let y = 5280;
   while (y > 660 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
   // pads along x of the torres worth trying: W is 16 cells at most, and 5 more steps of the slope on each side

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { type Expression, fold, tapsOf } from "../expression.ts";
+import { fold } from "../expression.ts";
 import { HASH } from "../initial_field.ts";
 import { indexOf, type Layout } from "../layout.ts";
+import { onlyExpression, tapsOf, type Update } from "../update.ts";
 
 /** What {@linkcode writeC} translates. */
 export interface CSource {
-  readonly update: Expression;
+  readonly update: Update;
   /** Where the cells lie; its pads hold at least the update's reach, and stay zero. */
   readonly layout: Layout;
 }
@@ -19,7 +20,8 @@ export interface CSource {
  * steps from its input, one a line, runs each and prints one line: nanoseconds, and the bits of the newest
  * level's own cells folded into one number as {@linkcode hashBits} does.
  *
- * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten
+ * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten, or has several
+ *   fields
  *
  * @example
  * ```ts
@@ -33,16 +35,22 @@ export interface CSource {
  * ```
  */
 export function writeC({ update, layout }: CSource): string {
+  const expression = onlyExpression(update);
+  if (expression === undefined) {
+    throw new RangeError("Cannot write the C program: the update has several fields");
+  }
   if (tapsOf(update).some(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0))) {
     throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");
   }
   const { grid: [nx, ny, nz], origin, slice, pitch, length } = layout;
-  const value = fold<string>(update, {
+  const value = fold<string>(expression, {
     tap: ({ offset: [x, y, z], ago }) => ago === 1 ? "next[z]" : `now[z + (${x * slice + y * pitch + z})]`,
     constant: (value) => `${Math.fround(value).toExponential()}f`,
     add: (left, right) => `(${left} + ${right})`,
     subtract: (left, right) => `(${left} - ${right})`,
     multiply: (left, right) => `(${left} * ${right})`,
+    atLeast: (left, right) => `(${left} >= ${right} ? 1.0f : 0.0f)`,
+    signal: () => "0.0f",
   });
   const row = `${origin} + x * ${slice} + y * ${pitch}`;
   return `#include <stddef.h>

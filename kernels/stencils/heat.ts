@@ -7,8 +7,9 @@
  *
  * @module
  */
-import { add, constant, type Expression, multiply, type Offset, tap } from "../expression.ts";
+import { add, constant, multiply, type Offset, tap } from "../expression.ts";
 import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
+import { type Update, updateOf } from "../update.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
@@ -19,9 +20,9 @@ export function fourierLimit(delta: number): number {
   return 2 / (3 * spreadOf(secondDerivative(2 * delta)));
 }
 
-/** The update of heat diffusion as an expression; whole-number weights make it exact on whole numbers. */
-export function heatUpdate({ centre, sides }: CrossWeights): Expression {
-  return add(multiply(constant(centre), tap(0, 0, 0)), ...armsOf(sides));
+/** The update of heat diffusion; whole-number weights make it exact on whole numbers. */
+export function heatUpdate({ centre, sides }: CrossWeights): Update {
+  return updateOf(add(multiply(constant(centre), tap(0, 0, 0)), ...armsOf(sides)));
 }
 
 /** Options of {@linkcode heat}. */
@@ -44,7 +45,7 @@ export interface HeatOptions {
  * @example
  * ```ts
  * import { heat } from "./heat.ts";
- * import { tapsOf } from "../expression.ts";
+ * import { tapsOf } from "../update.ts";
  * import { assertEquals } from "@std/assert";
  *
  * assertEquals(tapsOf(heat(2).update).length, 13);

@@ -3,7 +3,9 @@
  *
  * @module
  */
-import type { Expression, Offset } from "../expression.ts";
+import type { Offset } from "../expression.ts";
+import type { InitialField } from "../initial_field.ts";
+import type { Update } from "../update.ts";
 
 /** Cells along x (slowest in memory), y, and z (fastest). */
 export type Grid = readonly [x: number, y: number, z: number];
@@ -25,11 +27,11 @@ export function periodicAxes(boundary: Boundary): readonly [x: boolean, y: boole
 
 /** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */
 export interface ExactSolution {
-  /** Value of the cell at time step `step`. */
-  at(cell: Offset, step: number): number;
+  /** Value of the cell at time step `step`, of the field with this index (0 unless given). */
+  at(cell: Offset, step: number, field?: number): number;
 }
 
-/** One explicit update of one field: equation, order and coefficients. */
+/** One explicit update: equation, order and coefficients. */
 export interface Stencil {
   /** The name that `--stencil` takes, as `wave`. */
   readonly name: string;
@@ -37,11 +39,17 @@ export interface Stencil {
   readonly variant: Readonly<Record<string, number>>;
   /** One line for people. */
   readonly title: string;
-  /** The new value of a cell. */
-  readonly update: Expression;
+  /** A full step of all fields. */
+  readonly update: Update;
+  /**
+   * What a run starts from when it is tuned.
+   * @default {"noise"}
+   */
+  readonly initialField?: InitialField;
   /**
    * How much one rounding error of size 1 in every step can have grown after `steps` steps, as a root mean
-   * square over the grid: sqrt(Σ_j ‖G_j‖²) with G_j the response j steps later to a unit error.
+   * square over the grid: sqrt(Σ_j ‖G_j‖²) with G_j the response j steps later to a unit error. 0 where whole
+   * numbers make every result exact.
    */
   errorGrowth(steps: number): number;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each axis), periodic grid. */

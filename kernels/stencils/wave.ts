@@ -6,8 +6,9 @@
  *
  * @module
  */
-import { add, constant, type Expression, multiply, type Offset, subtract, tap } from "../expression.ts";
+import { add, constant, multiply, type Offset, subtract, tap } from "../expression.ts";
 import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
+import { type Update, updateOf } from "../update.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
@@ -18,9 +19,11 @@ export function stabilityLimit(order: number): number {
   return 2 / Math.sqrt(3 * spreadOf(secondDerivative(order)));
 }
 
-/** The update of the wave equation as an expression; whole-number weights make it exact on whole numbers. */
-export function waveUpdate({ centre, sides }: CrossWeights): Expression {
-  return add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides));
+/** The update of the wave equation; whole-number weights make it exact on whole numbers. */
+export function waveUpdate({ centre, sides }: CrossWeights): Update {
+  return updateOf(
+    add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides)),
+  );
 }
 
 /** Options of {@linkcode wave}. */

@@ -29,9 +29,9 @@
  *
  * @module
  */
-import { reachOf, readsPrevious, tapsOf } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { stepShader } from "./stepwise.ts";
+import { onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
+import { stepShaders } from "./stepwise.ts";
 import {
   MAX_BANDS,
   scheduleTorres,
@@ -58,6 +58,9 @@ export const diamondTorre: Traversal = {
   refuse({ stencil, boundary }) {
     if (boundary !== "zero") {
       return "torres advance from one end of x to the other: a periodic boundary has no end to start from";
+    }
+    if (onlyExpression(stencil.update) === undefined) {
+      return "the update has several fields, sub-steps or materials: a torre's registers hold one field";
     }
     const taps = tapsOf(stencil.update);
     if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
@@ -165,7 +168,7 @@ function planTorres(problem: Problem, parameters: Parameters): GpuPlan {
   return {
     label: `diamond-torre ${values}`,
     layout,
-    shaders: [torreShader(problem, parameters, shape), stepShader(problem, layout, single)],
+    shaders: [torreShader(problem, parameters, shape), ...stepShaders(problem, layout, single)],
     dispatches(steps, start) {
       const schedule = scheduleTorres(problem, parameters, steps);
       const list = schedule.waves.map((rows): Dispatch => ({

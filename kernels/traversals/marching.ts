@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { reachOf, readsPrevious, type Tap, tapsOf } from "../expression.ts";
+import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { expressionsOf, onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
 import { declareLayout, declareLevels } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
@@ -20,6 +21,7 @@ export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, a tile in workgroup memory, the axis in registers",
   refuse({ stencil }) {
+    if (onlyExpression(stencil.update) === undefined) return "several fields";
     const taps = tapsOf(stencil.update);
     if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
       return "a tap one step ago lies off the cell itself: only the newest level is in the tile";
@@ -75,7 +77,7 @@ export const marching: Traversal = {
       label: `marching ${threadsZ}x${threadsY}, ${pieces} pieces`,
       problem,
       layout,
-      shader: marchShader(problem, layout, parameters),
+      shaders: [marchShader(problem, layout, parameters)],
       shape: [threadsZ, threadsY, sliceCount(problem, parameters)],
       workgroups: workgroupsOf(problem, parameters),
     });
@@ -105,7 +107,7 @@ function marchShader(problem: Problem, layout: Layout, parameters: Parameters): 
   const { threadsZ, threadsY } = parameters;
   const { x: reachX, y: reachY, z: reachZ } = reachOf(stencil.update);
   const { rows, columns } = tileOf(problem, parameters);
-  const { constants, write } = updateWriter(stencil.update);
+  const { constants, write } = updateWriter(expressionsOf(stencil.update));
   /** The queue's register that holds the cell `ahead` slices from the present one. */
   const queue = (ahead: number): string =>
     ahead < 0 ? `behind${-ahead}` : ahead > 0 ? `ahead${ahead}` : "here";
@@ -166,7 +168,7 @@ function marchShader(problem: Problem, layout: Layout, parameters: Parameters): 
         tile[row][column] = here;
         ${loadHalo}
         workgroupBarrier();
-        if (mine) { before[cell] = ${write(read)}; }
+        if (mine) { before[cell] = ${write({ tap: read }).values[0]}; }
         ${advanceQueue}
         cell += SLICE;
         half = ROWS - half; // the other tile: one barrier a slice is enough

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { reachOf } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { reachOf } from "../update.ts";
 import type { TorreShape } from "./torre_shape.ts";
 import type { Parameters } from "./traversal.ts";
 

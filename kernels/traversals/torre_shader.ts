@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { readsPrevious, type Tap, tapsOf } from "../expression.ts";
+import type { Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { expressionsOf, readsPrevious, tapsOf } from "../update.ts";
 import { declareLayout } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
@@ -18,8 +19,8 @@ export function torreShader(problem: Problem, parameters: Parameters, shape: Tor
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(problem.stencil.update);
-  const type = zPerThread === 1 ? "f32" : `vec${zPerThread}f`;
-  const writer = updateWriter(problem.stencil.update);
+  const type = typeOf(zPerThread);
+  const writer = updateWriter(expressionsOf(problem.stencil.update));
   const start = [
     ...held.map((place) => `var ${register("f", place)} = now[base${at(place)}];`),
     ...(previous ? tile.map((place) => `var ${register("g", place)} = before[base${at(place)}];`) : []),
@@ -76,6 +77,11 @@ export function torreShader(problem: Problem, parameters: Parameters, shape: Tor
   return { label: `torre ${type} DTS=${dts}`, code };
 }
 
+/** The type of a thread's cells. */
+function typeOf(zPerThread: number): string {
+  return zPerThread === 1 ? "f32" : `vec${zPerThread}f`;
+}
+
 /** A branch that is the same for the whole workgroup. */
 function eitherWay(condition: string, yes: string, no: string): string {
   return yes === "" ? "" : wgsl`
@@ -101,6 +107,7 @@ function writeTiers(
   const previous = readsPrevious(problem.stencil.update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const needed = square(-slope, width + slope);
+  const type = typeOf(zPerThread);
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
   let g = new Map(previous ? tile.map((place) => [`${place}`, register("g", place)]) : []);
@@ -130,7 +137,7 @@ function writeTiers(
         loads.map((place) => `${register("l0", place)} = ${array}[base${at(place)}];`).join("\n");
       for (const place of loads) {
         f.set(`${place}`, register("l0", place));
-        lines.push(`var ${register("l0", place)}: ${zPerThread === 1 ? "f32" : `vec${zPerThread}f`};`);
+        lines.push(`var ${register("l0", place)}: ${type};`);
       }
       lines.push("let odd = tier % 2 == 1;", eitherWay("odd", loadFrom("before"), loadFrom("now")));
     }
@@ -153,8 +160,9 @@ function writeTiers(
             ? f.get(`${shifted(place, x, y)}`)!
             : alongZ(own, `exchange[${slotOf(i)}]`, z, zPerThread);
         };
-        const value = writer.write(read);
         const name = register(`n${tier}`, place);
+        const { lines: kept, values: [value] } = writer.write({ tap: read, type, prefix: `${name}_` });
+        lines.push(...kept);
         lines.push(`var ${name} = ${beyond ? zeroUnless("inside", value, zPerThread) : value};`);
         next.set(`${place}`, name);
       });

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { reachOf } from "../expression.ts";
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import { reachOf } from "../update.ts";
 import type { Parameters } from "./traversal.ts";
 
 /** Everything about a torre that follows from the problem and the parameters. */

@@ -22,8 +22,8 @@ export interface Local {
 
 /** What the body of a function is written with. */
 export interface BoxScope {
-  /** Byte offsets of the arrays, in the order of the function's parameters. */
-  readonly arrays: readonly Local[];
+  /** The function's parameters before the box, in their order: byte offsets of arrays, numbers. */
+  readonly parameters: readonly Local[];
   /** The row's coordinates inside {@linkcode forEachRow}. */
   readonly x: Local;
   readonly y: Local;
@@ -36,21 +36,24 @@ export interface BoxScope {
 /** What {@linkcode addBoxFunction} adds. */
 export interface BoxFunction {
   readonly name: string;
-  /** How many arrays it takes before the box. */
-  readonly arrays: number;
+  /** What it takes before the box. */
+  readonly parameters: readonly ("i32" | "f32")[];
   write(scope: BoxScope): readonly Node[];
 }
 
-/** Adds and exports a function `name(array, …, x0, x1, y0, y1)` of i32 without a result. */
-export function addBoxFunction({ library, module: m }: Target, { name, arrays, write }: BoxFunction): void {
+/** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
+export function addBoxFunction(
+  { library, module: m }: Target,
+  { name, parameters: wanted, write }: BoxFunction,
+): void {
   const types: number[] = [];
-  const declare = (type: "i32" | "v128"): Local => {
+  const declare = (type: "i32" | "f32" | "v128"): Local => {
     const index = types.length, wasmType = library[type];
     types.push(wasmType);
     return { get: () => m.local.get(index, wasmType), set: (value) => m.local.set(index, value) };
   };
   const declareMany = (count: number): Local[] => Array.from({ length: count }, () => declare("i32"));
-  const parameters = declareMany(arrays);
+  const parameters = wanted.map(declare);
   const [x0, x1, y0, y1, x, y] = declareMany(6);
   const forEach = (i: Local, from: Local, to: Local, body: readonly Node[]): Node => {
     const label = i === x ? "slices" : "rows";
@@ -68,13 +71,13 @@ export function addBoxFunction({ library, module: m }: Target, { name, arrays, w
     ]);
   };
   const body = write({
-    arrays: parameters,
+    parameters,
     x,
     y,
     declare,
     forEachRow: (row) => forEach(x, x0, x1, [forEach(y, y0, y1, row)]),
   });
-  const given = arrays + 4;
+  const given = wanted.length + 4;
   const signature = library.createType(types.slice(0, given));
   m.addFunction(name, signature, library.none, types.slice(given), m.block(null, [...body]));
   m.addFunctionExport(name, name);

@@ -3,29 +3,29 @@
  *
  * @module
  */
-import { reachOf } from "../expression.ts";
 import type { Layout } from "../layout.ts";
+import { reachOf } from "../update.ts";
 import { addBoxFunction, type Local, type Node, type Target } from "./box_function.ts";
 import type { WasmSource } from "./wasm_source.ts";
 
 /** Bytes of a cell, and of the four cells of a vector. */
 export const CELL = 4, VECTOR = 16;
 
-/** Address of a row's cell z = 0: array + 4·(origin + x·slice + y·pitch), modulo 2³². */
+/** Address of a row's cell z = 0 in a plane: array + 4·(origin + x·slice + plane·size + y·pitch), modulo 2³². */
 export function rowAddress(
   m: Target["module"],
-  { origin, slice, pitch }: Layout,
-  { array, x, y }: { array: Local; x: Node; y: Node },
+  { origin, slice, pitch, plane: perPlane }: Layout,
+  { array, x, y, plane = 0 }: { array: Local; x: Node; y: Node; plane?: number },
 ): Node {
   const bytes = (cells: number): Node => m.i32.const(cells * CELL | 0);
   const inSlices = m.i32.add(m.i32.mul(x, bytes(slice)), m.i32.mul(y, bytes(pitch)));
-  return m.i32.add(m.i32.add(array.get(), bytes(origin)), inSlices);
+  return m.i32.add(m.i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
 }
 
 /** Fills the z pads, as far as taps reach, of the row at address `row` with the cells they are images of. */
-export function wrapRow(m: Target["module"], { layout, update }: WasmSource, row: Local): Node[] {
+export function wrapRow(m: Target["module"], { layout, update }: WasmSource, row: Local, plane = 0): Node[] {
   const cells = layout.grid[2], first = layout.pad[2], reach = reachOf(update).z;
-  const start = (): Node => m.i32.sub(row.get(), m.i32.const(first * CELL));
+  const start = (): Node => m.i32.add(row.get(), m.i32.const((plane * layout.plane - first) * CELL | 0));
   const pads = Array.from({ length: 2 * reach }, (_, i) => i < reach ? i - reach : cells + i - reach);
   return pads.map((z) => {
     const image = ((z % cells) + cells) % cells;
@@ -33,27 +33,31 @@ export function wrapRow(m: Target["module"], { layout, update }: WasmSource, row
   });
 }
 
-/** Adds `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows. */
+/** Adds `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */
 export function addWrapRows(target: Target, source: WasmSource): void {
   const { module: m } = target;
   addBoxFunction(target, {
     name: "wrapRows",
-    arrays: 1,
-    write: ({ arrays: [array], x, y, declare, forEachRow }) => {
+    parameters: ["i32"],
+    write: ({ parameters: [array], x, y, declare, forEachRow }) => {
       const row = declare("i32");
       return [
         forEachRow([
           row.set(rowAddress(m, source.layout, { array, x: x.get(), y: y.get() })),
-          ...wrapRow(m, source, row),
+          ...planesIn(source).flatMap((plane) => wrapRow(m, source, row, plane)),
         ]),
       ];
     },
   });
 }
 
-/** Adds `copyRows(array, x0, x1, y0, y1)`: each row of the box becomes a copy of the row it is the image of. */
-export function addCopyRows(target: Target, { layout }: WasmSource): void {
+/**
+ * Adds `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of the row it is the
+ * image of.
+ */
+export function addCopyRows(target: Target, source: WasmSource): void {
   const { module: m } = target;
+  const { layout } = source;
   const { grid: [nx, ny], pad, pitch } = layout;
   const wrap = (i: Local, cells: number): Node => {
     const remainder = m.i32.rem_s(i.get(), m.i32.const(cells));
@@ -61,19 +65,25 @@ export function addCopyRows(target: Target, { layout }: WasmSource): void {
   };
   addBoxFunction(target, {
     name: "copyRows",
-    arrays: 1,
-    write: ({ arrays: [array], x, y, forEachRow }) => {
-      const start = (row: { x: Node; y: Node }): Node =>
+    parameters: ["i32"],
+    write: ({ parameters: [array], x, y, forEachRow }) => {
+      const start = (row: { x: Node; y: Node; plane: number }): Node =>
         m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
       return [
-        forEachRow([
-          m.memory.copy(
-            start({ x: x.get(), y: y.get() }),
-            start({ x: wrap(x, nx), y: wrap(y, ny) }),
-            m.i32.const(pitch * CELL),
+        forEachRow(
+          planesIn(source).map((plane) =>
+            m.memory.copy(
+              start({ x: x.get(), y: y.get(), plane }),
+              start({ x: wrap(x, nx), y: wrap(y, ny), plane }),
+              m.i32.const(pitch * CELL),
+            )
           ),
-        ]),
+        ),
       ];
     },
   });
+}
+
+function planesIn({ layout: { planes } }: WasmSource): number[] {
+  return Array.from({ length: planes }, (_, plane) => plane);
 }

@@ -1,5 +1,5 @@
 /**
- * The `step` function: the update of every cell of a box.
+ * The `step0`, `step1`, … functions: a sub-step's update of every cell of a box.
  *
  * A row with three taps or more is **held**: its aligned vectors are loaded into locals, and a tap between two
  * of them is cut out by a shuffle (`palignr` on x86). For order 14 that makes 3 loads a vector of the 15 in the
@@ -7,44 +7,81 @@
  *
  * @module
  */
-import { type Expression, fold, type Offset, tapsOf } from "../expression.ts";
+import { type Algebra, type Expression, foldShared, type Offset, type Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
+import { expressionsOf, type Substep, tapsOf } from "../update.ts";
 import { addBoxFunction, type BoxScope, type Local, type Node, type Target } from "./box_function.ts";
 import { CELL, rowAddress, VECTOR, wrapRow } from "./rows.ts";
 import type { WasmSource } from "./wasm_source.ts";
 
-/** Adds `step(current, next, x0, x1, y0, y1)`. */
-export function addStep(target: Target, source: WasmSource): void {
-  addBoxFunction(target, { name: "step", arrays: 2, write: (scope) => writeStep(target, source, scope) });
+/** Adds `step{index}(current, next, signal, x0, x1, y0, y1)`. */
+export function addSubstep(target: Target, source: WasmSource, index: number): void {
+  addBoxFunction(target, {
+    name: `step${index}`,
+    parameters: ["i32", "i32", "f32"],
+    write: (scope) => writeSubstep(target, source, { ...scope, substep: source.update.substeps[index] }),
+  });
 }
 
-function writeStep({ module: m }: Target, source: WasmSource, scope: BoxScope): Node[] {
-  const { update, layout, boundaries } = source;
-  const { arrays: [current, next], x, y, declare, forEachRow } = scope;
-  const vectorsPerLoop = source.vectorsPerLoop ?? (tapsOf(update).length <= 32 ? 4 : 2);
+function writeSubstep(
+  { module: m }: Target,
+  source: WasmSource,
+  { substep, parameters: [current, next, signal], x, y, declare, forEachRow }: BoxScope & {
+    readonly substep: Substep;
+  },
+): Node[] {
+  const { layout, boundaries } = source;
+  const expressions = expressionsOf(substep);
+  const vectorsPerLoop = source.vectorsPerLoop ?? defaultVectors(substep);
   const cells = layout.grid[2];
   const turns = Math.floor(cells / (4 * vectorsPerLoop));
   const left = cells - turns * 4 * vectorsPerLoop;
   const whole = Math.floor(left / 4), lanes = left % 4;
 
-  const row = declare("i32"), read = declare("i32"), write = declare("i32"), end = declare("i32");
-  const tail = declare("v128");
-  const constants = new Map(constantsOf(update).map((value) => [value, declare("v128")]));
-  const taps = new TapReader(update, { layout, m, read, declare });
+  const row = declare("i32"), write = declare("i32"), end = declare("i32");
+  const read = declare("i32"), made = declare("i32");
+  const signals = declare("v128"), one = declare("v128");
+  const constants = new Map(constantsOf(expressions).map((value) => [value, declare("v128")]));
+  const taps = new TapReader(substep, { layout, m, read, made, write, declare });
+  const shared: Local[] = [];
 
-  const updateVector = (vector: number): Node =>
-    fold<Node>(update, {
-      tap: ({ offset, ago }) =>
-        ago === 0 ? taps.read(offset, vector) : m.v128.load(vector * VECTOR, CELL, write.get()),
-      constant: (value) => constants.get(Math.fround(value))!.get(),
-      add: (left, right) => m.f32x4.add(left, right),
-      subtract: (left, right) => m.f32x4.sub(left, right),
-      multiply: (left, right) => m.f32x4.mul(left, right),
+  /** The vectors of all assignments, and what must be set before they are read. */
+  const updateVector = (vector: number): { before: Node[]; values: Node[] } => {
+    const before: Node[] = [];
+    const join =
+      (operation: (left: Node, right: Node) => Node) => (left: () => Node, right: () => Node) => () =>
+        operation(left(), right());
+    const algebra: Algebra<() => Node> = {
+      tap: (tap) => () => taps.read(tap, vector),
+      constant: (value) => () => constants.get(Math.fround(value))!.get(),
+      signal: () => () => signals.get(),
+      add: join((left, right) => m.f32x4.add(left, right)),
+      subtract: join((left, right) => m.f32x4.sub(left, right)),
+      multiply: join((left, right) => m.f32x4.mul(left, right)),
+      atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), one.get())),
+    };
+    let used = 0;
+    const values = foldShared(expressions, algebra, (value) => {
+      const local = shared[used] ??= declare("v128");
+      used++;
+      before.push(local.set(value()));
+      return () => local.get();
     });
-  const storeVector = (vector: number): Node =>
-    m.v128.store(vector * VECTOR, CELL, write.get(), updateVector(vector));
+    return { before, values: values.map((value) => value()) };
+  };
+  const offsetOf = (field: number): number => field * layout.plane * CELL;
+  const storeVector = (vector: number): Node[] => {
+    const { before, values } = updateVector(vector);
+    return [
+      ...before,
+      ...values.map((value, i) =>
+        m.v128.store(offsetOf(substep[i].field) + vector * VECTOR, CELL, write.get(), value)
+      ),
+    ];
+  };
   const advance = (pointer: Local): Node =>
     pointer.set(m.i32.add(pointer.get(), m.i32.const(vectorsPerLoop * VECTOR)));
+  const pointers = [write, ...(taps.readsCurrent ? [read] : []), ...(taps.readsMade ? [made] : [])];
 
   const loop = turns === 0 ? [] : [
     end.set(m.i32.add(write.get(), m.i32.const(turns * vectorsPerLoop * VECTOR))),
@@ -52,124 +89,171 @@ function writeStep({ module: m }: Target, source: WasmSource, scope: BoxScope): 
       "vectors",
       m.block(null, [
         ...taps.hold(vectorsPerLoop),
-        ...range(vectorsPerLoop).map(storeVector),
-        advance(read),
-        advance(write),
+        ...range(vectorsPerLoop).flatMap(storeVector),
+        ...pointers.map(advance),
         m.br_if("vectors", m.i32.lt_u(write.get(), end.get())),
       ]),
     ),
   ];
   // the last one to three cells: a whole vector is computed, its first lanes are stored
-  const at = whole * VECTOR;
-  const rest = lanes === 0 ? [] : [
-    tail.set(updateVector(whole)),
-    ...(lanes >= 2 ? [m.v128.store64_lane(at, CELL, 0, write.get(), tail.get())] : []),
-    ...(lanes % 2 === 1
-      ? [m.v128.store32_lane(at + (lanes - 1) * CELL, CELL, lanes - 1, write.get(), tail.get())]
-      : []),
-  ];
+  const storeRest = (): Node[] => {
+    const { before, values } = updateVector(whole);
+    const tails = values.map(() => declare("v128"));
+    const stores = tails.flatMap((tail, i) => {
+      const at = offsetOf(substep[i].field) + whole * VECTOR;
+      return [
+        ...(lanes >= 2 ? [m.v128.store64_lane(at, CELL, 0, write.get(), tail.get())] : []),
+        ...(lanes % 2 === 1
+          ? [m.v128.store32_lane(at + (lanes - 1) * CELL, CELL, lanes - 1, write.get(), tail.get())]
+          : []),
+      ];
+    });
+    return [...before, ...values.map((value, i) => tails[i].set(value)), ...stores];
+  };
+  const startOf = (array: Local): Node =>
+    m.i32.add(
+      rowAddress(m, layout, { array, x: x.get(), y: y.get() }),
+      m.i32.const(taps.lowest | 0),
+    );
   return [
     ...[...constants].map(([value, local]) => local.set(m.f32x4.splat(m.f32.const(value)))),
+    signals.set(m.f32x4.splat(signal.get())),
+    one.set(m.f32x4.splat(m.f32.const(1))),
     forEachRow([
       row.set(rowAddress(m, layout, { array: next, x: x.get(), y: y.get() })),
       write.set(row.get()),
-      read.set(
-        m.i32.add(
-          rowAddress(m, layout, { array: current, x: x.get(), y: y.get() }),
-          m.i32.const(taps.lowest | 0),
-        ),
-      ),
+      read.set(startOf(current)),
+      made.set(startOf(next)),
       ...loop,
       ...taps.hold(Math.ceil(left / 4)),
-      ...range(whole).map(storeVector),
-      ...rest,
-      ...(boundaries[2] === "periodic" ? wrapRow(m, source, row) : []),
+      ...range(whole).flatMap(storeVector),
+      ...(lanes === 0 ? [] : storeRest()),
+      ...(boundaries[2] === "periodic" ? substep.flatMap(({ field }) => wrapRow(m, source, row, field)) : []),
     ]),
   ];
+}
+
+/**
+ * Vectors in the body of the loop: 4 for up to 32 taps, else 2, which on an AMD EPYC (Zen 5), 2026-11-21, is best or
+ * within 5% of the best for all orders of the wave equation (6 and more lose up to 40%); 1 for several fields.
+ */
+function defaultVectors(substep: Substep): number {
+  if (substep.length > 1) return 1;
+  return tapsOf(substep).length <= 32 ? 4 : 2;
 }
 
 /** What {@linkcode TapReader} reads with. */
 interface TapSource {
   readonly layout: Layout;
   readonly m: Target["module"];
-  /** Points {@linkcode TapReader.lowest} bytes from the first cell of the turn. */
+  /** Points {@linkcode TapReader.lowest} bytes from the first cell of the turn, plane 0: F(t). */
   readonly read: Local;
+  /** The same in the array that receives F(t+1). */
+  readonly made: Local;
+  /** The first cell of the turn there. */
+  readonly write: Local;
   declare(type: "v128"): Local;
 }
 
-/** Turns taps of F(t) into loads, or into vectors and shuffles of held rows. */
+/** A vector's place: an array, a plane, and the offset of its first cell. */
+type Place = Pick<Tap, "offset" | "ago" | "plane">;
+
+/** Turns taps into loads, or into vectors and shuffles of held rows. */
 class TapReader {
   readonly #source: TapSource;
-  /** Offsets of all taps along z, by row, of held rows. */
-  readonly #held = new Map<string, Offset[]>();
+  /** Taps of held rows, by row. */
+  readonly #held = new Map<string, Tap[]>();
   readonly #locals = new Map<string, Local>();
   /** Bytes from the cell to the lowest byte read, at most 0: the constant offsets of loads are unsigned. */
   readonly lowest: number;
+  /** Whether any neighbour is read in F(t), and in what this step has made. */
+  readonly readsCurrent: boolean;
+  readonly readsMade: boolean;
 
-  constructor(update: Expression, source: TapSource) {
+  constructor(substep: Substep, source: TapSource) {
     this.#source = source;
-    const offsets = tapsOf(update).filter(({ ago }) => ago === 0).map(({ offset }) => offset);
-    for (const offset of offsets) {
-      const row = offsets.filter(([x, y]) => x === offset[0] && y === offset[1]);
-      if (row.length >= 3) this.#held.set(rowName(offset), row);
+    const taps = tapsOf(substep).filter(({ ago }) => ago !== 1);
+    for (const tap of taps) {
+      const row = taps.filter((other) => rowName(other) === rowName(tap));
+      if (row.length >= 3) this.#held.set(rowName(tap), row);
     }
-    this.lowest = Math.min(0, ...offsets.map(([x, y, z]) => this.#bytes([x, y, 4 * Math.floor(z / 4)])));
+    const firstBytes = taps.map((tap) => this.#bytes({ ...tap, offset: aligned(tap.offset) }));
+    this.lowest = Math.min(0, ...firstBytes);
+    this.readsCurrent = taps.some(({ ago }) => ago === 0);
+    this.readsMade = taps.some(({ ago }) => ago === -1);
   }
 
   /** Loads the vectors of held rows that so many vectors of cells need. */
   hold(vectors: number): Node[] {
-    const needed = new Map<string, Offset>();
-    for (const [x, y, z] of [...this.#held.values()].flat()) {
+    const needed = new Map<string, Place>();
+    for (const tap of [...this.#held.values()].flat()) {
+      const [x, y, z] = tap.offset;
       for (let cell = z; cell < z + 4 * vectors; cell++) {
-        const aligned: Offset = [x, y, 4 * Math.floor(cell / 4)];
-        needed.set(String(aligned), aligned);
+        const place = { ...tap, offset: aligned([x, y, cell]) };
+        needed.set(placeName(place), place);
       }
     }
-    return [...needed.values()].sort((a, b) => a[2] - b[2])
-      .map((offset) => this.#local(offset).set(this.#load(offset)));
+    return [...needed.values()].sort((a, b) => a.offset[2] - b.offset[2])
+      .map((place) => this.#local(place).set(this.#load(place)));
   }
 
-  /** The four values at `offset` from the cells of a vector. */
-  read([x, y, z]: Offset, vector: number): Node {
+  /** The four values of a tap for the cells of a vector. */
+  read(tap: Tap, vector: number): Node {
+    const { m, layout, write } = this.#source;
+    const [x, y, z] = tap.offset;
+    if (tap.ago === 1) {
+      return m.v128.load(tap.plane * layout.plane * CELL + vector * VECTOR, CELL, write.get());
+    }
     const cell = z + 4 * vector;
-    if (!this.#held.has(rowName([x, y, z]))) return this.#load([x, y, cell]);
-    const aligned = 4 * Math.floor(cell / 4), shift = (cell - aligned) * CELL;
-    const low = this.#local([x, y, aligned]);
-    if (shift === 0) return low.get();
-    const high = this.#local([x, y, aligned + 4]);
-    return this.#source.m.i8x16.shuffle(low.get(), high.get(), range(VECTOR).map((byte) => byte + shift));
+    if (!this.#held.has(rowName(tap))) return this.#load({ ...tap, offset: [x, y, cell] });
+    const low: Place = { ...tap, offset: aligned([x, y, cell]) };
+    const shift = (cell - low.offset[2]) * CELL;
+    if (shift === 0) return this.#local(low).get();
+    const high: Place = { ...tap, offset: [x, y, low.offset[2] + 4] };
+    const bytes = range(VECTOR).map((byte) => byte + shift);
+    return m.i8x16.shuffle(this.#local(low).get(), this.#local(high).get(), bytes);
   }
 
-  #load(offset: Offset): Node {
-    const { m, read } = this.#source;
-    return m.v128.load(this.#bytes(offset) - this.lowest, CELL, read.get());
+  #load(place: Place): Node {
+    const { m, read, made } = this.#source;
+    return m.v128.load(this.#bytes(place) - this.lowest, CELL, (place.ago === 0 ? read : made).get());
   }
 
-  #local(aligned: Offset): Local {
-    const name = String(aligned);
+  #local(place: Place): Local {
+    const name = placeName(place);
     const local = this.#locals.get(name) ?? this.#source.declare("v128");
     this.#locals.set(name, local);
     return local;
   }
 
-  #bytes([x, y, z]: Offset): number {
-    const { slice, pitch } = this.#source.layout;
-    return (x * slice + y * pitch + z) * CELL;
+  #bytes({ offset: [x, y, z], plane }: Place): number {
+    const { slice, pitch, plane: perPlane } = this.#source.layout;
+    return (x * slice + plane * perPlane + y * pitch + z) * CELL;
   }
 }
 
-function rowName([x, y]: Offset): string {
-  return `${x},${y}`;
+/** The vector that holds the cell. */
+function aligned([x, y, z]: Offset): Offset {
+  return [x, y, 4 * Math.floor(z / 4)];
 }
 
-/** The different constants of the update, rounded to f32. */
-function constantsOf(update: Expression): number[] {
+function rowName({ offset: [x, y], ago, plane }: Place): string {
+  return `${ago} ${plane} ${x},${y}`;
+}
+
+function placeName(place: Place): string {
+  return `${rowName(place)},${place.offset[2]}`;
+}
+
+/** The different constants, rounded to f32. */
+function constantsOf(expressions: readonly Expression[]): number[] {
   const found = new Set<number>();
   const visit = (node: Expression): void => {
     if (node.kind === "constant") found.add(Math.fround(node.value));
-    else if (node.kind !== "tap") [node.left, node.right].forEach(visit);
+    else if (node.kind === "partial") visit(node.of);
+    else if ("left" in node) [node.left, node.right].forEach(visit);
   };
-  visit(update);
+  expressions.forEach(visit);
   return [...found];
 }
 

@@ -7,23 +7,34 @@
  *
  * @module
  */
-import { reachOf, tapsOf } from "../expression.ts";
 import { addCopyRows, addWrapRows, VECTOR } from "./rows.ts";
+import { planesOf, reachOf, tapsOf } from "../update.ts";
 import type { WasmSource } from "./wasm_source.ts";
-import { addStep } from "./write_step.ts";
+import { addSubstep } from "./write_step.ts";
 
 /**
  * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
  * array that holds F(t−1) and receives F(t+1). Boxes are cells x0 ≤ x < x1 and y0 ≤ y < y1, whole rows.
  */
 export interface WasmExports {
-  /** Updates a box of the grid; along a periodic z it also fills the new rows' pads. */
-  step(current: number, next: number, x0: number, x1: number, y0: number, y1: number): void;
+  /** Sub-step i as `step{i}`: updates a box of the grid; along a periodic z it also fills the new rows' pads. */
+  [step: `step${number}`]: Substep;
   /** Fills the z pads of a box's rows with the periodic images. */
   wrapRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
   /** Fills a box of pad rows, whose coordinates lie outside the grid, with the periodic images: z pads too. */
   copyRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
 }
+
+/** One sub-step on a box; `signal` is the update's at this step, 0 where it has none. */
+export type Substep = (
+  current: number,
+  next: number,
+  signal: number,
+  x0: number,
+  x1: number,
+  y0: number,
+  y1: number,
+) => void;
 
 /** Bytes that must exist in the memory before and after each array: the outermost vectors may read past its ends. */
 export const GUARD_BYTES = VECTOR;
@@ -58,7 +69,7 @@ export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuf
     module.setMemory(1, 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     const target = { library, module };
-    addStep(target, source);
+    for (let index = 0; index < source.update.substeps.length; index++) addSubstep(target, source, index);
     addWrapRows(target, source);
     addCopyRows(target, source);
     if (!module.validate()) throw new Error("Cannot write the WebAssembly module: it is not valid");
@@ -69,6 +80,13 @@ export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuf
 }
 
 function checkSource({ update, layout }: WasmSource): void {
+  if (layout.planes !== planesOf(update)) {
+    throw new RangeError(
+      `Cannot write the WebAssembly module: the layout must have ${
+        planesOf(update)
+      } planes: it has ${layout.planes}`,
+    );
+  }
   const reach = reachOf(update);
   const [x, y, z] = layout.pad;
   if (x < reach.x || y < reach.y || z < reach.z || layout.pitch - z - layout.grid[2] < reach.z) {

@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { HASH, type InitialField } from "../initial_field.ts";
+import { HASH, type InitialField, PLANE_SEED } from "../initial_field.ts";
 import type { Layout } from "../layout.ts";
+import type { Update } from "../update.ts";
 import { declareLayout, linearWorkgroups } from "./declare.ts";
 import { wgsl } from "./template.ts";
+import { writeFloat } from "./write_update.ts";
 
 const THREADS = 256;
 
@@ -15,12 +17,18 @@ export function fillWorkgroups({ length }: Layout): [number, number, number] {
   return linearWorkgroups(length, THREADS);
 }
 
+const VALUES: Readonly<Record<InitialField, string>> = {
+  noise: "f32(hash >> 8u) * 0x1p-23f - 1.0f",
+  integers: "f32(hash >> 29u) - 4.0f",
+  binary: "select(0.0f, 1.0f, hash >> 30u == 0u)",
+};
+
 /**
  * Fills an array: the grid's cells with their initial values, the pads with zeros. Binding 0: the array;
  * binding 2: the seed, the x of the layout's first slice in the whole grid, the whole grid's length along x.
  */
-export function fillShader(layout: Layout, kind: InitialField): string {
-  const value = kind === "noise" ? "f32(hash >> 8u) * 0x1p-23f - 1.0f" : "f32(hash >> 29u) - 4.0f";
+export function fillShader(layout: Layout, { fields, materials }: Update, kind: InitialField): string {
+  const table = materials.flatMap(({ values }) => values);
   return wgsl`
     // Initial values of a field: see kernels/initial_field.ts.
     ${declareLayout(layout)}
@@ -29,8 +37,8 @@ export function fillShader(layout: Layout, kind: InitialField): string {
     @group(0) @binding(0) var<storage, read_write> field: array<f32>;
     @group(0) @binding(2) var<uniform> fill: Fill;
 
-    fn hashCell(cell: vec3u) -> u32 {
-      var h = cell.x * ${HASH.x}u + cell.y * ${HASH.y}u + cell.z * ${HASH.z}u + fill.seed;
+    fn hashCell(cell: vec3u, seed: u32) -> u32 {
+      var h = cell.x * ${HASH.x}u + cell.y * ${HASH.y}u + cell.z * ${HASH.z}u + seed;
       h = (h ^ (h >> 16u)) * ${HASH.first}u;
       h = (h ^ (h >> 13u)) * ${HASH.second}u;
       return h ^ (h >> 16u);
@@ -43,12 +51,23 @@ export function fillShader(layout: Layout, kind: InitialField): string {
       let first = ORIGIN % PITCH; // what lies before z = 0 in a row
       let row = index / PITCH;
       let z = index % PITCH - first;
-      let y = row % (SLICE / PITCH) - ORIGIN % SLICE / PITCH;
+      let rowOfSlice = row % (SLICE / PITCH);
+      let plane = rowOfSlice / ${layout.plane / layout.pitch};
+      let y = rowOfSlice % ${layout.plane / layout.pitch} - ORIGIN % SLICE / PITCH;
       let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
       let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
       let wholeX = (x + fill.firstX + fill.wholeX) % fill.wholeX;
-      let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)));
-      field[index] = select(0.0f, ${value}, inside);
+      let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)), fill.seed + u32(plane) * ${PLANE_SEED}u);
+      var value = ${VALUES[kind]};
+      ${
+    materials.length === 0 ? "" : wgsl`
+        if (plane >= ${fields.length}) {
+          var materials = array<f32, ${table.length}>(${table.map(writeFloat).join(", ")});
+          value = materials[8 * (plane - ${fields.length}) + i32(hash >> 29u)];
+        }
+      `
+  }
+      field[index] = select(0.0f, value, inside);
     }
   `;
 }
@@ -56,20 +75,20 @@ export function fillShader(layout: Layout, kind: InitialField): string {
 /** What {@linkcode compareShader} leaves in its result, as u32 words. */
 export const COMPARISON_WORDS = { maxError: 0, maxValue: 1, notFinite: 2, count: 3 } as const;
 
-/** Workgroups of {@linkcode compareShader}: one a row of cells, in two dimensions. */
-export function compareWorkgroups({ grid: [nx, ny] }: Layout): [number, number, number] {
-  return [ny, nx, 1];
+/** Workgroups of {@linkcode compareShader}: one a row of cells, in three dimensions. */
+export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, number, number] {
+  return [ny, nx, planes];
 }
 
 /**
- * Compares two fields of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
+ * Compares two states of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
  * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
  * |difference| and |reference|, the number of values that are not finite, and of cells compared.
  */
 export function compareShader(result: Layout, reference: Layout): string {
   const [, , nz] = result.grid;
   return wgsl`
-    // Largest difference of two fields, over the grid's own cells.
+    // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
     struct Comparison { maxError: atomic<u32>, maxValue: atomic<u32>, notFinite: atomic<u32>, count: atomic<u32> }
     @group(0) @binding(0) var<storage, read_write> result: array<f32>;
@@ -86,9 +105,11 @@ export function compareShader(result: Layout, reference: Layout): string {
 
     @compute @workgroup_size(64)
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
-      let y = i32(w.x); let x = i32(w.y);
-      let mine = ${result.origin} + (x + slices.result) * ${result.slice} + y * ${result.pitch};
-      let other = ${reference.origin} + (x + slices.reference) * ${reference.slice} + y * ${reference.pitch};
+      let y = i32(w.x); let x = i32(w.y); let plane = i32(w.z);
+      let mine = ${result.origin} + (x + slices.result) * ${result.slice} + plane * ${result.plane} +
+        y * ${result.pitch};
+      let other = ${reference.origin} + (x + slices.reference) * ${reference.slice} + plane * ${reference.plane} +
+        y * ${reference.pitch};
       var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
       for (var z = i32(l.x); z < ${nz}; z += 64) {
         let a = result[mine + z]; let b = reference[other + z];

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { reachOf } from "../expression.ts";
 import type { Layout } from "../layout.ts";
+import { planesOf, reachOf } from "../update.ts";
 import { periodicAxes, type Problem } from "../stencils/stencil.ts";
 import type { Shader } from "../traversals/traversal.ts";
 import { declareLayout, declareLevels, linearWorkgroups } from "./declare.ts";
@@ -19,7 +19,7 @@ function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
   return [x, y, z].map((reach, axis) => periodic[axis] ? reach : 0) as [number, number, number];
 }
 
-/** Pad cells in the three slabs: x pads in full, y pads between them, z pads between those. */
+/** Pad cells of a plane in the three slabs: x pads in full, y pads between them, z pads between those. */
 function slabCells(problem: Problem): [number, number, number] {
   const [nx, ny, nz] = problem.grid;
   const [wx, wy, wz] = wrapWidths(problem);
@@ -28,13 +28,16 @@ function slabCells(problem: Problem): [number, number, number] {
 
 /** Workgroups of the shader of {@linkcode declareWrap}. */
 export function wrapWorkgroups(problem: Problem): [number, number, number] {
-  return linearWorkgroups(slabCells(problem).reduce((sum, cells) => sum + cells, 0), THREADS);
+  const perPlane = slabCells(problem).reduce((sum, cells) => sum + cells, 0);
+  return linearWorkgroups(planesOf(problem.stencil.update) * perPlane, THREADS);
 }
 
 /** The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too. */
 export function declareWrap(problem: Problem, layout: Layout): Shader {
   const [wx, wy, wz] = wrapWidths(problem);
   const [inX, inY, inZ] = slabCells(problem);
+  const perPlane = inX + inY + inZ;
+  const planes = planesOf(problem.stencil.update);
   const code = wgsl`
     // Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
     ${declareLayout(layout)}
@@ -48,6 +51,8 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     @compute @workgroup_size(${THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
       var i = i32(id.x + id.y * groups.x * ${THREADS}u);
+      ${planes === 1 ? "" : `let plane = i / ${perPlane} * PLANE;\ni %= ${perPlane};`}
+      ${planes === 1 ? "" : `if (plane >= SLICE) { return; }`}
       var cell = vec3i();
       if (i < ${inX}) {
         let z = i % (NZ + 2 * WZ) - WZ;
@@ -58,7 +63,7 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
         let z = i % (NZ + 2 * WZ) - WZ;
         i /= NZ + 2 * WZ;
         cell = vec3i(i / ${Math.max(1, 2 * wy)}, padded(i % ${Math.max(1, 2 * wy)}, WY, NY), z);
-      } else if (i < ${inX + inY + inZ}) {
+      } else if (i < ${perPlane}) {
         i -= ${inX + inY};
         let z = padded(i % ${Math.max(1, 2 * wz)}, WZ, NZ);
         i /= ${Math.max(1, 2 * wz)};
@@ -66,8 +71,9 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
       } else {
         return;
       }
-      let to = ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z;
-      let source = ORIGIN + wrapped(cell.x, NX) * SLICE + wrapped(cell.y, NY) * PITCH + wrapped(cell.z, NZ);
+      let to = ORIGIN${planes === 1 ? "" : " + plane"} + cell.x * SLICE + cell.y * PITCH + cell.z;
+      let source = to + (wrapped(cell.x, NX) - cell.x) * SLICE + (wrapped(cell.y, NY) - cell.y) * PITCH +
+        wrapped(cell.z, NZ) - cell.z;
       now[to] = now[source];
     }
   `;

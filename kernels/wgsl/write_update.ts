@@ -1,30 +1,52 @@
 /**
- * The WGSL writer: an update as shader text. The traversal says, by a tap resolver, where each tap's value is:
- * in a register, in workgroup memory, in the field's array.
+ * The WGSL writer: updates as shader text. The traversal says, by a tap resolver, where each tap's value is: in a
+ * register, in workgroup memory, in the fields' array.
  *
  * @module
  */
-import { type Expression, fold, type Tap } from "../expression.ts";
+import { type Algebra, type Expression, fold, foldShared, type Offset, type Tap } from "../expression.ts";
 
-/** Text that reads the value of a tap. */
-export type TapResolver = (tap: Tap) => string;
+/** How {@linkcode UpdateWriter.write} finds what the expressions read. */
+export interface Resolver {
+  /** Text that reads the value of a tap. */
+  tap(tap: Tap): string;
+  /** Text that reads a partial sum; undefined: it is taken apart. @default {always taken apart} */
+  partial?(of: Expression, offset: Offset): string | undefined;
+  /** The type of those texts. @default {"f32"} */
+  readonly type?: string;
+  /** Starts the names of values that are used again. @default {"e"} */
+  readonly prefix?: string;
+}
 
-/** An update ready to be written into a shader. */
+/** Expressions as text. */
+export interface WrittenUpdate {
+  /** `let` lines of what is used more than once. */
+  readonly lines: readonly string[];
+  /** The text of each expression. */
+  readonly values: readonly string[];
+}
+
+/** Expressions ready to be written into a shader. */
 export interface UpdateWriter {
-  /** The update's weights as `const` lines, for the top of the shader. */
+  /** The weights as `const` lines, for the top of the shader. */
   readonly constants: string;
-  /** The update as an expression of type f32, or vecNf where the resolver's text has that type. */
-  write(resolve: TapResolver): string;
+  /** All of the expressions, or the given ones of them. */
+  write(resolver: Resolver, expressions?: readonly Expression[]): WrittenUpdate;
 }
 
 /** Text of a node, and how strongly its outermost operator binds: sums 1, products 2, the rest 3. */
 interface Piece {
   readonly text: string;
   readonly binds: 1 | 2 | 3;
+  /** Of type f32 even among vectors. */
+  readonly isScalar: boolean;
 }
 
-/** Prepares an update for writing; its constants are named W0, W1, … in order of appearance. */
-export function updateWriter(update: Expression): UpdateWriter {
+/** Text of the update's signal: see `declareTime`. */
+const SIGNAL_TEXT = "time.signal";
+
+/** Prepares expressions for writing; their constants are named W0, W1, … in order of appearance. */
+export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
   const names = new Map<number, string>();
   const nameOf = (value: number): string => {
     const name = names.get(value) ?? `W${names.size}`;
@@ -33,17 +55,48 @@ export function updateWriter(update: Expression): UpdateWriter {
   };
   const within = (piece: Piece, atLeast: number): string =>
     piece.binds >= atLeast ? piece.text : `(${piece.text})`;
-  const write = (resolve: TapResolver): string =>
-    fold<Piece>(update, {
-      tap: (tap) => ({ text: resolve(tap), binds: 3 }),
-      constant: (value) => ({ text: nameOf(value), binds: 3 }),
-      add: (left, right) => ({ text: `${within(left, 1)} + ${within(right, 2)}`, binds: 1 }),
-      subtract: (left, right) => ({ text: `${within(left, 1)} - ${within(right, 2)}`, binds: 1 }),
-      multiply: (left, right) => ({ text: `${within(left, 2)} * ${within(right, 3)}`, binds: 2 }),
-    }).text;
-  write(() => ""); // names every constant before the declarations are asked for
+  const algebraOf = ({ tap, partial, type = "f32" }: Resolver): Algebra<Piece> => {
+    const join = (operator: string, binds: 1 | 2) => (left: Piece, right: Piece): Piece => ({
+      text: `${within(left, binds)} ${operator} ${within(right, binds + 1)}`,
+      binds,
+      isScalar: left.isScalar && right.isScalar,
+    });
+    const vector = ({ text, isScalar }: Piece): string =>
+      isScalar && type !== "f32" ? `${type}(${text})` : text;
+    return {
+      tap: (one) => ({ text: tap(one), binds: 3, isScalar: false }),
+      constant: (value) => ({ text: nameOf(value), binds: 3, isScalar: true }),
+      signal: () => ({ text: SIGNAL_TEXT, binds: 3, isScalar: true }),
+      add: join("+", 1),
+      subtract: join("-", 1),
+      multiply: join("*", 2),
+      atLeast: (left, right) => ({
+        text: `step(${vector(right)}, ${vector(left)})`,
+        binds: 3,
+        isScalar: false,
+      }),
+      partial: partial && ((of, offset) => {
+        const text = partial(of, offset);
+        return text === undefined ? undefined : { text, binds: 3, isScalar: false };
+      }),
+    };
+  };
+  // names every constant before the declarations are asked for
+  for (const expression of expressions) fold(expression, algebraOf({ tap: () => "" }));
   const constants = [...names].map(([value, name]) => `const ${name} = ${writeFloat(value)};`).join("\n");
-  return { constants, write };
+  return {
+    constants,
+    write(resolver, wanted = expressions) {
+      const lines: string[] = [];
+      const keep = ({ text, isScalar }: Piece): Piece => {
+        const name = `${resolver.prefix ?? "e"}${lines.length}`;
+        lines.push(`let ${name} = ${text};`);
+        return { text: name, binds: 3, isScalar };
+      };
+      const values = foldShared(wanted, algebraOf(resolver), keep).map(({ text }) => text);
+      return { lines, values };
+    },
+  };
 }
 
 /** An f32 literal that is exactly the f32 nearest to the value. */

@@ -12,6 +12,7 @@ import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { combine } from "../../tuner/search/space.ts";
 import { initialCells, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { updateOf } from "../../kernels/update.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const SEED = 7;
@@ -23,10 +24,10 @@ const SEED = 7;
 const ALONG_X: Stencil = {
   ...wave(2),
   title: "whole numbers along x",
-  update: add(
+  update: updateOf(add(
     subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
     multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
-  ),
+  )),
 };
 
 interface SharedCase {

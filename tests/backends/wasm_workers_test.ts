@@ -1,26 +1,19 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import {
-  add,
-  arithmeticOf,
-  constant,
-  type Expression,
-  multiply,
-  reachOf,
-  tap,
-} from "../../kernels/expression.ts";
+import { add, constant, multiply, tap } from "../../kernels/expression.ts";
 import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
 import { indexOf, type Layout, layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundary, Grid } from "../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS, waveUpdate } from "../../kernels/stencils/wave.ts";
+import { arithmeticOf, reachOf, type Update, updateOf } from "../../kernels/update.ts";
 import { CpuFailure, type CpuField, CpuPool } from "../../tuner/backends/wasm_workers.ts";
 
 /** Primes, single cells, thinner than a vector, than the reach, than the workers; rows of 4k, 4k + 1, 2, 3. */
 const GRIDS: readonly Grid[] = [[1, 1, 1], [7, 5, 3], [2, 3, 17], [3, 1, 13], [1, 11, 8], [5, 4, 30]];
 
-function layoutOf(grid: Grid, update: Expression): Layout {
+function layoutOf(grid: Grid, update: Update): Layout {
   const { x, y, z } = reachOf(update);
   return layOut(grid, { pad: [x, y, z] });
 }
@@ -52,7 +45,7 @@ function bits(cells: Float32Array): Uint32Array {
 
 /** One case against the f32 oracle: both levels, bit for bit. */
 interface Case {
-  readonly update: Expression;
+  readonly update: Update;
   readonly grid: Grid;
   readonly boundary: Boundary;
   /** Steps of runs one after another. */
@@ -178,7 +171,7 @@ async function runShare(
     ghosts: readonly [low: number, high: number];
     first: number;
     steps: number;
-    update: Expression;
+    update: Update;
   },
 ): Promise<{ share: Uint32Array; whole: Uint32Array }> {
   const grid: Grid = [12, 5, 9];
@@ -227,7 +220,7 @@ Deno.test("a share with R·reach ghost slices runs R steps like the whole grid; 
 
 Deno.test("ghost sides leave out reach more slices at every step", async () => {
   // 7 wherever it is computed, reach 2
-  const update = add(multiply(constant(0), tap(2, 0, 0)), constant(7));
+  const update = updateOf(add(multiply(constant(0), tap(2, 0, 0)), constant(7)));
   const layout = layoutOf([13, 3, 4], update);
   const pool = await CpuPool.create({ workers: 2 });
   for (const [low, high] of [[true, false], [false, true], [true, true]]) {
@@ -246,7 +239,7 @@ Deno.test("ghost sides leave out reach more slices at every step", async () => {
 
 Deno.test("taps at corners see the periodic images too", async () => {
   const corners = [-2, 2].flatMap((x) => [-2, 2].flatMap((y) => [-2, 2].map((z) => tap(x, y, z))));
-  const update = add(tap(0, 0, 0, 1), tap(1, 1, 0), ...corners);
+  const update = updateOf(add(tap(0, 0, 0, 1), tap(1, 1, 0), ...corners));
   const pool = await CpuPool.create({ workers: 3 });
   for (const grid of GRIDS) {
     await assertEqualsOracle(pool, { update, grid, boundary: "periodic", runs: [1, 2], kind: "integers" });
@@ -338,7 +331,7 @@ Deno.test("wrong requests are refused", async () => {
   const periodic = await pool.load({ update, layout, boundary: "periodic" });
   await assertRejects(() => periodic.run({ steps: 1, ghost: { low: true } }), RangeError, "it is periodic");
   await assertRejects(
-    () => pool.load({ update: tap(0, 0, 9), layout, boundary: "zero" }),
+    () => pool.load({ update: updateOf(tap(0, 0, 9)), layout, boundary: "zero" }),
     RangeError,
     "reach",
   );

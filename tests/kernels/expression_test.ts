@@ -1,18 +1,7 @@
 import { assertEquals } from "@std/assert";
-import {
-  add,
-  arithmeticOf,
-  constant,
-  type Expression,
-  fold,
-  multiply,
-  reachOf,
-  readsPrevious,
-  subtract,
-  tap,
-  tapsOf,
-} from "../../kernels/expression.ts";
+import { add, constant, type Expression, fold, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { arithmeticOf, reachOf, readsPrevious, tapsOf, updateOf } from "../../kernels/update.ts";
 
 /** Fully parenthesised text. */
 function show(expression: Expression): string {
@@ -22,6 +11,8 @@ function show(expression: Expression): string {
     add: (left, right) => `(${left} + ${right})`,
     subtract: (left, right) => `(${left} - ${right})`,
     multiply: (left, right) => `(${left} * ${right})`,
+    atLeast: (left, right) => `(${left} >= ${right})`,
+    signal: () => "signal",
   });
 }
 
@@ -37,14 +28,14 @@ Deno.test("fold replaces every node, left before right", () => {
 
 Deno.test("tapsOf names each tap once, in the order of appearance, now and before apart", () => {
   const update = add(tap(0, 0, 1), tap(0, 0, 1), multiply(constant(2), tap(0, 0, 1, 1)), tap(0, 0, 0));
-  assertEquals(tapsOf(update), [tap(0, 0, 1), tap(0, 0, 1, 1), tap(0, 0, 0)]);
-  assertEquals(tapsOf(constant(1)), []);
+  assertEquals(tapsOf(updateOf(update)), [tap(0, 0, 1), tap(0, 0, 1, 1), tap(0, 0, 0)]);
+  assertEquals(tapsOf(updateOf(constant(1))), []);
 });
 
 Deno.test("reachOf measures each axis, and the diamond in x and y", () => {
   const update = add(tap(-3, 0, 0), tap(2, 2, 0), tap(0, 0, -5), tap(0, 1, 0, 1));
-  assertEquals(reachOf(update), { x: 3, y: 2, z: 5, diamond: 4 });
-  assertEquals(reachOf(constant(1)), { x: 0, y: 0, z: 0, diamond: 0 });
+  assertEquals(reachOf(updateOf(update)), { x: 3, y: 2, z: 5, diamond: 4 });
+  assertEquals(reachOf(updateOf(constant(1))), { x: 0, y: 0, z: 0, diamond: 0 });
   for (const order of WAVE_ORDERS) {
     const reach = order / 2;
     assertEquals(reachOf(wave(order).update), { x: reach, y: reach, z: reach, diamond: reach });
@@ -52,8 +43,8 @@ Deno.test("reachOf measures each axis, and the diamond in x and y", () => {
 });
 
 Deno.test("readsPrevious tells two time levels from one", () => {
-  assertEquals(readsPrevious(add(tap(0, 0, 0), tap(0, 0, 0, 1))), true);
-  assertEquals(readsPrevious(add(tap(0, 0, 0), tap(1, 0, 0))), false);
+  assertEquals(readsPrevious(updateOf(add(tap(0, 0, 0), tap(0, 0, 0, 1)))), true);
+  assertEquals(readsPrevious(updateOf(add(tap(0, 0, 0), tap(1, 0, 0)))), false);
 });
 
 Deno.test("arithmeticOf counts operations, roundings in a chain, and weights", () => {
@@ -62,10 +53,10 @@ Deno.test("arithmeticOf counts operations, roundings in a chain, and weights", (
     subtract(multiply(constant(2), tap(0, 0, 0)), tap(0, 0, 0, 1)),
     multiply(constant(-3), add(tap(1, 0, 0), tap(-1, 0, 0))),
   );
-  assertEquals(arithmeticOf(update), { operations: 5, depth: 4, magnitude: 2 + 1 + 6 });
-  assertEquals(arithmeticOf(tap(0, 0, 0)), { operations: 0, depth: 0, magnitude: 1 });
+  assertEquals(arithmeticOf(updateOf(update)), { operations: 5, depth: 4, magnitude: 2 + 1 + 6 });
+  assertEquals(arithmeticOf(updateOf(tap(0, 0, 0))), { operations: 0, depth: 0, magnitude: 1 });
   // the constant's own rounding counts
-  assertEquals(arithmeticOf(multiply(constant(0.1), tap(0, 0, 0))).depth, 2);
+  assertEquals(arithmeticOf(updateOf(multiply(constant(0.1), tap(0, 0, 0)))).depth, 2);
 });
 
 Deno.test("the wave equation takes 2 + 7p operations a cell of order 2p", () => {

@@ -5,7 +5,16 @@ import type { Grid } from "../../kernels/stencils/stencil.ts";
 
 Deno.test("a layout without pads is dense where rows are aligned", () => {
   const layout = layOut([2, 3, 8], { pad: [0, 0, 0] });
-  assertEquals(layout, { grid: [2, 3, 8], pad: [0, 0, 0], pitch: 8, slice: 24, origin: 0, length: 48 });
+  assertEquals(layout, {
+    grid: [2, 3, 8],
+    pad: [0, 0, 0],
+    pitch: 8,
+    planes: 1,
+    plane: 24,
+    slice: 24,
+    origin: 0,
+    length: 48,
+  });
 });
 
 Deno.test("pads lie around the grid; those along z grow to the alignment", () => {

@@ -5,8 +5,7 @@
  * @module
  */
 import { assertEquals, assertLess } from "@std/assert";
-import { arithmeticOf, readsPrevious } from "../../kernels/expression.ts";
-import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
+import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import {
@@ -18,9 +17,11 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { arithmeticOf, readsPrevious } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
 import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { initialCells as makeInitialCells } from "../../tuner/backends/reference.ts";
 
 /** What is run and compared. */
 export interface OracleCase {
@@ -115,13 +116,13 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
   assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
   using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
   await field.initialise({ kind, seed: SEED });
-  const start = initialCells(grid, kind, SEED);
+  const start = initialCells(grid, kind, SEED, stencil);
   let expected: FieldLevels<Float32Array> = { current: start, previous: start };
-  let largest = maxAbs(start);
+  let largest = maxAbs(start), done = 0;
   for (const steps of runs) {
     await field.run(steps);
     for (let step = 0; step < steps; step++) {
-      expected = runReference(expected, { update: stencil.update, grid, boundary, steps: 1 });
+      expected = runReference(expected, { update: stencil.update, grid, boundary, steps: 1, start: done++ });
       largest = Math.max(largest, maxAbs(expected.current));
     }
   }
@@ -130,16 +131,14 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
   return { expected, largest, result };
 }
 
-/** A dense field of initial values. */
-export function initialCells(grid: Grid, kind: InitialField, seed: number): Float32Array {
-  const cells = new Float32Array(cellsOf(grid));
-  let index = 0;
-  for (let x = 0; x < grid[0]; x++) {
-    for (let y = 0; y < grid[1]; y++) {
-      for (let z = 0; z < grid[2]; z++) cells[index++] = initialValue(kind, [x, y, z], seed);
-    }
-  }
-  return cells;
+/** A dense level of initial values. */
+export function initialCells(
+  grid: Grid,
+  kind: InitialField,
+  seed: number,
+  stencil: Stencil = wave(2),
+): Float32Array {
+  return makeInitialCells({ grid, stencil }, { kind, seed });
 }
 
 /** Largest |value|. */
@@ -156,8 +155,10 @@ export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1
   assertEquals(all.length, layout.length);
   for (let x = 0; x < layout.grid[0]; x++) {
     for (let y = 0; y < layout.grid[1]; y++) {
-      const row = indexOf(layout, [x, y, 0]);
-      all.fill(0, row, row + layout.grid[2]);
+      for (let plane = 0; plane < layout.planes; plane++) {
+        const row = indexOf(layout, [x, y, 0], plane);
+        all.fill(0, row, row + layout.grid[2]);
+      }
     }
   }
   const found = all.findIndex((value) => value !== 0);

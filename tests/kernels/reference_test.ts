@@ -3,6 +3,7 @@ import { add, constant, multiply, tap } from "../../kernels/expression.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import { cellsOf, type Grid } from "../../kernels/stencils/stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { updateOf } from "../../kernels/update.ts";
 
 type Values = (x: number, y: number, z: number) => number;
 
@@ -84,7 +85,7 @@ Deno.test("boundaries: zero ends, periodic comes round, periodic-yz is both", ()
   const numbered = cells(grid, (x, y, z) => 100 * (x + 1) + 10 * y + z);
   const levels = { current: numbered, previous: numbered };
   const shift = (dx: number, dy: number, dz: number, boundary: "zero" | "periodic" | "periodic-yz"): number =>
-    runReference(levels, { update: tap(dx, dy, dz), grid, boundary, steps: 1 }).current.at(-1)!;
+    runReference(levels, { update: updateOf(tap(dx, dy, dz)), grid, boundary, steps: 1 }).current.at(-1)!;
   assertEquals(shift(0, 0, 0, "zero"), 223);
   assertEquals([shift(1, 0, 0, "zero"), shift(0, 1, 0, "zero"), shift(0, 0, 1, "zero")], [0, 0, 0]);
   assertEquals([shift(1, 0, 0, "periodic"), shift(0, 1, 0, "periodic"), shift(0, 0, 1, "periodic")], [
@@ -98,7 +99,7 @@ Deno.test("boundaries: zero ends, periodic comes round, periodic-yz is both", ()
 });
 
 Deno.test("in f32 every operation rounds once; f64 does not round at all", () => {
-  const update = add(multiply(constant(0.1), tap(0, 0, 0)), tap(0, 0, 0, 1));
+  const update = updateOf(add(multiply(constant(0.1), tap(0, 0, 0)), tap(0, 0, 0, 1)));
   const grid: Grid = [1, 1, 1];
   const run = <T extends Float32Array | Float64Array>(levels: FieldLevels<T>) =>
     runReference(levels, { update, grid, boundary: "zero", steps: 1 }).current[0];
@@ -111,7 +112,7 @@ Deno.test("in f32 every operation rounds once; f64 does not round at all", () =>
 Deno.test("the levels given are left as they are; no steps give a copy", () => {
   const levels = { current: Float64Array.of(1, 2), previous: Float64Array.of(3, 4) };
   const run = (steps: number) =>
-    runReference(levels, { update: tap(0, 0, 1), grid: [1, 1, 2], boundary: "periodic", steps });
+    runReference(levels, { update: updateOf(tap(0, 0, 1)), grid: [1, 1, 2], boundary: "periodic", steps });
   assertEquals(run(1), { current: Float64Array.of(2, 1), previous: Float64Array.of(1, 2) });
   const none = run(0);
   assertEquals(none, levels);
@@ -122,7 +123,8 @@ Deno.test("the levels given are left as they are; no steps give a copy", () => {
 Deno.test("levels of another size than the grid are refused, naming both", () => {
   const levels = { current: new Float32Array(5), previous: new Float32Array(6) };
   const error = assertThrows(
-    () => runReference(levels, { update: tap(0, 0, 0), grid: [1, 2, 3], boundary: "zero", steps: 1 }),
+    () =>
+      runReference(levels, { update: updateOf(tap(0, 0, 0)), grid: [1, 2, 3], boundary: "zero", steps: 1 }),
     RangeError,
   );
   assertEquals(error.message, "Cannot run the reference: both levels must hold 6 cells: they hold 5 and 6");

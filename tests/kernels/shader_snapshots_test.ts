@@ -46,7 +46,7 @@ const SHADERS: Readonly<Record<string, string>> = {
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: diamondTorre.plan(zero, { ...torre, zPerThread: 2, threads: 32 }).shaders[0].code,
   diamond_torre_lookahead_0: diamondTorre.plan(zero, { ...torre, chunk: 1, lookahead: 0 }).shaders[0].code,
-  fill_noise: fillShader(stepwise.plan(zero, shape).layout, "noise"),
+  fill_noise: fillShader(stepwise.plan(zero, shape).layout, zero.stencil.update, "noise"),
   compare: compareShader(diamondTorre.plan(zero, torre).layout, stepwise.plan(zero, shape).layout),
 };
 

@@ -7,6 +7,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { onlyExpression, updateOf } from "../../kernels/update.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import {
   assertExact,
@@ -158,7 +159,7 @@ function weighted(...terms: [weight: number, x: number, y: number, z: number][])
 }
 
 function stencilOf(title: string, update: Expression): Stencil {
-  return { ...wave(2), title, update };
+  return { ...wave(2), title, update: updateOf(update) };
 }
 
 const LOPSIDED = weighted([1, 0, 0, 0], [2, 1, 0, 0], [-1, -1, 0, 0], [3, 0, 1, 0], [-2, 0, -1, 0], [
@@ -203,7 +204,7 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
     const problem: Problem = { stencil: stencilOf("some taps", update), grid: GRID, boundary, steps: 1 };
     return [stepwise, marching, diamondTorre].map(({ refuse }) => refuse(problem)?.split(":")[0]);
   };
-  const cross = wave(2).update;
+  const cross = onlyExpression(wave(2).update)!;
   const fine = undefined;
   assertEquals(refusals(cross), [fine, fine, fine]);
   const noEnd = "torres advance from one end of x to the other";

@@ -1,15 +1,16 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { add, constant, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
+import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { layOut } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import type { AxisBoundaries } from "../../kernels/wasm/wasm_source.ts";
 import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
+import { type Update, updateOf } from "../../kernels/update.ts";
 
 /** A module with both arrays in a small memory of its own, the field all of one value outside the cells. */
 async function instantiate(
-  update: Expression,
+  update: Update,
   { grid, boundaries, pad }: { grid: Grid; boundaries: AxisBoundaries; pad: Grid },
 ) {
   const layout = layOut(grid, { pad });
@@ -32,10 +33,10 @@ Deno.test("step writes the cells of its box and nothing else", async () => {
   const zero: AxisBoundaries = ["zero", "zero", "zero"];
   for (const nz of [1, 2, 3, 4, 5, 7, 8, 11, 16, 23, 37]) {
     const grid: Grid = [3, 4, nz];
-    const m = await instantiate(tap(0, 0, 0), { grid, boundaries: zero, pad: [1, 1, 1] });
+    const m = await instantiate(updateOf(tap(0, 0, 0)), { grid, boundaries: zero, pad: [1, 1, 1] });
     m.current.fill(1);
     m.next.fill(-7);
-    m.exports.step(m.addresses[0], m.addresses[1], 1, 2, 1, 3);
+    m.exports.step0(m.addresses[0], m.addresses[1], 0, 1, 2, 1, 3);
     const { origin, slice, pitch } = m.layout;
     const inside = (index: number): boolean =>
       [1, 2].some((y) => index >= origin + slice + y * pitch && index < origin + slice + y * pitch + nz);
@@ -44,14 +45,14 @@ Deno.test("step writes the cells of its box and nothing else", async () => {
 });
 
 Deno.test("an empty box is no work", async () => {
-  const m = await instantiate(tap(0, 0, 0), {
+  const m = await instantiate(updateOf(tap(0, 0, 0)), {
     grid: [2, 2, 5],
     boundaries: ["zero", "zero", "zero"],
     pad: [1, 1, 1],
   });
   m.current.fill(1);
   for (const [x0, x1, y0, y1] of [[0, 0, 0, 2], [0, 2, 1, 1], [2, 1, 0, 2], [0, 2, 2, 0]]) {
-    m.exports.step(m.addresses[0], m.addresses[1], x0, x1, y0, y1);
+    m.exports.step0(m.addresses[0], m.addresses[1], 0, x0, x1, y0, y1);
   }
   assert(m.next.every((value) => value === 0));
 });
@@ -63,13 +64,17 @@ Deno.test("every operation, in the expression's order, rounds once to f32", asyn
     constant(0.1),
   );
   const grid: Grid = [1, 1, 6];
-  const m = await instantiate(update, { grid, boundaries: ["zero", "zero", "zero"], pad: [1, 1, 1] });
+  const m = await instantiate(updateOf(update), {
+    grid,
+    boundaries: ["zero", "zero", "zero"],
+    pad: [1, 1, 1],
+  });
   const { origin, pitch } = m.layout;
   const a = Float32Array.of(1e8, 1.5, 3.25e-3, -1e8, 7.77, 12345.678);
   const d = Float32Array.of(0.3, 1e-7, -3.3, 1.1, 0.7, 1 / 3);
   m.current.set(a, origin);
   m.current.set(d, origin + pitch);
-  m.exports.step(m.addresses[0], m.addresses[1], 0, 1, 0, 1);
+  m.exports.step0(m.addresses[0], m.addresses[1], 0, 0, 1, 0, 1);
   const f = Math.fround;
   const expected = [...a].map((value, z) =>
     f(f(f(f((a[z - 1] ?? 0) + value) - (a[z + 1] ?? 0)) * d[z]) + f(0.1))
@@ -81,7 +86,7 @@ Deno.test("pads become the periodic images, corners too, in grids thinner than t
   for (const grid of [[1, 1, 1], [2, 3, 1], [5, 4, 3], [1, 2, 9]] as Grid[]) {
     const [nx, ny, nz] = grid, reach = 3;
     const update = add(tap(reach, 0, 0), tap(0, reach, 0), tap(0, 0, reach));
-    const m = await instantiate(update, {
+    const m = await instantiate(updateOf(update), {
       grid,
       boundaries: ["periodic", "periodic", "periodic"],
       pad: [reach, reach, reach],
@@ -134,7 +139,7 @@ Deno.test("pads thinner than the reach and neighbours of F(t−1) are refused", 
     "reach 2, 2, 2",
   );
   await assertRejects(
-    () => writeWasm({ update: add(tap(0, 0, 0), tap(0, 1, 0, 1)), layout, boundaries }),
+    () => writeWasm({ update: updateOf(add(tap(0, 0, 0), tap(0, 1, 0, 1))), layout, boundaries }),
     RangeError,
     "current tap is at 0, 1, 0",
   );

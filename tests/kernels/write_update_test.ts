@@ -5,6 +5,7 @@ import {
   type Expression,
   fold,
   multiply,
+  NUMBERS,
   subtract,
   type Tap,
   tap,
@@ -15,7 +16,7 @@ const A = tap(0, 0, 0), B = tap(1, 0, 0), C = tap(2, 0, 0), D = tap(3, 0, 0);
 const nameOf = ({ offset: [x] }: Tap): string => "abcd"[x];
 
 function written(update: Expression): string {
-  return updateWriter(update).write(nameOf);
+  return updateWriter([update]).write({ tap: nameOf }).values[0];
 }
 
 Deno.test("parentheses stand where the tree needs them, and nowhere else", () => {
@@ -35,11 +36,8 @@ Deno.test("what is written means the tree, for every tree of four taps", () => {
   const values: Record<string, number> = { a: 3, b: -5, c: 7, d: 11 };
   const evaluate = (update: Expression): number =>
     fold<number>(update, {
+      ...NUMBERS,
       tap: (one) => values[nameOf(one)],
-      constant: (value) => value,
-      add: (left, right) => left + right,
-      subtract: (left, right) => left - right,
-      multiply: (left, right) => left * right,
     });
   const trees = (taps: readonly Tap[]): Expression[] => {
     if (taps.length === 1) return [taps[0]];
@@ -62,9 +60,9 @@ Deno.test("what is written means the tree, for every tree of four taps", () => {
 
 Deno.test("constants are declared once, in order of appearance, as what f32 holds", () => {
   const update = add(multiply(constant(0.1), A), multiply(constant(-2), B), multiply(constant(0.1), C));
-  const { constants, write } = updateWriter(update);
+  const { constants, write } = updateWriter([update]);
   assertEquals(constants, "const W0 = 0.10000000149011612f;\nconst W1 = -2.0f;");
-  assertEquals(write(nameOf), "W0 * a + W1 * b + W0 * c");
+  assertEquals(write({ tap: nameOf }).values, ["W0 * a + W1 * b + W0 * c"]);
 });
 
 Deno.test("writeFloat writes an f32 literal that is read back as the nearest f32", () => {

@@ -196,7 +196,7 @@ export class GpuField implements Disposable {
   /** Sets both time levels, pads too, and time step 0. */
   async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
     const { layout } = this.plan;
-    const fill = await compile(this.#gpu, fillShader(layout, kind), "fill", [0]);
+    const fill = await compile(this.#gpu, fillShader(layout, this.problem.stencil.update, kind), "fill", [0]);
     const wrapPads = await this.#wrapPads();
     this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
@@ -364,33 +364,25 @@ export class GpuField implements Disposable {
     }
   }
 
-  /** The grid's own cells of a level, dense. */
+  /** The grid's own cells of a level, dense: x, planes, y, z. */
   async readCells(ago: 0 | 1): Promise<Float32Array> {
     const { layout } = this.plan;
     const [nx, ny, nz] = layout.grid;
     const all = new Float32Array(await this.#gpu.read(this.level(ago)));
-    const cells = new Float32Array(nx * ny * nz);
-    for (let x = 0; x < nx; x++) {
-      for (let y = 0; y < ny; y++) {
-        const from = indexOf(layout, [x, y, 0]);
-        cells.set(all.subarray(from, from + nz), (x * ny + y) * nz);
-      }
-    }
+    const cells = new Float32Array(nx * layout.planes * ny * nz);
+    for (const [row, from] of rowStarts(layout).entries()) cells.set(all.subarray(from, from + nz), row * nz);
     return cells;
   }
 
-  /** Sets both levels from dense arrays of the grid's own cells, pads too, and time step 0. */
+  /** Sets both levels from dense arrays as of {@linkcode readCells}, pads too, and time step 0. */
   async writeCells(current: Float32Array, previous: Float32Array): Promise<void> {
     const { layout } = this.plan;
-    const [nx, ny, nz] = layout.grid;
+    const nz = layout.grid[2];
     this.#step = 0;
     for (const [array, cells] of [[this.level(0), current], [this.level(1), previous]] as const) {
       const all = new Float32Array(layout.length);
-      for (let x = 0; x < nx; x++) {
-        for (let y = 0; y < ny; y++) {
-          const row = (x * ny + y) * nz;
-          all.set(cells.subarray(row, row + nz), indexOf(layout, [x, y, 0]));
-        }
+      for (const [row, to] of rowStarts(layout).entries()) {
+        all.set(cells.subarray(row * nz, (row + 1) * nz), to);
       }
       this.#gpu.device.queue.writeBuffer(array, 0, all);
     }
@@ -535,4 +527,13 @@ export class GpuField implements Disposable {
     this.#writeUniforms(values.length === 0 ? [[]] : values);
     return offsets;
   }
+}
+
+/** Where each row of the grid's own cells begins: x, planes, y. */
+function rowStarts(layout: Layout): number[] {
+  const [nx, ny] = layout.grid;
+  return Array.from({ length: nx * layout.planes * ny }, (_, row) => {
+    const x = Math.floor(row / (layout.planes * ny)), plane = Math.floor(row / ny) % layout.planes;
+    return indexOf(layout, [x, row % ny, 0], plane);
+  });
 }

@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { arithmeticOf, reachOf, readsPrevious } from "../../kernels/expression.ts";
-import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
+import { AMPLITUDE, type InitialField, initialRow } from "../../kernels/initial_field.ts";
 import { indexOf, type Layout, layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { arithmeticOf, planesOf, reachOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
@@ -49,7 +49,7 @@ export interface ReferenceOptions {
   /** Computes the reference; without one the CPU does. */
   readonly gpu?: GpuDevice;
   readonly problem: Problem;
-  /** @default {noise, seed 1} */
+  /** @default {the stencil's, seed 1} */
   readonly start?: Start;
   /**
    * Operations that the oracle may do where there is no GPU.
@@ -69,8 +69,9 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
  * @throws {RunFailure | CpuFailure} if it cannot be computed, or differs from the oracle
  */
 export async function makeReference(
-  { gpu, problem, start = { kind: "noise", seed: 1 }, oracleOperations = 250e6 }: ReferenceOptions,
+  { gpu, problem, start: given, oracleOperations = 250e6 }: ReferenceOptions,
 ): Promise<Reference> {
+  const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
   return gpu === undefined
     ? await cpuReference(problem, start, oracleOperations)
     : await gpuReference(gpu, problem, start);
@@ -90,12 +91,12 @@ export function verificationOf(
     "problem" | "start" | "against"
   >,
 ): Verification {
-  const isWhole = notFinite === 0 && cells === stateLevels({ stencil }).length * cellsOf(grid);
-  const amplitude = start.kind === "noise" ? 1 : 4;
+  const isWhole = notFinite === 0 &&
+    cells === stateLevels({ stencil }).length * planesOf(stencil.update) * cellsOf(grid);
   const bound = errorBound({
     stencil,
     steps,
-    maxField: Math.max(amplitude, Number.isFinite(maxValue) ? maxValue : 0),
+    maxField: Math.max(AMPLITUDE[start.kind], Number.isFinite(maxValue) ? maxValue : 0),
     kernels: 2,
     periodicCells: boundary === "zero" ? undefined : cellsOf(grid),
   });
@@ -144,7 +145,7 @@ const ORACLE_STEPS = 12;
 /** As much of a problem as the oracle can do in time: first slices, first steps. */
 function oracleProblem(problem: Problem, operations: number): Problem {
   const { grid: [nx, ny, nz], steps, stencil } = problem;
-  const sliceSteps = operations / (arithmeticOf(stencil.update).operations * ny * nz);
+  const sliceSteps = operations / (Math.max(1, arithmeticOf(stencil.update).operations) * ny * nz);
   const atLeast = Math.min(steps, ORACLE_STEPS);
   const slices = Math.min(nx, Math.max(1, Math.floor(sliceSteps / atLeast)));
   const grid: Grid = [slices, ny, nz];
@@ -184,7 +185,8 @@ async function runOnCpu(
   pool: CpuPool,
 ): Promise<CpuField> {
   const { x, y, z } = reachOf(update);
-  const field = await pool.load({ update, layout: layOut(grid, { pad: [x, y, z] }), boundary });
+  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+  const field = await pool.load({ update, layout: layout, boundary });
   await field.setInitial(kind, { seed });
   await field.run({ steps });
   return field;
@@ -192,11 +194,8 @@ async function runOnCpu(
 
 /** One worker and the oracle give the same bits; anything else is a wrong kernel. */
 async function checkWithOracle(problem: Problem, start: Start, pool: CpuPool): Promise<void> {
-  const { grid: [nx, ny, nz], stencil: { update }, boundary, steps } = problem;
-  const initial = Float32Array.from({ length: cellsOf(problem.grid) }, (_, i) => {
-    const x = Math.floor(i / (ny * nz)), y = Math.floor(i / nz) % ny;
-    return initialValue(start.kind, [x, y, i % nz], start.seed);
-  });
+  const { grid: [nx], stencil: { update }, boundary, steps } = problem;
+  const initial = initialCells(problem, start);
   const oracle = runReference({ current: initial, previous: initial }, {
     update,
     grid: problem.grid,
@@ -204,14 +203,7 @@ async function checkWithOracle(problem: Problem, start: Start, pool: CpuPool): P
     steps,
   });
   const field = await runOnCpu(problem, start, pool);
-  const dense: Layout = {
-    grid: [nx, ny, nz],
-    pad: [0, 0, 0],
-    pitch: nz,
-    slice: ny * nz,
-    origin: 0,
-    length: initial.length,
-  };
+  const dense = layOut(problem.grid, { pad: [0, 0, 0], align: 1, planes: planesOf(update) });
   const levels = [oracle.current, oracle.previous];
   for (const ago of stateLevels(problem)) {
     const slices = { ago, slice: 0, slices: nx, referenceSlice: 0 };
@@ -226,6 +218,20 @@ async function checkWithOracle(problem: Problem, start: Start, pool: CpuPool): P
   await field.dispose();
 }
 
+/** A dense level of initial values: x, planes, y, z. */
+export function initialCells(
+  { grid: [nx, ny, nz], stencil: { update } }: Pick<Problem, "grid" | "stencil">,
+  start: Start,
+): Float32Array<ArrayBuffer> {
+  const planes = planesOf(update);
+  const cells = new Float32Array(nx * planes * ny * nz);
+  for (let row = 0; row < nx * planes * ny; row++) {
+    const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
+    initialRow({ ...update, ...start }, [x, row % ny], plane, cells.subarray(row * nz, (row + 1) * nz));
+  }
+  return cells;
+}
+
 /** Compares slices with the levels of a reference in the host's memory. */
 function compareOnHost(
   { cells, layout }: { cells: Float32Array; layout: Layout },
@@ -237,10 +243,12 @@ function compareOnHost(
   const [, ny, nz] = layout.grid;
   const expected = reference.levels[ago];
   let maxError = 0, maxValue = 0, notFinite = 0;
+  const rows = layout.planes * ny;
   for (let x = 0; x < slices; x++) {
-    for (let y = 0; y < ny; y++) {
-      const mine = indexOf(layout, [slice + x, y, 0]);
-      const other = indexOf(reference.layout, [referenceSlice + x, y, 0]);
+    for (let row = 0; row < rows; row++) {
+      const y = row % ny, plane = Math.floor(row / ny);
+      const mine = indexOf(layout, [slice + x, y, 0], plane);
+      const other = indexOf(reference.layout, [referenceSlice + x, y, 0], plane);
       for (let z = 0; z < nz; z++) {
         const value = expected[other + z], error = Math.abs(cells[mine + z] - value);
         if (!(error < Infinity)) notFinite++;
@@ -249,5 +257,5 @@ function compareOnHost(
       }
     }
   }
-  return { maxError, maxValue, notFinite, cells: slices * ny * nz };
+  return { maxError, maxValue, notFinite, cells: slices * rows * nz };
 }

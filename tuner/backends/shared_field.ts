@@ -2,8 +2,8 @@
  * One grid on the GPU and the CPU together (B2R, §3.2–3.5). The CPU computes slices x < `cpuSlices`, the GPU the
  * others, both at the same time.
  *
- * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a step along
- * x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
+ * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
+ * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
  * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
  * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
  * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
@@ -23,9 +23,9 @@
  *
  * @module
  */
-import { reachOf } from "../../kernels/expression.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../../kernels/update.ts";
 import { type Comparison, type GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
 import type { Submission } from "./gpu_device.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
@@ -147,22 +147,25 @@ export class SharedField implements Disposable {
     return joinComparisons(parts);
   }
 
-  /** The whole grid's own cells of a level, dense. */
+  /** The whole grid's own cells of a level, dense: x, planes, y, z. */
   async readCells(ago: 0 | 1): Promise<Float32Array> {
-    const { grid: [, ny, nz] } = this.problem;
+    const { grid: [, ny, nz], stencil: { update } } = this.problem;
     const { cpu, gpu } = this.#shares;
-    const cells = new Float32Array(cellsOf(this.problem.grid));
+    const planes = planesOf(update);
+    const cells = new Float32Array(planes * cellsOf(this.problem.grid));
     if (cpu !== undefined) {
       const { cells: level, layout } = levelOf(cpu.field, ago);
-      for (let row = 0; row < cpu.slices * ny; row++) {
-        const from = indexOf(layout, [cpu.first + Math.floor(row / ny), row % ny, 0]);
+      for (let row = 0; row < cpu.slices * planes * ny; row++) {
+        const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
+        const from = indexOf(layout, [cpu.first + x, row % ny, 0], plane);
         cells.set(level.subarray(from, from + nz), row * nz);
       }
     }
     if (gpu !== undefined) {
       const { field, first, slices } = gpu;
-      const own = (await field.readCells(ago)).subarray(first * ny * nz, (first + slices) * ny * nz);
-      cells.set(own, (cpu?.slices ?? 0) * ny * nz);
+      const perSlice = planes * ny * nz;
+      const own = (await field.readCells(ago)).subarray(first * perSlice, (first + slices) * perSlice);
+      cells.set(own, (cpu?.slices ?? 0) * perSlice);
     }
     return cells;
   }

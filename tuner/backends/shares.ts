@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { reachOf, readsPrevious } from "../../kernels/expression.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { type Boundary, periodicAxes, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf, readsPrevious, stepReach } from "../../kernels/update.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Configuration } from "../configuration.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
@@ -48,7 +48,7 @@ export interface Shares {
 
 /** Slices of a ghost zone: R times the reach of a step along x. */
 export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
-  return exchangeEvery * reachOf(stencil.update).x;
+  return exchangeEvery * stepReach(stencil.update).x;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function makeShares(problem: Problem, options: ShareOptions): Promi
       ? { toCpu: [], toGpu: [] }
       : transfersBetween(cpu, gpu, {
         ghost,
-        reach: reachOf(update).x,
+        reach: stepReach(update).x,
         isPeriodic,
         readsPrevious: readsPrevious(update),
       });
@@ -137,7 +137,10 @@ async function makeCpuPart(
   { before, after }: GhostZones,
 ): Promise<CpuPart> {
   const { x, y, z } = reachOf(stencil.update);
-  const layout = layOut([before + cpuSlices + after, ny, nz], { pad: [x, y, z] });
+  const layout = layOut([before + cpuSlices + after, ny, nz], {
+    pad: [x, y, z],
+    planes: planesOf(stencil.update),
+  });
   const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
   const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
   const boundaries = [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;

@@ -90,10 +90,12 @@ export function copySlices(
     return;
   }
   for (let x = 0; x < slices; x++) {
-    for (let y = -rimY; y < ny + rimY; y++) {
-      const start = indexOf(from.layout, [from.slice + x, y, -rimZ]);
-      const row = from.cells.subarray(start, start + nz + 2 * rimZ);
-      to.cells.set(row, indexOf(to.layout, [to.slice + x, y, -rimZ]));
+    for (let plane = 0; plane < from.layout.planes; plane++) {
+      for (let y = -rimY; y < ny + rimY; y++) {
+        const start = indexOf(from.layout, [from.slice + x, y, -rimZ], plane);
+        const row = from.cells.subarray(start, start + nz + 2 * rimZ);
+        to.cells.set(row, indexOf(to.layout, [to.slice + x, y, -rimZ], plane));
+      }
     }
   }
 }

@@ -4,8 +4,9 @@
  *
  * @module
  */
-import { type InitialField, initialValue } from "../../kernels/initial_field.ts";
+import { type InitialField, initialRow } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
+import type { Update } from "../../kernels/update.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
 import { Barrier } from "./barrier.ts";
 import { type Box, padRows, type PadSource, shareRows, stripsOf } from "./boxes.ts";
@@ -28,6 +29,9 @@ export interface LoadCommand extends PadSource {
   readonly field: number;
   readonly module: WebAssembly.Module;
   readonly arrays: ArrayPair;
+  readonly planes: Pick<Update, "fields" | "materials">;
+  /** Cells along x that each sub-step reaches. */
+  readonly substepReach: readonly number[];
 }
 
 /** Sets both time levels to initial values. */
@@ -48,8 +52,10 @@ export interface RunCommand {
   readonly steps: number;
   /** F(t), and F(t−1) to be overwritten. */
   readonly arrays: ArrayPair;
-  /** Slices by which each step is smaller than the one before, at low and at high x. */
-  readonly shrink: readonly [low: number, high: number];
+  /** Whether each sub-step leaves out as many slices more as it reaches, at low and at high x. */
+  readonly shrink: readonly [low: boolean, high: boolean];
+  /** The update's signal at each step; empty where it has none. */
+  readonly signals: Float32Array;
 }
 
 /** Forgets a field. */
@@ -117,8 +123,8 @@ class CpuWorker {
   }
 
   #initialise(
-    { layout, arrays }: LoadCommand,
-    { initial, seed, xOffset, xPeriod }: InitialCommand,
+    { layout, arrays, planes }: LoadCommand,
+    { initial: kind, seed, xOffset, xPeriod }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
@@ -126,15 +132,18 @@ class CpuWorker {
       for (let x = x0; x < x1; x++) {
         const globalX = (((x + xOffset) % xPeriod) + xPeriod) % xPeriod;
         for (let y = y0; y < y1; y++) {
-          const row = indexOf(layout, [x, y, 0]);
-          for (let z = 0; z < nz; z++) even[row + z] = initialValue(initial, [globalX, y, z], seed);
-          odd.set(even.subarray(row, row + nz), row);
+          for (let plane = 0; plane < layout.planes; plane++) {
+            const first = indexOf(layout, [x, y, 0], plane);
+            const row = even.subarray(first, first + nz);
+            initialRow({ ...planes, kind, seed }, [globalX, y], plane, row);
+            odd.set(row, first);
+          }
         }
       }
     }
   }
 
-  #run({ load, exports }: LoadedField, { steps, arrays, shrink }: RunCommand): void {
+  #run({ load, exports }: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
     const [nx, ny] = load.layout.grid;
     let [current, next] = arrays;
     if (load.boundaries.includes("periodic")) {
@@ -146,13 +155,19 @@ class CpuWorker {
       this.#fillPads({ load, exports }, current, grid);
       this.#barrier.wait();
     }
-    for (let step = 1; step <= steps; step++) {
-      const slices = { x0: step * shrink[0], x1: nx - step * shrink[1], y0: 0, y1: ny };
-      for (const { x0, x1, y0, y1 } of shareRows(stripsOf(slices, load), this.#start)) {
-        exports.step(current, next, x0, x1, y0, y1);
+    const last = load.substepReach.length - 1;
+    let invalid = 0; // slices at each ghosted end that are no longer known
+    for (let step = 0; step < steps; step++) {
+      for (const [index, reach] of load.substepReach.entries()) {
+        invalid += reach;
+        const slices = { x0: low ? invalid : 0, x1: nx - (high ? invalid : 0), y0: 0, y1: ny };
+        const substep = exports[`step${index}`];
+        for (const { x0, x1, y0, y1 } of shareRows(stripsOf(slices, load), this.#start)) {
+          substep(current, next, signals[step] ?? 0, x0, x1, y0, y1);
+        }
+        this.#fillPads({ load, exports }, next, slices);
+        if (step + 1 < steps || index < last) this.#barrier.wait();
       }
-      this.#fillPads({ load, exports }, next, slices);
-      if (step < steps) this.#barrier.wait();
       [current, next] = [next, current];
     }
   }

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { type Expression, reachOf } from "../../kernels/expression.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Boundary } from "../../kernels/stencils/stencil.ts";
+import { reachOf, stepReach, type Update } from "../../kernels/update.ts";
 import type { AxisBoundaries } from "../../kernels/wasm/wasm_source.ts";
 import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
@@ -52,7 +52,7 @@ export interface CpuPoolOptions {
 
 /** What {@linkcode CpuPool.load} takes. */
 export interface CpuProblem {
-  readonly update: Expression;
+  readonly update: Update;
   /** Where the cells lie; the pads hold at least the update's reach. */
   readonly layout: Layout;
   /** One for all axes, or each its own: the CPU's share of a periodic grid is `zero` along x. */
@@ -79,7 +79,7 @@ export interface InitialOptions {
 export interface RunOptions {
   readonly steps: number;
   /**
-   * Ghost zones at low and at high x. There step i = 1, 2, … leaves out the outermost i·(reach along x) slices,
+   * Ghost zones at low and at high x. There step i = 1, 2, … leaves out the outermost i·(reach of a step along x) slices,
    * whose neighbours are unknown (B2R, Eq. 2). After R steps the slices further than R·reach from that side
    * are right.
    * @default {neither}
@@ -90,11 +90,11 @@ export interface RunOptions {
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
 export interface CpuField {
   readonly layout: Layout;
-  /** F(t) in the padded layout. */
+  /** F(t), all planes, in the padded layout. */
   readonly current: Float32Array<SharedArrayBuffer>;
   /** F(t−1) in the padded layout; the next step overwrites it with F(t+1). */
   readonly previous: Float32Array<SharedArrayBuffer>;
-  /** Sets both time levels to the same initial values. */
+  /** Sets both time levels to the same initial values, and the materials. */
   setInitial(kind: InitialField, options?: InitialOptions): Promise<void>;
   /**
    * Advances the field. Periodic pads need not be right before; frames of zeros must be.
@@ -203,9 +203,20 @@ export class CpuPool {
     );
     const field = this.#fields++;
     const { x, y } = reachOf(update);
-    const load = { kind: "load", field, module, layout, arrays, reach: { x, y }, boundaries } as const;
+    const { fields, materials } = update;
+    const load = {
+      kind: "load",
+      field,
+      module,
+      layout,
+      arrays,
+      reach: { x, y },
+      boundaries,
+      planes: { fields, materials },
+      substepReach: update.substeps.map((substep) => reachOf(substep).x),
+    } as const;
     await this.#enqueue(() => load);
-    return this.#fieldOf(load, region);
+    return this.#fieldOf(load, region, update);
   }
 
   /** Ends the workers. What still runs is rejected. */
@@ -214,9 +225,12 @@ export class CpuPool {
   }
 
   #fieldOf(
-    { field, layout, arrays, reach, boundaries }: Command & { kind: "load" },
+    { field, layout, arrays, boundaries }: Command & { kind: "load" },
     region: Region,
+    update: Update,
   ): CpuField {
+    const { x: reach } = stepReach(update);
+    let step = 0;
     const view = (array: number) =>
       new Float32Array(this.#memory.buffer as unknown as SharedArrayBuffer, array, layout.length);
     let [current, previous] = arrays;
@@ -229,20 +243,19 @@ export class CpuPool {
         return view(previous);
       },
       setInitial: async (initial, { seed = 0, xOffset = 0, xPeriod = 2 ** 31 } = {}) => {
+        step = 0;
         await this.#enqueue(() => ({ kind: "initial", field, initial, seed, xOffset, xPeriod }));
       },
       run: async ({ steps, ghost: { low = false, high = false } = {} }) => {
-        const shrink = [low ? reach.x : 0, high ? reach.x : 0] as const;
         if (!(Number.isInteger(steps) && steps >= 0)) {
           throw new RangeError(
             `Cannot run the CPU field: steps must be whole and >= 0: current value is ${steps}`,
           );
         }
-        if ((shrink[0] + shrink[1]) * steps > layout.grid[0]) {
+        const used = (Number(low) + Number(high)) * reach * steps;
+        if (used > layout.grid[0]) {
           throw new RangeError(
-            `Cannot run the CPU field: ${steps} steps use up ${
-              (shrink[0] + shrink[1]) * steps
-            } ghost slices: ` +
+            `Cannot run the CPU field: ${steps} steps use up ${used} ghost slices: ` +
               `the field has ${layout.grid[0]} slices`,
           );
         }
@@ -254,7 +267,10 @@ export class CpuPool {
         return await this.#enqueue(() => {
           const pair: ArrayPair = [current, previous];
           if (steps % 2 === 1) [current, previous] = [previous, current];
-          return { kind: "run", field, steps, arrays: pair, shrink };
+          const { signal } = update;
+          const signals = Float32Array.from({ length: signal ? steps : 0 }, (_, i) => signal!(step + i));
+          step += steps;
+          return { kind: "run", field, steps, arrays: pair, shrink: [low, high], signals };
         });
       },
       dispose: async () => {

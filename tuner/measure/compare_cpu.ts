@@ -6,9 +6,9 @@
  */
 import { median } from "simple-statistics";
 import { hashBits } from "../../kernels/c/write_c.ts";
-import { reachOf } from "../../kernels/expression.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../../kernels/update.ts";
 import { NativeLoops } from "../backends/native_loops.ts";
 import type { CpuPool } from "../backends/wasm_workers.ts";
 
@@ -62,7 +62,7 @@ const MIN_TURNS = 7;
 export async function compareCpu(options: CpuComparisonOptions): Promise<CpuComparison> {
   const { stencil: { update, variant }, grid, one, many, timeNs } = options;
   const { x, y, z } = reachOf(update);
-  const layout = layOut(grid, { pad: [x, y, z] });
+  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
   const load = async (pool: CpuPool): Promise<Contender> => {
     const field = await pool.load({ update, layout, boundary: "zero" });
     await field.setInitial("noise", { seed: 0 });

@@ -1,6 +1,6 @@
-import { reachOf } from "../../kernels/expression.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../../kernels/update.ts";
 import type { CpuPool } from "../backends/wasm_workers.ts";
 
 /** Cell updates of one run of the probe: some 10 ms on one core. */
@@ -24,7 +24,11 @@ export async function probeCpu(
   const [nx, ny, nz] = grid;
   const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
   const { x, y, z } = reachOf(update);
-  const field = await pool.load({ update, layout: layOut([slices, ny, nz], { pad: [x, y, z] }), boundary });
+  const field = await pool.load({
+    update,
+    layout: layOut([slices, ny, nz], { pad: [x, y, z], planes: planesOf(update) }),
+    boundary,
+  });
   try {
     await field.setInitial("noise");
     const updates = cellsOf([slices, ny, nz]);

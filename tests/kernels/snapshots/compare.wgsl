@@ -1,4 +1,4 @@
-// Largest difference of two fields, over the grid's own cells.
+// Largest difference of two states, over the grid's own cells, all planes.
 struct Slices { result: i32, reference: i32 }
 struct Comparison { maxError: atomic<u32>, maxValue: atomic<u32>, notFinite: atomic<u32>, count: atomic<u32> }
 @group(0) @binding(0) var<storage, read_write> result: array<f32>;
@@ -15,9 +15,11 @@ fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 
 
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
-  let y = i32(w.x); let x = i32(w.y);
-  let mine = 12800 + (x + slices.result) * 2496 + y * 96;
-  let other = 1480 + (x + slices.reference) * 1408 + y * 64;
+  let y = i32(w.x); let x = i32(w.y); let plane = i32(w.z);
+  let mine = 12800 + (x + slices.result) * 2496 + plane * 2496 +
+    y * 96;
+  let other = 1480 + (x + slices.reference) * 1408 + plane * 1408 +
+    y * 64;
   var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
   for (var z = i32(l.x); z < 50; z += 64) {
     let a = result[mine + z]; let b = reference[other + z];

@@ -6,8 +6,8 @@ struct Fill { seed: u32, firstX: i32, wholeX: i32 }
 @group(0) @binding(0) var<storage, read_write> field: array<f32>;
 @group(0) @binding(2) var<uniform> fill: Fill;
 
-fn hashCell(cell: vec3u) -> u32 {
-  var h = cell.x * 1779033703u + cell.y * 3144134277u + cell.z * 1013904243u + fill.seed;
+fn hashCell(cell: vec3u, seed: u32) -> u32 {
+  var h = cell.x * 1779033703u + cell.y * 3144134277u + cell.z * 1013904243u + seed;
   h = (h ^ (h >> 16u)) * 2246822507u;
   h = (h ^ (h >> 13u)) * 3266489909u;
   return h ^ (h >> 16u);
@@ -20,10 +20,13 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   let first = ORIGIN % PITCH; // what lies before z = 0 in a row
   let row = index / PITCH;
   let z = index % PITCH - first;
-  let y = row % (SLICE / PITCH) - ORIGIN % SLICE / PITCH;
+  let rowOfSlice = row % (SLICE / PITCH);
+  let plane = rowOfSlice / 22;
+  let y = rowOfSlice % 22 - ORIGIN % SLICE / PITCH;
   let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
   let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
   let wholeX = (x + fill.firstX + fill.wholeX) % fill.wholeX;
-  let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)));
-  field[index] = select(0.0f, f32(hash >> 8u) * 0x1p-23f - 1.0f, inside);
+  let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)), fill.seed + u32(plane) * 2654435769u);
+  var value = f32(hash >> 8u) * 0x1p-23f - 1.0f;
+  field[index] = select(0.0f, value, inside);
 }

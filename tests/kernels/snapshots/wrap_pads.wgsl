@@ -31,6 +31,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     return;
   }
   let to = ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z;
-  let source = ORIGIN + wrapped(cell.x, NX) * SLICE + wrapped(cell.y, NY) * PITCH + wrapped(cell.z, NZ);
+  let source = to + (wrapped(cell.x, NX) - cell.x) * SLICE + (wrapped(cell.y, NY) - cell.y) * PITCH +
+    wrapped(cell.z, NZ) - cell.z;
   now[to] = now[source];
 }

@@ -1,0 +1,168 @@
+/**
+ * A full time step of all fields of an equation: sub-steps one after another, each of which computes some fields
+ * from others. What is the same for every target is asked here: what is read, how far, how often.
+ *
+ * @module
+ */
+import { type Expression, fold, type Tap, tapsIn } from "./expression.ts";
+
+/** A field's new value. */
+export interface Assignment {
+  /** Index of the field. */
+  readonly field: number;
+  readonly value: Expression;
+}
+
+/** Fields that are computed at the same time: none reads what another writes. */
+export type Substep = readonly Assignment[];
+
+/** An array that no step changes, as the density of the ground: one value a cell. */
+export interface Material {
+  readonly name: string;
+  /**
+   * Eight values, each exact in f32, that a synthetic medium scatters over its cells: see `initial_field.ts`. Eight
+   * equal ones are a homogeneous medium.
+   */
+  readonly values: readonly number[];
+}
+
+/** One full step. Taps name fields, and after them materials, by index: their **plane**. */
+export interface Update {
+  /** Names of the fields, the state. */
+  readonly fields: readonly string[];
+  readonly materials: readonly Material[];
+  readonly substeps: readonly Substep[];
+  /** What `SIGNAL` stands for in the step from t = `step` to t + 1. */
+  readonly signal?: (step: number) => number;
+}
+
+/** The update of a single field in a single sub-step. */
+export function updateOf(value: Expression, field = "F"): Update {
+  return { fields: [field], materials: [], substeps: [[{ field: 0, value }]] };
+}
+
+/** The expression of an update of one field in one sub-step without materials; undefined for any other. */
+export function onlyExpression({ fields, materials, substeps }: Update): Expression | undefined {
+  const isOne = fields.length === 1 && materials.length === 0 && substeps.length === 1;
+  return isOne ? substeps[0][0].value : undefined;
+}
+
+/** Fields and materials. */
+export function planesOf({ fields, materials }: Update): number {
+  return fields.length + materials.length;
+}
+
+/** The expressions of a sub-step, or of all. */
+export function expressionsOf(update: Update | Substep): Expression[] {
+  const substeps = isSubstep(update) ? [update] : update.substeps;
+  return substeps.flat().map(({ value }) => value);
+}
+
+/** Every tap once, in the order of first appearance. */
+export function tapsOf(update: Update | Substep): Tap[] {
+  return tapsIn(expressionsOf(update));
+}
+
+/** How far an update sees. */
+export interface Reach {
+  /** Cells along each axis. */
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  /** Largest |Δx| + |Δy| of any tap: the slope of a diamond torre. */
+  readonly diamond: number;
+}
+
+/** How far the taps of any one sub-step lie from the updated cell: what the pads must hold. */
+export function reachOf(update: Update | Substep): Reach {
+  const reach = { x: 0, y: 0, z: 0, diamond: 0 };
+  for (const { offset: [x, y, z] } of tapsOf(update)) {
+    reach.x = Math.max(reach.x, Math.abs(x));
+    reach.y = Math.max(reach.y, Math.abs(y));
+    reach.z = Math.max(reach.z, Math.abs(z));
+    reach.diamond = Math.max(reach.diamond, Math.abs(x) + Math.abs(y));
+  }
+  return reach;
+}
+
+/** How far a full step reaches: every sub-step as far as it sees. */
+export function stepReach({ substeps }: Update): Reach {
+  return substeps.map(reachOf).reduce((sum, reach) => ({
+    x: sum.x + reach.x,
+    y: sum.y + reach.y,
+    z: sum.z + reach.z,
+    diamond: sum.diamond + reach.diamond,
+  }));
+}
+
+/** Whether the update reads the level before the newest one, t − 1. */
+export function readsPrevious(update: Update): boolean {
+  return tapsOf(update).some(({ ago }) => ago === 1);
+}
+
+/** Whether any value depends on the signal. */
+export function readsSignal(update: Update | Substep): boolean {
+  return expressionsOf(update).some((value) =>
+    fold<boolean>(value, {
+      tap: () => false,
+      constant: () => false,
+      signal: () => true,
+      add: (left, right) => left || right,
+      subtract: (left, right) => left || right,
+      multiply: (left, right) => left || right,
+      atLeast: (left, right) => left || right,
+    })
+  );
+}
+
+/** Values that a sub-step must move to or from memory for each cell: every array it reads, every field it writes. */
+export function valuesMoved(substep: Substep): number {
+  return new Set(tapsOf(substep).map(({ plane, ago }) => `${plane} ${ago}`)).size + substep.length;
+}
+
+/** What rounding can do to one evaluation: see `models/error_bound.ts`. */
+export interface Arithmetic {
+  /** Additions, subtractions, multiplications and comparisons of one update: its flops. */
+  readonly operations: number;
+  /** Most roundings that any one tap's value passes through. */
+  readonly depth: number;
+  /** Σ|weight| over the taps: the largest |result| when every |tap| is at most 1. */
+  readonly magnitude: number;
+}
+
+/** Counts operations; the deepest chain of roundings and the sum of absolute weights are those of the worst field. */
+export function arithmeticOf(update: Update): Arithmetic {
+  const join = (product: boolean) => (a: Arithmetic, b: Arithmetic): Arithmetic => ({
+    operations: a.operations + b.operations + 1,
+    depth: Math.max(a.depth, b.depth) + 1,
+    magnitude: product ? a.magnitude * b.magnitude : a.magnitude + b.magnitude,
+  });
+  const largest = ({ plane }: Tap): number => {
+    const values = update.materials[plane - update.fields.length]?.values ?? [1];
+    return Math.max(...values.map(Math.abs));
+  };
+  const each = expressionsOf(update).map((value) =>
+    fold<Arithmetic>(value, {
+      tap: (tap) => ({ operations: 0, depth: 0, magnitude: largest(tap) }),
+      constant: (value) => ({ operations: 0, depth: 1, magnitude: Math.abs(value) }),
+      signal: () => ({ operations: 0, depth: 1, magnitude: 1 }),
+      add: join(false),
+      subtract: join(false),
+      multiply: join(true),
+      atLeast: (left, right) => ({
+        operations: left.operations + right.operations + 1,
+        depth: 0,
+        magnitude: 1,
+      }),
+    })
+  );
+  return each.reduce((a, b) => ({
+    operations: a.operations + b.operations,
+    depth: Math.max(a.depth, b.depth),
+    magnitude: Math.max(a.magnitude, b.magnitude),
+  }));
+}
+
+function isSubstep(update: Update | Substep): update is Substep {
+  return Array.isArray(update);
+}
