@@ -36,7 +36,7 @@ export interface Stencil {
   /** The name that `--stencil` takes, as `wave`. */
   readonly name: string;
   /** What distinguishes stencils of one name, as `{ order: 4 }`; part of a profile's `problem`. */
-  readonly variant: Readonly<Record<string, number>>;
+  readonly variant: Readonly<Record<string, number | string>>;
   /** One line for people. */
   readonly title: string;
   /** A full step of all fields. */

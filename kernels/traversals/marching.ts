@@ -1,194 +1,186 @@
 /**
- * Marching (the FDTD3d way: Micikevicius, GPGPU-2, 2009): a workgroup covers a y–z tile and marches along x,
- * the slowest axis. Each thread keeps the cells ahead of and behind its own in a register queue; the tile of
- * the present slice lies in workgroup memory with its halo. Each value of F(t) is read from memory about once.
+ * Marching (the FDTD3d way: Micikevicius, GPGPU-2, 2009): a workgroup covers a y–z tile and marches along x, the
+ * slowest axis. Each thread keeps the values ahead of and behind its own cell in registers, so that each value is
+ * read from memory about once. Neighbours in the slice are read through the caches, or from a tile in workgroup
+ * memory.
+ *
+ * **Partial sums** of a slice, as the nine cells of one in the box of 27, are computed once and kept like values.
+ *
+ * **Sub-steps are fused**: the first is computed a few slices ahead of the last, its new values stay in registers
+ * for neighbours along x and pass through workgroup memory to those in the slice. A step then moves every field once
+ * in and once out. Threads at the rim of a workgroup only compute what their neighbours need; those cells are
+ * computed by two workgroups.
  *
  * @module
  */
-import type { Tap } from "../expression.ts";
-import type { Layout } from "../layout.ts";
+import { type Expression, fold, type Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
-import { declareLayout, declareLevels } from "../wgsl/declare.ts";
-import { wgsl } from "../wgsl/template.ts";
-import { updateWriter } from "../wgsl/write_update.ts";
+import { expressionsOf, reachOf, tapsOf, type Update } from "../update.ts";
+import { queuesOf, staysInSlice } from "./march_queues.ts";
+import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepwiseLayout } from "./stepwise.ts";
-import type { Parameters, Shader, Traversal } from "./traversal.ts";
+import type { Parameters, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
-/** One dispatch a step; the tile's shape and the number of pieces the march is cut into are to choose. */
+/** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
   name: "marching",
-  title: "workgroups march along x, a tile in workgroup memory, the axis in registers",
-  refuse({ stencil }) {
-    if (onlyExpression(stencil.update) === undefined) return "several fields";
-    const taps = tapsOf(stencil.update);
-    if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
-      return "a tap one step ago lies off the cell itself: only the newest level is in the tile";
+  title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
+  refuse({ stencil: { update } }) {
+    const taps = tapsOf(update);
+    const off = ({ offset }: { offset: readonly number[] }): boolean => offset.some((d) => d !== 0);
+    if (taps.some((tap) => tap.ago === 1 && off(tap))) {
+      return "a tap one step ago lies off the cell itself: only the newest level is kept";
     }
-    if (taps.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
-      return "a tap lies off the axes along x: only the present slice is in the tile";
+    if (update.substeps.length > 1 && taps.some(({ ago }) => ago === 1)) {
+      return "several sub-steps and a tap one step ago: the level before is overwritten too early";
     }
-    if (taps.some(({ offset: [, y, z] }) => y !== 0 && z !== 0)) {
-      return "a tap lies off the axes in the tile: its halo has no corners";
+    const outside = expressionsOf(update).flatMap(tapsOutsideSums);
+    if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
+      return "a tap lies off the axes along x, in no partial sum of its slice";
+    }
+    if (update.substeps.length > 1 && queuesOf(update, false).sums.length > 0) {
+      return "partial sums in several sub-steps: only one keeps them";
     }
   },
   parameterLists({ grid: [nx, ny, nz] }, limits) {
     return {
-      threadsZ: powersOfTwo(8, Math.min(256, limits.maxComputeWorkgroupSizeX)).filter((z) =>
-        z < 2 * nz || z === 8
+      zPerThread: [4, 2, 1],
+      threadsZ: powersOfTwo(4, Math.min(256, limits.maxComputeWorkgroupSizeX)).filter((z) =>
+        z < 2 * nz || z === 4
       ),
       threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY)).filter((y) => y < 2 * ny),
       pieces: powersOfTwo(1, Math.min(16, nx)),
+      tile: [0, 1],
     };
   },
   infeasible(problem, parameters, limits) {
-    const { threadsZ, threadsY } = parameters;
+    const { zPerThread, threadsZ, threadsY, tile } = parameters;
+    const shape = shapeOf(problem, parameters);
+    const { haloY, haloZ } = shape;
+    if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
+      return `${threadsZ}x${threadsY} threads leave none inside a rim of ${haloZ} and ${haloY}`;
+    }
+    if (threadsZ > 4 && (threadsZ / 2 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
+      return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
+    }
+    if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
+      return "no neighbour in the slice to read from a tile";
+    }
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),
       workgroup: [threadsZ, threadsY, 1],
-      workgroupBytes: tileOf(problem, parameters).bytes,
-      workgroups: workgroupsOf(problem, parameters),
+      workgroupBytes: tileBytes(shape),
+      workgroups: workgroupsOf(problem, shape),
     });
   },
   demand(problem, parameters) {
-    const { threadsZ, threadsY, pieces } = parameters;
-    const reach = reachOf(problem.stencil.update);
-    const levels = readsPrevious(problem.stencil.update) ? 2 : 1;
-    // Halo cells come from memory too. Along z they cost most: whole sectors of 32 bytes, loaded by few threads;
-    // the weights fit an H100 at order 2 (2026-11-21: tiles 32, 64, 128, 256 wide 106, 127, 138, 161 Gcells/s).
-    const halo = 0.5 * reach.y / threadsY + 32 * Math.ceil(reach.z / 8) / threadsZ;
-    const restart = 2 * reach.x * pieces / problem.grid[0];
+    const { update } = problem.stencil;
+    const shape = shapeOf(problem, parameters);
+    const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, isTiled, queues } = shape;
+    const taps = tapsOf(update);
+    const own = (threadsZ - 2 * haloZ) * (threadsY - 2 * haloY);
+    const redundancy = threadsZ * threadsY / own * (1 + queues.warmUp / slices);
+    const arrays =
+      new Set(taps.filter(({ ago }) => ago >= 0).map(({ plane, ago }) => `${plane} ${ago}`)).size;
+    const neighbours = taps.filter(({ offset: [, y, z], ago }) => ago === 0 && (y !== 0 || z !== 0)).length;
+    const { y, z } = reachOf(update);
+    // rows and sectors of 32 bytes at the rim that two workgroups load; the caches serve half of them
+    const rim = 0.5 * (2 * y / threadsY + 16 * Math.ceil(z / 8) / (threadsZ * zPerThread));
+    const restart = queues.warmUp / slices;
     return {
-      bytesPerUpdate: 4 * (levels + 1 + restart + halo),
-      redundancy: 1,
-      registersPerThread: 24 + 2 * reach.x + 1,
+      bytesPerUpdate: 4 * (arrays * (1 + restart + rim) + update.fields.length),
+      redundancy,
+      registersPerThread: 24 + zPerThread *
+          [...queues.columns, ...queues.sums].reduce((sum, { low, high }) => sum + high - low + 1, 0),
       threadsPerWorkgroup: threadsZ * threadsY,
-      workgroupBytes: tileOf(problem, parameters).bytes,
-      workgroupsPerDispatch: workgroupsOf(problem, parameters).reduce((a, b) => a * b),
+      workgroupBytes: tileBytes(shape),
+      workgroupsPerDispatch: workgroupsOf(problem, shape).reduce((a, b) => a * b),
       dispatchesPerStep: problem.boundary === "zero" ? 1 : 2,
-      exchangesPerUpdate: 1 + 2 * reach.y + 2 * reach.z,
+      exchangesPerUpdate: shape.tiles.flat().length === 0 ? 0 : redundancy * (
+        shape.tiles.flat().length + taps.length - arrays - (isTiled ? 0 : neighbours)
+      ) / zPerThread,
+      cachedReadsPerUpdate: redundancy * (arrays + (isTiled ? 0 : neighbours)) / zPerThread,
     };
   },
   plan(problem, parameters) {
+    const { zPerThread, threadsZ, threadsY, pieces, tile } = parameters;
     const layout = stepwiseLayout(problem);
-    const { threadsZ, threadsY, pieces } = parameters;
+    const shape = shapeOf(problem, parameters);
     return planSteps({
-      label: `marching ${threadsZ}x${threadsY}, ${pieces} pieces`,
+      label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${
+        tile === 1 ? ", tile" : ""
+      }`,
       problem,
       layout,
-      shaders: [marchShader(problem, layout, parameters)],
-      shape: [threadsZ, threadsY, sliceCount(problem, parameters)],
-      workgroups: workgroupsOf(problem, parameters),
+      shaders: [marchShader(problem, layout, shape)],
+      workgroups: workgroupsOf(problem, shape),
     });
   },
 };
 
-/** Slices that one workgroup marches over. */
-function sliceCount({ grid: [nx] }: Problem, { pieces }: Parameters): number {
-  return Math.ceil(nx / pieces);
-}
-
-function workgroupsOf(problem: Problem, parameters: Parameters): [number, number, number] {
-  const [nx, ny, nz] = problem.grid;
-  const slices = sliceCount(problem, parameters);
-  return [Math.ceil(nz / parameters.threadsZ), Math.ceil(ny / parameters.threadsY), Math.ceil(nx / slices)];
-}
-
-/** The tile with its halo, twice: while some threads still read one, others fill the other. */
-function tileOf({ stencil }: Problem, { threadsZ, threadsY }: Parameters) {
-  const { y, z } = reachOf(stencil.update);
-  const rows = threadsY + 2 * y, columns = threadsZ + 2 * z;
-  return { rows, columns, bytes: 2 * rows * columns * 4 };
-}
-
-function marchShader(problem: Problem, layout: Layout, parameters: Parameters): Shader {
-  const { stencil } = problem;
-  const { threadsZ, threadsY } = parameters;
-  const { x: reachX, y: reachY, z: reachZ } = reachOf(stencil.update);
-  const { rows, columns } = tileOf(problem, parameters);
-  const { constants, write } = updateWriter(expressionsOf(stencil.update));
-  /** The queue's register that holds the cell `ahead` slices from the present one. */
-  const queue = (ahead: number): string =>
-    ahead < 0 ? `behind${-ahead}` : ahead > 0 ? `ahead${ahead}` : "here";
-  const read = ({ offset: [x, y, z], ago }: Tap): string => {
-    if (ago === 1) return "before[cell]";
-    if (y === 0 && z === 0) return queue(x);
-    return `tile[row${signed(y)}][column${signed(z)}]`;
+function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: Parameters): MarchShape {
+  const { zPerThread, threadsZ, threadsY, pieces, tile } = parameters;
+  const isTiled = tile === 1;
+  const queues = queuesOf(update, isTiled);
+  const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i], queues, isTiled));
+  const halo = haloOf(update, zPerThread, isTiled);
+  return {
+    zPerThread,
+    threadsZ,
+    threadsY,
+    haloY: halo.y,
+    haloZ: halo.z,
+    slices: Math.ceil(nx / pieces),
+    isTiled,
+    tiles,
+    queues,
   };
-  const slots = Array.from({ length: 2 * reachX + 1 }, (_, i) => i - reachX);
-  const declareQueue = slots.map((k) =>
-    k === reachX ? `var ${queue(k)} = 0.0f;` : `var ${queue(k)} = now[cell${signed(k, "SLICE")}];`
-  ).join("\n");
-  const advanceQueue = slots.slice(0, -1).map((k) => `${queue(k)} = ${queue(k + 1)};`).join("\n");
-  const loadHalo = [
-    ...loads(
-      2 * reachY,
-      threadsY,
-      "local.y",
-      (i) =>
-        `let r = select(${i} + ${threadsY}, ${i}, ${i} < ${reachY});
-       tile[half + r][local.x + ${reachZ}] = now[cell + (r - ${reachY} - local.y) * PITCH];`,
-    ),
-    ...loads(
-      2 * reachZ,
-      threadsZ,
-      "local.x",
-      (i) =>
-        `let c = select(${i} + ${threadsZ}, ${i}, ${i} < ${reachZ});
-       tile[row][c] = now[cell + c - ${reachZ} - local.x];`,
-    ),
-  ].join("\n");
-  const code = wgsl`
-    // ${stencil.title}: one step; each workgroup marches along x over ${
-    sliceCount(problem, parameters)
-  } slices.
-    ${declareLayout(layout)}
-    const SLICES = ${sliceCount(problem, parameters)};
-    const ROWS = ${rows}; const COLUMNS = ${columns};
-    ${constants}
-    ${declareLevels()}
-    var<workgroup> tile: array<array<f32, COLUMNS>, ${2 * rows}>;
-
-    @compute @workgroup_size(${threadsZ}, ${threadsY})
-    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
-      let local = vec2i(l.xy);
-      let z = i32(w.x) * ${threadsZ} + local.x;
-      let y = i32(w.y) * ${threadsY} + local.y;
-      let first = i32(w.z) * SLICES;
-      let last = min(first + SLICES, NX);
-      let mine = z < NZ && y < NY;
-      let column = local.x + ${reachZ};
-      var half = 0;
-      var cell = ORIGIN + first * SLICE + y * PITCH + z;
-      ${declareQueue}
-      for (var x = first; x < last; x++) {
-        ${reachX > 0 ? `${queue(reachX)} = now[cell + ${reachX} * SLICE];` : `${queue(0)} = now[cell];`}
-        let row = half + local.y + ${reachY};
-        tile[row][column] = here;
-        ${loadHalo}
-        workgroupBarrier();
-        if (mine) { before[cell] = ${write({ tap: read }).values[0]}; }
-        ${advanceQueue}
-        cell += SLICE;
-        half = ROWS - half; // the other tile: one barrier a slice is enough
-      }
-    }
-  `;
-  return { label: `march ${threadsZ}x${threadsY}`, code };
 }
 
-/** Blocks in which `threads` threads together handle items 0 … count−1, each its own, `threads` apart. */
-function loads(count: number, threads: number, thread: string, body: (item: string) => string): string[] {
-  return Array.from({ length: Math.ceil(count / threads) }, (_, round) => {
-    const item = round === 0 ? thread : `(${thread} + ${round * threads})`;
-    const guard = (round + 1) * threads > count ? `if (${item} < ${count}) ` : "";
-    return `${guard}{\n  ${body(item).replace(/\n\s*/, "\n  ")}\n}`;
+/** Threads whose values others read from workgroup memory, of all sub-steps one after another. */
+function haloOf(update: Update, zPerThread: number, isTiled: boolean): { y: number; z: number } {
+  const halo = { y: 0, z: 0 };
+  for (const substep of update.substeps) {
+    const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
+    halo.y += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
+    halo.z += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
+  }
+  return halo;
+}
+
+/** Every tile twice: while some threads still read one, others fill the other. */
+function tileBytes({ tiles, zPerThread, threadsZ, threadsY }: MarchShape): number {
+  return 4 * 2 * tiles.flat().length * zPerThread * threadsZ * threadsY;
+}
+
+function workgroupsOf(
+  { grid: [nx, ny, nz] }: Problem,
+  { zPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
+): [number, number, number] {
+  return [
+    Math.ceil(nz / zPerThread / Math.max(1, threadsZ - 2 * haloZ)),
+    Math.ceil(ny / Math.max(1, threadsY - 2 * haloY)),
+    Math.ceil(nx / slices),
+  ];
+}
+
+/** The taps that remain when partial sums of a slice are kept. */
+function tapsOutsideSums(expression: Expression): Tap[] {
+  const found: Tap[] = [];
+  const none = () => true as const;
+  fold<true>(expression, {
+    tap(tap) {
+      found.push(tap);
+      return true;
+    },
+    constant: none,
+    signal: none,
+    add: none,
+    subtract: none,
+    multiply: none,
+    atLeast: none,
+    partial: (of, [, y, z]) => y === 0 && z === 0 && staysInSlice(of) ? true : undefined,
   });
-}
-
-/** " + 3", " - 2 * SLICE", or nothing. */
-function signed(count: number, stride?: string): string {
-  if (count === 0) return "";
-  return ` ${count < 0 ? "-" : "+"} ${Math.abs(count)}${stride === undefined ? "" : ` * ${stride}`}`;
+  return found;
 }

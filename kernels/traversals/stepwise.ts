@@ -6,7 +6,7 @@
  */
 import { type Layout, layOut } from "../layout.ts";
 import { cellsOf, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, reachOf, type Substep, tapsOf, valuesMoved } from "../update.ts";
+import { expressionsOf, planesOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
 import {
   declareLayout,
   declareLevels,
@@ -28,12 +28,12 @@ export const stepwise: Traversal = {
   refuse: () => undefined,
   parameterLists: ({ grid }, limits) => workgroupShapes(grid, limits),
   infeasible(problem, { threadsZ, threadsY, threadsX }, limits) {
-    const [nx, ny, nz] = problem.grid;
+    const shape = [threadsZ, threadsY, threadsX] as const;
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),
-      workgroup: [threadsZ, threadsY, threadsX],
+      workgroup: shape,
       workgroupBytes: 0,
-      workgroups: [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)],
+      workgroups: workgroupsOf(problem, shape),
     });
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
@@ -59,14 +59,28 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`;
     const layout = stepwiseLayout(problem);
-    return planSteps({ label, problem, layout, shaders: stepShaders(problem, layout, shape), shape });
+    return planSteps({
+      label,
+      problem,
+      layout,
+      shaders: stepShaders(problem, layout, shape),
+      workgroups: workgroupsOf(problem, shape),
+    });
   },
 };
 
-/** Pads as wide as the taps reach. */
+/** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem): Layout {
-  const { x, y, z } = reachOf(update);
+  const { x, y, z } = stepReach(update);
   return layOut(grid, { pad: [x, y, z], sharedPads: boundary === "zero", planes: planesOf(update) });
+}
+
+/** As many workgroups as cover the grid. */
+function workgroupsOf(
+  { grid: [nx, ny, nz] }: Problem,
+  [threadsZ, threadsY, threadsX]: readonly [number, number, number],
+): [number, number, number] {
+  return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
 }
 
 /** The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach. */
@@ -111,21 +125,16 @@ function storeValues(substep: Substep, values: readonly string[]): string {
 
 /** A plan of one dispatch a shader and step, each followed on a periodic boundary by one that renews the pads. */
 export function planSteps(
-  { label, problem, layout, shaders, shape, workgroups }: {
+  { label, problem, layout, shaders, workgroups }: {
     label: string;
     problem: Problem;
     layout: Layout;
     /** Those of a step, in their order. */
     shaders: readonly Shader[];
-    /** Cells per workgroup along z, y, x. */
-    shape: readonly [number, number, number];
-    /** @default {as many as cover the grid with `shape`} */
-    workgroups?: readonly [number, number, number];
+    workgroups: readonly [number, number, number];
   },
 ): GpuPlan {
-  const { grid: [nx, ny, nz], stencil: { update } } = problem;
-  const cover = workgroups ??
-    [Math.ceil(nz / shape[0]), Math.ceil(ny / shape[1]), Math.ceil(nx / shape[2])] as const;
+  const { update } = problem.stencil;
   const wrap = problem.boundary === "zero" ? undefined : declareWrap(problem, layout);
   return {
     label,
@@ -137,10 +146,10 @@ export function planSteps(
         const flipped = step % 2 === 1;
         const uniforms = timeUniforms(update, step);
         for (let shader = 0; shader < shaders.length; shader++) {
-          list.push({ shader, workgroups: cover, flipped, uniforms });
+          list.push({ shader, workgroups, flipped, uniforms });
           if (wrap === undefined) continue;
-          const workgroups = wrapWorkgroups(problem);
-          list.push({ shader: shaders.length, workgroups, flipped: !flipped, uniforms: [] });
+          const whole = wrapWorkgroups(problem);
+          list.push({ shader: shaders.length, workgroups: whole, flipped: !flipped, uniforms: [] });
         }
       }
       return list;

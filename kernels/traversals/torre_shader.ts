@@ -6,7 +6,7 @@
 import type { Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, readsPrevious, tapsOf } from "../update.ts";
-import { declareLayout } from "../wgsl/declare.ts";
+import { alongZ, cellType, declareLayout, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
@@ -19,7 +19,7 @@ export function torreShader(problem: Problem, parameters: Parameters, shape: Tor
   const { slope, width, layout, rim, perChunk, slotLength } = shape;
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(problem.stencil.update);
-  const type = typeOf(zPerThread);
+  const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(problem.stencil.update));
   const start = [
     ...held.map((place) => `var ${register("f", place)} = now[base${at(place)}];`),
@@ -77,11 +77,6 @@ export function torreShader(problem: Problem, parameters: Parameters, shape: Tor
   return { label: `torre ${type} DTS=${dts}`, code };
 }
 
-/** The type of a thread's cells. */
-function typeOf(zPerThread: number): string {
-  return zPerThread === 1 ? "f32" : `vec${zPerThread}f`;
-}
-
 /** A branch that is the same for the whole workgroup. */
 function eitherWay(condition: string, yes: string, no: string): string {
   return yes === "" ? "" : wgsl`
@@ -107,7 +102,7 @@ function writeTiers(
   const previous = readsPrevious(problem.stencil.update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const needed = square(-slope, width + slope);
-  const type = typeOf(zPerThread);
+  const type = cellType(zPerThread);
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
   let g = new Map(previous ? tile.map((place) => [`${place}`, register("g", place)]) : []);
@@ -158,7 +153,8 @@ function writeTiers(
           if (ago === 1) return g.get(`${place}`)!;
           return z === 0
             ? f.get(`${shifted(place, x, y)}`)!
-            : alongZ(own, `exchange[${slotOf(i)}]`, z, zPerThread);
+            : alongZ(z, zPerThread, (by) =>
+              by === 0 ? own : `exchange[${slotOf(i)}][slot${strides(by, "1")}]`);
         };
         const name = register(`n${tier}`, place);
         const { lines: kept, values: [value] } = writer.write({ tap: read, type, prefix: `${name}_` });
@@ -208,19 +204,6 @@ function zeroOutside(
 
 function zeroUnless(condition: string, value: string, zPerThread: number): string {
   return `select(${zPerThread === 1 ? "0.0f" : `vec${zPerThread}f()`}, ${value}, ${condition})`;
-}
-
-/** A column's values `distance` further along z, from the threads' slots in workgroup memory. */
-function alongZ(own: string, slots: string, distance: number, zPerThread: number): string {
-  const neighbour = (by: number): string =>
-    `${slots}[slot${by < 0 ? ` - ${-by}` : by > 0 ? ` + ${by}` : ""}]`;
-  if (distance % zPerThread === 0) return neighbour(distance / zPerThread);
-  const lanes = Array.from({ length: zPerThread }, (_, lane) => {
-    const by = Math.floor((lane + distance) / zPerThread);
-    const component = "xyzw"[lane + distance - by * zPerThread];
-    return `${by === 0 ? own : neighbour(by)}.${component}`;
-  });
-  return `vec${zPerThread}f(${lanes.join(", ")})`;
 }
 
 /** The place that lies Δx, Δy cells from another. */

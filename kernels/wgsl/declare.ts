@@ -15,21 +15,46 @@ export function linearWorkgroups(items: number, threads: number): [number, numbe
   return [Math.ceil(groups / rows), rows, 1];
 }
 
-/** The grid and its place in memory as `const` lines. */
-export function declareLayout({ grid: [nx, ny, nz], pitch, planes, plane, slice, origin }: Layout): string {
+/** The type of `width` cells along z. */
+export function cellType(width: number): string {
+  return width === 1 ? "f32" : `vec${width}f`;
+}
+
+/** The grid and its place in memory as `const` lines; the latter in elements of `width` cells along z. */
+export function declareLayout(
+  { grid: [nx, ny, nz], pitch, planes, plane, slice, origin }: Layout,
+  width = 1,
+): string {
+  const inMemory = width === 1 ? "" : ` // in elements of ${width} cells`;
   return wgsl`
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
-    const ORIGIN = ${origin}; const SLICE = ${slice}; const PITCH = ${pitch};
-    ${planes === 1 ? "" : `const PLANES = ${planes}; const PLANE = ${plane};`}
+    const ORIGIN = ${origin / width}; const SLICE = ${slice / width}; const PITCH = ${
+    pitch / width
+  };${inMemory}
+    ${planes === 1 ? "" : `const PLANES = ${planes}; const PLANE = ${plane / width};`}
   `;
 }
 
 /** The two arrays: `now` holds F(t), `before` holds F(t−1) and receives F(t+1). */
-export function declareLevels(): string {
+export function declareLevels(width = 1): string {
   return wgsl`
-    @group(0) @binding(0) var<storage, read_write> now: array<f32>;
-    @group(0) @binding(1) var<storage, read_write> before: array<f32>;
+    @group(0) @binding(0) var<storage, read_write> now: array<${cellType(width)}>;
+    @group(0) @binding(1) var<storage, read_write> before: array<${cellType(width)}>;
   `;
+}
+
+/**
+ * The values of a thread's cells `distance` further along z.
+ *
+ * @param element text of the element that many elements further along z, 0 the thread's own
+ */
+export function alongZ(distance: number, width: number, element: (by: number) => string): string {
+  if (distance % width === 0) return element(distance / width);
+  const lanes = Array.from({ length: width }, (_, lane) => {
+    const by = Math.floor((lane + distance) / width);
+    return `${element(by)}.${"xyzw"[lane + distance - by * width]}`;
+  });
+  return `${cellType(width)}(${lanes.join(", ")})`;
 }
 
 /** The uniform that holds the update's signal; nothing for an update without one. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { planesOf, reachOf } from "../update.ts";
+import { planesOf, stepReach } from "../update.ts";
 import { periodicAxes, type Problem } from "../stencils/stencil.ts";
 import type { Shader } from "../traversals/traversal.ts";
 import { declareLayout, declareLevels, linearWorkgroups } from "./declare.ts";
@@ -12,9 +12,9 @@ import { wgsl } from "./template.ts";
 
 const THREADS = 256;
 
-/** Widths of the pads to renew along x, y, z: the taps' reach where the boundary is periodic. */
+/** Widths of the pads to renew along x, y, z: the reach of a step where the boundary is periodic. */
 function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
-  const { x, y, z } = reachOf(stencil.update);
+  const { x, y, z } = stepReach(stencil.update);
   const periodic = periodicAxes(boundary);
   return [x, y, z].map((reach, axis) => periodic[axis] ? reach : 0) as [number, number, number];
 }

@@ -250,8 +250,8 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Advances the field between two exchanges, all in one submission: slices are copied in, the steps run, and
-   * slices of the new levels are copied out. The next call need not wait for this one's end: the device takes them
+   * Advances the field between two exchanges, all in one submission: slices are copied in (and their periodic images
+   * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's end: the device takes them
    * in turn.
    *
    * @param steps time steps
@@ -265,6 +265,7 @@ export class GpuField implements Disposable {
     const start = this.#step;
     this.#step += steps;
     const { passes, record } = await this.#record(this.plan.dispatches(steps, start));
+    const wrapPads = await this.#wrapPads();
     const copy = (
       encoder: GPUCommandEncoder,
       { buffer, ranges }: SliceBuffer,
@@ -287,7 +288,12 @@ export class GpuField implements Disposable {
       outgoing: [outgoing.buffer],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
-        if (incoming !== undefined) copy(encoder, incoming, start, false);
+        if (incoming !== undefined) {
+          copy(encoder, incoming, start, false);
+          const pass = encoder.beginComputePass();
+          wrapPads(pass);
+          pass.end();
+        }
         record(encoder, timestamps);
         copy(encoder, outgoing, start + steps, true);
         encoder.beginComputePass(timestamps()).end();

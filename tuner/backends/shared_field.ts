@@ -25,7 +25,7 @@
  */
 import { indexOf } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf } from "../../kernels/update.ts";
+import { planesOf } from "../../kernels/update.ts";
 import { type Comparison, type GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
 import type { Submission } from "./gpu_device.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
@@ -238,7 +238,7 @@ export class SharedField implements Disposable {
     const started = performance.now();
     const cells = new Float32Array(buffer.getMappedRange());
     this.#copy(this.#shares.toCpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
-      copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, { slices, rim: this.#rim });
+      copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, slices);
     });
     buffer.unmap();
     return (performance.now() - started) * 1e6;
@@ -256,7 +256,7 @@ export class SharedField implements Disposable {
     this.#packed = await gpu.device.buffer(bytes, usage, "the CPU's slices");
     const cells = new Float32Array(bytes / 4);
     this.#copy(this.#shares.toGpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
-      copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, { slices, rim: this.#rim });
+      copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, slices);
     });
     gpu.device.device.queue.writeBuffer(this.#packed, 0, cells);
     return (performance.now() - started) * 1e6;
@@ -274,13 +274,6 @@ export class SharedField implements Disposable {
       copy({ cells, layout, slice }, transfer);
       slice += transfer.slices;
     }
-  }
-
-  /** Pads that a share of a periodic grid gets with its slices: on the GPU nobody else renews them. */
-  get #rim(): readonly [y: number, z: number] {
-    if (this.problem.boundary === "zero") return [0, 0];
-    const { y, z } = reachOf(this.problem.stencil.update);
-    return [y, z];
   }
 }
 

@@ -70,19 +70,11 @@ export function levelOf({ layout, current, previous }: CpuField, ago: 0 | 1): Om
   return { cells: ago === 0 ? current : previous, layout };
 }
 
-/** What of a slice to copy. */
-export interface CopyOptions {
-  readonly slices: number;
-  /** Cells of the pads along y and z to copy as well: the periodic images that taps reach. */
-  readonly rim: readonly [y: number, z: number];
-}
-
-/** Copies slices between arrays of any layout: all at once where slices lie alike, else row by row. */
-export function copySlices(
-  from: SliceCells,
-  to: SliceCells,
-  { slices, rim: [rimY, rimZ] }: CopyOptions,
-): void {
+/**
+ * Copies slices between arrays of any layout: all at once where slices lie alike, else row by row and without the
+ * pads.
+ */
+export function copySlices(from: SliceCells, to: SliceCells, slices: number): void {
   const [, ny, nz] = from.layout.grid;
   if (haveEqualSlices(from.layout, to.layout)) {
     const start = startOfSlice(from), count = slices * from.layout.slice;
@@ -91,10 +83,9 @@ export function copySlices(
   }
   for (let x = 0; x < slices; x++) {
     for (let plane = 0; plane < from.layout.planes; plane++) {
-      for (let y = -rimY; y < ny + rimY; y++) {
-        const start = indexOf(from.layout, [from.slice + x, y, -rimZ], plane);
-        const row = from.cells.subarray(start, start + nz + 2 * rimZ);
-        to.cells.set(row, indexOf(to.layout, [to.slice + x, y, -rimZ], plane));
+      for (let y = 0; y < ny; y++) {
+        const start = indexOf(from.layout, [from.slice + x, y, 0], plane);
+        to.cells.set(from.cells.subarray(start, start + nz), indexOf(to.layout, [to.slice + x, y, 0], plane));
       }
     }
   }
@@ -107,7 +98,8 @@ export function withoutPadX(layout: Layout): Layout {
 }
 
 function haveEqualSlices(a: Layout, b: Layout): boolean {
-  return a.pitch === b.pitch && a.slice === b.slice && a.pad[1] === b.pad[1] && a.pad[2] === b.pad[2];
+  return a.pitch === b.pitch && a.plane === b.plane && a.slice === b.slice && a.pad[1] === b.pad[1] &&
+    a.pad[2] === b.pad[2];
 }
 
 /** Index of the first cell of the slice, pads included. */

@@ -97,7 +97,7 @@ export async function compareCpu(options: CpuComparisonOptions): Promise<CpuComp
         : median(times.get(upper)!.map((upperNs, turn) => times.get(lower)![turn] / upperNs));
     const hashes = all.map((contender) => contender.hash());
     return {
-      order: variant.order,
+      order: Number(variant.order),
       grid,
       bytes: 8 * layout.length,
       samples: times.get(contenders.one)!.length,

@@ -1,0 +1,88 @@
+/**
+ * The Game of Life in three dimensions: 26 neighbours, each cell 0 or 1 (Liu, Perumalla, "Efficient Large-scale
+ * Parallel Stencil Computation on Multi-Core and Multi-GPU Accelerated Clusters", §4.2: an empty cell with five
+ * living neighbours comes to life; a living one with one or none dies of loneliness, with eight or more of
+ * overcrowding).
+ *
+ * All values are whole numbers below 27, on which f32 is exact: every kernel gives the same bits.
+ *
+ * @module
+ */
+import { add, atLeast, constant, type Expression, multiply, partial, subtract, tap } from "../expression.ts";
+import { updateOf } from "../update.ts";
+import type { Stencil } from "./stencil.ts";
+
+/** Numbers of living neighbours, ends included. */
+export interface LifeRule {
+  /** With which an empty cell comes to life. */
+  readonly born: readonly [low: number, high: number];
+  /** With which a living cell stays alive. */
+  readonly survives: readonly [low: number, high: number];
+}
+
+/** The rule of the paper, as text. */
+export const DEFAULT_RULE = "5/2-7";
+
+/** What {@linkcode readRule} accepts, for people. */
+export const RULE_FORMAT = "BORN/SURVIVES as 5/2-7, numbers or ranges of living neighbours from 0 to 26";
+
+/**
+ * Reads a rule as "5/2-7": born with 5, survives with 2 to 7.
+ *
+ * @returns undefined where the text is no rule
+ */
+export function readRule(text: string): LifeRule | undefined {
+  const match = /^(\d{1,2})(?:-(\d{1,2}))?\/(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
+  if (match === null) return undefined;
+  const [, bornLow, bornHigh = bornLow, low, high = low] = match;
+  const rule = { born: [+bornLow, +bornHigh], survives: [+low, +high] } as const;
+  const isRange = ([low, high]: readonly [number, number]): boolean => low <= high && high <= 26;
+  return isRange(rule.born) && isRange(rule.survives) ? rule : undefined;
+}
+
+/**
+ * Life with one rule.
+ *
+ * @param rule as {@linkcode readRule} takes it
+ * @returns the stencil, reach 1 along each axis, one time level
+ * @throws {RangeError} where the text is no rule
+ *
+ * @example
+ * ```ts
+ * import { life } from "./life.ts";
+ * import { tapsOf } from "../update.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(tapsOf(life("5/2-7").update).length, 27);
+ * ```
+ */
+export function life(rule: string = DEFAULT_RULE): Stencil {
+  const numbers = readRule(rule);
+  if (numbers === undefined) {
+    throw new RangeError(`Cannot build the life stencil: the rule must be ${RULE_FORMAT}: it is ${rule}`);
+  }
+  const alive = tap(0, 0, 0);
+  const neighbours = subtract(cellsAround(), alive);
+  const survives = multiply(alive, within(neighbours, numbers.survives));
+  const born = multiply(subtract(constant(1), alive), within(neighbours, numbers.born));
+  return {
+    name: "life",
+    variant: { rule },
+    title: `3D life ${rule}`,
+    update: updateOf(add(survives, born)),
+    initialField: "binary",
+    errorGrowth: () => 0,
+  };
+}
+
+/** The sum of the 27 cells at distance 1 and less: of three slices, each of three columns. */
+function cellsAround(): Expression {
+  const column = add(tap(0, 0, -1), tap(0, 0, 0), tap(0, 0, 1));
+  const slice = add(partial(column, 0, -1, 0), partial(column, 0, 0, 0), partial(column, 0, 1, 0));
+  return add(partial(slice, -1, 0, 0), partial(slice, 0, 0, 0), partial(slice, 1, 0, 0));
+}
+
+/** 1 where low ≤ value ≤ high, else 0. */
+function within(value: Expression, [low, high]: readonly [number, number]): Expression {
+  return multiply(atLeast(value, constant(low)), atLeast(constant(high), value));
+}

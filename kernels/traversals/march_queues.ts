@@ -1,0 +1,161 @@
+/**
+ * What a thread that marches along x keeps in registers: for every value that is needed at several slices a
+ * **queue**, from the slice where the value is found first to the one where it is needed last.
+ *
+ * Slices are counted from the one that the march has reached. The last sub-step is computed there; an earlier one
+ * `lead` slices ahead, far enough for what the later ones read of its fields.
+ *
+ * @module
+ */
+import { type Algebra, type Expression, fold, isSame, type Offset, type Tap } from "../expression.ts";
+import { expressionsOf, type Update } from "../update.ts";
+
+/** Slices from `low` to `high`. */
+export interface Span {
+  low: number;
+  high: number;
+}
+
+/** Values of a thread's own column of a plane. */
+export interface Column extends Span {
+  readonly plane: number;
+  /** 0: of F(t), loaded. −1: of F(t+1), computed. */
+  readonly ago: 0 | -1;
+}
+
+/** Values of a partial sum that sees nothing but its own slice. */
+export interface SliceSum extends Span {
+  readonly of: Expression;
+}
+
+/** The queues of an update. */
+export interface MarchQueues {
+  readonly columns: readonly Column[];
+  readonly sums: readonly SliceSum[];
+  /** Slices by which each sub-step is ahead. */
+  readonly leads: readonly number[];
+  /** Slices that the march must begin early for all queues to be right. */
+  readonly warmUp: number;
+}
+
+/** The queue index of a partial sum in an expression; −1 where it is taken apart. */
+export function sumIndex(sums: readonly SliceSum[], of: Expression, [, y, z]: Offset): number {
+  return y === 0 && z === 0 ? sums.findIndex((sum) => isSame(sum.of, of)) : -1;
+}
+
+/** The column of a tap; −1 for one that reads no queue. */
+export function columnIndex(columns: readonly Column[], { plane, ago, offset: [, y, z] }: Tap): number {
+  return y === 0 && z === 0
+    ? columns.findIndex((column) => column.plane === plane && column.ago === ago)
+    : -1;
+}
+
+/**
+ * Finds the queues, as short as they can be.
+ *
+ * @param isTiled whether neighbours in the slice are read from a tile, into which every thread puts its own value
+ */
+export function queuesOf(update: Update, isTiled: boolean): MarchQueues {
+  const leads = leadsOf(update);
+  const columns: Column[] = [], sums: SliceSum[] = [];
+  const extend = (span: Span, slice: number): void => {
+    span.low = Math.min(span.low, slice);
+    span.high = Math.max(span.high, slice);
+  };
+  const visit = (expression: Expression, lead: number): void => {
+    fold<true>(expression, {
+      ...NOTHING,
+      tap(tap) {
+        const { plane, ago, offset: [x, y, z] } = tap;
+        const isNeighbour = y !== 0 || z !== 0;
+        if (ago === 1 || (ago === 0 && isNeighbour && !isTiled)) return true;
+        const known = columns.find((column) => column.plane === plane && column.ago === ago);
+        if (known === undefined) columns.push({ plane, ago, low: lead + x, high: lead + x });
+        else extend(known, lead + x);
+        return true;
+      },
+      partial(of, offset) {
+        if (!staysInSlice(of) || offset[1] !== 0 || offset[2] !== 0) return undefined;
+        const known = sums[sumIndex(sums, of, offset)];
+        const slice = lead + offset[0];
+        if (known === undefined) sums.push({ of, low: slice, high: slice });
+        else extend(known, slice);
+        return true;
+      },
+    });
+  };
+  update.substeps.forEach((substep, i) => expressionsOf(substep).forEach((value) => visit(value, leads[i])));
+  // what a sum is made of is needed where it is found first
+  for (const { of, high } of sums) visit(of, high);
+  // fields of earlier sub-steps are found at their lead, and stored at the slice itself
+  update.substeps.slice(0, -1).forEach((substep, i) => {
+    for (const { field } of substep) {
+      const column = columns.find(({ plane, ago }) => plane === field && ago === -1);
+      if (column === undefined) columns.push({ plane: field, ago: -1, low: 0, high: leads[i] });
+      else [leads[i], 0].forEach((slice) => extend(column, slice));
+    }
+  });
+  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums }) };
+}
+
+/** Whether the expression reads F(t) in its own slice only. */
+export function staysInSlice(expression: Expression): boolean {
+  return fold<boolean>(expression, {
+    ...EVERY,
+    tap: ({ offset: [x], ago }) => x === 0 && ago === 0,
+  });
+}
+
+/** How far ahead each sub-step must be for what later ones read of its fields. */
+function leadsOf({ substeps }: Update): number[] {
+  const leads = substeps.map(() => 0);
+  for (let i = substeps.length - 2; i >= 0; i--) {
+    const made = new Set(substeps[i].map(({ field }) => field));
+    for (let later = i + 1; later < substeps.length; later++) {
+      for (const expression of expressionsOf(substeps[later])) {
+        fold<true>(expression, {
+          ...NOTHING,
+          tap({ plane, ago, offset: [x] }) {
+            if (ago === -1 && made.has(plane)) leads[i] = Math.max(leads[i], leads[later] + Math.max(0, x));
+            return true;
+          },
+        });
+      }
+    }
+  }
+  return leads;
+}
+
+/** Slices until every queue is filled, one sub-step after another. */
+function warmUpOf({ substeps }: Update, { columns, sums }: Pick<MarchQueues, "columns" | "sums">): number {
+  const length = ({ low, high }: Span): number => high - low;
+  const loaded = [...sums, ...columns.filter(({ ago }) => ago === 0)];
+  let filled = Math.max(0, ...loaded.map(length));
+  for (const substep of substeps.slice(0, -1)) {
+    const made = columns.filter(({ plane, ago }) =>
+      ago === -1 && substep.some(({ field }) => field === plane)
+    );
+    filled += Math.max(0, ...made.map(length));
+  }
+  return filled;
+}
+
+/** Visits without a result. */
+const NOTHING: Omit<Algebra<true>, "tap"> = {
+  constant: () => true,
+  signal: () => true,
+  add: () => true,
+  subtract: () => true,
+  multiply: () => true,
+  atLeast: () => true,
+};
+
+/** True where it is true of every tap. */
+const EVERY: Omit<Algebra<boolean>, "tap"> = {
+  constant: () => true,
+  signal: () => true,
+  add: (left, right) => left && right,
+  subtract: (left, right) => left && right,
+  multiply: (left, right) => left && right,
+  atLeast: (left, right) => left && right,
+};

@@ -1,0 +1,234 @@
+/**
+ * The shader of a march: see `marching.ts`.
+ *
+ * @module
+ */
+import { type Expression, type Offset, type Tap, tapsIn } from "../expression.ts";
+import type { Layout } from "../layout.ts";
+import { periodicAxes, type Problem } from "../stencils/stencil.ts";
+import { expressionsOf, type Substep } from "../update.ts";
+import {
+  alongZ,
+  cellType,
+  declareLayout,
+  declareLevels,
+  declareTime,
+  elementOf,
+  strides,
+} from "../wgsl/declare.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
+import { columnIndex, type MarchQueues, type Span, sumIndex } from "./march_queues.ts";
+import type { Shader } from "./traversal.ts";
+
+/** Threads of a workgroup and what they cover. */
+export interface MarchShape {
+  /** Cells along z of a thread. */
+  readonly zPerThread: number;
+  readonly threadsZ: number;
+  readonly threadsY: number;
+  /** Threads at the low ends of y and z that only help their neighbours; as many at the high ends. */
+  readonly haloY: number;
+  readonly haloZ: number;
+  /** Slices of a piece. */
+  readonly slices: number;
+  /** Whether neighbours in the slice are read from workgroup memory. */
+  readonly isTiled: boolean;
+  /** Planes that each sub-step reads neighbours of in the slice, from workgroup memory. */
+  readonly tiles: readonly (readonly Tile[])[];
+  readonly queues: MarchQueues;
+}
+
+/** What of a thread's column is put into workgroup memory. */
+export interface Tile {
+  readonly plane: number;
+  readonly ago: 0 | -1;
+  /** The slice of the column's queue. */
+  readonly slice: number;
+}
+
+/** The neighbours in the slice that a sub-step reads, and at which slice. */
+export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, isTiled: boolean): Tile[] {
+  const found = new Map<string, Tile>();
+  const visit = (expressions: readonly Expression[], slice: number): void => {
+    for (const { plane, ago, offset: [, y, z] } of tapsIn(expressions)) {
+      if ((y === 0 && z === 0) || ago === 1 || (ago === 0 && !isTiled)) continue;
+      found.set(`${plane} ${ago} ${slice}`, { plane, ago, slice });
+    }
+  };
+  if (sums.length === 0) visit(expressionsOf(substep), lead);
+  else for (const { of, high } of sums) visit([of], high);
+  return [...found.values()];
+}
+
+/** The shader that computes one step. */
+export function marchShader({ stencil, boundary }: Problem, layout: Layout, shape: MarchShape): Shader {
+  const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, queues, tiles } = shape;
+  const { columns, sums, leads, warmUp } = queues;
+  const { update } = stencil;
+  const type = cellType(zPerThread);
+  const writer = updateWriter(expressionsOf(update));
+  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
+  const named = [
+    ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
+    ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
+  ];
+  const declared = named.flatMap(({ span, prefix }) =>
+    slicesOf(span).map((slice) => `var ${slot(prefix, slice)} = ${type}();`)
+  );
+  const advanced = named.flatMap(({ span, prefix }) =>
+    slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
+  );
+  const loads = columns.flatMap(({ plane, ago, high }, i) =>
+    ago === 0
+      ? [`${slot(`c${i}`, high)} = now[cell${strides(plane, "PLANE")}${strides(high, "SLICE")}];`]
+      : []
+  );
+  const cutsZ = !wrapsZ && layout.grid[2] % zPerThread !== 0;
+  const substeps = update.substeps.map((substep, i) => {
+    const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i], stage: i });
+    if (i === update.substeps.length - 1) {
+      const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
+      return [...lines, ...storeStep(update.substeps, values, columns)].join("\n");
+    }
+    const assignments = substep.map(({ field }, k) => {
+      const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
+      const inYZ = wrapsY && wrapsZ ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
+      const value = wrapsX ? inYZ : `select(${type}(), ${inYZ}, u32(x${strides(leads[i], "1")}) < u32(NX))`;
+      return `${slot(`c${column}`, leads[i])} = ${value};`;
+    });
+    return [...lines, ...assignments].join("\n");
+  });
+  const tileCount = tiles.flat().length;
+  const lanes = Array.from({ length: zPerThread }, (_, lane) => `u32(z${strides(lane, "1")}) < u32(NZ)`);
+  const insideZ = zPerThread === 1 ? lanes[0] : `vec${zPerThread}<bool>(${lanes.join(", ")})`;
+  const code = wgsl`
+    // ${stencil.title}: one step; each workgroup marches along x over ${slices} slices.
+    ${declareLayout(layout, zPerThread)}
+    const SLICES = ${slices};
+    ${writer.constants}
+    ${declareLevels(zPerThread)}
+    ${declareTime(update)}
+    ${tileCount === 0 ? "" : `const ROWS = ${threadsY}; const COLUMNS = ${threadsZ};`}
+    ${
+    tileCount === 0
+      ? ""
+      : `var<workgroup> tiles: array<array<array<${type}, COLUMNS>, ${2 * threadsY}>, ${tileCount}>;`
+  }
+
+    @compute @workgroup_size(${threadsZ}, ${threadsY})
+    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+      let column = i32(l.x); let row = i32(l.y);
+      let element = i32(w.x) * ${threadsZ - 2 * haloZ} + column - ${haloZ};
+      let z = element * ${zPerThread};
+      let y = i32(w.y) * ${threadsY - 2 * haloY} + row - ${haloY};
+      let first = i32(w.z) * SLICES;
+      let last = min(first + SLICES, NX);
+      let insideY = u32(y) < u32(NY);
+      let inside = ${insideZ}${zPerThread === 1 ? " && insideY" : ` & vec${zPerThread}<bool>(insideY)`};
+      let mine = insideY && u32(z) < u32(NZ)${ownsOnly("column", haloZ, threadsZ)}${
+    ownsOnly("row", haloY, threadsY)
+  };
+      ${tileCount === 0 ? "" : "var half = 0; // of the tiles, by turns: one barrier is enough"}
+      var cell = ORIGIN + (first - ${warmUp}) * SLICE + y * PITCH + element;
+      ${declared.join("\n")}
+      for (var x = first - ${warmUp}; x < last; x++) {
+        ${loads.join("\n")}
+        ${substeps.join("\n")}
+        ${advanced.join("\n")}
+        cell += SLICE;
+        ${tileCount === 0 ? "" : "half = ROWS - half;"}
+      }
+    }
+  `;
+  return { label: `march ${type} ${threadsZ}x${threadsY}`, code };
+}
+
+/** " && row >= 2 && row < 14": threads that are nobody's helpers. */
+function ownsOnly(index: string, halo: number, threads: number): string {
+  return halo === 0 ? "" : ` && ${index} >= ${halo} && ${index} < ${threads - halo}`;
+}
+
+/** A sub-step's tiles, partial sums and values. */
+function writeSubstep(
+  writer: UpdateWriter,
+  substep: Substep,
+  { shape, lead, stage }: { shape: MarchShape; lead: number; stage: number },
+): { lines: string[]; texts: readonly string[] } {
+  const { zPerThread, queues: { columns, sums }, tiles } = shape;
+  const earlier = tiles.slice(0, stage).flat().length;
+  const columnOf = ({ plane, ago }: Pick<Tile, "plane" | "ago">): number =>
+    columns.findIndex((column) => column.plane === plane && column.ago === ago);
+  const stores = tiles[stage].map((tile, i) =>
+    `tiles[${earlier + i}][half + row][column] = ${slot(`c${columnOf(tile)}`, tile.slice)};`
+  );
+  const reads: string[] = [];
+  const known = new Map<string, string>();
+  /** The element `by` threads further along z in a neighbour row, read once. */
+  const elementAt = (tap: Tap, slice: number, by: number): string => {
+    const [x, y] = tap.offset;
+    const column = columnIndex(columns, { ...tap, offset: [x, y, by] });
+    const { low, high } = columns[column] ?? { low: 1, high: 0 };
+    if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
+    const tile = tiles[stage].findIndex((one) =>
+      one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
+    );
+    const text = tile < 0
+      ? elementOf({ ...tap, offset: [x + slice, y, by] })
+      : `tiles[${earlier + tile}][half + row${strides(y, "1")}][column${strides(by, "1")}]`;
+    const name = known.get(text) ?? `r${stage}_${known.size}`;
+    if (!known.has(text)) reads.push(`let ${name} = ${text};`);
+    known.set(text, name);
+    return name;
+  };
+  const resolver = (slice: number, prefix: string): Resolver => ({
+    prefix,
+    type: cellType(zPerThread),
+    tap(tap) {
+      if (tap.ago === 1) return elementOf(tap);
+      return alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
+    },
+    partial(of: Expression, offset: Offset) {
+      const index = sumIndex(sums, of, offset);
+      return index < 0 ? undefined : slot(`s${index}`, slice + offset[0]);
+    },
+  });
+  const sumLines = stage > 0 ? [] : sums.flatMap(({ of, high }, i) => {
+    const { partial: _, ...apart } = resolver(high, `s${i}_`);
+    const { lines, values } = writer.write(apart, [of]);
+    return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
+  });
+  const { lines, values } = writer.write(resolver(lead, `e${stage}_`), expressionsOf(substep));
+  const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
+  return { lines: [...stores, ...barrier, ...reads, ...sumLines, ...lines], texts: values };
+}
+
+/** Stores every field's new value at the slice that the march has reached. */
+function storeStep(
+  substeps: readonly Substep[],
+  values: readonly string[],
+  columns: MarchQueues["columns"],
+): string[] {
+  const last = substeps[substeps.length - 1];
+  const target = (field: number): string => `before[cell${strides(field, "PLANE")}]`;
+  const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
+    const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
+    return `${target(field)} = ${slot(`c${column}`, 0)};`;
+  });
+  const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];
+  return [
+    "if (mine && x >= first) {",
+    ...last.map((_, i) => `  let new${i} = ${values[i]};`),
+    ...stores.map((line) => `  ${line}`),
+    "}",
+  ];
+}
+
+/** The register of a queue for a slice. */
+function slot(prefix: string, slice: number): string {
+  return `${prefix}_${slice < 0 ? `m${-slice}` : slice}`;
+}
+
+function slicesOf({ low, high }: Span): number[] {
+  return Array.from({ length: high - low + 1 }, (_, i) => low + i);
+}
