@@ -3,9 +3,14 @@
  *
  * @module
  */
+import { elastic, ELASTIC_LIMIT, MEDIA } from "./elastic.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "./heat.ts";
+import { DEFAULT_RULE, life, readRule, RULE_FORMAT } from "./life.ts";
 import type { Stencil } from "./stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "./wave.ts";
+
+/** What tells the stencils of one equation apart. */
+export type VariantValue = number | string;
 
 /** An equation with the choices that make a stencil of it. */
 export interface Equation {
@@ -15,22 +20,36 @@ export interface Equation {
   readonly title: string;
   /** What distinguishes its stencils. */
   readonly variant: {
-    readonly name: "order" | "delta";
-    readonly values: readonly number[];
-    readonly default: number;
+    /** The option that takes it. */
+    readonly name: "order" | "delta" | "rule" | "medium";
+    /** What the option takes, in a word. */
+    readonly placeholder: string;
     /** One line for people. */
     readonly title: string;
+    /** The values there are, for people. */
+    readonly wanted: string;
+    readonly default: VariantValue;
+    /** Reads a value; undefined where the text is none. */
+    read(text: string): VariantValue | undefined;
   };
-  /** Its time step, without dimensions. */
-  readonly timeStep: {
+  /** Its time step, without dimensions; undefined where it has none to choose. */
+  readonly timeStep?: {
     readonly name: "courant" | "fourier";
     /** What it is made of, as `cΔt/h`. */
     readonly formula: string;
     /** Largest stable value. */
-    limit(variant: number): number;
+    limit(variant: VariantValue): number;
   };
   /** The stencil of a variant; the time step is 0.9 of its limit where none is given. */
-  create(variant: number, timeStep?: number): Stencil;
+  create(variant: VariantValue, timeStep?: number): Stencil;
+}
+
+/** A variant that is one of a few values. */
+function oneOf<T extends VariantValue>(values: readonly T[]): Pick<Equation["variant"], "wanted" | "read"> {
+  return {
+    wanted: `one of ${values.join(", ")}`,
+    read: (text) => values.find((value) => `${value}` === text),
+  };
 }
 
 /** All equations, the default first. */
@@ -38,15 +57,41 @@ export const EQUATIONS: readonly Equation[] = [
   {
     name: "wave",
     title: "acoustic wave equation",
-    variant: { name: "order", values: WAVE_ORDERS, default: 2, title: "order in space" },
-    timeStep: { name: "courant", formula: "cΔt/h", limit: stabilityLimit },
-    create: (order, courant) => wave(order, { courant }),
+    variant: { name: "order", placeholder: "N", title: "order in space", default: 2, ...oneOf(WAVE_ORDERS) },
+    timeStep: { name: "courant", formula: "cΔt/h", limit: (order) => stabilityLimit(Number(order)) },
+    create: (order, courant) => wave(Number(order), { courant }),
   },
   {
     name: "heat",
     title: "heat diffusion",
-    variant: { name: "delta", values: HEAT_DELTAS, default: 1, title: "reach in space" },
-    timeStep: { name: "fourier", formula: "αΔt/h²", limit: fourierLimit },
-    create: (delta, fourier) => heat(delta, { fourier }),
+    variant: { name: "delta", placeholder: "N", title: "reach in space", default: 1, ...oneOf(HEAT_DELTAS) },
+    timeStep: { name: "fourier", formula: "αΔt/h²", limit: (delta) => fourierLimit(Number(delta)) },
+    create: (delta, fourier) => heat(Number(delta), { fourier }),
+  },
+  {
+    name: "life",
+    title: "Game of Life with 26 neighbours",
+    variant: {
+      name: "rule",
+      placeholder: "B/S",
+      title: "numbers of living neighbours",
+      wanted: RULE_FORMAT,
+      default: DEFAULT_RULE,
+      read: (text) => readRule(text) && text,
+    },
+    create: (rule) => life(`${rule}`),
+  },
+  {
+    name: "elastic",
+    title: "elastic waves, velocity and stress on a staggered grid",
+    variant: {
+      name: "medium",
+      placeholder: "NAME",
+      title: "buoyancy and Lamé parameters",
+      default: MEDIA[0],
+      ...oneOf(MEDIA),
+    },
+    timeStep: { name: "courant", formula: "V_pΔt/h", limit: () => ELASTIC_LIMIT },
+    create: (medium, courant) => elastic({ medium: MEDIA.find((name) => name === medium), courant }),
   },
 ];

@@ -24,7 +24,7 @@ export interface LifeRule {
 export const DEFAULT_RULE = "5/2-7";
 
 /** What {@linkcode readRule} accepts, for people. */
-export const RULE_FORMAT = "BORN/SURVIVES as 5/2-7, numbers or ranges of living neighbours from 0 to 26";
+export const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/2-7";
 
 /**
  * Reads a rule as "5/2-7": born with 5, survives with 2 to 7.

@@ -53,9 +53,13 @@ export function columnIndex(columns: readonly Column[], { plane, ago, offset: [,
 /**
  * Finds the queues, as short as they can be.
  *
- * @param isTiled whether neighbours in the slice are read from a tile, into which every thread puts its own value
+ * @param options `isTiled`: whether neighbours in the slice are read from a tile, into which every thread puts its own
+ *   value; `ahead`: slices that are loaded before they are needed
  */
-export function queuesOf(update: Update, isTiled: boolean): MarchQueues {
+export function queuesOf(
+  update: Update,
+  { isTiled, ahead }: { isTiled: boolean; ahead: number },
+): MarchQueues {
   const leads = leadsOf(update);
   const columns: Column[] = [], sums: SliceSum[] = [];
   const extend = (span: Span, slice: number): void => {
@@ -95,7 +99,8 @@ export function queuesOf(update: Update, isTiled: boolean): MarchQueues {
       else [leads[i], 0].forEach((slice) => extend(column, slice));
     }
   });
-  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums }) };
+  for (const column of columns) if (column.ago === 0) column.high += ahead;
+  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, ahead }) };
 }
 
 /** Whether the expression reads F(t) in its own slice only. */
@@ -127,10 +132,14 @@ function leadsOf({ substeps }: Update): number[] {
 }
 
 /** Slices until every queue is filled, one sub-step after another. */
-function warmUpOf({ substeps }: Update, { columns, sums }: Pick<MarchQueues, "columns" | "sums">): number {
+function warmUpOf(
+  { substeps }: Update,
+  { columns, sums, ahead }: Pick<MarchQueues, "columns" | "sums"> & { ahead: number },
+): number {
   const length = ({ low, high }: Span): number => high - low;
-  const loaded = [...sums, ...columns.filter(({ ago }) => ago === 0)];
-  let filled = Math.max(0, ...loaded.map(length));
+  const loaded = columns.filter(({ ago }) => ago === 0).map(length);
+  // the first sum is right when what was loaded ahead has reached it
+  let filled = Math.max(0, ...loaded, ...sums.map((sum) => ahead + length(sum)));
   for (const substep of substeps.slice(0, -1)) {
     const made = columns.filter(({ plane, ago }) =>
       ago === -1 && substep.some(({ field }) => field === plane)

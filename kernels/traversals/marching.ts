@@ -39,7 +39,7 @@ export const marching: Traversal = {
     if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
       return "a tap lies off the axes along x, in no partial sum of its slice";
     }
-    if (update.substeps.length > 1 && queuesOf(update, false).sums.length > 0) {
+    if (update.substeps.length > 1 && queuesOf(update, { isTiled: false, ahead: 0 }).sums.length > 0) {
       return "partial sums in several sub-steps: only one keeps them";
     }
   },
@@ -50,18 +50,19 @@ export const marching: Traversal = {
         z < 2 * nz || z === 4
       ),
       threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY)).filter((y) => y < 2 * ny),
-      pieces: powersOfTwo(1, Math.min(16, nx)),
+      pieces: powersOfTwo(1, Math.min(64, nx)),
       tile: [0, 1],
+      ahead: [0, 1],
     };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread, threadsZ, threadsY, tile } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
     const shape = shapeOf(problem, parameters);
     const { haloY, haloZ } = shape;
     if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
       return `${threadsZ}x${threadsY} threads leave none inside a rim of ${haloZ} and ${haloY}`;
     }
-    if (threadsZ > 4 && (threadsZ / 2 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
+    if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
       return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
     }
     if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
@@ -77,10 +78,11 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
-    const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, isTiled, queues } = shape;
+    const { zPerThread, threadsZ, threadsY, slices, isTiled, queues } = shape;
     const taps = tapsOf(update);
-    const own = (threadsZ - 2 * haloZ) * (threadsY - 2 * haloY);
-    const redundancy = threadsZ * threadsY / own * (1 + queues.warmUp / slices);
+    const [across, along] = workgroupsOf(problem, shape);
+    const computed = across * threadsZ * zPerThread * along * threadsY;
+    const redundancy = computed / (problem.grid[1] * problem.grid[2]) * (1 + queues.warmUp / slices);
     const arrays =
       new Set(taps.filter(({ ago }) => ago >= 0).map(({ plane, ago }) => `${plane} ${ago}`)).size;
     const neighbours = taps.filter(({ offset: [, y, z], ago }) => ago === 0 && (y !== 0 || z !== 0)).length;
@@ -104,13 +106,13 @@ export const marching: Traversal = {
     };
   },
   plan(problem, parameters) {
-    const { zPerThread, threadsZ, threadsY, pieces, tile } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0 } = parameters;
     const layout = stepwiseLayout(problem);
     const shape = shapeOf(problem, parameters);
     return planSteps({
       label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${
         tile === 1 ? ", tile" : ""
-      }`,
+      }, ${ahead} ahead`,
       problem,
       layout,
       shaders: [marchShader(problem, layout, shape)],
@@ -120,9 +122,9 @@ export const marching: Traversal = {
 };
 
 function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: Parameters): MarchShape {
-  const { zPerThread, threadsZ, threadsY, pieces, tile } = parameters;
+  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
-  const queues = queuesOf(update, isTiled);
+  const queues = queuesOf(update, { isTiled, ahead });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i], queues, isTiled));
   const halo = haloOf(update, zPerThread, isTiled);
   return {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { indexOf, type Layout, layOut } from "../../kernels/layout.ts";
+import { indexOf, type Layout, layOut, type LayoutOptions } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { copySlices, transfersBetween, withoutPadX } from "../../tuner/backends/slice_exchange.ts";
 
@@ -41,14 +41,16 @@ Deno.test("with R = 1 the level before is not needed", () => {
   assertEquals(toCpu.map(({ ago }) => ago), [0]);
 });
 
-/** An array whose every cell, pads as far as `rim` too, holds its coordinates; the rest holds −1. */
-function numbered(layout: Layout, [rimY, rimZ]: readonly [number, number]): Float32Array {
+/** An array whose every cell holds its coordinates and plane; the pads hold −1. */
+function numbered(layout: Layout): Float32Array {
   const [nx, ny, nz] = layout.grid;
   const cells = new Float32Array(layout.length).fill(-1);
   for (let x = 0; x < nx; x++) {
-    for (let y = -rimY; y < ny + rimY; y++) {
-      for (let z = -rimZ; z < nz + rimZ; z++) {
-        cells[indexOf(layout, [x, y, z])] = 10_000 * x + 100 * (y + 10) + z + 10;
+    for (let plane = 0; plane < layout.planes; plane++) {
+      for (let y = 0; y < ny; y++) {
+        for (let z = 0; z < nz; z++) {
+          cells[indexOf(layout, [x, y, z], plane)] = 10_000 * x + 1000 * plane + 100 * y + z;
+        }
       }
     }
   }
@@ -56,44 +58,39 @@ function numbered(layout: Layout, [rimY, rimZ]: readonly [number, number]): Floa
 }
 
 const GRID: Grid = [5, 3, 7];
-const LAYOUTS = {
-  "equal slices": [layOut(GRID, { pad: [1, 2, 2] }), layOut(GRID, { pad: [3, 2, 2] })],
-  "another alignment": [layOut(GRID, { pad: [2, 2, 2] }), layOut(GRID, { pad: [2, 2, 2], align: 32 })],
-  "wider pads along y": [layOut(GRID, { pad: [2, 2, 2] }), layOut(GRID, { pad: [2, 5, 2] })],
-} as const;
+const PLANES = 3;
+const MADE: LayoutOptions = { pad: [2, 2, 2], planes: PLANES };
+const LAYOUTS: Readonly<Record<string, [LayoutOptions, LayoutOptions]>> = {
+  "equal slices": [{ ...MADE, pad: [1, 2, 2] }, { ...MADE, pad: [3, 2, 2] }],
+  "another alignment": [MADE, { ...MADE, align: 32 }],
+  "wider pads along y": [MADE, { ...MADE, pad: [2, 5, 2] }],
+};
 
-for (const [name, [from, to]] of Object.entries(LAYOUTS)) {
-  Deno.test(`slices arrive with their rim: ${name}`, () => {
+for (const [name, [fromOptions, toOptions]] of Object.entries(LAYOUTS)) {
+  Deno.test(`slices arrive with all planes, and nothing else is touched: ${name}`, () => {
+    const from = layOut(GRID, fromOptions), to = layOut(GRID, toOptions);
     for (const target of [to, withoutPadX(to)]) {
-      const source = numbered(from, [2, 2]), cells = new Float32Array(target.length).fill(-2);
-      copySlices(
-        { cells: source, layout: from, slice: 1 },
-        { cells, layout: target, slice: 2 },
-        { slices: 2, rim: [1, 2] },
-      );
+      const source = numbered(from), cells = new Float32Array(target.length).fill(-2);
+      copySlices({ cells: source, layout: from, slice: 1 }, { cells, layout: target, slice: 2 }, 2);
       for (const x of [0, 1]) {
-        for (let y = -1; y < GRID[1] + 1; y++) {
-          for (let z = -2; z < GRID[2] + 2; z++) {
-            const expected = source[indexOf(from, [1 + x, y, z])];
-            assertEquals(cells[indexOf(target, [2 + x, y, z])], expected, `cell ${x}, ${y}, ${z}`);
+        for (let plane = 0; plane < PLANES; plane++) {
+          for (let y = 0; y < GRID[1]; y++) {
+            for (let z = 0; z < GRID[2]; z++) {
+              const expected = source[indexOf(from, [1 + x, y, z], plane)];
+              assertEquals(
+                cells[indexOf(target, [2 + x, y, z], plane)],
+                expected,
+                `${x}, ${plane}, ${y}, ${z}`,
+              );
+            }
           }
         }
       }
       for (const x of [1, 4]) {
         assertEquals(cells[indexOf(target, [x, 0, 0])], -2, `slice ${x} is not touched`);
       }
+      const own = cells.filter((value) => value >= 0).length;
+      assertEquals(own, 2 * PLANES * GRID[1] * GRID[2]);
     }
   });
 }
-
-Deno.test("without a rim, pads stay as they are", () => {
-  const [from, to] = LAYOUTS["wider pads along y"];
-  const cells = new Float32Array(to.length);
-  const source = numbered(from, [2, 2]);
-  copySlices({ cells: source, layout: from, slice: 0 }, { cells, layout: to, slice: 0 }, {
-    slices: 5,
-    rim: [0, 0],
-  });
-  const written = cells.filter((value) => value !== 0).length;
-  assertEquals(written, GRID[0] * GRID[1] * GRID[2]);
-});

@@ -116,8 +116,19 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--courant -0.1", 'found "-0.1"'],
     ["--courant NaN", 'found "NaN"'],
     ["--boundary open", 'wanted one of zero, periodic: found "open"'],
-    ["--stencil life", "Cannot use --stencil life: it is not available yet: wanted one of wave, heat"],
-    ["--stencil maxwell", 'Cannot use --stencil: wanted one of wave, heat: found "maxwell"'],
+    [
+      "--stencil ks",
+      "Cannot use --stencil ks: it is not available yet: wanted one of wave, heat, life, elastic",
+    ],
+    ["--rule 5/2-7", "Cannot use --rule with --stencil wave: it belongs to life"],
+    ["--stencil life --rule 5/7-2", "wanted BORN/SURVIVES, numbers or ranges"],
+    ["--stencil life --courant 0.1", "it belongs to wave and elastic"],
+    [
+      "--stencil elastic --medium rock",
+      'Cannot use --medium: wanted one of scattered, uniform: found "rock"',
+    ],
+    ["--stencil elastic --courant 0.5", "at most 0.494872, the stability limit of medium scattered"],
+    ["--stencil maxwell", 'Cannot use --stencil: wanted one of wave, heat, life, elastic: found "maxwell"'],
     ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
     ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],
     ["--stencil heat --delta 5", 'Cannot use --delta: wanted one of 1, 2, 3, 4: found "5"'],
@@ -161,6 +172,8 @@ Deno.test("help lists every option with its default, and nothing that is not the
     "courant",
     "delta",
     "fourier",
+    "rule",
+    "medium",
     "grid",
     "boundary",
     "steps",
@@ -182,7 +195,7 @@ Deno.test("help lists every option with its default, and nothing that is not the
   ) {
     assertStringIncludes(request.help, shown);
   }
-  for (const later of ["life", "elastic", "--resume"]) {
+  for (const later of ["heat-1d", "--resume"]) {
     assert(!request.help.includes(later), later);
   }
   assert(request.help.split("\n").every((line) => line.length <= 120));

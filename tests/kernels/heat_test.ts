@@ -115,14 +115,14 @@ const CASES: readonly Omit<OracleCase, "stencil">[] = [
   {
     traversal: marching,
     grid: [11, 5, 19],
-    parameters: { threadsZ: 8, threadsY: 4, pieces: 2 },
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 12, pieces: 2, tile: 1, ahead: 0 },
     runs: [6, 1],
   },
   {
     traversal: marching,
     grid: [3, 7, 5],
     boundary: "periodic",
-    parameters: { threadsZ: 8, threadsY: 2, pieces: 2 },
+    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 2, pieces: 2, tile: 0, ahead: 1 },
     runs: [5],
   },
   {

@@ -24,7 +24,14 @@ import {
 
 const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
   { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 } },
-  { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 3 } },
+  {
+    traversal: marching,
+    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 3, tile: 0, ahead: 0 },
+  },
+  {
+    traversal: marching,
+    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 4, pieces: 3, tile: 0, ahead: 1 },
+  },
 ];
 
 // Plane waves

@@ -1,6 +1,14 @@
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import fc from "fast-check";
-import { add, constant, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
+import {
+  add,
+  constant,
+  type Expression,
+  multiply,
+  partial,
+  subtract,
+  tap,
+} from "../../kernels/expression.ts";
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -48,28 +56,42 @@ const STEPWISE = ([
   exactRuns,
 }));
 
-type MarchingRow = [order: number, grid: Grid, tileZYPieces: Grid, runs: number[], exactRuns?: number[]];
+type MarchingRow = [
+  order: number,
+  grid: Grid,
+  values: [
+    zPerThread: number,
+    threadsZ: number,
+    threadsY: number,
+    pieces: number,
+    tile: number,
+    ahead: number,
+  ],
+  runs: number[],
+  exactRuns?: number[],
+];
 
 const MARCHING = ([
-  [2, [1, 1, 1], [8, 1, 1], [1, 2]],
-  [2, [1, 1, 67], [8, 1, 1], [3, 4]],
-  [2, [13, 7, 1], [8, 2, 4], [12], [7]],
-  [2, [5, 43, 9], [64, 4, 2], [7]],
-  [4, [29, 5, 17], [32, 4, 16], [4, 7], [5]], // 16 pieces of 2 slices: one is left over
-  [6, [7, 23, 3], [8, 1, 2], [6], [4]], // six rows of halo for one row of threads
-  [8, [11, 31, 19], [16, 8, 1], [4, 1], [3]],
-  [10, [5, 3, 41], [64, 1, 4], [5], [3]],
-  [12, [19, 1, 11], [8, 4, 8], [4], [3]],
-  [14, [2, 13, 53], [8, 1, 2], [2, 3], [3]], // fourteen columns of halo for eight threads
-  [14, [23, 17, 5], [128, 1, 1], [4], [3]],
-] satisfies MarchingRow[]).map(([order, grid, [threadsZ, threadsY, pieces], runs, exactRuns]): WaveCase => ({
-  traversal: marching,
-  order,
-  grid,
-  parameters: { threadsZ, threadsY, pieces },
-  runs,
-  exactRuns,
-}));
+  [2, [1, 1, 1], [1, 8, 1, 1, 0, 0], [1, 2]],
+  [2, [1, 1, 1], [4, 4, 4, 1, 1, 1], [1, 2]],
+  [2, [1, 1, 67], [4, 8, 1, 1, 0, 1], [3, 4]],
+  [2, [13, 7, 1], [1, 8, 4, 4, 1, 0], [12], [7]],
+  [2, [5, 43, 9], [2, 16, 4, 2, 0, 0], [7]],
+  [2, [23, 5, 30], [4, 4, 8, 2, 1, 1], [5], [5]], // the last thread has two cells inside
+  [4, [29, 5, 17], [1, 32, 8, 16, 1, 1], [4, 7], [5]], // 16 pieces of 2 slices: one is left over
+  [6, [7, 23, 3], [2, 8, 1, 2, 0, 1], [6], [4]],
+  [6, [9, 11, 26], [4, 8, 8, 3, 1, 0], [4], [4]], // threads of the rim hold taps of the next
+  [8, [11, 31, 19], [1, 16, 8, 1, 0, 0], [4, 1], [3]],
+  [8, [6, 13, 23], [2, 16, 16, 2, 1, 0], [4, 1], [3]],
+  [10, [5, 3, 41], [4, 16, 1, 4, 0, 0], [5], [3]],
+  [12, [19, 1, 11], [1, 8, 4, 8, 0, 1], [4], [3]],
+  [14, [2, 13, 53], [1, 8, 1, 2, 0, 0], [2, 3], [3]],
+  [14, [23, 17, 5], [4, 8, 1, 1, 0, 1], [4], [3]],
+] satisfies MarchingRow[]).map(([order, grid, values, runs, exactRuns]): WaveCase => {
+  const [zPerThread, threadsZ, threadsY, pieces, tile, ahead] = values;
+  const parameters = { zPerThread, threadsZ, threadsY, pieces, tile, ahead };
+  return { traversal: marching, order, grid, parameters, runs, exactRuns };
+});
 
 type TorreRow = [
   order: number,
@@ -136,6 +158,9 @@ Deno.test("the cases above cover every order of every traversal, every parameter
     assertEquals([...new Set(orders)].sort((a, b) => a - b), [...WAVE_ORDERS], traversal.name);
   }
   assertGreaterOrEqual(new Set(all.map(({ grid }) => grid.join("x"))).size, 30);
+  assertEquals(valuesOf(MARCHING, "zPerThread"), [1, 2, 4]);
+  assertEquals(valuesOf(MARCHING, "tile"), [0, 1]);
+  assertEquals(valuesOf(MARCHING, "ahead"), [0, 1]);
   assertEquals(valuesOf(TORRES, "dts"), [1, 2, 3, 4]);
   assertEquals(valuesOf(TORRES, "bands"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
@@ -183,7 +208,14 @@ const TORRE = { dts: 1, nt: 4, bands: 1, zPerThread: 2, threads: 7, chunk: 2, un
 
 const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
   { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 4, threadsX: 2 } },
-  { traversal: marching, parameters: { threadsZ: 8, threadsY: 4, pieces: 2 } },
+  {
+    traversal: marching,
+    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0 },
+  },
+  {
+    traversal: marching,
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 1, ahead: 1 },
+  },
   { traversal: diamondTorre, parameters: TORRE },
   { traversal: diamondTorre, parameters: { ...TORRE, dts: 2, unroll: 1, lookahead: 99 } },
 ];
@@ -213,11 +245,14 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
   }
   const ago = "a tap one step ago lies off the cell itself";
   assertEquals(refusals(add(cross, tap(1, 0, 0, 1))), [fine, ago, ago]);
-  const alongX = "a tap lies off the axes along x", alongZ = "a tap lies off the axes along z";
+  const alongX = "a tap lies off the axes along x, in no partial sum of its slice",
+    alongZ = "a tap lies off the axes along z";
   assertEquals(refusals(add(cross, tap(1, 1, 0))), [fine, alongX, fine]);
   assertEquals(refusals(add(cross, tap(1, 0, 1))), [fine, alongX, alongZ]);
-  const corner = "a tap lies off the axes in the tile";
-  assertEquals(refusals(add(cross, tap(0, 1, 1))), [fine, corner, alongZ]);
+  assertEquals(refusals(add(cross, tap(0, 1, 1))), [fine, fine, alongZ]);
+  const corner = add(tap(0, 1, 1), tap(0, 0, -1));
+  assertEquals(refusals(add(cross, partial(corner, 1, 0, 0))), [fine, fine, alongZ]);
+  assertEquals(refusals(add(cross, partial(corner, 1, 1, 0))), [fine, alongX, alongZ]);
   assertEquals(refusals(tap(0, 0, 1)), [fine, fine, "no tap reaches along x or y"]);
 });
 
@@ -262,8 +297,8 @@ Deno.test("infeasible parameters are told before anything is compiled, with the 
     "maxStorageBufferBindingSize is 134217728",
   );
   assertEquals(
-    marching.infeasible(problem, { threadsZ: 256, threadsY: 8, pieces: 1 }, limits),
-    "20640 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
+    marching.infeasible(problem, { threadsZ: 64, threadsY: 64, pieces: 1, tile: 1 }, limits),
+    "32768 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
   );
 });
 
@@ -290,7 +325,16 @@ const smallCase = fc.record({
     return { ...common, traversal: stepwise, parameters: { threadsZ: z, threadsY: y, threadsX: x } };
   }
   if (pick === "marching") {
-    return { ...common, traversal: marching, parameters: { threadsZ: z, threadsY: y, pieces: x } };
+    const isTiled = x === 2;
+    const parameters = {
+      zPerThread: torre.zPerThread,
+      threadsZ: z === 32 ? 4 : 8,
+      threadsY: isTiled ? 2 + y : y,
+      pieces: x,
+      tile: isTiled ? 1 : 0,
+      ahead: torre.rounded ? 1 : 0,
+    };
+    return { ...common, traversal: marching, parameters };
   }
   const least = Math.ceil(grid[2] / zPerThread);
   const parameters = {

@@ -79,7 +79,11 @@ async function recorded(): Promise<
       const { configuration: { traversal, parameters }, cellsPerSecond } = record.measurement;
       const demand = traversalNamed(traversal).demand(problem!, parameters);
       const { cellsPerSecond: predicted } = predictRate(demand, H100, { cells: cellsOf(problem!.grid) });
-      runs.get(problem!.stencil.variant.order)!.push({ predicted, measured: cellsPerSecond, traversal });
+      runs.get(Number(problem!.stencil.variant.order))!.push({
+        predicted,
+        measured: cellsPerSecond,
+        traversal,
+      });
     }
   }
   return runs;

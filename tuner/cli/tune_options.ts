@@ -4,13 +4,13 @@
  * @module
  */
 import { BOUNDARIES, type Boundary, type Grid } from "../../kernels/stencils/stencil.ts";
-import { type Equation, EQUATIONS } from "../../kernels/stencils/all.ts";
-import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber } from "./option_values.ts";
+import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
+import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber, wrong } from "./option_values.ts";
 import { type OptionSpec, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** Stencils of the contract that later versions bring; not advertised. */
-const LATER_STENCILS = ["life", "elastic", "heat-1d", "ks"];
+const LATER_STENCILS = ["heat-1d", "ks"];
 
 /** More workers than any machine has cores is a slip of the finger. */
 const MAX_WORKERS = 1024;
@@ -22,8 +22,8 @@ const MAX_STEPS = 10_000;
 export interface TuneOptions {
   /** The equation. */
   readonly equation: Equation;
-  /** Its order or delta. */
-  readonly variant: number;
+  /** Its order, delta, rule or medium. */
+  readonly variant: VariantValue;
   /** Its time step without dimensions, within the stability limit. @default {undefined} 0.9 of the limit */
   readonly timeStep: number | undefined;
   /** @default {undefined} one that fits the device */
@@ -80,18 +80,44 @@ export interface HelpRequest {
   readonly help: string;
 }
 
-const string = (value: string, help: string): OptionSpec => ({ type: "string", value, help });
+const string = (value: string, help: string): OptionSpec & { type: "string" } => ({
+  type: "string",
+  value,
+  help,
+});
 
-/** The two options that belong to one equation. */
-function equationSpecs({ name, variant, timeStep }: Equation): Record<string, OptionSpec> {
-  const values = variant.values.join(", ");
-  return {
-    [variant.name]: string("N", `${name}: ${variant.title}: ${values} (default ${variant.default})`),
-    [timeStep.name]: string(
-      "X",
-      `${name}: ${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
-    ),
-  };
+/** Names of the options that belong to some equations only. */
+type EquationOption = Equation["variant"]["name"] | NonNullable<Equation["timeStep"]>["name"];
+
+/** The options that belong to an equation, each with its help. */
+function optionsOf({ variant, timeStep }: Equation): { name: EquationOption; value: string; help: string }[] {
+  return [
+    {
+      name: variant.name,
+      value: variant.placeholder,
+      help: `${variant.title}: ${variant.wanted} (default ${variant.default})`,
+    },
+    ...(timeStep === undefined ? [] : [{
+      name: timeStep.name,
+      value: "X",
+      help: `${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
+    }]),
+  ];
+}
+
+/** Equations that have an option. */
+function ownersOf(option: EquationOption): string[] {
+  return EQUATIONS.filter((equation) => optionsOf(equation).some(({ name }) => name === option))
+    .map(({ name }) => name);
+}
+
+/** The options that belong to some equations only. */
+function equationSpecs(): Record<EquationOption, OptionSpec & { type: "string" }> {
+  const all = EQUATIONS.flatMap(optionsOf).map(({ name, value, help }) =>
+    [name, string(value, `${ownersOf(name).join(", ")}: ${help}`)] as const
+  );
+  // where two equations share an option, the first one's help stands
+  return Object.fromEntries(all.toReversed()) as Record<EquationOption, OptionSpec & { type: "string" }>;
 }
 
 /** Options that say which problem, and what may compute it. */
@@ -101,10 +127,7 @@ function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
       ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
       default: EQUATIONS[0].name,
     },
-    ...Object.fromEntries(EQUATIONS.flatMap((equation) => Object.entries(equationSpecs(equation)))) as Record<
-      Equation["variant"]["name"] | Equation["timeStep"]["name"],
-      OptionSpec & { type: "string" }
-    >,
+    ...equationSpecs(),
     grid: string("XxYxZ", "cells along x, y, z (default: one that fits the device)"),
     boundary: { ...string("NAME", `around the grid: ${BOUNDARIES.join(", ")}`), default: BOUNDARIES[0] },
     steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
@@ -210,12 +233,8 @@ export function parseSpaceOptions(
 }
 
 /** Values of {@linkcode problemSpecs}, as given. */
-interface ProblemValues {
+interface ProblemValues extends Readonly<Record<EquationOption, string | undefined>> {
   readonly stencil: string;
-  readonly order: string | undefined;
-  readonly delta: string | undefined;
-  readonly courant: string | undefined;
-  readonly fourier: string | undefined;
   readonly grid: string | undefined;
   readonly boundary: string;
   readonly steps: string | undefined;
@@ -236,19 +255,19 @@ function readProblem(
   }
   const name = oneOf("stencil", values.stencil, EQUATIONS.map(({ name }) => name));
   const equation = EQUATIONS.find((equation) => equation.name === name)!;
-  for (const other of EQUATIONS) {
-    const foreign = [other.variant.name, other.timeStep.name].find((option) => values[option] !== undefined);
-    if (other !== equation && foreign !== undefined) {
-      throw new UserError(`Cannot use --${foreign} with --stencil ${name}: it belongs to ${other.name}`);
-    }
+  const own = optionsOf(equation).map(({ name }) => name);
+  for (const option of EQUATIONS.flatMap(optionsOf).map(({ name }) => name)) {
+    if (own.includes(option) || values[option] === undefined) continue;
+    throw new UserError(
+      `Cannot use --${option} with --stencil ${name}: it belongs to ${ownersOf(option).join(" and ")}`,
+    );
   }
-  const { variant: { name: variantName, values: variants, ...choice }, timeStep } = equation;
-  const variant = ifGiven(values[variantName], (text) =>
-    readNumber(variantName, text, {
-      wanted: `one of ${variants.join(", ")}`,
-      isRight: (value) => variants.includes(value),
-    })) ?? choice.default;
-  const limit = timeStep.limit(variant);
+  const { variant: { name: variantName, wanted, read, ...choice }, timeStep } = equation;
+  const variant = ifGiven(values[variantName], (text) => {
+    const value = read(text);
+    if (value === undefined) throw wrong(variantName, wanted, text);
+    return value;
+  }) ?? choice.default;
   const cpuWorkers = ifGiven(
     values["cpu-workers"],
     (text) =>
@@ -263,13 +282,15 @@ function readProblem(
   return {
     equation,
     variant,
-    timeStep: ifGiven(values[timeStep.name], (text) =>
-      readNumber(timeStep.name, text, {
+    timeStep: timeStep && ifGiven(values[timeStep.name], (text) => {
+      const limit = timeStep.limit(variant);
+      return readNumber(timeStep.name, text, {
         wanted: `a number above 0 and at most ${
           limit.toFixed(6)
         }, the stability limit of ${variantName} ${variant}`,
         isRight: (value) => value > 0 && value <= limit,
-      })),
+      });
+    }),
     grid: ifGiven(values.grid, readGrid),
     boundary: oneOf("boundary", values.boundary, BOUNDARIES),
     steps: ifGiven(values.steps, (text) =>

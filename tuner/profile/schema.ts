@@ -69,6 +69,10 @@ export const problemSchema = z.strictObject({
   stencil: name,
   order: counting.optional(),
   delta: counting.optional(),
+  /** Of life: numbers of living neighbours, as 5/2-7. */
+  rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule as 5/2-7").optional(),
+  /** Of elastic waves. */
+  medium: name.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
   boundary: name,
   precision: z.enum(["f32"], '"f32"'),

@@ -1,0 +1,256 @@
+import { assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std/assert";
+import { layOut } from "../../kernels/layout.ts";
+import { runReference } from "../../kernels/reference.ts";
+import {
+  elastic,
+  ELASTIC_FIELDS,
+  ELASTIC_LIMIT,
+  elasticPlaneWave,
+  elasticUpdate,
+  rickerWavelet,
+} from "../../kernels/stencils/elastic.ts";
+import { cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { planesOf, stepReach, type Update } from "../../kernels/update.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import { initialCells as initialLevel } from "../../tuner/backends/reference.ts";
+import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
+import {
+  assertExact,
+  assertWithinBound,
+  describeCase,
+  maxAbs,
+  type OracleCase,
+  wholeNumberElastic,
+} from "./oracle_case.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import type { Offset } from "../../kernels/expression.ts";
+
+/** The uniform medium without its force. */
+function withoutForce(courant: number): Update {
+  return elasticUpdate({
+    near: 9 / 8 * courant,
+    far: courant / 24,
+    force: [0, 0, 0],
+    medium: [1, 0.5, 0.25],
+    source: { name: "force", values: Array(8).fill(0) },
+    signal: () => 0,
+  });
+}
+
+/** A dense level from a function of field and cell; the material planes are zero. */
+function levelOf(
+  [nx, ny, nz]: Grid,
+  update: Update,
+  value: (field: number, cell: Offset) => number,
+): Float64Array {
+  const planes = planesOf(update), fields = update.fields.length;
+  return Float64Array.from({ length: nx * planes * ny * nz }, (_, i) => {
+    const z = i % nz, y = Math.floor(i / nz) % ny;
+    const plane = Math.floor(i / (ny * nz)) % planes, x = Math.floor(i / (planes * ny * nz));
+    return plane < fields ? value(plane, [x, y, z]) : 0;
+  });
+}
+
+for (const kind of ["P", "S"] as const) {
+  for (const modes of [[1, 0, 0], [0, -2, 0], [1, 2, -1]] as const) {
+    Deno.test(`the ${kind} wave ${modes} is carried without error`, () => {
+      const grid: Grid = [9, 10, 8], steps = 25, courant = 0.8 * ELASTIC_LIMIT;
+      const update = withoutForce(courant);
+      const exact = elasticPlaneWave(grid, modes, { courant, kind });
+      const at = (step: number) => levelOf(grid, update, (field, cell) => exact.at(cell, step, field));
+      const run = { update, grid, boundary: "periodic", steps } as const;
+      const { current } = runReference({ current: at(0), previous: at(0) }, run);
+      const expected = at(steps);
+      const error = current.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i])), 0);
+      assertLess(error, 1e-12);
+      assertLess(0.05, maxAbs(expected), "there is a wave at all");
+    });
+  }
+}
+
+Deno.test("long P waves travel at speed 1, long S waves at half of it", () => {
+  const courant = 0.1, cells = 400;
+  for (const [kind, field, steps] of [["P", 0, cells / 0.1], ["S", 2, 2 * cells / 0.1]] as const) {
+    const { at } = elasticPlaneWave([cells, 1, 1], [1, 0, 0], { courant, kind });
+    const value = (step: number): number => at([0, 0, 0], step, field);
+    assertAlmostEquals(value(0), 1, 1e-3);
+    assertAlmostEquals(value(steps), value(0), 1e-3);
+    assertAlmostEquals(value(steps / 2), -value(0), 1e-3);
+    assertAlmostEquals(value(steps / 4), 0, 0.01);
+  }
+});
+
+Deno.test("in a closed box without a force the energy of the scheme stays what it was", () => {
+  // E = ½Σ v⁻·v⁺/b + ½Σ σ:C⁻¹:σ, with v⁻ and v⁺ half a step before and after the stresses
+  const grid: Grid = [7, 6, 9], courant = 0.9 * ELASTIC_LIMIT;
+  const update = withoutForce(courant), [nx, ny, nz] = grid;
+  const start = levelOf(grid, update, (field, [x, y, z]) => Math.sin(1 + 3 * field + 5 * x + 7 * y + 11 * z));
+  const energyAt = (steps: number): number => {
+    const run = { update, grid, boundary: "periodic", start: 0 } as const;
+    const { current } = runReference({ current: start, previous: start }, { ...run, steps });
+    const after = runReference({ current, previous: current }, { ...run, steps: 1 }).current;
+    let energy = 0;
+    const planes = planesOf(update), size = ny * nz;
+    for (let i = 0; i < nx * size; i++) {
+      const base = Math.floor(i / size) * planes * size + i % size;
+      const of = (level: Float64Array, field: number): number => level[base + field * size];
+      for (const v of [0, 1, 2]) energy += of(current, v) * of(after, v) / 2;
+      const normal = [3, 4, 5].map((field) => of(current, field));
+      const trace = normal.reduce((a, b) => a + b);
+      // C⁻¹ of λ = ½, μ = ¼: (σ − λ/(3λ + 2μ) tr σ I)/(2μ)
+      for (const s of normal) energy += s * (s - 0.25 * trace) / 0.5 / 2;
+      for (const field of [6, 7, 8]) energy += of(current, field) ** 2 / 0.25 / 2;
+    }
+    return energy;
+  };
+  const first = energyAt(0);
+  for (const steps of [1, 7, 60]) assertAlmostEquals(energyAt(steps) / first, 1, 1e-12);
+});
+
+Deno.test("beyond the stability limit a field grows without bound, at it it does not", () => {
+  const grid: Grid = [8, 8, 8];
+  const growth = (courant: number): number => {
+    const update = withoutForce(courant);
+    const start = levelOf(grid, update, (field, [x, y, z]) => (x + y + z + field) % 2 === 0 ? 1 : -1);
+    const run = { update, grid, boundary: "periodic", steps: 300 } as const;
+    return maxAbs(runReference({ current: start, previous: start }, run).current);
+  };
+  assertLess(growth(ELASTIC_LIMIT * 0.999), 1e4);
+  assertLess(1e6, growth(ELASTIC_LIMIT * 1.01));
+  assertThrows(() => elastic({ courant: 0.5 }), RangeError, "at most 0.494872, the stability limit");
+  assertThrows(() => elastic({ courant: 0 }), RangeError, "above 0");
+});
+
+Deno.test("a force pushes along its direction, in proportion to buoyancy and its course in time", () => {
+  const grid: Grid = [1, 1, 1];
+  const update = elasticUpdate({
+    near: 0,
+    far: 0,
+    force: [2, 0, -3],
+    medium: [{ name: "buoyancy", values: [] }, 1, 1],
+    source: { name: "force", values: [] },
+    signal: (step) => 10 ** step,
+  });
+  const level = new Float64Array(planesOf(update));
+  level[9] = 5, level[10] = 7; // buoyancy and force
+  const run = { update, grid, boundary: "zero", steps: 2, start: 1 } as const;
+  const { current } = runReference({ current: level, previous: level }, run);
+  const push = 5 * 7 * (10 + 100);
+  assertEquals([...current.slice(0, 3)], [2 * push, 0, -3 * push]);
+  assertEquals([rickerWavelet(20), rickerWavelet(0) ** 2 < 1e-3], [1, true]);
+});
+
+Deno.test("a step of both sub-steps reaches further than either, and no further than both together", () => {
+  const { x, y, z } = stepReach(elastic().update);
+  assertEquals([x, y, z], [4, 4, 4]);
+  const grid: Grid = [13, 13, 13], update = withoutForce(0.4);
+  const start = levelOf(grid, update, (field, cell) => field === 3 && cell.every((c) => c === 6) ? 1 : 0);
+  const run = { update, grid, boundary: "zero", steps: 1 } as const;
+  const { current } = runReference({ current: start, previous: start }, run);
+  const planes = planesOf(update);
+  let farthest = 0;
+  current.forEach((value, i) => {
+    const x = Math.floor(i / (planes * 169));
+    if (value !== 0) farthest = Math.max(farthest, Math.abs(x - 6));
+  });
+  assertEquals(farthest, 3); // two cells on one side and one on the other, by turns
+});
+
+for (
+  const [name, stencil, kind, steps] of [
+    ["whole numbers", wholeNumberElastic(), "integers", 2],
+    ["a scattered medium", elastic(), "noise", 9],
+    ["a uniform medium", elastic({ medium: "uniform" }), "noise", 9],
+  ] as const
+) {
+  Deno.test(`the CPU's workers give the oracle's bits: ${name}`, async () => {
+    const pool = await CpuPool.create({ workers: 2 });
+    try {
+      for (const grid of [[5, 6, 7], [9, 3, 16], [1, 1, 1], [4, 5, 21]] as const) {
+        for (const boundary of ["zero", "periodic"] as const) {
+          await assertCpuEquals(pool, { stencil, grid, boundary, kind, steps });
+        }
+      }
+    } finally {
+      pool.dispose();
+    }
+  });
+}
+
+async function assertCpuEquals(
+  pool: CpuPool,
+  { stencil, grid, boundary, kind, steps }: {
+    stencil: Stencil;
+    grid: Grid;
+    boundary: "zero" | "periodic";
+    kind: "integers" | "noise";
+    steps: number;
+  },
+): Promise<void> {
+  const { update } = stencil, planes = planesOf(update);
+  const layout = layOut(grid, { pad: [2, 2, 2], planes });
+  const field = await pool.load({ update, layout, boundary });
+  await field.setInitial(kind, { seed: 3 });
+  await field.run({ steps: 1 });
+  await field.run({ steps: steps - 1 });
+  const start = initialLevel({ grid, stencil }, { kind, seed: 3 });
+  const { current } = runReference({ current: start, previous: start }, { update, grid, boundary, steps });
+  const [nx, ny, nz] = grid;
+  for (let row = 0; row < nx * planes * ny; row++) {
+    const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
+    const from = layout.origin + x * layout.slice + plane * layout.plane + (row % ny) * layout.pitch;
+    assertEquals(
+      field.current.slice(from, from + nz),
+      current.slice(row * nz, (row + 1) * nz),
+      `${grid}, ${boundary}, row ${row}, plane ${plane}`,
+    );
+  }
+  await field.dispose();
+}
+
+const march = { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 0 };
+const WAYS: readonly Omit<OracleCase, "stencil" | "runs">[] = [
+  { traversal: stepwise, grid: [7, 5, 11], parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } },
+  { traversal: stepwise, grid: [1, 2, 3], parameters: { threadsZ: 4, threadsY: 1, threadsX: 2 } },
+  { traversal: marching, grid: [13, 9, 21], parameters: march },
+  { traversal: marching, grid: [9, 7, 11], parameters: { ...march, zPerThread: 2, ahead: 1 } },
+  { traversal: marching, grid: [6, 11, 29], parameters: { ...march, zPerThread: 4, pieces: 4 } },
+  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 16, tile: 1 } },
+  { traversal: marching, grid: [1, 1, 1], parameters: { ...march, zPerThread: 4, pieces: 1 } },
+];
+
+for (const way of WAYS) {
+  for (const boundary of ["zero", "periodic"] as const) {
+    const exact: OracleCase = { ...way, boundary, stencil: wholeNumberElastic(), runs: [1, 1] };
+    testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+    for (const medium of ["scattered", "uniform"] as const) {
+      const real: OracleCase = { ...way, boundary, stencil: elastic({ medium }), runs: [4, 3] };
+      testOnGpu(
+        `equals the oracle but for rounding: ${describeCase(real)}`,
+        (gpu) => assertWithinBound(gpu, real),
+      );
+    }
+  }
+}
+
+Deno.test("the error bound holds against f64, and is within a factor 1000 of what is found", () => {
+  const grid: Grid = [10, 9, 11], steps = 60, stencil = elastic();
+  const run = { update: stencil.update, grid, boundary: "periodic", steps } as const;
+  const start = initialLevel({ grid, stencil }, { kind: "noise", seed: 1 });
+  const single = runReference({ current: start, previous: start }, run).current;
+  const precise = Float64Array.from(start);
+  const double = runReference({ current: precise, previous: precise }, run).current;
+  const error = single.reduce((most, value, i) => Math.max(most, Math.abs(value - double[i])), 0);
+  const bound = errorBound({
+    stencil,
+    steps,
+    maxField: maxAbs(double),
+    kernels: 1,
+    periodicCells: cellsOf(grid),
+  });
+  assertLess(error, bound);
+  assertLess(bound, 1000 * error);
+  assertEquals(ELASTIC_FIELDS.length, 9);
+});
