@@ -154,7 +154,7 @@ export function predictRate(demand: Demand, device: DeviceModel, { cells }: Pred
     BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit);
-  const equivalentBytesPerUpdate = bytes * refetch * demand.redundancy;
+  const equivalentBytesPerUpdate = bytes * refetch * demand.redundancy * (demand.imbalance ?? 1);
 
   const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
   const resident = Math.max(

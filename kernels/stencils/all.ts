@@ -74,7 +74,7 @@ export const EQUATIONS: readonly Equation[] = [
     variant: {
       name: "rule",
       placeholder: "B/S",
-      title: "numbers of living neighbours",
+      title: "neighbours",
       wanted: RULE_FORMAT,
       default: DEFAULT_RULE,
       read: (text) => readRule(text) && text,

@@ -13,9 +13,9 @@
  *
  * @module
  */
-import { type Expression, fold, type Tap } from "../expression.ts";
+import { type Expression, fold, type Tap, tapsIn } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, reachOf, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, tapsOf, type Update } from "../update.ts";
 import { queuesOf, staysInSlice } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepwiseLayout } from "./stepwise.ts";
@@ -65,6 +65,10 @@ export const marching: Traversal = {
     if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
       return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
     }
+    const registers = registersOf(shape) * threadsZ * threadsY;
+    if (registers > REGISTERS) {
+      return `${registers} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
+    }
     if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
       return "no neighbour in the slice to read from a tile";
     }
@@ -78,31 +82,29 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
-    const { zPerThread, threadsZ, threadsY, slices, isTiled, queues } = shape;
-    const taps = tapsOf(update);
-    const [across, along] = workgroupsOf(problem, shape);
-    const computed = across * threadsZ * zPerThread * along * threadsY;
-    const redundancy = computed / (problem.grid[1] * problem.grid[2]) * (1 + queues.warmUp / slices);
-    const arrays =
-      new Set(taps.filter(({ ago }) => ago >= 0).map(({ plane, ago }) => `${plane} ${ago}`)).size;
-    const neighbours = taps.filter(({ offset: [, y, z], ago }) => ago === 0 && (y !== 0 || z !== 0)).length;
-    const { y, z } = reachOf(update);
-    // rows and sectors of 32 bytes at the rim that two workgroups load; the caches serve half of them
-    const rim = 0.5 * (2 * y / threadsY + 16 * Math.ceil(z / 8) / (threadsZ * zPerThread));
-    const restart = queues.warmUp / slices;
+    const { zPerThread, threadsZ, threadsY, haloZ, slices, queues } = shape;
+    const workgroups = workgroupsOf(problem, shape);
+    const [across, along, pieces] = workgroups;
+    const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
+    const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
+    const { cached, tiled } = readsOf(update, shape);
+    // sectors of 32 bytes at the ends of a workgroup's rows; half of them from the caches
+    const rim = (haloZ === 0 ? 0.25 : 0.5) * 8 / (threadsZ * zPerThread);
+    // of workgroups that take long, the last ones to run leave multiprocessors idle: half a turn on average
+    const turns = across * along * pieces * threadsZ * threadsY / THREADS_AT_ONCE;
     return {
-      bytesPerUpdate: 4 * (arrays * (1 + restart + rim) + update.fields.length),
-      redundancy,
-      registersPerThread: 24 + zPerThread *
-          [...queues.columns, ...queues.sums].reduce((sum, { low, high }) => sum + high - low + 1, 0),
+      bytesPerUpdate: 4 * (arrays * (1 + 0.25 * queues.warmUp / slices + rim) + update.fields.length),
+      redundancy: 1,
+      registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
-      workgroupsPerDispatch: workgroupsOf(problem, shape).reduce((a, b) => a * b),
+      workgroupsPerDispatch: workgroups.reduce((a, b) => a * b),
       dispatchesPerStep: problem.boundary === "zero" ? 1 : 2,
-      exchangesPerUpdate: shape.tiles.flat().length === 0 ? 0 : redundancy * (
-        shape.tiles.flat().length + taps.length - arrays - (isTiled ? 0 : neighbours)
-      ) / zPerThread,
-      cachedReadsPerUpdate: redundancy * (arrays + (isTiled ? 0 : neighbours)) / zPerThread,
+      exchangesPerUpdate: computed * tiled / zPerThread,
+      // Every read takes instructions as well, the fewer the more cells it brings: these factors fit an H100 (life
+      // with 1, 2, 4 cells a thread 244, 290, 324 Gcells/s; heat of reach 4 187, 239, 246; 2026-11-21).
+      cachedReadsPerUpdate: Math.hypot(...cached) * computed * (0.8 + 0.6 / zPerThread),
+      imbalance: 1 + 0.5 / turns,
     };
   },
   plan(problem, parameters) {
@@ -138,6 +140,47 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: Param
     tiles,
     queues,
   };
+}
+
+/** Threads that a large GPU runs at the same time. */
+const THREADS_AT_ONCE = 2 ** 17;
+
+/** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
+const REGISTERS = 65_536;
+
+function registersOf({ zPerThread, queues: { columns, sums } }: MarchShape): number {
+  return 24 + zPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
+}
+
+/** A name for what holds a tap's value. */
+function arrayOf({ plane, ago }: Pick<Tap, "plane" | "ago">): string {
+  return `${plane} ${ago}`;
+}
+
+/**
+ * Elements that a thread reads for its cells of one slice: of each array through the caches, where it reads more than
+ * its own column, and from tiles.
+ */
+function readsOf(
+  update: Update,
+  { zPerThread, isTiled, queues: { sums } }: MarchShape,
+): { cached: number[]; tiled: number } {
+  const cached = new Map<string, Set<string>>();
+  const tiled = new Set<string>();
+  for (const substep of update.substeps) {
+    const inSlice = sums.length > 0 ? sums.flatMap(({ of }) => tapsIn([of])) : tapsOf(substep);
+    for (const { offset: [x, y, z], ago, plane } of inSlice) {
+      if (ago === 1) continue;
+      for (let lane = 0; lane < zPerThread; lane++) {
+        const by = Math.floor((lane + z) / zPerThread);
+        if (y === 0 && by === 0) continue;
+        const array = arrayOf({ plane, ago });
+        if (ago === -1 || isTiled) tiled.add(`${array} ${x} ${y} ${by}`);
+        else cached.set(array, (cached.get(array) ?? new Set()).add(`${x} ${y} ${by}`));
+      }
+    }
+  }
+  return { cached: [...cached.values()].map(({ size }) => 1 + size), tiled: tiled.size };
 }
 
 /** Threads whose values others read from workgroup memory, of all sub-steps one after another. */

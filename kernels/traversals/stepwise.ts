@@ -6,7 +6,15 @@
  */
 import { type Layout, layOut } from "../layout.ts";
 import { cellsOf, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, stepReach, type Substep, tapsOf, valuesMoved } from "../update.ts";
+import {
+  expressionsOf,
+  planesOf,
+  stepReach,
+  type Substep,
+  tapsOf,
+  type Update,
+  valuesMoved,
+} from "../update.ts";
 import {
   declareLayout,
   declareLevels,
@@ -38,7 +46,6 @@ export const stepwise: Traversal = {
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
     const { update } = problem.stencil;
-    const taps = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0);
     const values = update.substeps.reduce((sum, substep) => sum + valuesMoved(substep), 0);
     return {
       bytesPerUpdate: 4 * values,
@@ -50,7 +57,7 @@ export const stepwise: Traversal = {
       dispatchesPerStep: update.substeps.length * (problem.boundary === "zero" ? 1 : 2),
       // Lines of memory are shared by threads side by side along z, and slices best by workgroups one after
       // another; the powers fit an H100 (orders 2 and 4, 256x1x1 … 256x2x2, 2026-11-21).
-      cachedReadsPerUpdate: (taps - values + update.fields.length + 1) *
+      cachedReadsPerUpdate: cachedReads(update) *
         Math.max(1, 256 / threadsZ) ** 0.15 * threadsX ** 0.33 *
         Math.max(1, threadsZ * threadsY * threadsX / 256) ** 0.2,
     };
@@ -111,6 +118,21 @@ export function stepShaders(
     `;
     return { label: `step ${threadsZ}x${threadsY}x${threadsX}`, code };
   });
+}
+
+/**
+ * Reads per update that the caches should serve. The time they take grows with the square of the reads of one array,
+ * and adds up over arrays: the root of the sum of squares stands for all.
+ */
+function cachedReads(update: Update): number {
+  const reads = new Map<string, number>();
+  update.substeps.forEach((substep, i) => {
+    for (const { plane, ago } of tapsOf(substep)) {
+      const array = `${i} ${plane} ${ago}`;
+      reads.set(array, (reads.get(array) ?? 0) + 1);
+    }
+  });
+  return Math.hypot(...[...reads.values()].filter((count) => count > 1));
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */
