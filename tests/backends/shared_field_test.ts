@@ -1,17 +1,18 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { GpuDevice, RunFailure } from "../../tuner/backends/gpu_device.ts";
-import { makeReference, verificationOf } from "../../tuner/backends/reference.ts";
+import { makeReference, stateLevels, verificationOf } from "../../tuner/backends/reference.ts";
 import { SharedField } from "../../tuner/backends/shared_field.ts";
 import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { combine } from "../../tuner/search/space.ts";
-import { initialCells, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { initialCells, maxAbs, wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
 import { updateOf } from "../../kernels/update.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
@@ -45,7 +46,7 @@ interface SharedCase {
 /** Few threads and the smallest tile, so that small grids have several of each. */
 const WANTED: Readonly<Record<string, Parameters>> = {
   stepwise: { threadsZ: 4, threadsY: 2, threadsX: 1 },
-  marching: { threadsZ: 8, threadsY: 2, pieces: 2 },
+  marching: { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1 },
   "diamond-torre": { dts: 1, zPerThread: 1, unroll: 2 },
 };
 
@@ -71,16 +72,21 @@ async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one
   const configuration = configurationOf(gpu, one);
   const cpuPool = pools.find((pool) => pool.workers === workers);
   using field = await SharedField.create({ stencil, grid, boundary, steps }, { gpu, cpuPool, configuration });
-  await field.initialise({ kind: "integers", seed: SEED });
+  const kind = stencil.initialField ?? "integers";
+  await field.initialise({ kind, seed: SEED });
   for (const count of runs) await field.run(count);
   assertEquals(field.step, steps);
-  const initial = initialCells(grid, "integers", SEED);
+  const initial = initialCells(grid, kind, SEED, stencil);
   const { update } = stencil;
   const expected = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
   const { stencil: { title }, ...rest } = one;
   const what = `${title} ${JSON.stringify(rest)}`;
   assertEquals(await field.readCells(0), expected.current, `F(t), ${what}`);
-  assertEquals(await field.readCells(1), expected.previous, `F(t−1), ${what}`);
+  // beyond this a sum of a few values may be rounded
+  assertLess(maxAbs(expected.current), 2 ** 22, what);
+  if (stateLevels({ stencil }).includes(1)) {
+    assertEquals(await field.readCells(1), expected.previous, `F(t−1), ${what}`);
+  }
 }
 
 /** All cases with pools of 1, 2 and 3 workers. */
@@ -119,6 +125,28 @@ for (const traversal of ["stepwise", "marching", "diamond-torre"]) {
         ? [{ ...wide, stencil: wholeNumberWave(6), exchangeEvery: 2, cpuSlices: 7, runs: [3] }]
         : []),
     ]);
+  }
+}
+
+for (const traversal of ["stepwise", "marching"]) {
+  for (const boundary of ["zero", "periodic"] as const) {
+    const lives = { stencil: life("4-6/3-9"), grid: [13, 6, 11] as Grid, boundary, traversal, runs: [7, 4] };
+    testCases(
+      `${traversal}, ${boundary}: life, any R, share and number of workers`,
+      PERIODS.flatMap((exchangeEvery) => [
+        { ...lives, exchangeEvery, cpuSlices: exchangeEvery, workers: 2 },
+        { ...lives, exchangeEvery, cpuSlices: 13 - exchangeEvery, workers: 1 },
+        { ...lives, exchangeEvery, cpuSlices: 6, workers: 3 },
+      ]),
+    );
+    const waves = { stencil: wholeNumberElastic(), grid: [27, 5, 9] as Grid, boundary, traversal };
+    testCases(
+      `${traversal}, ${boundary}: elastic waves, any R, share and number of workers`,
+      [1, 2, 3].flatMap((exchangeEvery) => [
+        { ...waves, exchangeEvery, cpuSlices: 4 * exchangeEvery, workers: 2, runs: [3] },
+        { ...waves, exchangeEvery, cpuSlices: 27 - 4 * exchangeEvery, workers: 1, runs: [1, 2] },
+      ]),
+    );
   }
 }
 
