@@ -95,7 +95,7 @@ function equationSpecs({ name, variant, timeStep }: Equation): Record<string, Op
 }
 
 /** Options that say which problem, and what may compute it. */
-function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
+export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
   return {
     stencil: {
       ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
@@ -168,10 +168,7 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
     ...readProblem(values, choices),
     strategy: oneOf("strategy", values.strategy, choices.strategies),
     budget: readBudget(values.budget),
-    startShare: readNumber("start-share", values["start-share"], {
-      wanted: "a number from 0 to 1",
-      isRight: (share) => share >= 0 && share <= 1,
-    }),
+    startShare: readStartShare(values["start-share"]),
     seed: readNumber("seed", values.seed, {
       wanted: `a whole number from 0 to ${2 ** 32 - 1}`,
       isRight: (seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32,
@@ -210,7 +207,7 @@ export function parseSpaceOptions(
 }
 
 /** Values of {@linkcode problemSpecs}, as given. */
-interface ProblemValues {
+export interface ProblemValues {
   readonly stencil: string;
   readonly order: string | undefined;
   readonly delta: string | undefined;
@@ -224,7 +221,8 @@ interface ProblemValues {
   readonly "no-gpu": boolean;
 }
 
-function readProblem(
+/** Reads and checks the values of {@linkcode problemSpecs}. */
+export function readProblem(
   values: ProblemValues,
   choices: Pick<Choices, "traversals">,
 ): Omit<SpaceOptions, "json"> {
@@ -283,8 +281,16 @@ function readProblem(
   };
 }
 
+/** The CPU's share of the slices when balancing begins. */
+export function readStartShare(text: string): number {
+  return readNumber("start-share", text, {
+    wanted: "a number from 0 to 1",
+    isRight: (share) => share >= 0 && share <= 1,
+  });
+}
+
 /** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */
-function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
+export function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
   const joined: string[] = [];
   for (const arg of args) {
     const option = joined.at(-1) ?? "";

@@ -8,12 +8,7 @@
 import { reachOf, readsPrevious } from "../../kernels/expression.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { type DesignPoint, designPoints, type FirstGuess } from "../../models/shared_design.ts";
-import {
-  fitShared,
-  type SharedFit,
-  type SharedSample,
-  type TogetherSample,
-} from "../../models/shared_fit.ts";
+import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import type { SharedGrid, SharePoint } from "../../models/shared_step.ts";
 import type { GpuDevice } from "../backends/gpu_device.ts";
 import type { Start } from "../backends/reference.ts";

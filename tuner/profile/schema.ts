@@ -109,6 +109,53 @@ function hasOrderedRate({ cellsPerSecond, confidence95: [low, high] }: {
   return low <= cellsPerSecond && cellsPerSecond <= high;
 }
 
+const line = z.strictObject({ a: notNegative, b: notNegative });
+const residuals = z.array(finite, "a list of relative residuals");
+
+/**
+ * What R was chosen by: the fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was
+ * measured, and the time of a step over R. Times are nanoseconds; residuals are (predicted − measured) / measured.
+ */
+export const costModelSchema = z.strictObject({
+  coefficients: z.strictObject({
+    cpu: z.strictObject({
+      updateNs: notNegative,
+      stepNs: notNegative,
+      missNs: notNegative,
+      cachedCells: notNegative,
+    }),
+    gpu: z.strictObject({
+      updateNs: notNegative,
+      stepNs: notNegative,
+      passNs: notNegative,
+      byteNs: notNegative,
+    }),
+    /** Host time of a copy of x bytes: a·x + b. */
+    unpack: line,
+    pack: line,
+    schedule: z.strictObject({
+      submitNs: notNegative,
+      timerNs: notNegative,
+      waitNs: notNegative,
+      contention: notNegative,
+    }),
+  }),
+  residuals: z.strictObject({
+    cpu: residuals,
+    gpu: residuals,
+    unpack: residuals,
+    pack: residuals,
+    together: residuals,
+  }),
+  curve: z.array(z.strictObject({
+    exchangeEvery: counting,
+    cpuSlices: counting,
+    predictedNs: positive,
+    /** null where this R was only predicted. */
+    measuredNs: positive.nullable(),
+  })),
+});
+
 const entry = z.strictObject({
   problem: problemSchema,
   configuration: configurationSchema,
@@ -133,6 +180,8 @@ const entry = z.strictObject({
       gpuTimeNs: notNegative,
     }),
   ),
+  /** Where both devices took part and R was chosen by prediction. */
+  costModel: costModelSchema.optional(),
   verification: verificationSchema,
   search: z.strictObject({
     strategy: name,
@@ -183,6 +232,8 @@ export type Profile = DeepReadonly<z.infer<typeof profileSchema>>;
 export type ProfileDevice = DeepReadonly<z.infer<typeof deviceSchema>>;
 /** A problem as a profile names it. */
 export type ProfileProblem = DeepReadonly<z.infer<typeof problemSchema>>;
+/** What the steps between exchanges were chosen by, as an entry has it. */
+export type ProfileCostModel = DeepReadonly<z.infer<typeof costModelSchema>>;
 /** The best configuration for one problem, with its evidence. */
 export type ProfileEntry = DeepReadonly<z.infer<typeof entry>>;
 
@@ -196,6 +247,17 @@ export function describeProblem({ stencil, grid, boundary, steps }: Problem): Pr
     precision: "f32",
     steps,
   });
+}
+
+/** The cost model as an entry has it: without the measurements that it was fitted to. */
+export function describeCostModel(
+  { costs, residuals, curve }: {
+    readonly costs: ProfileCostModel["coefficients"];
+    readonly residuals: ProfileCostModel["residuals"];
+    readonly curve: ProfileCostModel["curve"];
+  },
+): ProfileCostModel {
+  return { coefficients: costs, residuals, curve };
 }
 
 /**
