@@ -39,7 +39,7 @@ export function guessCosts(
     gpu: { updateNs: 1e9 / gpuCellsPerSecond, stepNs: 0, passNs: 0, byteNs: 0 },
     unpack: { a: 0, b: 0 },
     pack: { a: 0, b: 0 },
-    schedule: { submitNs: 0, timerNs, waitNs, contention: 0 },
+    schedule: { submitNs: 0, timerNs, waitNs, contention: 0, starvation: 0 },
   };
 }
 

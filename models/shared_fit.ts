@@ -162,24 +162,43 @@ function batchOf(
   return { rounds: new Array<RoundCosts>(rounds).fill(round), wallNs };
 }
 
-/** Most that devices can slow each other down, and the host's time a round at most. */
-const MOST_CONTENTION = 4, MOST_SUBMIT_NS = 20e6;
+/** What is fitted to whole runs: the most that each can be, and where the search starts. */
+const SEARCH = {
+  submitNs: { most: 20e6 },
+  contention: { most: 4, starts: [0, 1] },
+  starvation: { most: 1, starts: [0, 1] },
+} as const;
+/** Rounds of the search, one coefficient after another. */
+const ROUNDS = 6;
 
-/** Contention and the host's time a round: the pair with the smallest sum of squared relative residuals. */
+/**
+ * What only whole runs tell: the triple with the smallest sum of squared relative residuals, from several starts,
+ * one coefficient after another. Fewer runs tell fewer of them; the others stay 0.
+ */
 function fitSchedule(
   batches: readonly Batch[],
   waits: Pick<ScheduleCosts, "waitNs" | "timerNs">,
 ): ScheduleCosts {
-  const error = (contention: number, submitNs: number): number =>
-    wallResiduals(batches, { ...waits, contention, submitNs })
-      .reduce((sum, residual) => sum + residual ** 2, 0);
-  const submitOf = (contention: number): number =>
-    minimise((submitNs) => error(contention, submitNs), MOST_SUBMIT_NS);
-  // one run cannot tell both: then the devices are taken not to disturb each other
-  const contention = batches.length < 2
-    ? 0
-    : minimise((candidate) => error(candidate, submitOf(candidate)), MOST_CONTENTION);
-  return { ...waits, contention, submitNs: submitOf(contention) };
+  const error = (schedule: ScheduleCosts): number =>
+    wallResiduals(batches, schedule).reduce((sum, residual) => sum + residual ** 2, 0);
+  const names = (["submitNs", "contention", "starvation"] as const).slice(0, batches.length);
+  const nothing: ScheduleCosts = { ...waits, submitNs: 0, contention: 0, starvation: 0 };
+  let best = nothing;
+  for (const contention of SEARCH.contention.starts) {
+    for (const starvation of SEARCH.starvation.starts) {
+      let schedule: ScheduleCosts = { ...nothing };
+      if (names.includes("contention")) schedule = { ...schedule, contention };
+      if (names.includes("starvation")) schedule = { ...schedule, starvation };
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const name of names) {
+          const value = minimise((value) => error({ ...schedule, [name]: value }), SEARCH[name].most);
+          schedule = { ...schedule, [name]: value };
+        }
+      }
+      if (error(schedule) < error(best)) best = schedule;
+    }
+  }
+  return best;
 }
 
 function wallResiduals(batches: readonly Batch[], schedule: ScheduleCosts): number[] {

@@ -190,7 +190,7 @@ const ENOUGH_ROUNDS = 12;
  *   gpu: { updateNs: 1, stepNs: 0, passNs: 0, byteNs: 0 },
  *   unpack: none,
  *   pack: none,
- *   schedule: { submitNs: 0, timerNs: 0, waitNs: 100, contention: 0 },
+ *   schedule: { submitNs: 0, timerNs: 0, waitNs: 100, contention: 0, starvation: 0 },
  * };
  * // four steps a round: 5 + 4 slices on the GPU hide behind the wait, the CPU's 5 and fewer ghost slices too
  * assertAlmostEquals(predictStepNs(shared, { exchangeEvery: 4, cpuSlices: 5 }, costs), 100 / 4, 1e-9);

@@ -13,7 +13,7 @@ import {
   type SharedGrid,
 } from "../models/shared_step.ts";
 
-import type { SharedResiduals } from "../models/shared_fit.ts";
+import type { SharedResiduals, SharedSample } from "../models/shared_fit.ts";
 import { verificationOf } from "./backends/reference.ts";
 import { SharedField } from "./backends/shared_field.ts";
 import type { Failure } from "./configuration.ts";
@@ -28,7 +28,7 @@ export interface SweepOptions extends Omit<SettleOptions, "startShare"> {
   readonly periods: readonly number[];
   /** Cells per second of each device alone; what is not known is probed. */
   readonly alone?: { readonly cpu?: number; readonly gpu?: number };
-  /** Times that every R is measured. @default {5} */
+  /** Times that every R is measured. @default {7} */
   readonly passes?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -56,6 +56,8 @@ export interface ExchangeSweep {
   readonly fastest: SweptPoint;
   /** How much longer a step of the picked R takes than one of the fastest: picked / fastest − 1. */
   readonly regret: number;
+  /** The model's own points, and what was fitted to them. */
+  readonly samples: readonly SharedSample[];
   readonly costs: SharedCosts;
   readonly residuals: SharedResiduals;
 }
@@ -73,7 +75,7 @@ const BATCH_NS = 200e6;
  * @throws {RunFailure | CpuFailure} if the devices fail
  */
 export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
-  const { periods, passes = 5, onProgress } = options;
+  const { periods, passes = 7, onProgress } = options;
   const calibrator = await SharedCalibrator.create({ ...options, start: options.reference.start });
   if (calibrator.points === 0) return undefined;
   const { shared } = calibrator;
@@ -149,7 +151,7 @@ async function measureTrial(trial: Trial, options: SweepOptions): Promise<Failur
 function compare(
   shared: SharedGrid,
   trials: readonly Trial[],
-  { costs, residuals }: SharedCalibration,
+  { samples, costs, residuals }: SharedCalibration,
 ): Omit<ExchangeSweep, "failed"> {
   const points = trials.map(({ point, samplesNs, repetitions = 1 }): SweptPoint => {
     const { wallNs } = predictBatch(shared, point, costs, repetitions);
@@ -174,6 +176,7 @@ function compare(
     picked,
     fastest,
     regret: picked.measuredNs / fastest.measuredNs - 1,
+    samples,
     costs,
     residuals,
   };

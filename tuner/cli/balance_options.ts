@@ -24,7 +24,7 @@ export interface BalanceCommandOptions extends SpaceOptions {
   readonly exchangeEvery: number | undefined;
   /** R to measure one by one, instead of balancing. @default {undefined} balance */
   readonly sweep: readonly number[] | undefined;
-  /** Times that every R of a sweep is measured. @default {5} */
+  /** Times that every R of a sweep is measured. @default {7} */
   readonly passes: number;
   readonly quiet: boolean;
 }
@@ -42,7 +42,7 @@ function balanceSpecs(choices: Pick<Choices, "traversals">) {
     "start-share": { ...string("F", "the CPU's share when balancing begins, 0 to 1"), default: "0.1" },
     "exchange-every": string("R", "steps between two exchanges (default: the best predicted)"),
     "sweep-exchange": string("A..B", "measure these steps between exchanges beside their prediction"),
-    passes: { ...string("N", "with --sweep-exchange: times that each is measured"), default: "5" },
+    passes: { ...string("N", "with --sweep-exchange: times that each is measured"), default: "7" },
     json: { type: "boolean", help: "print the results as JSON" },
     quiet: { type: "boolean", help: "show no progress" },
   } as const satisfies OptionSpecs;

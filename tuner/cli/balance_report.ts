@@ -100,7 +100,7 @@ export function renderBalance(result: DeviceBalance, context: BalanceContext): s
 
 /** A sweep as a record for `--json`. */
 export function sweepRecord(sweep: ExchangeSweep, { problem, device, gpuAlone, cpuAlone }: BalanceContext) {
-  const { points, failed, medianError, picked, fastest, regret, costs, residuals } = sweep;
+  const { points, failed, medianError, picked, fastest, regret, samples, costs, residuals } = sweep;
   return {
     device,
     problem: describeProblem(problem),
@@ -112,6 +112,7 @@ export function sweepRecord(sweep: ExchangeSweep, { problem, device, gpuAlone, c
     picked: picked.exchangeEvery,
     fastest: fastest.exchangeEvery,
     regret,
+    samples,
     coefficients: costs,
     residuals,
   };

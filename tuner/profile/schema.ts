@@ -138,6 +138,7 @@ export const costModelSchema = z.strictObject({
       timerNs: notNegative,
       waitNs: notNegative,
       contention: notNegative,
+      starvation: notNegative,
     }),
   }),
   residuals: z.strictObject({
