@@ -20,12 +20,8 @@ import { prepare } from "./backends/runners.ts";
 import { ghostSlices } from "./backends/shares.ts";
 import type { Measurement } from "./configuration.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
-import {
-  shareConfiguration,
-  type SharedCalibration,
-  SharedCalibrator,
-  sharedGridOf,
-} from "./measure/shared_costs.ts";
+import { type SharedCalibration, SharedCalibrator } from "./measure/shared_costs.ts";
+import { shareConfiguration, sharedGridOf } from "./measure/shared_problem.ts";
 import { isOver, MAX_ITERATIONS, type SettleOptions, settleShare } from "./settle_share.ts";
 
 /** What {@linkcode balanceOnDevices} takes. */

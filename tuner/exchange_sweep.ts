@@ -18,7 +18,8 @@ import { verificationOf } from "./backends/reference.ts";
 import { SharedField } from "./backends/shared_field.ts";
 import type { Failure } from "./configuration.ts";
 import { isFailure, refute } from "./evaluate.ts";
-import { shareConfiguration, type SharedCalibration, SharedCalibrator } from "./measure/shared_costs.ts";
+import { type SharedCalibration, SharedCalibrator } from "./measure/shared_costs.ts";
+import { shareConfiguration } from "./measure/shared_problem.ts";
 import { median } from "./measure/statistics.ts";
 import { isOver, type SettleOptions } from "./settle_share.ts";
 

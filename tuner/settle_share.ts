@@ -12,7 +12,7 @@ import { ghostSlices } from "./backends/shares.ts";
 import type { CpuPool } from "./backends/wasm_workers.ts";
 import type { Configuration } from "./configuration.ts";
 import { type Evaluation, isFailure } from "./evaluate.ts";
-import { shareConfiguration } from "./measure/shared_costs.ts";
+import { shareConfiguration } from "./measure/shared_problem.ts";
 import { median } from "./measure/statistics.ts";
 
 /** What {@linkcode settleShare} takes. */
@@ -99,13 +99,20 @@ async function timeShare(
   const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
   try {
     await field.initialise(reference.start);
+    const cpuNs: number[] = [], gpuNs: number[] = [];
     let before = { cpuTimeNs: 0, gpuTimeNs: 0 };
     for (let batch = 0;; batch++) {
       // the first rounds are slow: shaders are compiled, and V8 replaces its first code
       const { cpuRoundsNs, gpuRoundsNs } = await field.run(configuration.share.exchangeEvery, ROUNDS);
       const times = { cpuTimeNs: roundOf(cpuRoundsNs), gpuTimeNs: roundOf(gpuRoundsNs) };
       const isSteady = isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs);
-      if (isSteady || batch + 1 === BATCHES || signal?.aborted) return times;
+      if (isSteady || signal?.aborted) return times;
+      if (batch > 0) {
+        cpuNs.push(times.cpuTimeNs);
+        gpuNs.push(times.gpuTimeNs);
+      }
+      // times that never settle: the middle of all but the first
+      if (batch + 1 === BATCHES) return { cpuTimeNs: median(cpuNs), gpuTimeNs: median(gpuNs) };
       before = times;
     }
   } finally {

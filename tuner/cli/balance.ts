@@ -123,7 +123,7 @@ interface BalanceSetup {
 }
 
 async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetup): Promise<number> {
-  const { request: { device, cpuWorkers }, problem, configuration, signal, progress } = setup;
+  const { request: { cpuWorkers }, problem, configuration, signal, progress } = setup;
   using gpu = await GpuDevice.open();
   if (gpu === undefined) throw new DeviceError("The GPU could not be opened");
   const cpuPool = await CpuPool.create({ workers: cpuWorkers });
@@ -178,7 +178,7 @@ async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetu
     cpuPool.dispose();
   }
   function print(json: boolean, record: () => unknown, text: () => string): void {
-    console.log(json ? JSON.stringify({ ...(record() as object), device }, null, 2) : text());
+    console.log(json ? JSON.stringify(record(), null, 2) : text());
   }
 }
 

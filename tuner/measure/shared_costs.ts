@@ -5,19 +5,19 @@
  *
  * @module
  */
-import { reachOf, readsPrevious } from "../../kernels/expression.ts";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { type DesignPoint, designPoints, type FirstGuess } from "../../models/shared_design.ts";
 import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
-import type { SharedGrid, SharePoint } from "../../models/shared_step.ts";
+import type { SharedGrid } from "../../models/shared_step.ts";
 import type { GpuDevice } from "../backends/gpu_device.ts";
 import type { Start } from "../backends/reference.ts";
 import { bytesOf, rangesOf, SharedField } from "../backends/shared_field.ts";
 import { disposeShares, makeShares, type Shares } from "../backends/shares.ts";
 import type { CpuPool } from "../backends/wasm_workers.ts";
-import type { Configuration } from "../configuration.ts";
-import { probeCpu } from "./cpu_probe.ts";
-import { median } from "./statistics.ts";
+import type { Configuration, FailureReason } from "../configuration.ts";
+import { isFailure } from "../evaluate.ts";
+import { firstGuess, middle } from "./first_guess.ts";
+import { shareConfiguration, sharedGridOf } from "./shared_problem.ts";
 
 /** What {@linkcode SharedCalibrator.create} takes. */
 export interface SharedCostOptions {
@@ -40,21 +40,6 @@ export interface SharedCalibration extends SharedFit {
 const LEAST_ALONE = 3, MOST_ALONE = 15, ALONE_NS = 60e6;
 /** A batch of both together lasts about so long, in 4 to 16 rounds. */
 const BATCH_NS = 120e6, LEAST_ROUNDS = 4, MOST_ROUNDS = 16;
-/** Waits and timers of the host that are timed. */
-const WAITS = 7;
-/** Less than this is no time of a clock's, but its resolution. */
-const LEAST_NS = 1000;
-
-/** The problem as the model of a shared step sees it. */
-export function sharedGridOf({ grid, stencil, boundary, steps }: Problem): SharedGrid {
-  return {
-    grid,
-    reach: reachOf(stencil.update).x,
-    interfaces: boundary === "periodic" ? 2 : 1,
-    values: [1, readsPrevious(stencil.update) ? 1 : 0],
-    steps,
-  };
-}
 
 /** Everything that was timed at one point, in all visits. */
 interface Visits {
@@ -66,13 +51,20 @@ interface Visits {
   readonly wallNs: number[];
   readonly unpackNs: number[];
   readonly packNs: number[];
+  /** Whether this share does not fit the devices. */
+  isLeftOut: boolean;
 }
+
+/** What a share that is too large fails with. */
+const TOO_LARGE: readonly FailureReason[] = ["limits", "out-of-memory"];
 
 /** The points of a design, visited in turn as often as there is time; each fit uses all that was timed so far. */
 export class SharedCalibrator {
   readonly shared: SharedGrid;
   readonly #options: VisitOptions;
   readonly #visits: readonly Visits[];
+  /** Why the last point that failed did. */
+  #failure: Error | undefined;
 
   private constructor(shared: SharedGrid, options: VisitOptions) {
     this.shared = shared;
@@ -85,6 +77,7 @@ export class SharedCalibrator {
       wallNs: [],
       unpackNs: [],
       packNs: [],
+      isLeftOut: false,
     }));
   }
 
@@ -104,20 +97,32 @@ export class SharedCalibrator {
   }
 
   /**
-   * Visits every point once.
+   * Visits every point once. A share that does not fit the devices' memory or limits is left out.
    *
-   * @param onVisit called before each visit; the pass ends where it returns false
+   * @param mayVisit asked before each visit; the pass ends where it says no
    * @throws {RunFailure | CpuFailure} if the devices fail
    */
-  async pass(onVisit: (done: number) => boolean = () => true): Promise<void> {
-    for (const [done, visits] of this.#visits.entries()) {
-      if (!onVisit(done)) return;
-      await visit(visits, this.#options);
+  async pass(mayVisit: () => boolean = () => true): Promise<void> {
+    for (const visits of this.#visits) {
+      if (!mayVisit()) return;
+      if (visits.isLeftOut) continue;
+      try {
+        await visit(visits, this.#options);
+      } catch (error) {
+        if (!isFailure(error) || !TOO_LARGE.includes(error.reason)) throw error;
+        visits.isLeftOut = true;
+        this.#failure = error;
+      }
     }
   }
 
-  /** The costs by all that was timed; undefined before both devices were timed together. */
+  /**
+   * The costs by all that was timed; undefined before both devices were timed together.
+   *
+   * @throws {RunFailure | CpuFailure} if no point fits the devices
+   */
   fit(): SharedCalibration | undefined {
+    if (this.#failure !== undefined && this.#visits.every(({ isLeftOut }) => isLeftOut)) throw this.#failure;
     const samples = this.#visits.filter(({ cpuNs }) => cpuNs.length > 0).map(sampleOf);
     if (!samples.some(({ together }) => together !== undefined)) return undefined;
     const { waitNs, timerNs } = this.#options.guess;
@@ -131,53 +136,6 @@ function sampleOf({ point, cpuNs, gpuNs, rounds, wallNs, unpackNs, packNs }: Vis
   if (wallNs.length === 0) return alone;
   const together = { rounds, wallNs: middle(wallNs), unpackNs: middle(unpackNs), packNs: middle(packNs) };
   return { ...alone, together };
-}
-
-/** The rates of the devices, probed where they are not known, and the host's waits. */
-async function firstGuess({ gpu, cpuPool, problem, configuration, start, alone }: SharedCostOptions): Promise<
-  FirstGuess
-> {
-  const waitNs = await shortestOf(WAITS, async () => {
-    const { finish } = await gpu.submit({
-      passes: 1,
-      record: (encoder, pass) => encoder.beginComputePass(pass()).end(),
-    });
-    const began = performance.now();
-    await finish();
-    return (performance.now() - began) * 1e6;
-  });
-  const timerNs = await shortestOf(WAITS, async () => {
-    const began = performance.now();
-    await new Promise((resolve) => setTimeout(resolve));
-    return (performance.now() - began) * 1e6;
-  });
-  return {
-    waitNs,
-    timerNs,
-    cpuCellsPerSecond: alone?.cpu ?? await probeCpu(cpuPool, problem),
-    gpuCellsPerSecond: alone?.gpu ?? await probeGpu({ gpu, problem, configuration, start, waitNs }),
-  };
-}
-
-/** Roughly how fast the GPU is alone: a few steps of the whole grid. */
-async function probeGpu(
-  { gpu, problem, configuration, start, waitNs }:
-    & Pick<SharedCostOptions, "gpu" | "problem" | "configuration" | "start">
-    & { waitNs: number },
-): Promise<number> {
-  const [slices] = problem.grid;
-  const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
-  const field = await SharedField.create(problem, { gpu, configuration: { ...configuration, share } });
-  try {
-    await field.initialise(start);
-    const steps = Math.min(8, problem.steps);
-    await field.run(steps); // the first run is slow: shaders are compiled
-    const { gpuRoundsNs: [timeNs] } = await field.run(steps);
-    const runNs = gpu.hasTimestamps ? timeNs : timeNs - waitNs;
-    return cellsOf(problem.grid) * steps / (Math.max(runNs, LEAST_NS) * 1e-9);
-  } finally {
-    field[Symbol.dispose]();
-  }
 }
 
 type VisitOptions = SharedCostOptions & { readonly guess: FirstGuess };
@@ -207,22 +165,6 @@ async function visit(visits: Visits, options: VisitOptions): Promise<void> {
   } finally {
     field[Symbol.dispose]();
   }
-}
-
-/** The GPU's configuration with a share for the CPU. */
-export function shareConfiguration(
-  { configuration: { traversal, parameters }, cpuPool, problem: { grid: [slices] } }: Pick<
-    SharedCostOptions,
-    "configuration" | "cpuPool" | "problem"
-  >,
-  { exchangeEvery, cpuSlices }: SharePoint,
-): Configuration {
-  const cpuWorkers = cpuSlices > 0 ? cpuPool.workers : 0;
-  return {
-    traversal,
-    parameters,
-    share: { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers },
-  };
 }
 
 /** Rounds of each device while the other is idle; what they hold afterwards is of no use. */
@@ -268,17 +210,4 @@ async function timesOf(round: () => Promise<number>): Promise<number[]> {
   const isOver = (): boolean => times.length >= LEAST_ALONE && (performance.now() - began) * 1e6 > ALONE_NS;
   while (times.length < MOST_ALONE && !isOver()) times.push(await round());
   return times;
-}
-
-/** The median, and no less than a clock can tell. */
-function middle(times: readonly number[]): number {
-  return Math.max(median(times.map((time) => Math.max(time, LEAST_NS))), LEAST_NS);
-}
-
-/** The shortest of some waits, after one that only warms up: what else the machine does can only lengthen them. */
-async function shortestOf(count: number, measure: () => Promise<number>): Promise<number> {
-  await measure();
-  const times: number[] = [];
-  for (let i = 0; i < count; i++) times.push(await measure());
-  return Math.min(...times);
 }

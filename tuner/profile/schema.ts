@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { costModelSchema } from "./cost_model_schema.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
 
@@ -108,54 +109,6 @@ function hasOrderedRate({ cellsPerSecond, confidence95: [low, high] }: {
 }): boolean {
   return low <= cellsPerSecond && cellsPerSecond <= high;
 }
-
-const line = z.strictObject({ a: notNegative, b: notNegative });
-const residuals = z.array(finite, "a list of relative residuals");
-
-/**
- * What R was chosen by: the fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was
- * measured, and the time of a step over R. Times are nanoseconds; residuals are (predicted − measured) / measured.
- */
-export const costModelSchema = z.strictObject({
-  coefficients: z.strictObject({
-    cpu: z.strictObject({
-      updateNs: notNegative,
-      stepNs: notNegative,
-      missNs: notNegative,
-      cachedCells: notNegative,
-    }),
-    gpu: z.strictObject({
-      updateNs: notNegative,
-      stepNs: notNegative,
-      passNs: notNegative,
-      byteNs: notNegative,
-    }),
-    /** Host time of a copy of x bytes: a·x + b. */
-    unpack: line,
-    pack: line,
-    schedule: z.strictObject({
-      submitNs: notNegative,
-      timerNs: notNegative,
-      waitNs: notNegative,
-      contention: notNegative,
-      starvation: notNegative,
-    }),
-  }),
-  residuals: z.strictObject({
-    cpu: residuals,
-    gpu: residuals,
-    unpack: residuals,
-    pack: residuals,
-    together: residuals,
-  }),
-  curve: z.array(z.strictObject({
-    exchangeEvery: counting,
-    cpuSlices: counting,
-    predictedNs: positive,
-    /** null where this R was only predicted. */
-    measuredNs: positive.nullable(),
-  })),
-});
 
 const entry = z.strictObject({
   problem: problemSchema,
