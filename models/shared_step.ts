@@ -167,8 +167,8 @@ export function predictBatch(
   return scheduleRounds(new Array(repetitions).fill(once).flat(), costs.schedule);
 }
 
-/** Rounds after which a run's beginning and end no longer matter. */
-const ENOUGH_ROUNDS = 12;
+/** Rounds after which a run's beginning and end, and a last shorter round, no longer matter. */
+const ENOUGH_ROUNDS = 12, LONG_RUN = 36;
 
 /**
  * Predicted time of one step, run after run: what another run adds to a batch.
@@ -202,11 +202,12 @@ export function predictStepNs(shared: SharedGrid, point: SharePoint, costs: Shar
   if (!fits(shared, exchangeEvery) || Math.min(cpuSlices, shared.grid[0] - cpuSlices) < thinnest) {
     return Infinity;
   }
-  const rounds = Math.ceil(shared.steps / exchangeEvery);
-  const warm = Math.ceil(ENOUGH_ROUNDS / rounds);
-  const before = predictBatch(shared, point, costs, warm).wallNs;
-  const after = predictBatch(shared, point, costs, warm + 2).wallNs;
-  return (after - before) / (2 * shared.steps);
+  const steps = Math.min(shared.steps, LONG_RUN * exchangeEvery);
+  const run: SharedGrid = { ...shared, steps };
+  const warm = Math.ceil(ENOUGH_ROUNDS / Math.ceil(steps / exchangeEvery));
+  const before = predictBatch(run, point, costs, warm).wallNs;
+  const after = predictBatch(run, point, costs, warm + 2).wallNs;
+  return (after - before) / (2 * steps);
 }
 
 /** A predicted point of the curve. */
@@ -217,6 +218,8 @@ export interface PredictedPoint extends SharePoint {
 
 /** Shares whose time is within this of the best are as good: among them the devices take equally long. */
 const AS_GOOD = 0.002;
+/** Shares that are compared at once: of more slices every so many, then those around the best. */
+const SHARES = 512;
 
 /**
  * The best share for R: the shortest predicted time; where a wait hides many shares alike, the one whose slower
@@ -230,22 +233,34 @@ export function bestShare(
   costs: SharedCosts,
 ): PredictedPoint | undefined {
   if (!fits(shared, exchangeEvery)) return undefined;
-  const [slices] = shared.grid;
   const thinnest = Math.max(1, ghostWidth(shared, exchangeEvery));
-  const points: (PredictedPoint & { longer: number })[] = [];
-  for (let cpuSlices = thinnest; cpuSlices <= slices - thinnest; cpuSlices++) {
-    const point = { exchangeEvery, cpuSlices };
-    const { cpuNs, gpuNs } = roundCosts(roundWork(shared, point), costs);
-    points.push({
-      ...point,
-      predictedNs: predictStepNs(shared, point, costs),
-      longer: Math.max(cpuNs, gpuNs),
-    });
+  let first = thinnest, last = shared.grid[0] - thinnest;
+  while (true) {
+    const stride = Math.ceil((last - first + 1) / SHARES);
+    const slices = Array.from(
+      { length: Math.floor((last - first) / stride) + 1 },
+      (_, i) => first + i * stride,
+    );
+    const best = bestOf(shared, slices.map((cpuSlices) => ({ exchangeEvery, cpuSlices })), costs);
+    if (stride === 1) return best;
+    [first, last] = [Math.max(first, best.cpuSlices - stride), Math.min(last, best.cpuSlices + stride)];
   }
+}
+
+function bestOf(
+  shared: SharedGrid,
+  shares: readonly SharePoint[],
+  costs: SharedCosts,
+): PredictedPoint {
+  const points = shares.map((point) => {
+    const { cpuNs, gpuNs } = roundCosts(roundWork(shared, point), costs);
+    const predictedNs = predictStepNs(shared, point, costs);
+    return { ...point, predictedNs, longer: Math.max(cpuNs, gpuNs) };
+  });
   const least = Math.min(...points.map(({ predictedNs }) => predictedNs));
   const good = points.filter(({ predictedNs }) => predictedNs <= (1 + AS_GOOD) * least);
-  const { cpuSlices, predictedNs } = good.reduce((best, one) => one.longer < best.longer ? one : best);
-  return { exchangeEvery, cpuSlices, predictedNs };
+  const { longer: _, ...best } = good.reduce((best, one) => one.longer < best.longer ? one : best);
+  return best;
 }
 
 /** R of which the profile has the curve. */

@@ -94,6 +94,15 @@ Deno.test("behind a long wait all shares are as good: then the devices take equa
   assertEquals(cpuSlices, 4); // 4·(4 + ½) against 16 + 2 slices a step
 });
 
+Deno.test("a grid of very many slices, and a run of very many steps, take no longer to predict", () => {
+  const long: SharedGrid = { ...GRID, grid: [1_000_000, 1, 1], steps: 10_000 };
+  const costs: SharedCosts = { ...withWait(1e6), cpu: { ...COSTS.cpu, updateNs: 3 } };
+  const { cpuSlices, predictedNs } = bestShare(long, 4, costs)!;
+  // the CPU's round follows the wait, the GPU's does not: 4·3·x + 1e6 = 4·(1e6 − x)
+  assert(Math.abs(cpuSlices - 187_500) < 2500, `${cpuSlices}`);
+  assertAlmostEquals(predictedNs, 812_500, 0.01 * 812_500);
+});
+
 Deno.test("a batch of runs takes about what its steps are predicted to take", () => {
   const points = fc.record({
     exchangeEvery: fc.integer({ min: 1, max: 10 }),
