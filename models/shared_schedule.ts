@@ -4,7 +4,7 @@
  *
  * A round on the host's thread:
  *
- * 1. *submit*: the GPU's round is handed over; the GPU begins when it is done with the one before;
+ * 1. *submit*: the GPU's round is handed over, and it begins at once;
  * 2. *wait*: until the GPU's slices of the round before are mapped, then *unpack* them;
  * 3. the CPU's workers begin; one timer later the host asks for the mapping of this round, and Deno's `mapAsync`
  *    **blocks the host until the GPU is done**, then sleeps for 10 ms (`device_poll(wait)`, then a sleep, in
@@ -78,21 +78,20 @@ export function scheduleRounds(
   rounds: readonly RoundCosts[],
   { submitNs, timerNs, waitNs, contention, starvation }: ScheduleCosts,
 ): ScheduledRun {
-  let host = 0, gpuEnd = 0, mapped = 0, cpuNs = 0, gpuNs = 0, unpackNs = 0;
+  let host = 0, mapped = 0, cpuNs = 0, gpuNs = 0, unpackNs = 0;
   for (const [i, round] of rounds.entries()) {
     host += submitNs;
-    const gpuStart = Math.max(host, gpuEnd);
+    const gpuStart = host; // idle: the host was blocked until the round before had ended
     if (i > 0) host = Math.max(host, mapped) + unpackNs;
     const cpuStart = host;
     const ends = overlap({ start: cpuStart, workNs: round.cpuNs }, {
       start: gpuStart,
       workNs: round.gpuNs,
     }, contention);
-    gpuEnd = ends.gpu;
     cpuNs = ends.cpu - cpuStart;
-    gpuNs = gpuEnd - gpuStart;
+    gpuNs = ends.gpu - gpuStart;
     const asked = host + timerNs + starvation * cpuNs;
-    const waiting = Math.max(asked, gpuEnd); // the host is blocked until here
+    const waiting = Math.max(asked, ends.gpu); // the host is blocked until here
     mapped = waiting + waitNs;
     host = Math.max(waiting, ends.cpu) + round.packNs;
     unpackNs = round.unpackNs;

@@ -87,6 +87,9 @@ Deno.test("slices of x alone: the sums that one counts by hand", () => {
   assertEquals(gpuRoundTime(share, 3, { a: 5, b: 7 }), 3 * (5 * 12 * (10 + 6) + 7));
   assertEquals(networkTime(share, 3, work), 12 * 6);
   assertEquals(transferTime(share, 3, work), 12 * (16 + 10)); // back come the own slices only
+  // back come the ghost zones of the other axes, whose cells lie between own ones
+  const both: Subdomain = { cells: [5, 6, 7], reach: [1, 2, 3], sides: [2, 1, 0] };
+  assertEquals(transferTime(both, 2, work), (5 + 4) * (6 + 4) * 7 + 5 * (6 + 4) * 7);
   // a periodic grid: a neighbour at both ends
   assertEquals(shrinkingUpdates({ ...share, sides: [2, 0, 0] }, 3), 12 * (18 + 14 + 10));
 });
