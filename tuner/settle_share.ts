@@ -36,8 +36,11 @@ export interface SettleOptions {
 /** Measurements of one balance at most. */
 export const MAX_ITERATIONS = 5;
 
-/** Rounds timed together, and how often at most until both devices' medians stay within {@linkcode STEADY}. */
-const ROUNDS = 4, BATCHES = 6, STEADY = 0.03;
+/**
+ * Rounds timed together, until both devices' medians stay within {@linkcode STEADY}; where they never do, so many
+ * batches, and of short rounds as many as fit {@linkcode UNSTEADY_NS}.
+ */
+const ROUNDS = 4, BATCHES = 6, STEADY = 0.03, UNSTEADY_NS = 600e6, MOST_BATCHES = 100;
 
 /** Time is up, or the run was interrupted: leaves the iteration with what it has. */
 class Stop extends Error {}
@@ -101,9 +104,10 @@ async function timeShare(
     await field.initialise(reference.start);
     const cpuNs: number[] = [], gpuNs: number[] = [];
     let before = { cpuTimeNs: 0, gpuTimeNs: 0 };
+    let spentNs = 0;
     for (let batch = 0;; batch++) {
       // the first rounds are slow: shaders are compiled, and V8 replaces its first code
-      const { cpuRoundsNs, gpuRoundsNs } = await field.run(configuration.share.exchangeEvery, ROUNDS);
+      const { cpuRoundsNs, gpuRoundsNs, wallNs } = await field.run(configuration.share.exchangeEvery, ROUNDS);
       const times = { cpuTimeNs: roundOf(cpuRoundsNs), gpuTimeNs: roundOf(gpuRoundsNs) };
       const isSteady = isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs);
       if (isSteady || signal?.aborted) return times;
@@ -111,8 +115,11 @@ async function timeShare(
         cpuNs.push(times.cpuTimeNs);
         gpuNs.push(times.gpuTimeNs);
       }
+      spentNs += wallNs;
       // times that never settle: the middle of all but the first
-      if (batch + 1 === BATCHES) return { cpuTimeNs: median(cpuNs), gpuTimeNs: median(gpuNs) };
+      if (batch + 1 >= BATCHES && spentNs >= UNSTEADY_NS) {
+        return { cpuTimeNs: median(cpuNs), gpuTimeNs: median(gpuNs) };
+      }
       before = times;
     }
   } finally {
