@@ -100,3 +100,54 @@ testOnGpu("a grid too thin to share is left alone", async (gpu) => {
   assertEquals([best, iterations], [undefined, []]);
   assertStringIncludes(message, "7 slices can't hold two shares");
 });
+
+testOnGpu("without an R given, costs are measured and R is chosen by them", async (gpu) => {
+  const progress: number[] = [];
+  const { iterations, evaluations, costModel, message } = await balanceWith(gpu, {
+    exchangeEvery: undefined,
+    alone: undefined,
+    onProgress: (done, total) => progress.push(done / total),
+  });
+  assert(iterations.length >= 1 && iterations.length <= 5, message);
+  assert(costModel !== undefined);
+  const { curve, costs, residuals, samples } = costModel;
+  assertEquals(curve.map(({ exchangeEvery }) => exchangeEvery), Array.from({ length: 16 }, (_, i) => i + 1));
+  assert(curve.every(({ predictedNs }) => predictedNs > 0 && Number.isFinite(predictedNs)));
+  assert(costs.schedule.waitNs > 1e6); // Deno's sleep
+  assertEquals(residuals.cpu.length, samples.length);
+  assertEquals(progress.at(-1), 1);
+  // what was measured is in the curve, with the share that it was measured with
+  const measured = curve.filter(({ measuredNs }) => measuredNs !== null);
+  for (const evaluation of evaluations) {
+    assert("measurement" in evaluation, JSON.stringify(evaluation));
+    const { exchangeEvery } = evaluation.configuration.share;
+    assert(measured.some((point) => point.exchangeEvery === exchangeEvery));
+  }
+  for (const { exchangeEvery, cpuSlices, measuredNs } of measured) {
+    const fastest = Math.max(
+      ...evaluations.flatMap((one) =>
+        "measurement" in one && one.configuration.share.exchangeEvery === exchangeEvery
+          ? [one.measurement.cellsPerSecond]
+          : []
+      ),
+    );
+    assertEquals(measuredNs, 64 * 24 * 32 / fastest * 1e9);
+    assert(Math.min(cpuSlices, 64 - cpuSlices) >= exchangeEvery);
+  }
+});
+
+testOnGpu("costs that cannot be measured are a failure on record", async (gpu) => {
+  const { best, evaluations, message } = await balanceWith(gpu, { exchangeEvery: undefined }, 100_000);
+  assertEquals(best, undefined);
+  assertStringIncludes(message, "costs could not be measured: limits");
+  const [evaluation] = evaluations;
+  assert("failure" in evaluation);
+  assertEquals(evaluation.failure.reason, "limits");
+});
+
+testOnGpu("a balance that is out of time or interrupted before its costs are known says so", async (gpu) => {
+  const late = await balanceWith(gpu, { exchangeEvery: undefined, deadlineNs: 0 });
+  assertEquals([late.settled, late.message], [false, "no time left to balance"]);
+  const stopped = await balanceWith(gpu, { exchangeEvery: undefined, signal: AbortSignal.abort() });
+  assertEquals([stopped.best, stopped.costModel, stopped.settled], [undefined, undefined, false]);
+});

@@ -1,44 +1,35 @@
 /**
- * The balance on the real devices: B2R's Eq. 8 decides how many slices each computes, from times of both computing
- * at once. The settled share is then verified and measured with a few R, by the host's clock: what counts is when
- * the slower device is done, exchanges included.
+ * The balance on the real devices. First a handful of short measurements gives the costs of a shared step, and those
+ * R (`models/shared_step.ts`). With the best predicted R B2R's Eq. 8 decides how many slices each device computes,
+ * from times of both computing at once. The settled share, and the few other R that are predicted to come near it,
+ * are then verified and measured, by the host's clock: what counts is when the slower device is done, exchanges
+ * included.
  *
  * @module
  */
-import { stepReach } from "../kernels/update.ts";
 import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
-import { balance, type BalanceIteration } from "../models/balance.ts";
-import { exchangePeriods } from "../models/exchange_period.ts";
-import type { GpuDevice } from "./backends/gpu_device.ts";
-import type { Reference } from "./backends/reference.ts";
+import type { BalanceIteration } from "../models/balance.ts";
+import {
+  predictCurve,
+  type PredictedPoint,
+  predictStepNs,
+  promising,
+  type SharePoint,
+} from "../models/shared_step.ts";
 import { prepare } from "./backends/runners.ts";
-import { SharedField } from "./backends/shared_field.ts";
 import { ghostSlices } from "./backends/shares.ts";
-import type { CpuPool } from "./backends/wasm_workers.ts";
-import type { Configuration, Measurement } from "./configuration.ts";
+import type { Measurement } from "./configuration.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
-import { median } from "./measure/statistics.ts";
+import { type SharedCalibration, SharedCalibrator } from "./measure/shared_costs.ts";
+import { shareConfiguration, sharedGridOf } from "./measure/shared_problem.ts";
+import { isOver, MAX_ITERATIONS, type SettleOptions, settleShare } from "./settle_share.ts";
 
 /** What {@linkcode balanceOnDevices} takes. */
-export interface DeviceBalanceOptions {
-  readonly gpu: GpuDevice;
-  readonly cpuPool: CpuPool;
-  readonly problem: Problem;
-  /** How the GPU computes its share: its best configuration when alone. */
-  readonly configuration: Configuration;
-  readonly reference: Reference;
-  /** Fraction of the slices that the CPU computes at first. @default {0.1} */
-  readonly startShare?: number;
-  /** Cells per second of each device alone, from which R is chosen; undefined where one failed or is unknown. */
+export interface DeviceBalanceOptions extends SettleOptions {
+  /** Cells per second of each device alone; what is not known is probed. */
   readonly alone?: { readonly cpu?: number; readonly gpu?: number };
-  /** R to try, the one to balance with first. @default {the best predicted few} */
+  /** R to try, the one to balance with first; then nothing is predicted. @default {the best predicted few} */
   readonly exchangeEvery?: readonly number[];
-  /** When to stop, on the clock, in nanoseconds; a measurement that has begun is ended. @default {Infinity} */
-  readonly deadlineNs?: number;
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
-  /** Stops after the measurement under way. */
-  readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -50,185 +41,197 @@ export interface DeviceBalance {
   readonly iterations: readonly BalanceIteration[];
   /** What was verified and measured, and what failed. */
   readonly evaluations: readonly Evaluation[];
-  /** How the balance ended, in one line. */
+  /** Whether Eq. 8 came to an end, and how, in one line. */
+  readonly settled: boolean;
   readonly message: string;
+  /** What R was chosen by; undefined where it was given, or nothing could be measured. */
+  readonly costModel: SharedCostModel | undefined;
 }
 
-/** R to measure at the settled share. */
-const PERIODS = 3;
-/** An exchange waits for one tick of Deno's timer. */
-const TICK_NS = 10e6;
-/** Rounds timed together, and how often at most until both devices' medians stay within {@linkcode STEADY}. */
-const ROUNDS = 4, BATCHES = 6, STEADY = 0.03;
+/** The fitted costs, and the time of a step over R by prediction and by measurement. */
+export interface SharedCostModel extends SharedCalibration {
+  readonly curve: readonly CurvePoint[];
+}
+
+/** A point of the curve. */
+export interface CurvePoint extends PredictedPoint {
+  /** Time of one step of the verified configuration; null where this R was not measured. */
+  readonly measuredNs: number | null;
+}
+
+/** R to measure: so many at most, and only those predicted to be this near the best. */
+const PERIODS = 3, PROMISING = 0.05;
+/** Visits of each point that is measured for the costs. */
+const PASSES = 2;
+/** Part of the time left that the costs may take. */
+const CALIBRATION = 0.5;
 /** Time for the samples of one R. */
 const SAMPLING_NS = 1.5e9;
-const MAX_ITERATIONS = 5;
-
-/** Time is up, or the run was interrupted: leaves the iteration with what it has. */
-class Stop extends Error {}
 
 /**
- * Finds the shares of the CPU and the GPU that take equally long, and R.
+ * Finds R, and the shares of the CPU and the GPU that take equally long.
  *
  * @param options the devices, the problem, the GPU's configuration
  * @returns the fastest verified shared configuration and every iteration; a device's failure is an evaluation
  */
 export async function balanceOnDevices(options: DeviceBalanceOptions): Promise<DeviceBalance> {
-  const { problem, now, onProgress } = options;
+  const { problem, onProgress } = options;
   const [slices] = problem.grid;
-  const periods = options.exchangeEvery ?? choosePeriods(options);
-  if (periods.length === 0) {
-    const message = `${slices} slices can't hold two shares as wide as the stencil reaches`;
-    return { best: undefined, iterations: [], evaluations: [], message };
-  }
-  const total = MAX_ITERATIONS + periods.length;
-  const { cpuSlices, iterations, message, failed } = await settleShare(options, periods[0], total);
-  const evaluations = [...failed];
+  const none = (message: string, evaluations: readonly Evaluation[] = []): DeviceBalance => ({
+    best: undefined,
+    iterations: [],
+    evaluations,
+    settled: false,
+    message,
+    costModel: undefined,
+  });
+  const plan = await planPeriods(options);
+  if ("failure" in plan) return none(plan.failure, plan.evaluations);
+  const { points, costs, spent } = plan;
+  const total = spent + MAX_ITERATIONS + points.length;
+  const isSharable = points.length > 0 && 2 * ghostSlices(problem, points[0].exchangeEvery) <= slices;
+  if (!isSharable) return none(`${slices} slices can't hold two shares as wide as the stencil reaches`);
+  const progress = (done: number): void => onProgress?.(spent + done, total);
+  const settled = await settleShare(options, points[0].exchangeEvery, progress);
+  const { cpuSlices, iterations, message, isSettled } = settled;
+  const evaluations = [...settled.failed];
   let best: Measurement | undefined;
   if (cpuSlices > 0 && cpuSlices < slices) {
-    for (const [i, exchangeEvery] of periods.entries()) {
-      const ghost = ghostSlices(problem, exchangeEvery);
-      if (2 * ghost > slices) continue;
-      if (options.signal?.aborted || options.gpu.lost !== undefined || (i > 0 && isOver(options))) break;
-      onProgress?.(MAX_ITERATIONS + i, total);
-      const clamped = Math.min(Math.max(cpuSlices, ghost), slices - ghost);
-      const configuration = configurationOf(options, clamped, exchangeEvery);
-      const evaluation = await evaluate(configuration, () => prepare(options, problem, configuration), {
-        problem,
-        best: best?.cellsPerSecond,
-        samplingNs: SAMPLING_NS,
-        now,
-      });
-      evaluations.push(evaluation);
-      if (!("measurement" in evaluation)) continue;
-      const { measurement } = evaluation;
-      if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
-    }
+    const measured = await measurePoints(options, {
+      points: trialPoints(points, { cpuSlices, slices, problem, isPredicted: costs !== undefined }),
+      onProgress: (done) => progress(MAX_ITERATIONS + Math.min(done, points.length)),
+    });
+    best = measured.best;
+    evaluations.push(...measured.evaluations);
   }
   onProgress?.(total, total);
-  return { best, iterations, evaluations, message };
+  const costModel = costs && { ...costs, curve: curveOf(problem, costs, evaluations) };
+  return { best, iterations, evaluations, settled: isSettled, message, costModel };
 }
 
-/** What the Eq. 8 iteration came to. */
-interface SettledShare {
-  /** The CPU's slices; 0 where nothing could be timed. */
-  readonly cpuSlices: number;
-  readonly iterations: readonly BalanceIteration[];
-  readonly message: string;
-  readonly failed: readonly Evaluation[];
+/** The R to balance and to measure with. */
+interface PeriodPlan {
+  /** The best first; a share is the model's. */
+  readonly points: readonly SharePoint[];
+  readonly costs: SharedCalibration | undefined;
+  /** Steps of the progress that this took. */
+  readonly spent: number;
 }
 
-/** Iterates Eq. 8; a share that fails ends it with the fastest so far. */
-async function settleShare(
+/** Measures the costs and predicts, where no R was given. */
+async function planPeriods(
   options: DeviceBalanceOptions,
-  exchangeEvery: number,
-  total: number,
-): Promise<SettledShare> {
-  const { problem, startShare, onProgress } = options;
-  const [slices] = problem.grid;
-  const iterations: BalanceIteration[] = [];
-  let trying = options.configuration;
-  const shares = {
-    slices,
-    ghost: ghostSlices(problem, exchangeEvery),
-    startShare,
-    maxIterations: MAX_ITERATIONS,
-  };
+): Promise<PeriodPlan | { failure: string; evaluations: readonly Evaluation[] }> {
+  const { problem, exchangeEvery, configuration, reference, now, signal, onProgress } = options;
+  if (exchangeEvery !== undefined) {
+    return {
+      points: exchangeEvery.map((period) => ({ exchangeEvery: period, cpuSlices: 0 })),
+      costs: undefined,
+      spent: 0,
+    };
+  }
+  if (isOver(options)) return { failure: "no time left to balance", evaluations: [] };
+  const beganNs = now();
+  const { deadlineNs = Infinity } = options;
+  const untilNs = beganNs + CALIBRATION * (deadlineNs - beganNs);
   try {
-    const { cpuSlices, message } = await balance(shares, async (cpuSlices, gpuSlices) => {
-      if (isOver(options)) throw new Stop();
-      onProgress?.(iterations.length, total);
-      trying = configurationOf(options, cpuSlices, exchangeEvery);
-      const times = await timeShare(trying, options);
-      iterations.push({ cpuSlices, gpuSlices, ...times });
-      return times;
-    });
-    return { cpuSlices, iterations, message, failed: [] };
-  } catch (error) {
-    const cpuSlices = fastestShare(iterations)?.cpuSlices ?? 0;
-    if (error instanceof Stop) {
-      return { cpuSlices, iterations, message: "no time left to balance", failed: [] };
+    const calibrator = await SharedCalibrator.create({ ...options, start: reference.start });
+    let visited = 0;
+    const mayVisit = (): boolean => {
+      if (signal?.aborted || (now() >= untilNs && visited >= LEAST_VISITS)) return false;
+      onProgress?.(visited++, PASSES * calibrator.points + MAX_ITERATIONS + PERIODS);
+      return true;
+    };
+    for (let pass = 0; pass < PASSES; pass++) await calibrator.pass(mayVisit);
+    const costs = calibrator.fit();
+    if (costs === undefined) {
+      return calibrator.points === 0
+        ? { points: [], costs, spent: 0 }
+        : { failure: "interrupted before the balance", evaluations: [] };
     }
+    const curve = predictCurve(sharedGridOf(problem), costs.costs);
+    return { points: promising(curve, { within: PROMISING, most: PERIODS }), costs, spent: visited };
+  } catch (error) {
     if (!isFailure(error)) throw error;
     const { reason, message } = error;
-    const failed = [{ configuration: trying, failure: { reason, message } }];
-    return { cpuSlices, iterations, message: `the balance failed: ${reason}: ${message}`, failed };
+    return {
+      failure: `the devices' costs could not be measured: ${reason}: ${message}`,
+      evaluations: [{ configuration, failure: { reason, message } }],
+    };
   }
 }
 
-/** Time of a round on each device while both compute, once neither changes any more. */
-async function timeShare(
-  configuration: Configuration,
-  { gpu, cpuPool, problem, reference, signal }: DeviceBalanceOptions,
-): Promise<{ cpuTimeNs: number; gpuTimeNs: number }> {
-  const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
-  try {
-    await field.initialise(reference.start);
-    let before = { cpuTimeNs: 0, gpuTimeNs: 0 };
-    for (let batch = 0;; batch++) {
-      // the first rounds are slow: shaders are compiled, and V8 replaces its first code
-      const { cpuRoundsNs, gpuRoundsNs } = await field.run(configuration.share.exchangeEvery, ROUNDS);
-      const times = { cpuTimeNs: roundOf(cpuRoundsNs), gpuTimeNs: roundOf(gpuRoundsNs) };
-      const isSteady = isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs);
-      if (isSteady || batch + 1 === BATCHES || signal?.aborted) return times;
-      before = times;
-    }
-  } finally {
-    field[Symbol.dispose]();
-  }
-}
+/** Points of the design that are measured however little time is left: with one alone nothing can be told apart. */
+const LEAST_VISITS = 3;
 
-/** The median round; a device alone tells only the sum of its rounds. */
-function roundOf(roundsNs: readonly number[]): number {
-  return roundsNs.length === 0 ? 0 : median(roundsNs) * roundsNs.length / ROUNDS;
-}
-
-function isNear(a: number, b: number): boolean {
-  return Math.abs(a - b) <= STEADY * Math.max(a, b);
-}
-
-function isOver({ signal, now, deadlineNs = Infinity }: DeviceBalanceOptions): boolean {
-  return (signal?.aborted ?? false) || now() >= deadlineNs;
-}
-
-/** The GPU's configuration with a share for the CPU. */
-function configurationOf(
-  { configuration: { traversal, parameters }, cpuPool, problem: { grid: [slices] } }: DeviceBalanceOptions,
-  cpuSlices: number,
-  exchangeEvery: number,
-): Configuration {
-  const cpuWorkers = cpuSlices > 0 ? cpuPool.workers : 0;
-  return {
-    traversal,
-    parameters,
-    share: { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers },
+/**
+ * What to verify and measure: the settled share with the R it was settled for, and with each other R, widened to its
+ * ghost zones; where a model says which share is best for R, that one.
+ */
+function trialPoints(
+  points: readonly SharePoint[],
+  { cpuSlices, slices, problem, isPredicted }: {
+    cpuSlices: number;
+    slices: number;
+    problem: Problem;
+    isPredicted: boolean;
+  },
+): SharePoint[] {
+  const widened = ({ exchangeEvery }: SharePoint): SharePoint => {
+    const ghost = ghostSlices(problem, exchangeEvery);
+    return { exchangeEvery, cpuSlices: Math.min(Math.max(cpuSlices, ghost), slices - ghost) };
   };
+  const fitting = points.filter(({ exchangeEvery }) => 2 * ghostSlices(problem, exchangeEvery) <= slices);
+  if (!isPredicted) return fitting.map(widened);
+  const settled = widened(points[0]);
+  return [
+    settled,
+    ...fitting.filter((point) => point !== points[0] || point.cpuSlices !== settled.cpuSlices),
+  ];
 }
 
-/** The real share whose slower device was done first. */
-function fastestShare(iterations: readonly BalanceIteration[]): BalanceIteration | undefined {
-  const time = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number => Math.max(cpuTimeNs, gpuTimeNs);
-  return iterations.filter(({ cpuSlices, gpuSlices }) => cpuSlices > 0 && gpuSlices > 0)
-    .toSorted((a, b) => time(a) - time(b))[0];
-}
-
-/** The best predicted R; where a device's rate is unknown, one whose ghost zone is an eighth of the grid. */
-function choosePeriods({ problem, alone }: DeviceBalanceOptions): number[] {
-  const { grid, stencil, boundary, steps } = problem;
-  const [slices] = grid;
-  const reach = Math.max(1, stepReach(stencil.update).x);
-  if (alone?.cpu === undefined || alone.gpu === undefined) {
-    if (2 * reach > slices) return [];
-    return [2 ** Math.max(0, Math.floor(Math.log2(Math.min(steps, slices / 8 / reach))))];
+/** Verifies and times shares, as long as there is time; the first in any case. */
+async function measurePoints(
+  options: DeviceBalanceOptions,
+  { points, onProgress }: { points: readonly SharePoint[]; onProgress: (done: number) => void },
+): Promise<{ best: Measurement | undefined; evaluations: Evaluation[] }> {
+  const { problem, now } = options;
+  const evaluations: Evaluation[] = [];
+  let best: Measurement | undefined;
+  for (const [i, point] of points.entries()) {
+    if (options.signal?.aborted || options.gpu.lost !== undefined || (i > 0 && isOver(options))) break;
+    onProgress(i);
+    const configuration = shareConfiguration(options, point);
+    const evaluation = await evaluate(configuration, () => prepare(options, problem, configuration), {
+      problem,
+      best: best?.cellsPerSecond,
+      samplingNs: SAMPLING_NS,
+      now,
+    });
+    evaluations.push(evaluation);
+    if (!("measurement" in evaluation)) continue;
+    const { measurement } = evaluation;
+    if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
   }
-  const cellsPerSlice = cellsOf(grid) / slices;
-  return exchangePeriods({
-    slices,
-    reach,
-    interfaces: boundary === "periodic" ? 2 : 1,
-    steps,
-    cpuSliceNs: cellsPerSlice / alone.cpu * 1e9,
-    gpuSliceNs: cellsPerSlice / alone.gpu * 1e9,
-    exchangeNs: TICK_NS,
-  }, PERIODS);
+  return { best, evaluations };
+}
+
+/** The predicted curve with what was measured; a measured R has the share that it was measured with. */
+function curveOf(
+  problem: Problem,
+  { costs }: SharedCalibration,
+  evaluations: readonly Evaluation[],
+): CurvePoint[] {
+  const shared = sharedGridOf(problem);
+  const measured = new Map<number, CurvePoint>();
+  for (const evaluation of evaluations) {
+    if (!("measurement" in evaluation)) continue;
+    const { configuration: { share: { exchangeEvery, cpuSlices } }, measurement } = evaluation;
+    const measuredNs = cellsOf(problem.grid) / measurement.cellsPerSecond * 1e9;
+    if (measuredNs >= (measured.get(exchangeEvery)?.measuredNs ?? Infinity)) continue;
+    const predictedNs = predictStepNs(shared, { exchangeEvery, cpuSlices }, costs);
+    measured.set(exchangeEvery, { exchangeEvery, cpuSlices, predictedNs, measuredNs });
+  }
+  return predictCurve(shared, costs)
+    .map((point) => measured.get(point.exchangeEvery) ?? { ...point, measuredNs: null });
 }

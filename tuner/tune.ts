@@ -12,7 +12,7 @@ import {
   type Stencil,
 } from "../kernels/stencils/stencil.ts";
 import type { Traversal } from "../kernels/traversals/traversal.ts";
-import { balanceOnDevices } from "./balance_run.ts";
+import { balanceOnDevices, type SharedCostModel } from "./balance_run.ts";
 import { GpuDevice } from "./backends/gpu_device.ts";
 import { makeReference, type Reference } from "./backends/reference.ts";
 import { prepare } from "./backends/runners.ts";
@@ -26,7 +26,7 @@ import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
-import { describeProblem } from "./profile/schema.ts";
+import { describeCostModel, describeProblem } from "./profile/schema.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
 import type { Strategy } from "./search/strategy.ts";
 
@@ -98,6 +98,8 @@ export interface TuneOutcome extends TuneStart {
   readonly cpuMessage: string | undefined;
   /** How the balance ended, in one line; why there was none, where there was none. */
   readonly balanceMessage: string;
+  /** What the steps between exchanges were chosen by; undefined where nothing was shared or measured. */
+  readonly costModel: SharedCostModel | undefined;
   /** Fastest verified measurement of each traversal on the GPU. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
   readonly evaluated: number;
@@ -145,7 +147,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
 
   const entry = run.entryOf(
     [gpuAlone, cpu.measurement, shared.measurement].filter((measurement) => measurement !== undefined),
-    { balance: shared.iterations, elapsedNs: now() - startedNs },
+    { balance: shared.iterations, costModel: shared.costModel, elapsedNs: now() - startedNs },
   );
   return {
     ...start,
@@ -155,6 +157,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     cpuMessage: cpu.message,
     together: shared.measurement,
     balanceMessage: shared.message,
+    costModel: shared.costModel,
     bestOfEach: run.bestOfEach,
     evaluated: run.evaluated,
     failed: run.failed,
@@ -332,7 +335,12 @@ class TuningRun implements Disposable {
   /** Shares the grid between the best configuration of the GPU and the CPU. */
   async balance(cpuCellsPerSecond: number | undefined, deadlineNs: number) {
     const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation } } = this;
-    const none = (message: string) => ({ measurement: undefined, iterations: [], message });
+    const none = (message: string) => ({
+      measurement: undefined,
+      iterations: [],
+      message,
+      costModel: undefined,
+    });
     if (this.#pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
     if (this.#gpu === undefined) return none("the CPU computes alone: there is no GPU");
     if (this.best === undefined) return none("no configuration of the GPU verified");
@@ -354,13 +362,18 @@ class TuningRun implements Disposable {
       this.#count(evaluation);
       await onEvaluation(evaluation);
     }
-    return { measurement: result.best, iterations: result.iterations, message: result.message };
+    const { best, iterations, message, costModel } = result;
+    return { measurement: best, iterations, message, costModel };
   }
 
   /** The profile's entry for the fastest of the winners. */
   entryOf(
     winners: readonly Measurement[],
-    { balance, elapsedNs }: { balance: ProfileEntry["balance"]; elapsedNs: number },
+    { balance, costModel, elapsedNs }: {
+      balance: ProfileEntry["balance"];
+      costModel: SharedCostModel | undefined;
+      elapsedNs: number;
+    },
   ): ProfileEntry | undefined {
     const winner = fastest(winners);
     if (winner === undefined) return undefined;
@@ -384,6 +397,7 @@ class TuningRun implements Disposable {
         confidence95,
       })),
       balance,
+      ...(costModel === undefined ? {} : { costModel: describeCostModel(costModel) }),
       verification: winner.verification,
       search: {
         strategy: strategy.name,

@@ -1,7 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { describeConfiguration, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
+import {
+  describeConfiguration,
+  describeModel,
+  renderSummary,
+  summaryRecord,
+} from "../../tuner/cli/summary.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import type { TuneOutcome } from "../../tuner/tune.ts";
 import { DEVICE, ENTRY } from "../profile/sample_profile.ts";
@@ -41,6 +46,7 @@ const OUTCOME: TuneOutcome = {
   together: TOGETHER,
   cpuMessage: undefined,
   balanceMessage: "the times agree within 5%",
+  costModel: undefined,
   bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE]]),
   evaluated: 96,
   failed: { compile: 1, "device-lost": 2 },
@@ -146,4 +152,21 @@ Deno.test("a configuration in one line", () => {
   assertEquals(describeConfiguration({ ...CPU.configuration, share }), "CPU, 1 worker");
   assertEquals(describeConfiguration(TORRE.configuration), "diamond-torre dts=5 nt=96");
   assert(!describeConfiguration({ ...TORRE.configuration, parameters: {} }).endsWith(" "));
+});
+
+Deno.test("the cost model is one line: the best predicted R, and how far it was off", () => {
+  const curve = [
+    { exchangeEvery: 4, cpuSlices: 4, predictedNs: 2.1e6, measuredNs: 2e6 },
+    { exchangeEvery: 8, cpuSlices: 8, predictedNs: 1.2e6, measuredNs: null },
+  ];
+  const residuals = { cpu: [0.5], gpu: [0.5], unpack: [], pack: [], together: [0.02, -0.01, 0.03] };
+  assertEquals(
+    describeModel({ curve, residuals }),
+    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; " +
+      "its fit within 2.0%, what was measured since within 5.0%",
+  );
+  assertEquals(
+    describeModel({ curve: curve.slice(1), residuals }),
+    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; its fit within 2.0%",
+  );
 });

@@ -54,6 +54,20 @@ export const ENTRY: ProfileEntry = {
   },
   tieSet: [{ configuration: CONFIGURATION, cellsPerSecond: 770e9, confidence95: [760e9, 780e9] }],
   balance: [{ cpuSlices: 10, gpuSlices: 90, cpuTimeNs: 5e6, gpuTimeNs: 2e6 }],
+  costModel: {
+    coefficients: {
+      cpu: { updateNs: 0.2, stepNs: 2000, missNs: 0.1, cachedCells: 1e6 },
+      gpu: { updateNs: 0.0013, stepNs: 1500, passNs: 0, byteNs: 0.04 },
+      unpack: { a: 0.2, b: 20e3 },
+      pack: { a: 0.3, b: 30e3 },
+      schedule: { submitNs: 3e5, timerNs: 1.1e6, waitNs: 11e6, contention: 0, starvation: 0 },
+    },
+    residuals: { cpu: [0.01, -0.02], gpu: [0], unpack: [0.1], pack: [-0.1], together: [0.02] },
+    curve: [
+      { exchangeEvery: 4, cpuSlices: 4, predictedNs: 3e6, measuredNs: 2.9e6 },
+      { exchangeEvery: 5, cpuSlices: 5, predictedNs: 2.7e6, measuredNs: null },
+    ],
+  },
   verification: { maxError: 1e-6, bound: 1e-4, against: "gpu stepwise 64x4x1" },
   search: {
     strategy: "random",

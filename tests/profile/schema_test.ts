@@ -147,6 +147,7 @@ Deno.test("schema never accepts a profile with a part of the wrong type, and nev
       if (message !== "") return;
       // accepted: then the place may hold any text, number or flag, or may be empty
       const last = String(path[path.length - 1]);
+      if (last === "costModel" && value === undefined) return; // profiles of before have none
       const isFree = ["string", "number", "boolean"].includes(typeof value) ||
         typeof path.at(-1) === "number";
       assert(isFree || ["dts", "nt", "compile", "device-lost"].includes(last), `${path}: ${json}`);
@@ -196,4 +197,25 @@ Deno.test("the shipped JSON Schema is valid draft 2020-12 and judges as the sche
 Deno.test("describing a wrong problem is an error, not a profile", () => {
   const stencil = { ...wave(2), name: "No Name" };
   assertThrows(() => describeProblem({ stencil, grid: [1, 1, 1], boundary: "zero", steps: 1 }), Error);
+});
+
+Deno.test("an entry without a cost model is one, as those of before; a wrong one is refused", () => {
+  const at = ["entries", 0, "costModel"] as const;
+  assertEquals(parseProfile(changed(at, undefined), "p.json").entries[0].costModel, undefined);
+  const { costModel } = ENTRY;
+  const wrong = (change: object): string => messageOf(changed(at, { ...costModel, ...change }));
+  assertStringIncludes(
+    wrong({ curve: [{ exchangeEvery: 0, cpuSlices: 1, predictedNs: 1, measuredNs: null }] }),
+    ">= 1",
+  );
+  assertStringIncludes(
+    wrong({ curve: [{ exchangeEvery: 1, cpuSlices: 1, predictedNs: 0, measuredNs: null }] }),
+    "a number above 0",
+  );
+  const { coefficients } = costModel!;
+  assertStringIncludes(
+    wrong({ coefficients: { ...coefficients, unpack: { a: -1, b: 0 } } }),
+    "a number >= 0",
+  );
+  assertStringIncludes(wrong({ residuals: { cpu: [] } }), "gpu");
 });

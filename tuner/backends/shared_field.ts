@@ -47,6 +47,9 @@ export interface SharedTimes {
   readonly cpuRoundsNs: readonly number[];
   /** The GPU's part of each round: computing and copies by the device's clock, where it has one. */
   readonly gpuRoundsNs: readonly number[];
+  /** Of these, the host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
+  readonly unpackRoundsNs: readonly number[];
+  readonly packRoundsNs: readonly number[];
 }
 
 /** A round of the GPU, and the buffer that it hands its slices over in. */
@@ -123,6 +126,8 @@ export class SharedField implements Disposable {
       : {
         cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
         gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
+        unpackRoundsNs: [],
+        packRoundsNs: [],
       };
     this.#step += steps * repetitions;
     return { wallNs: (performance.now() - started) * 1e6, ...rounds };
@@ -186,13 +191,16 @@ export class SharedField implements Disposable {
     gpu: GpuPart,
   ): Promise<Omit<SharedTimes, "wallNs">> {
     const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [];
+    const unpackRoundsNs: number[] = [], packRoundsNs: number[] = [];
     const ghost = { low: this.problem.boundary === "periodic", high: true };
     let last: GpuRound | undefined;
     /** Waits for the GPU's round before this one; returns the host's time to unpack its slices. */
     const receive = async (): Promise<number> => {
       if (last === undefined) return 0;
       gpuRoundsNs.push(await last.timeNs!);
-      return this.#unpack(last.slices, cpu, gpu);
+      const unpackNs = this.#unpack(last.slices, cpu, gpu);
+      unpackRoundsNs.push(unpackNs);
+      return unpackNs;
     };
     try {
       for (const steps of rounds) {
@@ -207,10 +215,12 @@ export class SharedField implements Disposable {
         await new Promise((resolve) => setTimeout(resolve));
         next.timeNs = next.submission.finish();
         next.timeNs.catch(() => {}); // awaited a round later
-        cpuRoundsNs.push(unpackNs + await computing + await this.#pack(cpu, gpu));
+        const computingNs = await computing, packNs = await this.#pack(cpu, gpu);
+        cpuRoundsNs.push(unpackNs + computingNs + packNs);
+        packRoundsNs.push(packNs);
       }
       await receive();
-      return { cpuRoundsNs, gpuRoundsNs };
+      return { cpuRoundsNs, gpuRoundsNs, unpackRoundsNs, packRoundsNs };
     } finally {
       // where the CPU failed, the GPU's round is left over
       if (last !== undefined && last.timeNs === undefined) last.submission.finish().catch(() => {});
@@ -285,10 +295,11 @@ function roundsOf(steps: number, exchangeEvery: number, repetitions: number): nu
 }
 
 /** Bytes that the transfers' slices take in the GPU's layout. */
-function bytesOf(transfers: readonly Transfer[], { plan: { layout } }: GpuField): number {
+export function bytesOf(transfers: readonly Transfer[], { plan: { layout } }: GpuField): number {
   return 4 * layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
 }
 
-function rangesOf(transfers: readonly Transfer[]): SliceRange[] {
+/** Where the transfers' slices lie in the GPU's levels. */
+export function rangesOf(transfers: readonly Transfer[]): SliceRange[] {
   return transfers.map(({ ago, gpuSlice, slices }) => ({ ago, slice: gpuSlice, slices }));
 }

@@ -25,6 +25,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "lists the configurations to try and their predicted rates, without measuring",
     load: () => import("./space.ts"),
   },
+  balance: {
+    title: "shares a grid between the GPU and the CPU, and measures the steps between exchanges",
+    load: () => import("./balance.ts"),
+  },
   doctor: {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),

@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { medianError } from "../../models/shared_fit.ts";
+import type { SharedCostModel } from "../balance_run.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../device.ts";
+import { describeCostModel } from "../profile/schema.ts";
 import type { TuneOutcome } from "../tune.ts";
 import {
   formatBandwidth,
@@ -38,6 +41,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     cpuAlone: short(outcome.cpuAlone),
     together: short(outcome.together),
     balance: outcome.balanceMessage,
+    costModel: outcome.costModel === undefined ? null : describeCostModel(outcome.costModel),
     cpuMessage: outcome.cpuMessage ?? null,
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     refused: outcome.space.refused,
@@ -93,7 +97,7 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
 
 /** The table of the best of each kind, and how far the winner is ahead of each. */
 function comparison(
-  { entry, bestOfEach, cpuAlone, cpuMessage, together, balanceMessage }: TuneOutcome,
+  { entry, bestOfEach, cpuAlone, cpuMessage, together, balanceMessage, costModel }: TuneOutcome,
 ): string[] {
   const kinds: [name: string, best: Measurement | undefined][] = [
     ...[...bestOfEach].map(([name, best]): [string, Measurement] => [`GPU ${name}`, best]),
@@ -113,7 +117,25 @@ function comparison(
   );
   const table = rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })];
   const cpu = cpuMessage === undefined ? [] : [`  CPU alone: ${cpuMessage}`];
-  return [...table, ...cpu, `  Balance: ${balanceMessage}`];
+  const model = costModel === undefined ? [] : [`  ${describeModel(costModel)}`];
+  return [...table, ...cpu, `  Balance: ${balanceMessage}`, ...model];
+}
+
+/** The best predicted R, and how far the model lies from what was measured. */
+export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve" | "residuals">): string {
+  const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
+  const measured = curve.filter((point) => point.measuredNs !== null);
+  const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
+  const share = `${best.cpuSlices} slices on the CPU`;
+  const predicted = `exchanging every ${best.exchangeEvery} steps, ${share}: ${
+    formatDuration(best.predictedNs)
+  } a step`;
+  const fitted = `its fit within ${formatPercent(medianError(residuals.together))}`;
+  return errors.length === 0
+    ? `Cost model: best ${predicted}; ${fitted}`
+    : `Cost model: best ${predicted}; ${fitted}, what was measured since within ${
+      formatPercent(medianError(errors))
+    }`;
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

@@ -121,7 +121,7 @@ function equationSpecs(): Record<EquationOption, OptionSpec & { type: "string" }
 }
 
 /** Options that say which problem, and what may compute it. */
-function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
+export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
   return {
     stencil: {
       ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
@@ -191,10 +191,7 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
     ...readProblem(values, choices),
     strategy: oneOf("strategy", values.strategy, choices.strategies),
     budget: readBudget(values.budget),
-    startShare: readNumber("start-share", values["start-share"], {
-      wanted: "a number from 0 to 1",
-      isRight: (share) => share >= 0 && share <= 1,
-    }),
+    startShare: readStartShare(values["start-share"]),
     seed: readNumber("seed", values.seed, {
       wanted: `a whole number from 0 to ${2 ** 32 - 1}`,
       isRight: (seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32,
@@ -233,7 +230,7 @@ export function parseSpaceOptions(
 }
 
 /** Values of {@linkcode problemSpecs}, as given. */
-interface ProblemValues extends Readonly<Record<EquationOption, string | undefined>> {
+export interface ProblemValues extends Readonly<Record<EquationOption, string | undefined>> {
   readonly stencil: string;
   readonly grid: string | undefined;
   readonly boundary: string;
@@ -243,7 +240,8 @@ interface ProblemValues extends Readonly<Record<EquationOption, string | undefin
   readonly "no-gpu": boolean;
 }
 
-function readProblem(
+/** Reads and checks the values of {@linkcode problemSpecs}. */
+export function readProblem(
   values: ProblemValues,
   choices: Pick<Choices, "traversals">,
 ): Omit<SpaceOptions, "json"> {
@@ -304,8 +302,16 @@ function readProblem(
   };
 }
 
+/** The CPU's share of the slices when balancing begins. */
+export function readStartShare(text: string): number {
+  return readNumber("start-share", text, {
+    wanted: "a number from 0 to 1",
+    isRight: (share) => share >= 0 && share <= 1,
+  });
+}
+
 /** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */
-function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
+export function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
   const joined: string[] = [];
   for (const arg of args) {
     const option = joined.at(-1) ?? "";

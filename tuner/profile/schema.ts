@@ -7,6 +7,7 @@
  */
 import * as z from "zod";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { costModelSchema } from "./cost_model_schema.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
 
@@ -137,6 +138,8 @@ const entry = z.strictObject({
       gpuTimeNs: notNegative,
     }),
   ),
+  /** Where both devices took part and R was chosen by prediction. */
+  costModel: costModelSchema.optional(),
   verification: verificationSchema,
   search: z.strictObject({
     strategy: name,
@@ -187,6 +190,8 @@ export type Profile = DeepReadonly<z.infer<typeof profileSchema>>;
 export type ProfileDevice = DeepReadonly<z.infer<typeof deviceSchema>>;
 /** A problem as a profile names it. */
 export type ProfileProblem = DeepReadonly<z.infer<typeof problemSchema>>;
+/** What the steps between exchanges were chosen by, as an entry has it. */
+export type ProfileCostModel = DeepReadonly<z.infer<typeof costModelSchema>>;
 /** The best configuration for one problem, with its evidence. */
 export type ProfileEntry = DeepReadonly<z.infer<typeof entry>>;
 
@@ -200,6 +205,17 @@ export function describeProblem({ stencil, grid, boundary, steps }: Problem): Pr
     precision: "f32",
     steps,
   });
+}
+
+/** The cost model as an entry has it: without the measurements that it was fitted to. */
+export function describeCostModel(
+  { costs, residuals, curve }: {
+    readonly costs: ProfileCostModel["coefficients"];
+    readonly residuals: ProfileCostModel["residuals"];
+    readonly curve: ProfileCostModel["curve"];
+  },
+): ProfileCostModel {
+  return { coefficients: costs, residuals, curve };
 }
 
 /**
