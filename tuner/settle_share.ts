@@ -117,7 +117,7 @@ async function timeShare(
       }
       spentNs += wallNs;
       // times that never settle: the middle of all but the first
-      if (batch + 1 >= BATCHES && spentNs >= UNSTEADY_NS) {
+      if (batch + 1 >= BATCHES && (spentNs >= UNSTEADY_NS || batch >= MOST_BATCHES)) {
         return { cpuTimeNs: median(cpuNs), gpuTimeNs: median(gpuNs) };
       }
       before = times;
