@@ -113,11 +113,12 @@ function ownersOf(option: EquationOption): string[] {
 
 /** The options that belong to some equations only. */
 function equationSpecs(): Record<EquationOption, OptionSpec & { type: "string" }> {
-  const all = EQUATIONS.flatMap(optionsOf).map(({ name, value, help }) =>
-    [name, string(value, `${ownersOf(name).join(", ")}: ${help}`)] as const
-  );
+  const specs: Partial<Record<EquationOption, OptionSpec & { type: "string" }>> = {};
   // where two equations share an option, the first one's help stands
-  return Object.fromEntries(all.toReversed()) as Record<EquationOption, OptionSpec & { type: "string" }>;
+  for (const { name, value, help } of EQUATIONS.flatMap(optionsOf)) {
+    specs[name] ??= string(value, `${ownersOf(name).join(", ")}: ${help}`);
+  }
+  return specs as Required<typeof specs>;
 }
 
 /** Options that say which problem, and what may compute it. */
