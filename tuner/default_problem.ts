@@ -31,6 +31,7 @@ export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
   if (limits === undefined) return [fewer(192), 192, 256];
   if (isFallback) return [fewer(128), 128, 128];
+  if (planes > 1) return squareGrid(planes, limits, halvings);
   const { x: reach } = reachOf(stencil.update);
   const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
   const cells = limits.maxStorageBufferBindingSize / 4 / planes;
@@ -40,4 +41,15 @@ export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0
   const slices = Math.floor(cells / ((y + 64) * (z + 32))) - 2 * (16 + 5 * reach);
   const x = Math.floor(slices / 2 ** halvings / 8) * 8;
   return [Math.max(8, Math.min(1024, x)), y, z];
+}
+
+/**
+ * Of several fields, which no torre computes: y and z so long that workgroups waste little at the rims, x what one
+ * buffer binding holds.
+ */
+function squareGrid(planes: number, limits: DeviceLimits, halvings: number): Grid {
+  const side = 512, pad = 16;
+  const slices = limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
+  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
+  return x >= 32 ? [Math.min(1024, x), side, side] : [64, side / 4, side / 2];
 }

@@ -4,11 +4,11 @@
  * living neighbours comes to life; a living one with one or none dies of loneliness, with eight or more of
  * overcrowding).
  *
- * All values are whole numbers below 27, on which f32 is exact: every kernel gives the same bits.
+ * All values are whole numbers of at most 27, on which f32 is exact: every kernel gives the same bits.
  *
  * @module
  */
-import { add, atLeast, constant, type Expression, multiply, partial, subtract, tap } from "../expression.ts";
+import { add, atLeast, constant, type Expression, multiply, partial, tap } from "../expression.ts";
 import { updateOf } from "../update.ts";
 import type { Stencil } from "./stencil.ts";
 
@@ -61,15 +61,18 @@ export function life(rule: string = DEFAULT_RULE): Stencil {
   if (numbers === undefined) {
     throw new RangeError(`Cannot build the life stencil: the rule must be ${RULE_FORMAT}: it is ${rule}`);
   }
+  // bounds of the sum of all 27 cells, the cell itself included: two lines in alive = 0, 1
   const alive = tap(0, 0, 0);
-  const neighbours = subtract(cellsAround(), alive);
-  const survives = multiply(alive, within(neighbours, numbers.survives));
-  const born = multiply(subtract(constant(1), alive), within(neighbours, numbers.born));
+  const bound = (end: 0 | 1): Expression => {
+    const born = numbers.born[end], survives = numbers.survives[end] + 1;
+    return add(constant(born), multiply(constant(survives - born), alive));
+  };
+  const sum = cellsAround();
   return {
     name: "life",
     variant: { rule },
     title: `3D life ${rule}`,
-    update: updateOf(add(survives, born)),
+    update: updateOf(multiply(atLeast(sum, bound(0)), atLeast(bound(1), sum))),
     initialField: "binary",
     errorGrowth: () => 0,
   };
@@ -80,9 +83,4 @@ function cellsAround(): Expression {
   const column = add(tap(0, 0, -1), tap(0, 0, 0), tap(0, 0, 1));
   const slice = add(partial(column, 0, -1, 0), partial(column, 0, 0, 0), partial(column, 0, 1, 0));
   return add(partial(slice, -1, 0, 0), partial(slice, 0, 0, 0), partial(slice, 1, 0, 0));
-}
-
-/** 1 where low ≤ value ≤ high, else 0. */
-function within(value: Expression, [low, high]: readonly [number, number]): Expression {
-  return multiply(atLeast(value, constant(low)), atLeast(constant(high), value));
 }

@@ -19,6 +19,10 @@
  * barriers, in two halves by turns. Cells of a tile are visited by growing max(a, b), so that those that wait
  * for loads come last.
  *
+ * Sums. Taps that lie off the axes along z are served where they belong to partial sums of their own column, as those
+ * of the box of 27 do: the sums are found once a tier for every place that a cell taps, and kept in registers
+ * (`torre_sums.ts`). Then places are visited by growing x, and a cell is computed as soon as its sums are complete.
+ *
  * Bands. Nt steps of the whole grid are a **band**. The next band may start at the right as soon as the one
  * before it is far enough to the left (the paper's asynchrony of torres at different x and t, §5): `bands` of
  * them advance in one dispatch, which fills a GPU on grids whose y alone has too few torres.
@@ -41,12 +45,18 @@ import {
   waveCount,
 } from "./torre_schedule.ts";
 import { torreShader } from "./torre_shader.ts";
-import { placesIn, shapeOf } from "./torre_shape.ts";
+import { exchangeBytes, placesIn, shapeOf } from "./torre_shape.ts";
+import { strayTaps, sumsOf } from "./torre_sums.ts";
+import { mostAlive } from "./torre_visit.ts";
+import { workOf } from "./torre_work.ts";
 import type { Dispatch, GpuPlan, Parameters, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
 const MOST_HELD = 330;
+
+/** The same where sums are kept: all of these are needed at once. */
+const MOST_ALIVE = 235;
 
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
@@ -66,8 +76,8 @@ export const diamondTorre: Traversal = {
     if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
       return "a tap one step ago lies off the cell itself: a torre keeps only the cell's own";
     }
-    if (taps.some(({ offset: [x, y, z] }) => z !== 0 && (x !== 0 || y !== 0))) {
-      return "a tap lies off the axes along z: threads exchange only a cell's own column";
+    if (strayTaps(onlyExpression(stencil.update)!).length > 0) {
+      return "a tap lies off the axes along z: threads exchange only a cell's own column and what is summed in one";
     }
     if (reachOf(stencil.update).diamond === 0) return "no tap reaches along x or y: there is nothing to tile";
   },
@@ -75,19 +85,23 @@ export const diamondTorre: Traversal = {
     const { update } = problem.stencil;
     const slope = reachOf(update).diamond;
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
+    const keepsSums = sumsOf(update) !== undefined;
     /** Values that a thread holds with 1 z: those of a tier, and of the tile one tier ago. */
     const held = (dts: number): number =>
-      placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
+      keepsSums
+        ? mostAlive(update, { slope, width: 2 * slope * dts, perChunk: 8, lookahead: 1 })
+        : placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
+    const mostHeld = keepsSums ? MOST_ALIVE : MOST_HELD;
     return {
-      dts: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].filter((dts) => dts === 1 || held(dts) <= MOST_HELD),
+      dts: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].filter((dts) => dts === 1 || held(dts) <= mostHeld),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       bands: [1, 2, 4, 8, MAX_BANDS],
       zPerThread: [1, 2, 4],
       threads: [...new Set([1, 2, 4].flatMap((n) => [exact(n), Math.ceil(exact(n) / 32) * 32]))],
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
-      chunk: [8, 4, 16, 2],
+      chunk: keepsSums ? [8, 16, 32, 4] : [8, 4, 16, 2],
       unroll: [1, 2, 4],
-      lookahead: [EARLIEST, 1, 0],
+      lookahead: keepsSums ? [1, 0, 2, EARLIEST] : [EARLIEST, 1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
@@ -102,23 +116,28 @@ export const diamondTorre: Traversal = {
     if (unroll !== 1 && unroll % 2 !== 0) {
       return `unroll ${unroll} is odd: the two arrays would not swap back`;
     }
-    if (unroll === 1 && lookahead !== EARLIEST) return "with unroll 1 every load is at the start of its tier";
+    if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
+      return "with unroll 1 every load is at the start of its tier";
+    }
     if (bands > 1 && bands >= 2 * usableBands(problem, parameters, shape)) {
       return `${bands} bands never run at once: there are ${usableBands(problem, parameters, shape)}`;
     }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
-    if (chunk > shape.cells && chunk !== 2) {
-      return `a chunk of ${chunk} is more than the tile's ${shape.cells} cells`;
+    const { exchanged, ...work } = workOf(problem, parameters, shape);
+    if (chunk > exchanged && chunk !== 2) {
+      return exchanged === shape.cells
+        ? `a chunk of ${chunk} is more than the tile's ${exchanged} cells`
+        : `a chunk of ${chunk} is more than the ${exchanged} places that a tier exchanges`;
     }
     const tooLong = 40_000;
-    const written = unroll * shape.cells * (tapsOf(problem.stencil.update).length + 6);
+    const written = unroll * work.written;
     if (written > tooLong) {
       return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
     }
     return exceededLimit(limits, {
       layout: shape.layout,
       workgroup: [threads, 1, 1],
-      workgroupBytes: 2 * shape.perChunk * shape.slotLength * zPerThread * 4,
+      workgroupBytes: exchangeBytes(shape, parameters),
       workgroups: [
         torresInRow(problem, shape.width, 0),
         bands,
@@ -129,10 +148,10 @@ export const diamondTorre: Traversal = {
   },
   demand(problem, parameters) {
     const { nt, zPerThread, threads, unroll } = parameters;
-    const { slope, width, cells, perChunk, slotLength } = shapeOf(problem, parameters);
+    const shape = shapeOf(problem, parameters);
+    const { slope, width, cells } = shape;
+    const work = workOf(problem, parameters, shape);
     const previous = readsPrevious(problem.stencil.update);
-    const needed = placesIn(width + 2 * slope);
-    const perTier = (needed - cells) + (cells - placesIn(width - 2 * slope)); // loads and stores
     const ends = 2 * (cells + (previous ? cells : 0));
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -142,16 +161,15 @@ export const diamondTorre: Traversal = {
     const waves = waveCount(problem, parameters, { slope, width });
     const rows = stages * problem.steps / tiers;
     return {
-      bytesPerUpdate: 4 * (perTier + ends / tierRatio) / cells,
+      bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
       redundancy: 1,
-      registersPerThread: zPerThread * (needed + (previous ? cells : 0)) + 20,
+      registersPerThread: zPerThread * work.alive + 20,
       threadsPerWorkgroup: threads,
-      workgroupBytes: 2 * perChunk * slotLength * zPerThread * 4,
+      workgroupBytes: exchangeBytes(shape, parameters),
       workgroupsPerDispatch: torresInRow(problem, width, 0) * rows / waves,
       dispatchesPerStep: waves / problem.steps,
-      exchangesPerUpdate: (1 + tapsAlongZ(problem, zPerThread)) / zPerThread,
-      loopInstructions: unroll *
-        (cells * (zPerThread * tapsOf(problem.stencil.update).length + 2) + 2 * perTier),
+      exchangesPerUpdate: work.exchanges / (cells * zPerThread),
+      loopInstructions: unroll * work.instructions,
     };
   },
   plan(problem, parameters) {
@@ -195,10 +213,4 @@ function singleShape(threads: number): readonly [number, number, number] {
 function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [number, number, number] {
   const [z, y, x] = singleShape(threads);
   return [Math.ceil(nz / z), Math.ceil(ny / y), Math.ceil(nx / x)];
-}
-
-/** Reads of other threads' slots that one cell's taps along z take. */
-function tapsAlongZ({ stencil }: Problem, zPerThread: number): number {
-  const { z } = reachOf(stencil.update);
-  return 2 * Math.ceil(z / zPerThread);
 }

@@ -6,6 +6,7 @@
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf } from "../update.ts";
+import { exchangedLanes, sumsOf } from "./torre_sums.ts";
 import type { Parameters } from "./traversal.ts";
 
 /** Everything about a torre that follows from the problem and the parameters. */
@@ -15,8 +16,13 @@ export interface TorreShape {
   readonly width: number;
   /** Cells of a tile. */
   readonly cells: number;
-  /** Cells of a tile between two barriers. */
+  /** Places whose values are put into workgroup memory between two barriers. */
   readonly perChunk: number;
+  /**
+   * Where sums are kept: which of a thread's cells others read. Each has a slot of its own, for most do not; without
+   * sums, undefined, all of a thread's cells share a slot.
+   */
+  readonly lanes: readonly number[] | undefined;
   /** Threads of a slot and, at each end, those of the rim that stay zero. */
   readonly slotLength: number;
   readonly rim: number;
@@ -34,11 +40,13 @@ export function shapeOf(
   const rim = Math.ceil(reach.z / zPerThread);
   const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
   const lanes = threads * zPerThread;
+  const sums = sumsOf(stencil.update);
   return {
     slope,
     width,
     cells: placesIn(width),
-    perChunk: Math.min(chunk, placesIn(width)),
+    perChunk: Math.min(chunk, placesIn(width + (sums === undefined ? 0 : 2 * slope))),
+    lanes: sums && exchangedLanes(sums, zPerThread).lanes,
     slotLength: threads + 2 * rim,
     rim,
     layout: layOut(grid, {
@@ -49,6 +57,14 @@ export function shapeOf(
   };
 }
 
+/** Bytes of workgroup memory: a chunk in each of two halves. */
+export function exchangeBytes(
+  { perChunk, slotLength, lanes }: TorreShape,
+  { zPerThread }: Parameters,
+): number {
+  return 2 * perChunk * slotLength * (lanes?.length ?? zPerThread) * 4;
+}
+
 /** Places of a square as wide; widths are even. */
 export function placesIn(width: number): number {
   return width * width / 2;
@@ -56,6 +72,11 @@ export function placesIn(width: number): number {
 
 /** A cell of a tile in the torre's local coordinates. */
 export type Place = readonly [a: number, b: number];
+
+/** The place that lies Δx, Δy cells from another. */
+export function shifted([a, b]: Place, x: number, y: number): Place {
+  return [a + x + y, b + x - y];
+}
 
 /** The places of [from, to)², those that need the least of what is loaded first. */
 export function square(from: number, to: number): Place[] {

@@ -9,6 +9,7 @@
  */
 import { assertEquals } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
@@ -46,6 +47,11 @@ const SHADERS: Readonly<Record<string, string>> = {
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: diamondTorre.plan(zero, { ...torre, zPerThread: 2, threads: 32 }).shaders[0].code,
   diamond_torre_lookahead_0: diamondTorre.plan(zero, { ...torre, chunk: 1, lookahead: 0 }).shaders[0].code,
+  // sums of columns and of slices, found as soon as they are complete; of four cells a thread exchanges two
+  diamond_torre_life: diamondTorre.plan(
+    { ...zero, stencil: life() },
+    { ...torre, zPerThread: 4, threads: 13, chunk: 8, unroll: 1, lookahead: 1 },
+  ).shaders[0].code,
   fill_noise: fillShader(stepwise.plan(zero, shape).layout, zero.stencil.update, "noise"),
   compare: compareShader(diamondTorre.plan(zero, torre).layout, stepwise.plan(zero, shape).layout),
 };

@@ -31,7 +31,7 @@ export interface Request {
 export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promise<Request> {
   const detected = await detectDevice();
   const device = options.gpu ? detected : { ...detected, gpu: null };
-  const cpuWorkers = options.cpuWorkers ?? device.cpu.cores;
+  const cpuWorkers = options.cpuWorkers ?? defaultWorkers(device);
   if (device.gpu === null && cpuWorkers === 0) {
     throw new UserError("Cannot tune: there is no WebGPU adapter, and --cpu-workers 0 leaves the CPU out");
   }
@@ -66,4 +66,9 @@ export function requireFit({ stencil, grid, boundary }: FitRequest, limits: Devi
   }
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   if (bytes > most) throw new UserError(`${named}: this GPU binds at most ${most}`);
+}
+
+/** One a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */
+function defaultWorkers({ gpu, cpu: { cores } }: DeviceDescription): number {
+  return gpu !== null && cores > 2 ? cores - 1 : cores;
 }

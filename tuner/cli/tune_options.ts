@@ -38,7 +38,7 @@ export interface TuneOptions {
   readonly strategy: string;
   /** @default {{ timeNs: 60e9 }} */
   readonly budget: Budget;
-  /** Workers beside or instead of the GPU; 0: GPU alone. @default {undefined} one a core */
+  /** Workers beside or instead of the GPU; 0: GPU alone. @default {undefined} one a core, one fewer beside a GPU */
   readonly cpuWorkers: number | undefined;
   /** Whether the GPU takes part. @default {true} */
   readonly gpu: boolean;
@@ -137,7 +137,7 @@ export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
       value: "NAME",
       help: `try only this: ${traversals.join(", ")} (default: all)`,
     },
-    "cpu-workers": string("N", "workers on the CPU, 0 for the GPU alone (default: one a core)"),
+    "cpu-workers": string("N", "workers on the CPU, 0 for the GPU alone (default: one a core, one fewer beside a GPU)"),
     "no-gpu": { type: "boolean", help: "leave the GPU out" },
   } as const satisfies OptionSpecs;
 }

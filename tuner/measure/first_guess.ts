@@ -69,6 +69,11 @@ export function middle(times: readonly number[]): number {
   return Math.max(median(times.map((time) => Math.max(time, LEAST_NS))), LEAST_NS);
 }
 
+/** The shortest time, as what is undisturbed. */
+export function shortest(times: readonly number[]): number {
+  return Math.max(LEAST_NS, Math.min(...times));
+}
+
 /** The median of some waits, after one that only warms up. */
 async function medianOf(count: number, measure: () => Promise<number>): Promise<number> {
   await measure();

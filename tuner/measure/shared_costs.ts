@@ -1,7 +1,7 @@
 /**
  * Measures what the model of a shared step needs: each device's part of a round alone, and a few short runs of both
  * together, with a handful of R. About a second a point. Other work on the machine comes and goes, and should not hit
- * one point alone: points are visited in turn, and medians are taken over all visits.
+ * one point alone: points are visited in turn. It only ever adds time: of all visits the shortest counts.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { disposeShares, makeShares, type Shares } from "../backends/shares.ts";
 import type { CpuPool } from "../backends/wasm_workers.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
 import { isFailure } from "../evaluate.ts";
-import { firstGuess, middle } from "./first_guess.ts";
+import { firstGuess, middle, shortest } from "./first_guess.ts";
 import { shareConfiguration, sharedGridOf } from "./shared_problem.ts";
 
 /** What {@linkcode SharedCalibrator.create} takes. */
@@ -41,7 +41,7 @@ const LEAST_ALONE = 3, MOST_ALONE = 15, ALONE_NS = 60e6;
 /** A batch of both together lasts about so long, in 4 to 16 rounds. */
 const BATCH_NS = 120e6, LEAST_ROUNDS = 4, MOST_ROUNDS = 16;
 
-/** Everything that was timed at one point, in all visits. */
+/** What was timed at one point: of each visit the median round, or the whole batch. */
 interface Visits {
   readonly point: DesignPoint;
   readonly cpuNs: number[];
@@ -132,9 +132,14 @@ export class SharedCalibrator {
 
 function sampleOf({ point, cpuNs, gpuNs, rounds, wallNs, unpackNs, packNs }: Visits): SharedSample {
   const { exchangeEvery, cpuSlices } = point;
-  const alone = { exchangeEvery, cpuSlices, cpuNs: middle(cpuNs), gpuNs: middle(gpuNs) };
+  const alone = { exchangeEvery, cpuSlices, cpuNs: shortest(cpuNs), gpuNs: shortest(gpuNs) };
   if (wallNs.length === 0) return alone;
-  const together = { rounds, wallNs: middle(wallNs), unpackNs: middle(unpackNs), packNs: middle(packNs) };
+  const together = {
+    rounds,
+    wallNs: shortest(wallNs),
+    unpackNs: shortest(unpackNs),
+    packNs: shortest(packNs),
+  };
   return { ...alone, together };
 }
 
@@ -155,13 +160,13 @@ async function visit(visits: Visits, options: VisitOptions): Promise<void> {
   const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
   try {
     await field.initialise(options.start);
-    const expectedNs = Math.max(middle(visits.cpuNs), middle(visits.gpuNs)) + options.guess.waitNs;
+    const expectedNs = Math.max(shortest(visits.cpuNs), shortest(visits.gpuNs)) + options.guess.waitNs;
     visits.rounds ||= Math.min(Math.max(Math.round(BATCH_NS / expectedNs), LEAST_ROUNDS), MOST_ROUNDS);
     await field.run(point.exchangeEvery, 2); // the first rounds are slow: shaders are compiled
     const times = await field.run(point.exchangeEvery, visits.rounds);
     visits.wallNs.push(times.wallNs);
-    visits.unpackNs.push(...times.unpackRoundsNs);
-    visits.packNs.push(...times.packRoundsNs);
+    visits.unpackNs.push(middle(times.unpackRoundsNs));
+    visits.packNs.push(middle(times.packRoundsNs));
   } finally {
     field[Symbol.dispose]();
   }
@@ -176,7 +181,7 @@ async function measureAlone(
   await cpu!.field.setInitial(start.kind, { seed: start.seed, xOffset: -cpu!.first, xPeriod: wholeX });
   await gpu!.field.initialise({ ...start, firstX: cpu!.slices - gpu!.first, wholeX });
   const ghost = { low: boundary === "periodic", high: true };
-  cpuNs.push(...await timesOf(() => cpu!.field.run({ steps, ghost })));
+  cpuNs.push(await timeOf(() => cpu!.field.run({ steps, ghost })));
   const { device, field } = gpu!;
   const buffer = (transfers: typeof toCpu, usage: number) =>
     device.buffer(bytesOf(transfers, field), usage, "slices of a round that is timed");
@@ -196,18 +201,18 @@ async function measureAlone(
     }
   };
   try {
-    gpuNs.push(...await timesOf(round));
+    gpuNs.push(await timeOf(round));
   } finally {
     incoming.destroy();
   }
 }
 
-/** Times of some rounds after one that only warms up. */
-async function timesOf(round: () => Promise<number>): Promise<number[]> {
+/** The median of some rounds, after one that only warms up. */
+async function timeOf(round: () => Promise<number>): Promise<number> {
   await round();
   const times: number[] = [];
   const began = performance.now();
   const isOver = (): boolean => times.length >= LEAST_ALONE && (performance.now() - began) * 1e6 > ALONE_NS;
   while (times.length < MOST_ALONE && !isOver()) times.push(await round());
-  return times;
+  return middle(times);
 }

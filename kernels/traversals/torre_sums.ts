@@ -1,0 +1,186 @@
+/**
+ * What a torre keeps for each place beside F, for updates with taps that lie off the axes along z.
+ *
+ * Threads exchange no more than the values of a place's own column. A tap along z elsewhere is served if it lies in a
+ * partial sum that sees nothing but its own column: the sum is found where the column is exchanged, once, and kept in
+ * a register for all cells that tap it. Of the box of 27 cells these are the sums of three along z; the sums of nine in
+ * a slice are made of them without any exchange, and kept as well.
+ *
+ * @module
+ */
+import {
+  type Algebra,
+  type Expression,
+  fold,
+  isSame,
+  type Offset,
+  type Tap,
+  tap,
+  tapsIn,
+} from "../expression.ts";
+import { onlyExpression, tapsOf, type Update } from "../update.ts";
+
+/** Cells along x and y from one place to another. */
+export type Step = readonly [x: number, y: number];
+
+/** What an expression reads in registers, relative to the place where it is evaluated. */
+export interface Reads {
+  /** Places of F. */
+  readonly values: readonly Step[];
+  /** Places of kept values, and which. */
+  readonly kept: readonly { readonly index: number; readonly step: Step }[];
+}
+
+/** A value that is kept for each place. */
+export interface Kept extends Reads {
+  readonly of: Expression;
+  /** Whether it is made of its own column, through workgroup memory; else it is made of registers. */
+  readonly isColumn: boolean;
+  /** Sums, products and comparisons to find it. */
+  readonly operations: number;
+}
+
+/** An update whose partial sums are kept. */
+export interface TorreSums {
+  /** Each after those that it is made of. */
+  readonly kept: readonly Kept[];
+  /** What the update of a cell reads, and its operations. */
+  readonly cell: Reads & { readonly operations: number };
+}
+
+const known = new WeakMap<Update, TorreSums | undefined>();
+
+/**
+ * The kept values of an update of one field.
+ *
+ * @returns undefined where no tap lies off the axes along z: a cell's own column is all that it needs
+ */
+export function sumsOf(update: Update): TorreSums | undefined {
+  if (!known.has(update)) known.set(update, findSums(update));
+  return known.get(update);
+}
+
+/** Taps off the axes along z that lie in no partial sum which could be kept. */
+export function strayTaps(expression: Expression): Tap[] {
+  const found: Tap[] = [];
+  fold<true>(expression, {
+    ...NOTHING,
+    tap(one) {
+      const [x, y, z] = one.offset;
+      if (z !== 0 && (x !== 0 || y !== 0)) found.push(one);
+      return true;
+    },
+    partial: (of, [, , z]) => z === 0 && canBeKept(of) ? true : undefined,
+  });
+  return found;
+}
+
+/** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */
+export function keptIndex({ kept }: Pick<TorreSums, "kept">, of: Expression, [, , z]: Offset): number {
+  return z === 0 ? kept.findIndex((one) => isSame(one.of, of)) : -1;
+}
+
+/** The tap of the own column that a tap along z is kept as. */
+export function columnTap({ offset: [, , z] }: Tap): Tap {
+  return tap(0, 0, z);
+}
+
+/** A cell of a thread: the element that many further along z, and which of its cells. */
+export interface Lane {
+  readonly by: number;
+  readonly lane: number;
+}
+
+/** The cells `distance` further along z than those of a thread with so many. */
+export function lanesAt(distance: number, zPerThread: number): Lane[] {
+  return Array.from({ length: zPerThread }, (_, own) => {
+    const by = Math.floor((own + distance) / zPerThread);
+    return { by, lane: own + distance - by * zPerThread };
+  });
+}
+
+/** The cells of other threads that a column's kept values take: all, and which of an element's cells these are. */
+export function exchangedLanes({ kept }: TorreSums, zPerThread: number): { reads: Lane[]; lanes: number[] } {
+  const columns = kept.filter(({ isColumn }) => isColumn).map(({ of }) => of);
+  const reads = new Map<string, Lane>();
+  for (const { offset: [, , z] } of tapsIn(columns)) {
+    for (const one of lanesAt(z, zPerThread)) {
+      if (one.by !== 0) reads.set(`${one.by} ${one.lane}`, one);
+    }
+  }
+  const lanes = [...new Set([...reads.values()].map(({ lane }) => lane))].sort((a, b) => a - b);
+  return { reads: [...reads.values()], lanes };
+}
+
+function findSums(update: Update): TorreSums | undefined {
+  const expression = onlyExpression(update);
+  const isCross = tapsOf(update).every(({ offset: [x, y, z] }) => z === 0 || (x === 0 && y === 0));
+  if (expression === undefined || isCross) return undefined;
+  const kept: Kept[] = [];
+  const enter = (of: Expression): number => {
+    const index = keptIndex({ kept }, of, [0, 0, 0]);
+    if (index >= 0) return index;
+    const isColumn = staysInColumn(of);
+    const made = isColumn ? { values: [[0, 0] as const], kept: [] } : readsOf(of);
+    return kept.push({ of, isColumn, ...made, operations: operationsOf(of, isColumn) }) - 1;
+  };
+  /** Enters whatever the expression reads as well. */
+  const readsOf = (whole: Expression): Reads => {
+    const values: Step[] = [];
+    const others: { index: number; step: Step }[] = [];
+    fold<true>(whole, {
+      ...NOTHING,
+      tap(one) {
+        const { offset: [x, y, z], ago } = one;
+        if (z !== 0) others.push({ index: enter(columnTap(one)), step: [0, 0] });
+        else if (ago === 0) values.push([x, y]);
+        return true;
+      },
+      partial(of, [x, y, z]) {
+        if (z !== 0 || !canBeKept(of)) return undefined;
+        others.push({ index: enter(of), step: [x, y] });
+        return true;
+      },
+    });
+    return { values, kept: others };
+  };
+  const cell = { ...readsOf(expression), operations: operationsOf(expression, false) };
+  return { kept, cell };
+}
+
+/** Whether a place's value can be kept: F now, and served itself. */
+function canBeKept(of: Expression): boolean {
+  return tapsIn([of]).every(({ ago }) => ago === 0) && strayTaps(of).length === 0;
+}
+
+/** Whether the expression reads cells of its own column only, and not only its own. */
+function staysInColumn(of: Expression): boolean {
+  const taps = tapsIn([of]);
+  return taps.every(({ offset: [x, y] }) => x === 0 && y === 0) &&
+    taps.some(({ offset: [, , z] }) => z !== 0);
+}
+
+/** Sums, products and comparisons, without those of what is kept. */
+function operationsOf(expression: Expression, isColumn: boolean): number {
+  const one = (left: number, right: number): number => left + right + 1;
+  return fold<number>(expression, {
+    tap: () => 0,
+    constant: () => 0,
+    signal: () => 0,
+    add: one,
+    subtract: one,
+    multiply: one,
+    atLeast: one,
+    partial: (of, [, , z]) => !isColumn && z === 0 && canBeKept(of) ? 0 : undefined,
+  });
+}
+
+/** Visits without a result. */
+const NOTHING: Omit<Algebra<true>, "tap"> = {
+  constant: () => true,
+  signal: () => true,
+  add: () => true,
+  subtract: () => true,
+  multiply: () => true,
+  atLeast: () => true,
+};

@@ -1,0 +1,232 @@
+/**
+ * The order in which a tier visits its places: chunk by chunk, what is loaded, exchanged and computed.
+ *
+ * Where a cell needs no more than its own column, the cells themselves are the places that are exchanged, and they are
+ * visited by growing max(a, b), so that those that wait for loads come last. Where sums are kept, every place that a
+ * cell taps is exchanged, by growing x: a slice's sums are then complete soon, and few are alive at once, as in a
+ * march along x.
+ *
+ * @module
+ */
+import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
+import { type Place, shifted, square } from "./torre_shape.ts";
+
+/** A kept value of a place. */
+export interface KeptPlace {
+  /** Which of the update's. */
+  readonly index: number;
+  readonly place: Place;
+}
+
+/** What lies between two barriers, and the loads before it. */
+export interface Chunk {
+  readonly loads: readonly Place[];
+  /** Places whose values are put into workgroup memory. */
+  readonly exchanged: readonly Place[];
+  /** Values to keep that are complete with these, each after those that it is made of. */
+  readonly kept: readonly KeptPlace[];
+  /** Cells of the tile that can be computed then. */
+  readonly cells: readonly Place[];
+}
+
+/** Sizes that a visit depends on. */
+export interface VisitShape {
+  readonly slope: number;
+  readonly width: number;
+  /** Places between two barriers. */
+  readonly perChunk: number;
+  /** Chunks by which a load precedes its first use. */
+  readonly lookahead: number;
+}
+
+/** What every tier needs, whatever its chunks. */
+export interface TierNeeds {
+  /** Values of F, sorted as they are visited, that the last tier did not leave in registers. */
+  readonly loads: readonly Place[];
+  readonly exchanged: readonly Place[];
+  /** The places where each kept value is needed. */
+  readonly kept: readonly (readonly Place[])[];
+}
+
+const knownNeeds = new WeakMap<Update, Map<string, TierNeeds>>();
+const knownAlive = new WeakMap<Update, Map<string, number>>();
+
+/** The places that a tile needs anything of. */
+export function needsOf(update: Update, slope: number, width: number): TierNeeds {
+  return remembered(knownNeeds, update, `${slope} ${width}`, () => findNeeds(update, slope, width));
+}
+
+function findNeeds(update: Update, slope: number, width: number): TierNeeds {
+  const sums = sumsOf(update);
+  const tile = square(0, width);
+  const isLoaded = ([a, b]: Place): boolean => a >= width - slope || b >= width - slope;
+  if (sums === undefined) {
+    return { loads: square(-slope, width + slope).filter(isLoaded), exchanged: tile, kept: [] };
+  }
+  const values = new Map<string, Place>();
+  const kept = sums.kept.map(() => new Map<string, Place>());
+  const need = (reads: Reads, place: Place): void => {
+    for (const step of reads.values) enter(values, step, place);
+    for (const { index, step } of reads.kept) enter(kept[index], step, place);
+  };
+  for (const place of tile) need(sums.cell, place);
+  for (let index = kept.length - 1; index >= 0; index--) {
+    for (const place of kept[index].values()) need(sums.kept[index], place);
+  }
+  const exchanged = new Map<string, Place>();
+  sums.kept.forEach(({ isColumn }, index) => {
+    if (isColumn) { for (const place of kept[index].values()) exchanged.set(`${place}`, place); }
+  });
+  if (readsPrevious(update)) {
+    for (const place of square(slope, width + slope)) {
+      values.set(`${place}`, place);
+    }
+  }
+  return {
+    loads: alongX(values.values()).filter(isLoaded),
+    exchanged: alongX(exchanged.values()),
+    kept: kept.map((places) => alongX(places.values())),
+  };
+}
+
+/** The chunks of a tier. */
+export function visitTier(update: Update, shape: VisitShape): Chunk[] {
+  const { slope, width, perChunk, lookahead } = shape;
+  const sums = sumsOf(update);
+  const needs = needsOf(update, slope, width);
+  const { exchanged } = needs;
+  const chunks = Array.from({ length: Math.ceil(exchanged.length / perChunk) }, (_, i) => {
+    const places = exchanged.slice(i * perChunk, (i + 1) * perChunk);
+    return { exchanged: places, kept: [] as readonly KeptPlace[], cells: places };
+  });
+  if (sums !== undefined) completeWithSums(chunks, { sums, needs, tile: alongX(square(0, width)) });
+  /** The first chunk that reads a value. */
+  const readers = new Map<string, number>();
+  chunks.forEach(({ exchanged: places, kept, cells }, index) => {
+    const read = (step: Step, place: Place): void => {
+      const key = `${shifted(place, ...step)}`;
+      if (!readers.has(key)) readers.set(key, index);
+    };
+    for (const place of places) read([0, 0], place);
+    for (const { index: which, place } of kept) {
+      for (const step of sums!.kept[which].values) read(step, place);
+    }
+    const taps = sums?.cell.values ??
+      tapsOf(update).filter(({ ago }) => ago === 0).map(({ offset: [x, y] }): Step => [x, y]);
+    for (const place of cells) for (const step of taps) read(step, place);
+  });
+  return chunks.map((chunk, index) => ({
+    ...chunk,
+    loads: needs.loads.filter((place) => {
+      const reader = readers.get(`${place}`) ?? chunks.length - 1; // where none: the next tier's G
+      return Math.max(0, reader - lookahead) === index;
+    }),
+  }));
+}
+
+/** Values that are alive at once in a tier with kept sums, at most: what a thread with 1 z needs registers for. */
+export function mostAlive(update: Update, shape: VisitShape): number {
+  const { slope, width, perChunk, lookahead } = shape;
+  const key = `${slope} ${width} ${perChunk} ${lookahead}`;
+  return remembered(knownAlive, update, key, () => countAlive(update, shape));
+}
+
+function countAlive(update: Update, shape: VisitShape): number {
+  const sums = sumsOf(update)!;
+  const { slope, width } = shape;
+  const tile = square(0, width);
+  const previous = readsPrevious(update);
+  let moment = 0;
+  const born = new Map<string, number>(), dies = new Map<string, number>();
+  const make = (name: string): void => void born.set(name, moment);
+  const use = (name: string): void => void dies.set(name, moment);
+  const useAll = ({ values, kept }: Reads, place: Place): void => {
+    for (const step of values) use(`f ${shifted(place, ...step)}`);
+    for (const { index, step } of kept) use(`${index} ${shifted(place, ...step)}`);
+  };
+  for (const place of square(-slope, width - slope)) make(`f ${place}`);
+  if (previous) { for (const place of tile) make(`g ${place}`); }
+  for (const { loads, exchanged, kept, cells } of visitTier(update, shape)) {
+    moment++;
+    for (const place of loads) make(`f ${place}`);
+    for (const place of exchanged) use(`f ${place}`);
+    for (const { index, place } of kept) {
+      moment++;
+      useAll(sums.kept[index], place);
+      make(`${index} ${place}`);
+    }
+    for (const place of cells) {
+      moment++;
+      useAll(sums.cell, place);
+      if (previous) use(`g ${place}`);
+      make(`n ${place}`);
+    }
+  }
+  moment++;
+  for (const place of tile) use(`n ${place}`);
+  if (previous) { for (const place of square(slope, width + slope)) use(`f ${place}`); }
+  const change = new Array<number>(moment + 2).fill(0);
+  for (const [name, from] of born) {
+    const to = dies.get(name);
+    if (to === undefined) continue;
+    change[from]++;
+    change[to]--; // what is made of it may take its register
+  }
+  let alive = 0, most = 0;
+  for (const by of change) most = Math.max(most, alive += by);
+  return most;
+}
+
+/** Finds after which chunk each kept value and each cell has all that it needs. */
+function completeWithSums(
+  chunks: { exchanged: readonly Place[]; kept: readonly KeptPlace[]; cells: readonly Place[] }[],
+  { sums, needs, tile }: { sums: TorreSums; needs: TierNeeds; tile: readonly Place[] },
+): void {
+  const isExchanged = new Set(needs.exchanged.map(String));
+  const arrived = new Set<string>(), found = new Set<string>();
+  const isReady = ({ values, kept }: Reads, place: Place): boolean =>
+    values.every((step) => {
+      const key = `${shifted(place, ...step)}`;
+      return arrived.has(key) || !isExchanged.has(key);
+    }) && kept.every(({ index, step }) => found.has(`${index} ${shifted(place, ...step)}`));
+  let waiting = needs.kept.flatMap((places, index) => places.map((place): KeptPlace => ({ index, place })));
+  let cells = tile;
+  for (const chunk of chunks) {
+    for (const place of chunk.exchanged) arrived.add(`${place}`);
+    const complete: KeptPlace[] = [];
+    waiting = waiting.filter((one) => {
+      if (!isReady(sums.kept[one.index], one.place)) return true;
+      found.add(`${one.index} ${one.place}`);
+      complete.push(one);
+      return false;
+    });
+    chunk.kept = complete;
+    chunk.cells = cells.filter((place) => isReady(sums.cell, place));
+    cells = cells.filter((place) => !isReady(sums.cell, place));
+  }
+}
+
+/** What was found for the key before, for an enumeration asks again and again. */
+function remembered<T>(
+  known: WeakMap<Update, Map<string, T>>,
+  update: Update,
+  key: string,
+  find: () => T,
+): T {
+  const results = known.get(update) ?? new Map<string, T>();
+  known.set(update, results);
+  const result = results.get(key) ?? find();
+  results.set(key, result);
+  return result;
+}
+
+function enter(places: Map<string, Place>, step: Step, from: Place): void {
+  const place = shifted(from, ...step);
+  places.set(`${place}`, place);
+}
+
+/** The places by growing x, then y. */
+function alongX(places: Iterable<Place>): Place[] {
+  return [...places].sort(([a, b], [c, d]) => a + b - c - d || a - b - c + d);
+}

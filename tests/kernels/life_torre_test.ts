@@ -1,0 +1,318 @@
+/**
+ * Torres of 3D Life and other updates whose taps lie off the axes along z: those reach a thread as sums of a column.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import fc from "fast-check";
+import {
+  add,
+  constant,
+  type Expression,
+  multiply,
+  partial,
+  subtract,
+  tap,
+} from "../../kernels/expression.ts";
+import { life } from "../../kernels/stencils/life.ts";
+import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { updateOf } from "../../kernels/update.ts";
+import { initialCells } from "../../tuner/backends/reference.ts";
+import { runReference } from "../../kernels/reference.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
+
+type TorreValues = [
+  dts: number,
+  nt: number,
+  bands: number,
+  zPerThread: number,
+  threads: number,
+  chunk: number,
+  unroll: number,
+  lookahead: number,
+];
+
+function torreCase(stencil: Stencil, grid: Grid, values: TorreValues, runs: readonly number[]): OracleCase {
+  const [dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead] = values;
+  const parameters = { dts, nt, bands, zPerThread, threads, chunk, unroll, lookahead };
+  return { traversal: diamondTorre, stencil, grid, parameters, runs };
+}
+
+/** Busy for many steps: neither everything nor nothing lives. */
+const BUSY = "4-9/3-14";
+/** Life is born where nothing is, in every other step everywhere: what lies outside must stay empty. */
+const FROM_NOTHING = "0/0-26";
+const BLINKING = "0-3/26";
+
+// W = 4 · DTS cells along u and v; a torre of Nt tiers slants over 2 · Nt cells of x.
+const LIFE = ([
+  ["5/2-7", [1, 1, 1], [1, 2, 1, 1, 1, 2, 1, 99], [1, 2, 3]],
+  [FROM_NOTHING, [1, 1, 1], [1, 4, 1, 4, 1, 4, 2, 0], [4, 5]],
+  [BUSY, [13, 17, 11], [1, 4, 1, 1, 11, 8, 1, 1], [3, 5]],
+  ["5/2-7", [13, 17, 11], [1, 8, 1, 1, 32, 16, 1, 0], [7, 9]], // threads beyond the end of z
+  [FROM_NOTHING, [7, 11, 13], [1, 4, 1, 2, 7, 4, 2, 0], [4, 3]], // 3 steps: one is left over
+  [BLINKING, [11, 7, 19], [1, 4, 1, 4, 5, 8, 1, 2], [4, 3]],
+  [BUSY, [29, 5, 17], [1, 2, 4, 1, 17, 4, 1, 99], [9]],
+  [BUSY, [31, 3, 23], [1, 4, 2, 2, 12, 16, 2, 1], [8, 5]],
+  [BLINKING, [3, 19, 37], [1, 6, 1, 1, 37, 8, 2, 2], [7]], // Nx < the slant; z longer than a warp
+  [FROM_NOTHING, [1, 23, 5], [1, 2, 1, 2, 3, 4, 1, 1], [2, 3]], // a single slice
+  [BUSY, [17, 1, 9], [1, 4, 1, 4, 3, 8, 2, 99], [5, 4]], // a single row
+  [BUSY, [19, 13, 1], [1, 4, 1, 1, 1, 16, 1, 1], [6]],
+  [BUSY, [7, 11, 13], [2, 4, 1, 4, 4, 16, 1, 1], [4, 3]],
+  [FROM_NOTHING, [13, 9, 11], [2, 6, 1, 1, 11, 32, 1, 0], [5, 8]], // Ny = W + 1
+  [BLINKING, [5, 7, 29], [2, 2, 1, 2, 15, 8, 1, 99], [3]], // thinner than a tile
+] satisfies [rule: string, grid: Grid, values: TorreValues, runs: number[]][]).map(
+  ([rule, grid, values, runs]) => torreCase(life(rule), grid, values, runs),
+);
+
+for (const one of LIFE) {
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
+}
+
+Deno.test("the cases above cover every small value of each parameter, and life goes on in them", () => {
+  const valuesOf = (name: string): number[] =>
+    [...new Set(LIFE.map(({ parameters }) => parameters[name]))].sort((a, b) => a - b);
+  assertEquals(valuesOf("dts"), [1, 2]);
+  assertEquals(valuesOf("bands"), [1, 2, 4]);
+  assertEquals(valuesOf("zPerThread"), [1, 2, 4]);
+  assertEquals(valuesOf("unroll"), [1, 2]);
+  assertEquals(valuesOf("lookahead"), [0, 1, 2, 99]);
+  const alive = (cells: Float32Array): number => cells.reduce((sum, cell) => sum + cell) / cells.length;
+  for (const rule of [BUSY, FROM_NOTHING]) {
+    const grid: Grid = [7, 11, 13];
+    const start = initialCells({ grid, stencil: life(rule) }, { kind: "binary", seed: 1 });
+    const { update } = life(rule);
+    const end = runReference({ current: start, previous: start }, {
+      update,
+      grid,
+      boundary: "zero",
+      steps: 7,
+    });
+    assert(alive(end.current) > 0.05, rule);
+  }
+});
+
+/** Σ weight · term. */
+function weighted(...terms: [weight: number, term: Expression][]): Expression {
+  const [first, ...rest] = terms.map(([weight, term]) => multiply(constant(weight), term));
+  return add(first, ...rest);
+}
+
+function stencilOf(title: string, update: Expression): Stencil {
+  return { ...wave(2), title, update: updateOf(update) };
+}
+
+const COLUMN = weighted([2, tap(0, 0, -1)], [-1, tap(0, 0, 0)], [1, tap(0, 0, 1)]);
+const LONG_COLUMN = weighted([1, tap(0, 0, -2)], [-1, tap(0, 0, 3)], [2, tap(0, 0, 1)]);
+const SLICE = weighted([1, partial(COLUMN, 0, 1, 0)], [-2, partial(COLUMN, 0, -1, 0)], [1, tap(1, 0, 0)]);
+
+const lopsidedBox = stencilOf(
+  "a lopsided box and the level before",
+  subtract(
+    weighted(
+      [1, partial(COLUMN, 1, 1, 0)],
+      [-1, partial(COLUMN, 1, -1, 0)],
+      [1, partial(COLUMN, -1, 0, 0)],
+      [-1, partial(COLUMN, 0, 0, 0)],
+    ),
+    tap(0, 0, 0, 1),
+  ),
+);
+const mixed = stencilOf(
+  "taps of the own column and of the slice beside sums of sums",
+  weighted(
+    [1, tap(0, 0, 1)],
+    [-1, tap(0, 0, -2)],
+    [1, tap(1, 1, 0)],
+    [1, partial(COLUMN, -1, 1, 0)],
+    [-1, partial(SLICE, 1, 0, 0)],
+    [1, partial(SLICE, -1, 0, 0)],
+  ),
+);
+const twoColumns = stencilOf(
+  "two columns, one of them further along z than a thread's cells",
+  weighted([1, partial(LONG_COLUMN, 1, 0, 0)], [-1, partial(LONG_COLUMN, 0, -1, 0)], [
+    1,
+    partial(COLUMN, -1, 0, 0),
+  ]),
+);
+const shiftedColumn = stencilOf(
+  "a sum of the own column further along z",
+  weighted([1, partial(COLUMN, 0, 0, 1)], [-1, partial(COLUMN, 1, 0, 0)], [
+    1,
+    partial(tap(0, 1, 0), 0, 1, 0),
+  ]),
+);
+
+const MIXTURES = [
+  torreCase(lopsidedBox, [11, 9, 13], [1, 4, 1, 1, 13, 8, 2, 1], [2, 2]),
+  torreCase(lopsidedBox, [7, 12, 10], [1, 4, 1, 4, 3, 4, 1, 0], [3]),
+  torreCase(mixed, [9, 11, 13], [1, 4, 1, 2, 7, 8, 1, 1], [2, 1]),
+  torreCase(mixed, [5, 13, 7], [1, 2, 1, 1, 7, 4, 2, 99], [3]),
+  torreCase(twoColumns, [11, 5, 17], [2, 4, 1, 1, 17, 4, 1, 1], [3]),
+  torreCase(twoColumns, [6, 7, 19], [1, 4, 1, 2, 10, 2, 2, 0], [3]),
+  torreCase(twoColumns, [6, 7, 19], [2, 4, 1, 4, 5, 8, 2, 1], [3]),
+  torreCase(shiftedColumn, [8, 9, 11], [1, 2, 1, 2, 6, 8, 1, 2], [3]),
+];
+
+for (const one of MIXTURES) {
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(one)}`, (gpu) => assertExact(gpu, one));
+}
+
+const smallLife = fc.record({
+  grid: fc.tuple(
+    fc.integer({ min: 1, max: 14 }),
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 19 }),
+  ),
+  runs: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 2 }),
+  rule: fc.constantFrom("5/2-7", BUSY, FROM_NOTHING, BLINKING),
+  bands: fc.constantFrom(1, 2),
+  zPerThread: fc.constantFrom(1, 2, 4),
+  rounded: fc.boolean(),
+  unroll: fc.constantFrom(1, 2),
+  chunk: fc.constantFrom(3, 8, 13, 16),
+  lookahead: fc.constantFrom(0, 1, 99),
+});
+
+testOnGpu("torres of any small case of life equal the oracle bit for bit", async (gpu) => {
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(smallLife, async ({ grid, runs: steps, rule, rounded, bands, zPerThread, ...rest }) => {
+      const least = Math.ceil(grid[2] / zPerThread);
+      const threads = rounded ? Math.ceil(least / 32) * 32 : least;
+      const { chunk, unroll, lookahead } = rest;
+      const values: TorreValues = [1, 4, bands, zPerThread, threads, chunk, unroll, lookahead];
+      const one = torreCase(life(rule), grid, values, steps);
+      const problem: Problem = { stencil: one.stencil, grid, boundary: "zero", steps: Math.max(...steps) };
+      fc.pre(diamondTorre.infeasible(problem, one.parameters, gpu.limits) === undefined);
+      await assertExact(gpu, one);
+      runs++;
+    }),
+    { seed: 20_261_121, numRuns: 8, endOnFailure: true },
+  );
+  assertEquals(runs, 8);
+});
+
+const PROBLEM: Problem = { stencil: life(), grid: [384, 2640, 128], boundary: "zero", steps: 96 };
+const LIMITS: DeviceLimits = {
+  maxStorageBufferBindingSize: 2 ** 31,
+  maxBufferSize: 2 ** 32,
+  maxComputeWorkgroupStorageSize: 49_152,
+  maxComputeInvocationsPerWorkgroup: 1024,
+  maxComputeWorkgroupSizeX: 1024,
+  maxComputeWorkgroupSizeY: 1024,
+  maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65_535,
+};
+const PARAMETERS = {
+  dts: 3,
+  nt: 24,
+  bands: 4,
+  zPerThread: 1,
+  threads: 128,
+  chunk: 8,
+  unroll: 1,
+  lookahead: 1,
+};
+
+Deno.test("taps off the axes along z are refused but in partial sums of their own column", () => {
+  const refusal = (...terms: Expression[]): string | undefined => {
+    const update = add(tap(1, 0, 0), ...terms);
+    return diamondTorre.refuse({ ...PROBLEM, stencil: stencilOf("some taps", update) });
+  };
+  const stray =
+    "a tap lies off the axes along z: threads exchange only a cell's own column and what is summed in one";
+  assertEquals(diamondTorre.refuse(PROBLEM), undefined);
+  assertEquals(refusal(partial(COLUMN, 1, 1, 0)), undefined);
+  assertEquals(refusal(partial(SLICE, 1, 0, 0), tap(0, 0, 2)), undefined);
+  assertEquals(refusal(partial(COLUMN, 0, 0, 1)), undefined); // the own column, taken apart
+  assertEquals(refusal(tap(1, 0, 1)), stray);
+  assertEquals(refusal(partial(COLUMN, 1, 0, 1)), stray); // no sum of its own place
+  assertEquals(refusal(partial(SLICE, 0, 0, 1)), stray);
+  assertEquals(refusal(partial(add(tap(0, 0, 1), tap(0, 1, 1)), 0, 0, 0)), stray); // no sum of one column
+  assertEquals(
+    refusal(partial(add(tap(0, 0, 1, 1), tap(0, 0, 0)), 1, 0, 0)),
+    "a tap one step ago lies off the cell itself: a torre keeps only the cell's own",
+  );
+});
+
+Deno.test("infeasible parameters of torres with sums are told with the reason", () => {
+  const why = (changes: Partial<typeof PARAMETERS>, limits = LIMITS): string | undefined =>
+    diamondTorre.infeasible(PROBLEM, { ...PARAMETERS, ...changes }, limits);
+  assertEquals(why({}), undefined);
+  assertEquals(why({ lookahead: 99 }), undefined);
+  assertEquals(why({ dts: 1, chunk: 32 }), "a chunk of 32 is more than the 26 places that a tier exchanges");
+  // two halves of 8 places, 128 threads and one at each end; of four cells a thread exchanges the outer two
+  const holding = (bytes: number): DeviceLimits => ({ ...LIMITS, maxComputeWorkgroupStorageSize: bytes });
+  assertEquals(why({}, holding(2 * 8 * 130 * 4)), undefined);
+  assertEquals(
+    why({}, holding(2 * 8 * 130 * 4 - 1))?.split(",")[0],
+    `${2 * 8 * 130 * 4} bytes of workgroup memory`,
+  );
+  const four = { zPerThread: 4, threads: 32 };
+  assertEquals(why(four, holding(2 * 8 * 34 * 2 * 4)), undefined);
+  assertEquals(
+    why(four, holding(2 * 8 * 34 * 2 * 4 - 1))?.split(",")[0],
+    `${2 * 8 * 34 * 2 * 4} bytes of workgroup memory`,
+  );
+});
+
+/** What the loop's body of a plan really does, read from its text. */
+function readBody(parameters: typeof PARAMETERS): {
+  exchanges: number;
+  loads: number;
+  stores: number;
+  alive: number;
+} {
+  const { code } = diamondTorre.plan(PROBLEM, parameters).shaders[0];
+  const [start, body] = code.split("for (var tier = 0;");
+  const count = (pattern: RegExp): number => [...body.matchAll(pattern)].length;
+  const loop = body.split("}\n}")[0].split("x += S;")[0].split("\n");
+  // a value lives from where it is named first to where it is named last
+  const first = new Map<string, number>(), last = new Map<string, number>();
+  for (const [, name] of start.matchAll(/var (f_\w+) =/g)) first.set(name, 0);
+  loop.forEach((line, index) => {
+    for (const [name] of line.matchAll(/\b(?:f|l0|s0_\d|n0)_m?\d+_m?\d+\b/g)) {
+      if (!first.has(name)) first.set(name, index);
+      last.set(name, index);
+    }
+  });
+  const alive = loop.map((_, index) =>
+    [...last].filter(([name, to]) => first.get(name)! <= index && index < to).length
+  );
+  return {
+    exchanges: count(/exchange\[/g),
+    // each is written twice, for even tiers and for odd ones
+    loads: count(/l0_\w+ = (?:now|before)\[/g) / 2,
+    stores: count(/^ *(?:now|before)\[.*\] = n0_/gm) / 2,
+    alive: Math.max(...alive),
+  };
+}
+
+Deno.test("the demand counts what the shader does", () => {
+  for (
+    const [dts, zPerThread, chunk, lookahead] of [[1, 1, 4, 0], [2, 2, 8, 1], [2, 4, 16, 99], [3, 1, 8, 1]]
+  ) {
+    const parameters = { ...PARAMETERS, dts, zPerThread, threads: 128 / zPerThread, chunk, lookahead };
+    const demand = diamondTorre.demand(PROBLEM, parameters);
+    const { exchanges, loads, stores, alive } = readBody(parameters);
+    const cells = (4 * dts) ** 2 / 2;
+    assertEquals(demand.exchangesPerUpdate, exchanges / (cells * zPerThread));
+    // the ends of a torre come on top
+    assertLess(4 * (loads + stores) / cells, demand.bytesPerUpdate);
+    assertLess(demand.bytesPerUpdate, 4 * (loads + stores) / cells + 4);
+    assertLess(Math.abs((demand.registersPerThread - 20) / zPerThread - alive), 5 + alive / 20);
+  }
+});
+
+Deno.test("the parameters to try of life are those whose values fit in registers", () => {
+  const { dts, lookahead, chunk } = diamondTorre.parameterLists(PROBLEM, LIMITS);
+  assertEquals(dts, [1, 2, 3, 4, 5]);
+  assertEquals(lookahead.includes(0) && lookahead.includes(1), true);
+  assertEquals(chunk.includes(32), true);
+});
