@@ -24,6 +24,7 @@ import {
   type Fields,
   isObject,
   noteNotNumbers,
+  parameterValueSchema,
   parseJson,
   wantNumber,
   wantText,
@@ -67,9 +68,6 @@ export const RECORD_FIELDS: ReadonlySet<string> = new Set([
 /** Kernel Tuner before 0.4 wrote this time, ms, for a configuration that failed. */
 const FAILED_TIME = 1e20;
 
-const parameterValue = z.union([z.number(), z.string().max(1000), z.boolean(), z.null()], {
-  error: "a number, a text, true, false or null",
-});
 const text = z.string("a text").max(4000, "a text of at most 4000 characters");
 
 const headerSchema = z.looseObject({
@@ -79,7 +77,7 @@ const headerSchema = z.looseObject({
     1000,
     "at most 1000 names",
   ),
-  tune_params: z.record(text, z.array(parameterValue, "a list of values"), "lists of values by name"),
+  tune_params: z.record(text, z.array(parameterValueSchema, "a list of values"), "lists of values by name"),
   objective: z.union([text, z.array(text).min(1)], "a name or a list of names").optional(),
   cache: z.custom<Fields>(isObject, "an object with a record for each configuration"),
 });
@@ -132,6 +130,8 @@ export function readKernelTuner(content: string, source: string): SpaceReading {
   const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = header;
   for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
   const repeated = closed.records - cache.length;
+  const lists = parameters.map(({ values }) => new Set(values));
+  const outside = records.filter(({ values }) => values.some((value, i) => !lists[i].has(value))).length;
   return {
     space: {
       kernel: kernel_name,
@@ -149,6 +149,7 @@ export function readKernelTuner(content: string, source: string): SpaceReading {
     notes: [
       ...(closed.torn ? ["the last record was cut off while it was written: left out"] : []),
       ...(repeated > 0 ? [`${repeated} records repeat the key of another: the last of each counts`] : []),
+      ...(outside > 0 ? [`${outside} records have values that tune_params does not list`] : []),
       ...noteNotNumbers(parsed.notNumbers),
       ...(legacyFailures > 0
         ? [
@@ -195,7 +196,7 @@ function readRecord(key: string, fields: Fields, context: RecordContext): SpaceR
   const { parameters, objectives, source, path } = context;
   const values = parameters.map(({ name }): ParameterValue => {
     const value = fieldOf(fields, name);
-    const { success, data } = parameterValue.safeParse(value);
+    const { success, data } = parameterValueSchema.safeParse(value);
     if (!success) throw fault(source, `${path}.${name}`, "the parameter's value", value);
     return data;
   });
@@ -239,7 +240,8 @@ function readRecord(key: string, fields: Fields, context: RecordContext): SpaceR
     timestamp: timestamp === undefined || timestamp === null
       ? null
       : wantText(timestamp, { source, path: `${path}.timestamp` }),
-    correctness: failure === null ? 1 : 0,
+    // Kernel Tuner takes a wrong result for a failure to run, and writes 1 into its T4 files always
+    correctness: 1,
     ...(key === pythonKey(values) ? {} : { key }),
   };
 }

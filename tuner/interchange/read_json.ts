@@ -4,11 +4,19 @@
  * @module
  */
 import { gunzipSync } from "node:zlib";
+import * as z from "zod";
 import { describeValue, firstLine } from "../profile/check_record.ts";
 import { ProfileError } from "../profile/profile_error.ts";
+import type { ParameterValue } from "./recorded_space.ts";
 
 /** Most that a file may hold once unpacked, in bytes; a text of V8 cannot be longer. */
 const MAX_BYTES = 500_000_000;
+
+/** A parameter's value in a file. */
+export const parameterValueSchema: z.ZodType<ParameterValue> = z.union(
+  [z.number(), z.string().max(1000), z.boolean(), z.null()],
+  { error: "a number, a text, true, false or null" },
+);
 
 /** The error of a file: where in it, what was wanted, what was found. */
 export function fault(source: string, where: string, wanted: string, found: unknown): ProfileError {

@@ -15,8 +15,17 @@
 import * as z from "zod";
 import { checkRecord, firstLine } from "../profile/check_record.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { fault, fieldOf, type Fields, isObject, noteNotNumbers, parseJson, wantText } from "./read_json.ts";
-import type { JsonObject, JsonValue, RecordedSpace, SpaceReading } from "./recorded_space.ts";
+import {
+  fault,
+  fieldOf,
+  type Fields,
+  isObject,
+  noteNotNumbers,
+  parameterValueSchema,
+  parseJson,
+  wantText,
+} from "./read_json.ts";
+import type { JsonObject, JsonValue, ParameterValue, RecordedSpace, SpaceReading } from "./recorded_space.ts";
 import { readResult, type ResultReading, type T4Notes, unitMs, UNITS } from "./t4_result.ts";
 
 /** Version of the schema that is read and written. */
@@ -35,7 +44,7 @@ const carriedSchema = z.strictObject({
   device_name: text.nullable(),
   kernel_name: text.nullable(),
   problem_size: z.unknown(),
-  parameters: z.array(z.strictObject({ name: text, values: z.array(z.unknown()) })),
+  parameters: z.array(z.strictObject({ name: text, values: z.array(parameterValueSchema) })),
   cache_header: z.custom<Fields>(isObject, "an object"),
 });
 
@@ -107,7 +116,7 @@ function assemble(
     ? undefined
     : checkRecord(carriedSchema, recorded_space, `${source}: metadata.recorded_space`);
   /** Values of every parameter, in the order in which they first occur. */
-  const tried = new Map<string, Set<unknown>>(
+  const tried = new Map<string, Set<ParameterValue>>(
     (carried?.parameters ?? []).map(({ name, values }) => [name, new Set(values)]),
   );
   for (const { configuration } of readings) {
@@ -130,7 +139,7 @@ function assemble(
     objectives,
     parameters: names.map((name) => ({
       name,
-      values: [...tried.get(name)!] as (number | string | boolean | null)[],
+      values: [...tried.get(name)!],
     })),
     records,
     facet: (facet ?? null) as JsonValue,

@@ -4,7 +4,16 @@
  * @module
  */
 import { readTimes, wantTime } from "./kernel_tuner.ts";
-import { checkNumbers, fault, fieldOf, type Fields, isObject, wantNumber, wantText } from "./read_json.ts";
+import {
+  checkNumbers,
+  fault,
+  fieldOf,
+  type Fields,
+  isObject,
+  parameterValueSchema,
+  wantNumber,
+  wantText,
+} from "./read_json.ts";
 import {
   type JsonValue,
   type Overhead,
@@ -127,16 +136,19 @@ function readInvalidity(value: unknown, { source, path }: ResultContext): SpaceF
   return failure;
 }
 
-function readConfiguration(value: unknown, { source, path }: ResultContext): Map<string, ParameterValue> {
+function readConfiguration(
+  value: unknown,
+  { source, path, notes }: ResultContext,
+): Map<string, ParameterValue> {
   if (!isObject(value)) throw fault(source, `${path}.configuration`, "values by name", value);
   const entries = Object.entries(value).map(([name, value]): [string, ParameterValue] => {
-    const isValue = value === null || typeof value === "boolean" || typeof value === "string" ||
-      (typeof value === "number" && Number.isFinite(value));
-    if (!isValue) {
+    const { success, data } = parameterValueSchema.safeParse(value);
+    if (!success) {
       const wanted = "a number, a text, true, false or null";
       throw fault(source, `${path}.configuration.${name.slice(0, 80)}`, wanted, value);
     }
-    return [name, value as ParameterValue];
+    if (data === null) count(notes, "a parameter that is null was read as one that does not apply");
+    return [name, data];
   });
   return new Map(entries);
 }
