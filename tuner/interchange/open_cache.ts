@@ -26,8 +26,7 @@ export interface ClosedCache {
  *
  * @param text the file's content
  * @param source what to call it in errors
- * @throws {ProfileError} in one line, if it was cut off before the first record could begin, or goes on after
- *   its end
+ * @throws {ProfileError} in one line, if it was cut off before the first record could begin
  *
  * @example
  * ```ts
@@ -60,9 +59,10 @@ export function closeCache(text: string, source: string): ClosedCache {
         whole = i + 1;
         records++;
       }
-      if (open.length === 0) return endedAt(i + 1);
-      // the cache is closed; what follows it is the file's header going on
-      if (whole >= 0 && open.length < RECORD_DEPTH - 1) return { text, torn: false, records };
+      // the cache is closed, or there is none; what follows is for the JSON reader
+      if (open.length === 0 || (whole >= 0 && open.length < RECORD_DEPTH - 1)) {
+        return { text, torn: false, records };
+      }
     }
   }
   if (whole < 0) {
@@ -73,15 +73,6 @@ export function closeCache(text: string, source: string): ClosedCache {
   }
   const rest = text.slice(whole).trim();
   return { text: `${text.slice(0, whole)}}}`, torn: rest !== "" && rest !== ",", records };
-
-  function endedAt(end: number): ClosedCache {
-    const rest = text.slice(end).trim();
-    if (rest === "") return { text, torn: false, records };
-    throw new ProfileError(
-      `Cannot read ${source}: wanted nothing after its end at character ${end}, ` +
-        `found ${JSON.stringify(rest.slice(0, 40))}`,
-    );
-  }
 }
 
 /** Whether the brace at this place opens the value of a field named "cache". */
