@@ -19,7 +19,7 @@ import { ifGiven, readGrid, readNumber } from "./option_values.ts";
 import { parseOptions, renderHelp } from "./parse_options.ts";
 import { readBytes, required } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
-import { describeConfiguration } from "./summary.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import { UserError } from "./user_error.ts";
 
 const OPTIONS = {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { Configuration, Measurement } from "../configuration.ts";
+import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../device.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import type { TuneOutcome } from "../tune.ts";
 import {
   formatBandwidth,
@@ -123,13 +124,4 @@ function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: num
   return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
 }
 
-/** A configuration in one line. */
-export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
-  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
-  if (gpuSlices === 0) return cpu;
-  const gpu = `${traversal} ${values}`.trim();
-  if (cpuSlices === 0) return gpu;
-  return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
-}
+export { describeConfiguration };
