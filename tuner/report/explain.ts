@@ -81,7 +81,9 @@ function movesLess(winner: Point, stepwise: Point): string {
 function againstRoof({ winner, copyBytesPerSecond }: EntryView): Html | undefined {
   if (winner.roof === undefined || copyBytesPerSecond === null) return undefined;
   const fraction = winner.cellsPerSecond / winner.roof;
-  const verdict = fraction >= 0.85
+  const verdict = fraction > 1
+    ? "More than all of it: part of the data stays in the caches, where copies do not reach."
+    : fraction >= 0.85
     ? "Memory is what limits it: only a traversal that moves less could be much faster."
     : fraction >= 0.5
     ? "Memory is close to the limit, but not all of it: waiting, exchanging values and registers cost the rest."

@@ -99,18 +99,30 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
     `${formatRate(low * 1e9)} to ${formatRate(high * 1e9)}; the best at ${y} ${best.y}, ${x} ${best.x}.`;
   const step = (gcells: number): number =>
     high === low ? STEPS - 1 : Math.min(STEPS - 1, Math.floor((gcells - low) / (high - low) * STEPS));
+  const measured = new Set(cells.map((cell) => `${cell.x},${cell.y}`));
+  const empty = xs.flatMap((x) => ys.map((y) => ({ x, y }))).filter((cell) =>
+    !measured.has(`${cell.x},${cell.y}`)
+  );
   const chart = drawChart(label, (layout) => {
     const size = isLarge ? 44 : 34;
     return {
-      height: 64 + size * ys.length,
+      height: 48 + size * ys.length,
       marginLeft: 48,
-      marginTop: 26,
+      marginTop: 6,
       marginBottom: 38,
       padding: 0.04,
       x: { type: "band", domain: [...xs], label: `${titles.x} →`, tickFormat: String },
       y: { type: "band", domain: [...ys].reverse(), label: `↑ ${titles.y}`, tickFormat: String },
       color: { type: "identity" },
       marks: [
+        Plot.cell(empty, {
+          x: "x",
+          y: "y",
+          stroke: "var(--line)",
+          strokeDasharray: "2,3",
+          rx: 3,
+          inset: 0.5,
+        }),
         Plot.cell(cells, {
           x: "x",
           y: "y",
@@ -149,12 +161,32 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
     { title: "best rate", isNumber: true },
     { title: "measured", isNumber: true },
   ], rows);
-  const caption = html`best Gcells/s for each pair${
+  const caption = html`the best rate of each pair${
     isLarge ? ` (${name}); the outlined cell holds the fastest of all` : ""
   }.`;
   return html`<div class="${isLarge ? "map large" : "map"}">${
-    figure(`${titles.y} × ${titles.x}:`, caption, chart, tableBehind(`Table of ${y} × ${x}`, behind))
+    figure(
+      `${titles.y} × ${titles.x}:`,
+      caption,
+      scale(low, high),
+      chart,
+      tableBehind(`Table of ${y} × ${x}`, behind),
+    )
   }</div>`;
+}
+
+/** What the colours mean. */
+function scale(low: number, high: number): Html {
+  const swatches = Array.from({ length: STEPS }, (_, i) => html`<i style="background:var(--heat-${i})"></i>`);
+  const rate = (gcells: number): string => formatRate(gcells * 1e9).replace(" Gcells/s", "");
+  return html`
+    <p
+      class="scale">${rate(
+        low,
+      )} <span aria-hidden="true">${swatches}</span><span class="unseen"> to </span> ${rate(
+        high,
+      )} Gcells/s</p>
+  `;
 }
 
 function cellsOf(points: readonly Point[], x: string, y: string): Cell[] {

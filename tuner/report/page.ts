@@ -142,7 +142,7 @@ function headline({ entry: { configuration, result, tieSet }, winner }: EntryVie
   const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = result;
   const [value, unit] = formatRate(cellsPerSecond).split(" ");
   const tiles: [string, string, string][] = [
-    [value, unit, `95% between ${formatRate(low)} and ${formatRate(high)}`],
+    [value, unit, `95% between ${formatRate(low).split(" ")[0]} and ${formatRate(high).split(" ")[0]}`],
     ...(speedupOverStepwise === null
       ? []
       : [[formatFactor(speedupOverStepwise), "", "the best stepwise kernel"] as [string, string, string]]),

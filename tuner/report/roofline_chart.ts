@@ -42,12 +42,13 @@ export function rooflineFigure(view: EntryView): Html {
     (winner.roof === undefined
       ? ""
       : `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`);
+  const tied = placed.some(({ isTied }) => isTied) ? " and those that tie with it" : "";
   const chart = drawChart(label, (layout) => options(placed, { view, layout, names }));
   return figure(
     "Roofline.",
     html`Each mark is a measured configuration; the line is what copying ${
       formatBandwidth(copyBytesPerSecond)
-    } allows. Farther right: fewer bytes per cell update. Distance below the line: what something else than memory costs.${
+    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory. The ring marks the fastest${tied}.${
       left > 0
         ? html`
           ${formatCount(left)} configurations with the CPU or unknown kernels are not in it.
@@ -102,7 +103,14 @@ function options(
       ticks: compact ? 3 : 6,
       tickFormat: ".3~g",
     },
-    y: { type: "log", domain: y, label: "↑ Gcells/s", ticks: 5, tickFormat: "~s", grid: true },
+    y: {
+      type: "log",
+      domain: y,
+      label: "↑ Gcells/s",
+      ticks: 5,
+      tickFormat: (n: number) => n >= 1000 ? formatCount(n) : String(Number(n.toPrecision(3))),
+      grid: true,
+    },
     color: { type: "identity" },
     marks: [
       Plot.line([[x[0], x[0] * bandwidth], [x[1], x[1] * bandwidth]], {
@@ -137,9 +145,11 @@ function options(
       Plot.text(marked.filter(({ isWinner }) => isWinner).map(at), {
         x: "updatesPerByte",
         y: "gcells",
-        text: ({ gcells }: { gcells: number }) => `fastest: ${formatRate(gcells * 1e9)}`,
-        dx: -16,
-        textAnchor: "end",
+        text: ({ gcells }: { gcells: number }) =>
+          compact ? formatRate(gcells * 1e9).split(" ")[0] : formatRate(gcells * 1e9),
+        dx: 12,
+        dy: -12,
+        textAnchor: "start",
         fill: "var(--accent)",
         stroke: "var(--paper)",
         strokeWidth: 4,

@@ -13,7 +13,7 @@ export const STYLE = `
     --paper: #14171a; --panel: #1b1f24; --ink: #e8e6e1; --muted: #a4abb3; --line: #343a41;
     --accent: #ff8a75; --link: #8ec1ff;
     --series-0: #6cb0f5; --series-1: #f2a65a; --series-2: #6fcf97; --series-3: #c99bee; --series-4: #e3c567; --series-5: #63cfd9; --series-6: #f08bb4;
-    --heat-0: #20262d; --heat-1: #21364a; --heat-2: #234a6b; --heat-3: #28608f; --heat-4: #3a7ab0; --heat-5: #5c9acd; --heat-6: #8fbde3; --heat-7: #cfe4f7;
+    --heat-0: #27313b; --heat-1: #253b50; --heat-2: #234a6b; --heat-3: #28608f; --heat-4: #3a7ab0; --heat-5: #5c9acd; --heat-6: #8fbde3; --heat-7: #cfe4f7;
     --heat-ink-0: #e8e6e1; --heat-ink-1: #e8e6e1; --heat-ink-2: #f4f3f0; --heat-ink-3: #ffffff; --heat-ink-4: #ffffff; --heat-ink-5: #000000; --heat-ink-6: #000000; --heat-ink-7: #000000;
     color-scheme: dark;
   }
@@ -43,7 +43,7 @@ code { font: .92em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .small { display: block; margin-top: 4px; font-size: 14px; color: var(--muted); }
 .reasons { margin: 0 0 18px; padding-left: 1.2em; max-width: 68ch; }
 .reasons li { margin: .55em 0; overflow-wrap: anywhere; }
-figure { margin: 0 0 20px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 16px; }
+figure { margin: 0 0 16px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 16px 16px 12px; }
 figcaption { margin-bottom: 10px; font-size: 15px; color: var(--muted); max-width: 72ch; }
 figcaption strong { color: var(--ink); }
 figure svg:not(.key) { display: block; width: 100%; height: auto; overflow: visible; }
@@ -54,15 +54,22 @@ figure text { white-space: pre; }
 .maps { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 16px; align-items: start; }
 .map.large { grid-column: 1 / -1; }
 details { margin: 10px 0; }
+figure details { margin: 6px 0 0; }
+.scale { display: flex; align-items: center; gap: 6px; margin: 0 0 6px; font-size: 13px; color: var(--muted); font-variant-numeric: tabular-nums; }
+.scale > span:first-child { display: inline-flex; border-radius: 4px; overflow: hidden; }
+.scale i { width: 18px; height: 10px; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 summary { cursor: pointer; color: var(--link); font-size: 15px; padding: 4px 0; }
 .more > summary, .all > summary { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 10px 16px; }
 .more[open] > summary, .all[open] > summary { margin-bottom: 12px; }
 .scroll { overflow: auto; max-height: 520px; margin: 8px 0; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); }
 nav .scroll { max-height: none; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding: 8px 12px; color: var(--muted); }
+caption { text-align: left; padding: 8px 12px; color: var(--muted); position: sticky; left: 0; max-width: min(900px, calc(100vw - 40px)); }
 th, td { padding: 6px 12px; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
 thead th { font-weight: 600; border-top: 0; background: var(--panel); position: sticky; top: 0; }
+td.text { min-width: 8em; }
+td.text:last-child { min-width: 15em; }
 .number { text-align: right; white-space: nowrap; }
 .card { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 28px; margin: 0; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 8px 18px; }
 .card div { padding: 8px 0; border-bottom: 1px solid var(--line); }
