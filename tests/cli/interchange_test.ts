@@ -28,7 +28,7 @@ Deno.test("the tasks export and import: a profile out and back through a packed 
     ]);
     assertEquals([exported.code, exported.stderr], [0, ""]);
     assert(
-      /^Wrote .*: T4 results, \d+ records, 0 failed\nNot carried over:\n  - /.test(exported.stdout),
+      /^Wrote .*: T4 results, \d+ records, 0 failed\nNot carried over:\n {2}- /.test(exported.stdout),
       exported.stdout,
     );
     const imported = await runTask("import", ["--from", t4, "--out", profile, "--json"]);

@@ -6,7 +6,7 @@
  */
 import { formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
-import { type Column, type Html, html, jsonBlock, table } from "./html.ts";
+import { type Column, type Html, jsonBlock, markup, table } from "./html.ts";
 import { failureWords } from "./words.ts";
 
 /** Rows that stand in the page itself. */
@@ -23,25 +23,29 @@ export function allMeasurements(view: EntryView): Html {
   const caption = `All ${formatCount(points.length)} measured configurations, the fastest first`;
   const isLong = rows.length > MAX_ROWS;
   const content = isLong
-    ? html`
-      <div class="pages"
-        data-rows="${id}-rows"></div><noscript><p>This long table needs the page's script; the journal has the same rows.</p></noscript>${jsonBlock(
-          `${id}-rows`,
-          {
-            caption,
-            columns: columns.map(({ title }) => title),
-            numbers: columns.map(({ isNumber }) => isNumber ? 1 : 0),
-            rows,
-          },
-        )}
-    `
+    ? markup`
+      <div class="pages" data-rows="${id}-rows"></div>
+      <noscript><p>This long table needs the page's script; the journal has the same rows.</p></noscript>
+      ${longTable(`${id}-rows`, caption, { columns, rows })}`
     : table(caption, columns, rows);
-  return html`
-    <details
-      class="all"><summary>All ${formatCount(points.length)} measurements</summary>${left.length > 0
-        ? html`<p>${left.join("; ")}.</p>`
-        : ""}${content}</details>${failures.length > 0 ? failureTable(view) : ""}
-  `;
+  return markup`
+    <details class="all">
+      <summary>All ${formatCount(points.length)} measurements</summary>
+      ${left.length > 0 ? markup`<p>${left.join("; ")}.</p>` : ""}
+      ${content}
+    </details>
+    ${failures.length > 0 ? failureTable(view) : ""}`;
+}
+
+/** A table's rows as data, for the page's script. */
+function longTable(id: string, caption: string, { columns, rows }: ReturnType<typeof rowsOf>): Html {
+  const titles = columns.map(({ title }) => title);
+  return jsonBlock(id, {
+    caption,
+    columns: titles,
+    numbers: columns.map(({ isNumber }) => isNumber ? 1 : 0),
+    rows,
+  });
 }
 
 /** Whether the page needs its script. */
@@ -99,7 +103,7 @@ function failureTable({ failures }: EntryView): Html {
       failure.message.slice(0, 300),
     ])
   );
-  return html`<details class="all"><summary>${formatCount(failures.length)} failures</summary>${
+  return markup`<details class="all"><summary>${formatCount(failures.length)} failures</summary>${
     table("Configurations without a rate, the first 20 of each kind", [
       { title: "what" },
       { title: "how many", isNumber: true },

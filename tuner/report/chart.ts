@@ -7,7 +7,7 @@
  */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
-import { escapeHtml, Html, html } from "./html.ts";
+import { escapeHtml, Html, markup } from "./html.ts";
 
 /** Width of a drawing, in CSS pixels. */
 export const WIDTHS = { wide: 860, narrow: 360 } as const;
@@ -41,7 +41,7 @@ export function drawChart(
     });
     return new Html(finish(element.outerHTML, label));
   };
-  return html`
+  return markup`
     <div class="wide">${svg("wide")}</div>
     <div class="narrow">${svg("narrow")}</div>
   `;
@@ -90,14 +90,14 @@ const SYMBOL_PATHS: Readonly<Record<typeof SYMBOLS[number], string>> = {
 export function legend(series: readonly string[]): Html {
   const items = series.map((name) => {
     const { color, symbol } = styleOf(series, name);
-    return html`<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="${
+    return markup`<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="${
       SYMBOL_PATHS[symbol]
     }" fill="${color}"/></svg>${name}</li>`;
   });
-  return html`<ul class="legend">${items}</ul>`;
+  return markup`<ul class="legend">${items}</ul>`;
 }
 
 /** A figure: chart, caption, and what stands behind it. */
 export function figure(title: string, caption: Html | string, ...content: readonly Html[]): Html {
-  return html`<figure><figcaption><strong>${title}</strong> ${caption}</figcaption>${content}</figure>`;
+  return markup`<figure><figcaption><strong>${title}</strong> ${caption}</figcaption>${content}</figure>`;
 }

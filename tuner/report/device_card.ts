@@ -5,7 +5,7 @@
  */
 import { formatBandwidth, formatCount } from "../format.ts";
 import type { Profile } from "../profile/schema.ts";
-import { type Hole, type Html, html } from "./html.ts";
+import { type Hole, type Html, markup } from "./html.ts";
 
 /** The device in a few words: its GPU, or its CPU. */
 export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
@@ -35,9 +35,9 @@ export function deviceCard({ device, tool, createdAt }: Profile): Html {
       `${tool.name} ${tool.version}, ${createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")}`,
     ],
   ];
-  return html`<dl class="card">${
+  return markup`<dl class="card">${
     rows.map(([term, value]) =>
-      html`
+      markup`
         <div>
           <dt>${term}</dt>
           <dd>${value}</dd>

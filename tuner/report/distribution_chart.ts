@@ -7,7 +7,7 @@ import * as Plot from "@observablehq/plot";
 import { formatCount, formatPercent, formatRate } from "../format.ts";
 import { drawChart, figure, legend, styleOf } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
-import { type Html, html, table, tableBehind } from "./html.ts";
+import { type Html, markup, table, tableBehind } from "./html.ts";
 
 /** Bars of the histogram. */
 const BINS = 40;
@@ -79,9 +79,9 @@ export function distributionFigure(view: EntryView): Html {
   ]);
   return figure(
     "The whole space.",
-    html`How many configurations ran at which rate. ${formatCount(near)} of ${formatCount(points.length)} (${
-      formatPercent(near / points.length)
-    }) are within 5% of the fastest.`,
+    markup`How many configurations ran at which rate. ${formatCount(near)} of ${
+      formatCount(points.length)
+    } (${formatPercent(near / points.length)}) are within 5% of the fastest.`,
     legend(series),
     chart,
     tableBehind(

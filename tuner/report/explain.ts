@@ -7,7 +7,7 @@ import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatBandwidth, formatCount, formatFactor, formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
-import { type Html, html, table } from "./html.ts";
+import { type Html, markup, table } from "./html.ts";
 import { failureWords, parameterMeaning, parameterTitle } from "./words.ts";
 
 /** What a change of one parameter did. */
@@ -21,10 +21,10 @@ export interface Neighbour {
 /** The answer, as paragraphs and a table of what one change does. */
 export function explain(view: EntryView): Html {
   const neighbours = neighboursOf(view);
-  return html`<ul class="reasons">${
+  return markup`<ul class="reasons">${
     [howItWasFound, againstStepwise, againstRoof, againstOthers, againstCpu, howSure].map((part) => {
       const said = part(view);
-      return said === undefined ? "" : html`<li>${said}</li>`;
+      return said === undefined ? "" : markup`<li>${said}</li>`;
     })
   }</ul>${neighbours.length === 0 ? "" : neighbourTable(view, neighbours)}`;
 }
@@ -36,7 +36,7 @@ function howItWasFound({ entry, points, failures, hasJournal }: EntryView): Html
   );
   const tried = `${formatCount(search.evaluated)} ${search.evaluated === 1 ? "evaluation" : "evaluations"}`;
   const part = search.spaceSize > 0 ? ` of a space of ${formatCount(search.spaceSize)} configurations` : "";
-  return html`<strong>It was the fastest of what was tried.</strong> ${tried}${part}${
+  return markup`<strong>It was the fastest of what was tried.</strong> ${tried}${part}${
     hasJournal ? `; this page has the ${formatCount(points.length)} configurations with a rate` : ""
   }. ${
     failed.length > 0
@@ -50,17 +50,17 @@ function howItWasFound({ entry, points, failures, hasJournal }: EntryView): Html
 function againstStepwise({ points, winner, entry }: EntryView): Html | undefined {
   const stepwise = points.find(({ series }) => series === "stepwise");
   if (winner.series === "stepwise") {
-    return html`<strong>The plain kernel won:</strong> one pass over memory for each step, and nothing cleverer was faster here.`;
+    return markup`<strong>The plain kernel won:</strong> one pass over memory for each step, and nothing cleverer was faster here.`;
   }
   if (stepwise === undefined) {
     const { speedupOverStepwise } = entry.result;
     if (speedupOverStepwise === null) return undefined;
-    return html`<strong>It is ${
+    return markup`<strong>It is ${
       formatFactor(speedupOverStepwise)
     } as fast as the best plain kernel,</strong> one pass over memory for each step.`;
   }
   const why = winner.demand === undefined || stepwise.demand === undefined ? "" : movesLess(winner, stepwise);
-  return html`<strong>It is ${
+  return markup`<strong>It is ${
     formatFactor(winner.cellsPerSecond / stepwise.cellsPerSecond)
   } as fast as the best plain kernel</strong> (${
     formatRate(stepwise.cellsPerSecond)
@@ -88,7 +88,7 @@ function againstRoof({ winner, copyBytesPerSecond }: EntryView): Html | undefine
     : fraction >= 0.5
     ? "Memory is close to the limit, but not all of it: waiting, exchanging values and registers cost the rest."
     : "Memory is not what limits it: arithmetic, waiting, registers or too few workgroups are.";
-  return html`<strong>It reaches ${formatPercent(fraction)} of its roof.</strong> Copies run at ${
+  return markup`<strong>It reaches ${formatPercent(fraction)} of its roof.</strong> Copies run at ${
     formatBandwidth(copyBytesPerSecond)
   } here, which allows ${formatRate(winner.roof)} for its traffic. ${verdict}`;
 }
@@ -99,7 +99,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
     const others = points.filter(({ isTied }) => isTied).slice(0, 3).map(({ configuration }) =>
       describeConfiguration(configuration)
     );
-    return html`<strong>${formatCount(ties)} ${
+    return markup`<strong>${formatCount(ties)} ${
       ties === 1 ? "other cannot" : "others cannot"
     } be told apart from it:</strong> their 95% intervals overlap with its own. ${
       others.length > 0 ? `Among them: ${others.join("; ")}.` : ""
@@ -108,23 +108,23 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const second = points.find(({ isWinner, series }) => !isWinner && series !== "GPU + CPU");
   if (second === undefined) return undefined;
   return second.cellsPerSecond <= winner.cellsPerSecond
-    ? html`<strong>Nothing ties with it.</strong> The next best, ${
+    ? markup`<strong>Nothing ties with it.</strong> The next best, ${
       describeConfiguration(second.configuration)
     }, is ${formatPercent(1 - second.cellsPerSecond / winner.cellsPerSecond)} slower.`
-    : html`<strong>The final round decided.</strong> ${describeConfiguration(second.configuration)} showed ${
-      formatRate(second.cellsPerSecond)
-    } once, but not when the best were measured again in turns.`;
+    : markup`<strong>The final round decided.</strong> ${
+      describeConfiguration(second.configuration)
+    } showed ${formatRate(second.cellsPerSecond)} once, but not when the best were measured again in turns.`;
 }
 
 function againstCpu({ entry: { configuration: { share }, balance }, points }: EntryView): Html | undefined {
   const cpu = points.find(({ series }) => series === "CPU");
   if (share.gpuSlices === 0) {
-    return html`<strong>The CPU computes alone:</strong> ${
+    return markup`<strong>The CPU computes alone:</strong> ${
       formatCount(share.cpuWorkers)
     } workers were faster than anything with the GPU.`;
   }
   if (share.cpuSlices > 0) {
-    return html`<strong>The CPU takes ${formatCount(share.cpuSlices)} of ${
+    return markup`<strong>The CPU takes ${formatCount(share.cpuSlices)} of ${
       formatCount(share.cpuSlices + share.gpuSlices)
     } slices,</strong> and exchanges its ghost zone every ${
       formatCount(share.exchangeEvery)
@@ -132,9 +132,9 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
   }
   const alone = cpu === undefined ? "" : ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)}.`;
   if (balance.length === 0) {
-    return alone === "" ? undefined : html`<strong>The GPU computes alone.</strong>${alone}`;
+    return alone === "" ? undefined : markup`<strong>The GPU computes alone.</strong>${alone}`;
   }
-  return html`<strong>The GPU computes alone.</strong> Sharing with the CPU was tried ${
+  return markup`<strong>The GPU computes alone.</strong> Sharing with the CPU was tried ${
     formatCount(balance.length)
   } ${balance.length === 1 ? "time" : "times"}: waiting for the CPU cost more than its share saved.${alone}`;
 }
@@ -143,13 +143,13 @@ function howSure(
   { entry: { result: { confidence95: [low, high], samples }, verification } }: EntryView,
 ): Html {
   const { maxError, bound, against } = verification;
-  const rate = html`${formatCount(samples.length)} ${
+  const rate = markup`${formatCount(samples.length)} ${
     samples.length === 1 ? "sample puts" : "samples put"
   } its rate between ${formatRate(low)} and ${formatRate(high)} (95%).`;
   if (against.startsWith("nothing by Facet")) {
-    return html`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. ${rate}`;
+    return markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. ${rate}`;
   }
-  return html`<strong>Its result is right:</strong> compared with ${against}, cell by cell, the largest error is ${
+  return markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell, the largest error is ${
     maxError.toPrecision(3)
   }; rounding explains up to ${bound.toPrecision(3)}. ${rate}`;
 }

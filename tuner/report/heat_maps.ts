@@ -7,7 +7,7 @@ import * as Plot from "@observablehq/plot";
 import { formatCount, formatRate } from "../format.ts";
 import { drawChart, figure, type Layout } from "./chart.ts";
 import { type EntryView, type Point, variedParameters } from "./entry_view.ts";
-import { type Html, html, table, tableBehind } from "./html.ts";
+import { type Html, markup, table, tableBehind } from "./html.ts";
 import { parameterTitle } from "./words.ts";
 
 /** Steps of the colour scale. */
@@ -41,11 +41,11 @@ export function heatMaps(view: EntryView): Html {
   if (parts.length === 0) {
     return figure("Heat maps", "need two parameters with more than one measured value each: there are none.");
   }
-  return html`${
+  return markup`${
     parts.map(({ name, isFirst, maps }) => {
       if (!isFirst) return closed(`Heat maps of ${name}`, maps);
       const shown = maps.slice(0, OPEN_MAPS), rest = maps.slice(OPEN_MAPS);
-      return html`<div class="maps">${shown}</div>${
+      return markup`<div class="maps">${shown}</div>${
         rest.length > 0 ? closed("Heat maps of the other pairs of parameters", rest) : ""
       }`;
     })
@@ -53,7 +53,7 @@ export function heatMaps(view: EntryView): Html {
 }
 
 function closed(summary: string, maps: readonly Html[]): Html {
-  return html`
+  return markup`
     <details class="more">
       <summary>${summary} (${maps.length})</summary>
       <div class="maps">${maps}</div>
@@ -161,10 +161,10 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
     { title: "best rate", isNumber: true },
     { title: "measured", isNumber: true },
   ], rows);
-  const caption = html`the best rate of each pair${
+  const caption = markup`the best rate of each pair${
     isLarge ? ` (${name}); the outlined cell holds the fastest of all` : ""
   }.`;
-  return html`<div class="${isLarge ? "map large" : "map"}">${
+  return markup`<div class="${isLarge ? "map large" : "map"}">${
     figure(
       `${titles.y} × ${titles.x}:`,
       caption,
@@ -177,16 +177,13 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
 
 /** What the colours mean. */
 function scale(low: number, high: number): Html {
-  const swatches = Array.from({ length: STEPS }, (_, i) => html`<i style="background:var(--heat-${i})"></i>`);
+  const swatches = Array.from(
+    { length: STEPS },
+    (_, i) => markup`<i style="background:var(--heat-${i})"></i>`,
+  );
   const rate = (gcells: number): string => formatRate(gcells * 1e9).replace(" Gcells/s", "");
-  return html`
-    <p
-      class="scale">${rate(
-        low,
-      )} <span aria-hidden="true">${swatches}</span><span class="unseen"> to </span> ${rate(
-        high,
-      )} Gcells/s</p>
-  `;
+  return markup`<p class="scale">${rate(low)} <span aria-hidden="true">${swatches}</span>
+    <span class="unseen">to</span> ${rate(high)} Gcells/s</p>`;
 }
 
 function cellsOf(points: readonly Point[], x: string, y: string): Cell[] {

@@ -31,14 +31,14 @@ export function escapeHtml(text: string): string {
  *
  * @example
  * ```ts
- * import { html } from "./html.ts";
+ * import { markup } from "./html.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const items = ["a", "<b>"].map((text) => html`<li>${text}</li>`);
- * assertEquals(html`<ul>${items}</ul>`.text, "<ul><li>a</li><li>&#60;b&#62;</li></ul>");
+ * const items = ["a", "<b>"].map((text) => markup`<li>${text}</li>`);
+ * assertEquals(markup`<ul>${items}</ul>`.text, "<ul><li>a</li><li>&#60;b&#62;</li></ul>");
  * ```
  */
-export function html(strings: TemplateStringsArray, ...holes: readonly Hole[]): Html {
+export function markup(strings: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return new Html(strings.reduce((text, part, i) => text + render(holes[i - 1]) + part));
 }
 
@@ -74,18 +74,18 @@ export interface Column {
  */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
   const kind = (i: number): string => columns[i]?.isNumber ? "number" : "text";
-  const head = columns.map(({ title }, i) => html`<th scope="col" class="${kind(i)}">${title}</th>`);
+  const head = columns.map(({ title }, i) => markup`<th scope="col" class="${kind(i)}">${title}</th>`);
   const body = rows.map((row) =>
-    html`<tr>${
+    markup`<tr>${
       row.map((cell, i) =>
         i === 0
-          ? html`<th scope="row" class="${kind(i)}">${cell}</th>`
-          : html`<td class="${kind(i)}">${cell}</td>`
+          ? markup`<th scope="row" class="${kind(i)}">${cell}</th>`
+          : markup`<td class="${kind(i)}">${cell}</td>`
       )
     }</tr>\n`
   );
-  return html`
-    <div class="scroll" role="region" tabindex="0" aria-label="${caption}">
+  return markup`
+    <div class="scroll" role="group" tabindex="0" aria-label="${caption}">
       <table>
         <caption>${caption}</caption>
         <thead>
@@ -100,5 +100,5 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 
 /** A table behind a chart, closed until it is asked for. */
 export function tableBehind(summary: string, content: Html): Html {
-  return html`<details class="behind"><summary>${summary}</summary>${content}</details>`;
+  return markup`<details class="behind"><summary>${summary}</summary>${content}</details>`;
 }

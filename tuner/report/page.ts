@@ -13,7 +13,7 @@ import { distributionFigure } from "./distribution_chart.ts";
 import { type EntryView, viewEntry } from "./entry_view.ts";
 import { explain } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
-import { Html, html, table } from "./html.ts";
+import { Html, markup, table } from "./html.ts";
 import { rooflineFigure } from "./roofline_chart.ts";
 import { SCRIPT } from "./script.ts";
 import { balanceFigure, costFigure } from "./sharing_charts.ts";
@@ -21,6 +21,11 @@ import { STYLE } from "./style.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
 export const MAX_ENTRIES = 16;
+
+/** What is said where there is no journal. */
+const NO_JOURNAL =
+  "There is no journal for this problem: the charts show what the profile itself keeps, the winner and " +
+  "its ties.";
 
 /** What a page is made of. */
 export interface ReportOptions {
@@ -46,8 +51,8 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
   const views = chosen.map((index) => viewEntry(profile, index, journal));
   const measurements = views.reduce((sum, { points }) => sum + points.length, 0);
   const title = `Facet: ${deviceTitle(profile.device)}`;
-  const script = views.some(needsScript) ? html`<script>${new Html(SCRIPT)}</script>` : "";
-  const page = html`
+  const script = views.some(needsScript) ? markup`<script>${new Html(SCRIPT)}</script>` : "";
+  const page = markup`
     <!doctype html>
     <html lang="en">
       <head>
@@ -64,10 +69,12 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
     <header>
     <p class="kind">Facet · tuning report</p>
     <h1>${deviceTitle(profile.device)}</h1>
-    <p>${formatCount(measurements)} measured configurations of ${formatCount(
+    <p>${formatCount(measurements)} measured configurations of ${
+    formatCount(
       views.length,
-    )} ${views.length === 1 ? "problem" : "problems"}.</p>
-    ${warnings.map((warning) => html`<p class="warning">${warning}</p>`)}
+    )
+  } ${views.length === 1 ? "problem" : "problems"}.</p>
+    ${warnings.map((warning) => markup`<p class="warning">${warning}</p>`)}
     </header>
     <main>
     ${views.length > 1 || profile.entries.length > 1 ? overview(profile, views) : ""}
@@ -79,7 +86,7 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
       </body>
     </html>
   `;
-  return { page: page.text, measurements };
+  return { page: page.text.trimStart(), measurements };
 }
 
 /** All problems of the profile, with links to those that are drawn. */
@@ -90,7 +97,7 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
     const name = describeProfileProblem(problem);
     const id = drawn.get(entry);
     return [
-      id === undefined ? name : html`<a href="#${id}">${name}</a>`,
+      id === undefined ? name : markup`<a href="#${id}">${name}</a>`,
       formatRate(cellsPerSecond),
       roofFraction === null ? "" : formatPercent(roofFraction),
       speedupOverStepwise === null ? "" : formatFactor(speedupOverStepwise),
@@ -98,7 +105,7 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
     ];
   });
   const others = profile.entries.length - views.length;
-  return html`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
+  return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
     table("The best configuration of every problem", [
       { title: "problem" },
       { title: "rate", isNumber: true },
@@ -107,22 +114,19 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
       { title: "configuration" },
     ], rows)
   }${
-    others > 0 ? html`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
+    others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
   }</nav>`;
 }
 
 function entrySection(view: EntryView): Html {
   const { entry, id, hasJournal } = view;
-  return html`
+  return markup`
     <section aria-labelledby="${id}">
     <h2 id="${id}">${describeProfileProblem(entry.problem)}</h2>
     ${headline(view)}
     <h3>Why this configuration</h3>
     ${explain(view)}
-    ${hasJournal ? "" : html`
-      <p
-        class="warning">There is no journal for this problem: the charts show what the profile itself keeps, the winner and its ties.</p>
-    `}
+    ${hasJournal ? "" : markup`<p class="warning">${NO_JOURNAL}</p>`}
     <h3>What was measured</h3>
     ${rooflineFigure(view)}
     ${distributionFigure(view)}
@@ -141,35 +145,21 @@ function entrySection(view: EntryView): Html {
 function headline({ entry: { configuration, result, tieSet }, winner }: EntryView): Html {
   const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = result;
   const [value, unit] = formatRate(cellsPerSecond).split(" ");
-  const tiles: [string, string, string][] = [
-    [value, unit, `95% between ${formatRate(low).split(" ")[0]} and ${formatRate(high).split(" ")[0]}`],
-    ...(speedupOverStepwise === null
-      ? []
-      : [[formatFactor(speedupOverStepwise), "", "the best stepwise kernel"] as [string, string, string]]),
-    ...(roofFraction === null ? [] : [
-      [
-        formatPercent(roofFraction),
-        "",
-        `of its roof${winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`}`,
-      ] as [string, string, string],
-    ]),
-    ...(tieSet.length > 1
-      ? [
-        [formatCount(tieSet.length), "", "configurations that cannot be told apart"] as [
-          string,
-          string,
-          string,
-        ],
-      ]
-      : []),
-  ];
-  return html`<p class="configuration"><code>${describeConfiguration(configuration)}</code></p>
+  const roof = winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`;
+  const number = (rate: number): string => formatRate(rate).split(" ")[0];
+  const tiles = [
+    { big: value, unit, small: `95% between ${number(low)} and ${number(high)}` },
+    speedupOverStepwise !== null &&
+    { big: formatFactor(speedupOverStepwise), small: "the best stepwise kernel" },
+    roofFraction !== null && { big: formatPercent(roofFraction), small: `of its roof${roof}` },
+    tieSet.length > 1 &&
+    { big: formatCount(tieSet.length), small: "configurations that cannot be told apart" },
+  ].filter((tile) => tile !== false);
+  return markup`<p class="configuration"><code>${describeConfiguration(configuration)}</code></p>
 <ul class="tiles">${
-    tiles.map(([big, unit, small]) =>
-      html`<li><span class="big">${big}</span>${
-        unit === "" ? "" : html`
-          <span class="unit">${unit}</span>
-        `
+    tiles.map(({ big, unit, small }) =>
+      markup`<li><span class="big">${big}</span>${
+        unit === undefined ? "" : markup` <span class="unit">${unit}</span>`
       }<span class="small">${small}</span></li>`
     )
   }</ul>`;

@@ -8,7 +8,7 @@ import * as Plot from "@observablehq/plot";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
 import { drawChart, figure, type Layout, legend, styleOf, WIDTHS } from "./chart.ts";
 import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
-import { type Html, html, table, tableBehind } from "./html.ts";
+import { type Html, markup, table, tableBehind } from "./html.ts";
 
 /** Above this many points, those that fall on one spot are drawn once, darker. */
 const MAX_POINTS = 800;
@@ -32,7 +32,7 @@ export function rooflineFigure(view: EntryView): Html {
     const why = copyBytesPerSecond === null
       ? "the profile has no copy bandwidth"
       : "Facet does not know how many bytes these kernels move";
-    return figure("Roofline", html`cannot be drawn: ${why}.`);
+    return figure("Roofline", markup`cannot be drawn: ${why}.`);
   }
   const left = points.length - placed.length;
   const names = view.series.filter((name) => placed.some(({ series }) => series === name));
@@ -46,11 +46,11 @@ export function rooflineFigure(view: EntryView): Html {
   const chart = drawChart(label, (layout) => options(placed, { view, layout, names }));
   return figure(
     "Roofline.",
-    html`Each mark is a measured configuration; the line is what copying ${
+    markup`Each mark is a measured configuration; the line is what copying ${
       formatBandwidth(copyBytesPerSecond)
     } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory. The ring marks the fastest${tied}.${
       left > 0
-        ? html`
+        ? markup`
           ${formatCount(left)} configurations with the CPU or unknown kernels are not in it.
         `
         : ""

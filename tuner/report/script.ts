@@ -23,7 +23,7 @@ function fill(pages) {
   const body = make("tbody", {});
   const where = make("span", { role: "status" });
   const table = make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), body);
-  const scroll = make("div", { className: "scroll", role: "region", tabIndex: 0, ariaLabel: caption }, table);
+  const scroll = make("div", { className: "scroll", role: "group", tabIndex: 0, ariaLabel: caption }, table);
   let start = 0;
   const show = (next) => {
     start = Math.max(0, Math.min(next, Math.floor((rows.length - 1) / size) * size));

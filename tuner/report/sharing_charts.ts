@@ -7,7 +7,7 @@ import * as Plot from "@observablehq/plot";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import { drawChart, figure } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
-import { Html, html, table, tableBehind } from "./html.ts";
+import { Html, markup, table, tableBehind } from "./html.ts";
 
 const CPU = "var(--series-1)";
 const GPU = "var(--series-0)";
@@ -18,7 +18,7 @@ function lines(names: readonly [string, string]): Html {
     new Html(
       `<svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="M0,6h12" stroke="${color}" stroke-width="3"${dash}/></svg>`,
     );
-  return html`
+  return markup`
     <ul class="legend">
       <li>${key(GPU, "")}${names[0]}</li>
       <li>${key(CPU, ' stroke-dasharray="4,2"')}${names[1]}</li>
@@ -80,7 +80,7 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
   );
   return figure(
     `${title}.`,
-    html`Slices move until both take equally long (B2R, Eq. 8). ${verdict}`,
+    markup`Slices move until both take equally long (B2R, Eq. 8). ${verdict}`,
     lines(["GPU", "CPU (dashed)"]),
     chart,
     tableBehind("Balance as a table", behind),
@@ -142,7 +142,7 @@ export function costFigure({ costModel }: EntryView): Html {
   );
   return figure(
     `${title}.`,
-    html`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.`,
+    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.`,
     lines(["model", "measured (squares)"]),
     chart,
     tableBehind("Time per step as a table", behind),
