@@ -112,6 +112,7 @@ Deno.test("what is wrong with a file is one line: where, wanted, found", () => {
       "tune_params.y: wanted a list of values, found nothing",
     ],
     [CLOSED.replace('"1,a,b"', '"2,a,b"'), 'wanted the key "1,a,b" of its values, found "2,a,b"'],
+    [CLOSED.replace('"2.5,{"', '"2.25,{"'), 'wanted the key "2.5,{" of its values, found "2.25,{"'],
     [CLOSED.replace("0.5", "-0.5"), 'cache["1,a,b"].time: wanted a time above 0, found -0.5'],
     [CLOSED.replace("0.5", "1e999"), 'cache["1,a,b"].time: wanted a finite number, found "Infinity"'],
     [CLOSED.replace("0.5", '"quick"'), 'cache["1,a,b"].time: wanted a number or one of InvalidConfig'],
@@ -189,4 +190,9 @@ Deno.test("T4: units, the schema's name of the compile time, unknown fields", ()
   for (const word of ["results[].times.warmup", "results[].id", "microseconds", "compilation_time", "null"]) {
     assert(notes.some((note) => note.includes(word)), `no note of ${word}: ${notes}`);
   }
+});
+
+Deno.test("a key that writes 1 as 1.0 belongs to 1, and is kept", () => {
+  const { space } = read(CLOSED.replace('"1,{"', '"1.0,{"'));
+  assertEquals(space.records.map(({ key }) => key), [undefined, undefined, "1.0,{"]);
 });

@@ -1,15 +1,20 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
-import { spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
+import { measured, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
 import { readKernelTuner } from "../../tuner/interchange/kernel_tuner.ts";
 import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
-import { type RecordedSpace, recordIdentity } from "../../tuner/interchange/recorded_space.ts";
+import {
+  type JsonObject,
+  type RecordedSpace,
+  recordIdentity,
+} from "../../tuner/interchange/recorded_space.ts";
 import { readT4 } from "../../tuner/interchange/t4.ts";
 import { writeKernelTuner, writeSpace, writeT4 } from "../../tuner/interchange/write_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { arbitraryCache, arbitrarySpace } from "./arbitrary_space.ts";
 
@@ -180,4 +185,56 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
     assert(notCarried.some((line) => line.includes("power")));
   });
   fc.assert(property, { seed: 4, numRuns: 60 });
+});
+
+Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", () => {
+  const { profile, records } = fixture("wave");
+  const [entry] = profile.entries;
+  const { space } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
+  const winner = space.records.findIndex(({ measurements }) =>
+    measurements.some(({ name, value }) =>
+      name === "cells_per_second" && value === entry.result.cellsPerSecond
+    )
+  );
+  const change = (at: number, changes: Record<string, unknown>): RecordedSpace => ({
+    ...space,
+    records: space.records.map((record, i) =>
+      i !== at ? record : {
+        ...record,
+        ...(typeof changes.time === "number" ? { timeMs: changes.time } : {}),
+        measurements: record.measurements.map(({ name, value, unit }) => ({
+          name,
+          value: Object.hasOwn(changes, name) ? changes[name] as number : value,
+          unit,
+        })),
+      }
+    ),
+  });
+  const refused = (changed: RecordedSpace): string =>
+    assertThrows(() => importFacetSpace(changed, { source: "file", run: "r" }), ProfileError).message;
+  assertStringIncludes(refused(change(0, { time: 1 })), "record 1: wanted the time");
+  assertStringIncludes(refused(change(0, { max_error: 1 })), "wanted a largest error within the bound");
+  assertStringIncludes(refused(change(0, { samples: [] })), "samples: wanted at least one rate");
+  const without = { ...space, records: space.records.filter((_, i) => i !== winner) };
+  assertStringIncludes(
+    refused(without),
+    "wanted a record with the configuration and the rate of the facet block",
+  );
+  assertStringIncludes(
+    refused({ ...space, facet: { ...space.facet as JsonObject, version: 2 } }),
+    "version: wanted 1, found 2",
+  );
+  // ten times the rate of a loser, in everything that says so
+  const [loser] = space.records;
+  const rate = 1e13;
+  const timeMs = loser.timeMs! * (measured(loser, "cells_per_second") as number) / rate;
+  const faster = change(0, {
+    time: timeMs,
+    cells_per_second: rate,
+    confidence95: [rate, rate],
+    samples: [rate],
+  });
+  const { profile: kept, notCarried } = importFacetSpace(faster, { source: "file", run: "r" });
+  assertEquals(kept.entries, [entry]);
+  assertStringIncludes(notCarried.join(), "1 records are faster than the entry, which stays as it was");
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parseHTML } from "linkedom";
+import { formatRate } from "../../tuner/format.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/explain.ts";
@@ -190,4 +191,37 @@ Deno.test("neighbours differ from the winner in one parameter exactly", () => {
     assertEquals({ ...parameters, [name]: from }, { ...own });
     assert(from !== to);
   }
+});
+
+Deno.test("the charts show what was measured: every mark, every best rate, every count", () => {
+  const { points } = viewEntry(WAVE, 0, JOURNAL);
+  const section = parse(buildReport(WAVE, { journal: JOURNAL, entries: [0] }).page).querySelector(
+    "main > section",
+  );
+  const drawing = section.querySelector("figure .wide svg");
+  const marks = [...drawing.querySelectorAll("g")].filter((group) =>
+    /^var\(--series-\d\)$/.test(group.getAttribute("fill"))
+  )
+    .map((group) => group.children.length);
+  const bySeries = [...Map.groupBy(points, ({ series }) => series).values()].map((group) => group.length);
+  assertEquals(marks, bySeries);
+  const rowsOf = (caption: string): string[][] => {
+    const table = [...section.querySelectorAll("table")].find((table) =>
+      table.querySelector("caption").textContent === caption
+    );
+    return [...table.querySelectorAll("tbody tr")].map((row) =>
+      [...row.children].map((cell) => cell.textContent)
+    );
+  };
+  const best = new Map<string, number>();
+  for (const { series, cellsPerSecond, configuration: { parameters: { dts, nt } } } of points) {
+    if (series !== "diamond-torre") continue;
+    best.set(`${dts} ${nt}`, Math.max(cellsPerSecond, best.get(`${dts} ${nt}`) ?? 0));
+  }
+  const map = rowsOf("diamond-torre: best rate by dts and nt");
+  assertEquals(map.length, best.size);
+  for (const [dts, nt, rate] of map) assertEquals(rate, formatRate(best.get(`${dts} ${nt}`)!));
+  const counts = rowsOf("Configurations by rate").map(([, count]) => Number(count));
+  assertEquals(counts.reduce((sum, count) => sum + count, 0), points.length);
+  assertEquals(rowsOf("Iterations of the balance").length, WAVE.entries[0].balance.length);
 });

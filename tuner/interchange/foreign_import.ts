@@ -92,8 +92,8 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   }
   const [best] = ranked;
   const failed: Record<string, number> = {};
-  for (const record of journal) {
-    if (record.kind === "failure") failed[record.failure.reason] = (failed[record.failure.reason] ?? 0) + 1;
+  for (const { failure } of space.records) {
+    if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
   }
   const profile = checkProfile({
     $schema: JSON_SCHEMA_NAME,
@@ -220,7 +220,7 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
       ? ["the time that the tool took as the result (often the mean): the profile has the median of the runs"]
       : []),
     ...(space.records.some(({ failure }) => failure === "runtime")
-      ? ["failures at run time: written as device-lost"]
+      ? ["failures at run time: the journal has them as device-lost"]
       : []),
     ...(timeless > 0 ? [`${timeless} records without a time`] : []),
     ...(wrong > 0 ? [`the correctness of ${wrong} records that is not 1`] : []),

@@ -127,7 +127,6 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   const unlogged = [...ties].filter(([key]) => !seen.has(key)).map((
     [, { configuration, cellsPerSecond, confidence95 }],
   ) => point({ configuration, cellsPerSecond, confidence95, samples: 0, compileNs: 0, maxError: NaN }));
-  // the winner first even where one sample of another was faster: it is what the final round chose
   const points = [...measured, ...unlogged].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   const { costModel } = entry as { costModel?: CostModel };
   return {

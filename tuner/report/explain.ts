@@ -175,6 +175,7 @@ function differences(one: Parameters, other: Parameters, names: readonly string[
 }
 
 function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[]): Html {
+  const isKnown = neighbours.some(({ name }) => parameterMeaning(name) !== undefined);
   const rows = neighbours.map(({ name, from, to, point }) => {
     const change = point.cellsPerSecond / winner.cellsPerSecond - 1;
     return [
@@ -183,7 +184,7 @@ function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[])
       String(to),
       formatRate(point.cellsPerSecond),
       `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`,
-      parameterMeaning(name) ?? "",
+      ...(isKnown ? [parameterMeaning(name) ?? ""] : []),
     ];
   });
   return table("What one change does to the chosen configuration", [
@@ -192,6 +193,6 @@ function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[])
     { title: "instead", isNumber: true },
     { title: "rate", isNumber: true },
     { title: "change", isNumber: true },
-    { title: "meaning" },
+    ...(isKnown ? [{ title: "meaning" }] : []),
   ], rows);
 }

@@ -51,8 +51,9 @@ figure text { white-space: pre; }
 .narrow { display: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 8px; padding: 0; list-style: none; font-size: 14px; }
 .key { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
-.maps { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 16px; align-items: start; }
-.map.large { grid-column: 1 / -1; }
+.maps { columns: 2; column-gap: 16px; }
+.map { break-inside: avoid; }
+.map.large { column-span: all; }
 details { margin: 10px 0; }
 figure details { margin: 6px 0 0; }
 .scale { display: flex; align-items: center; gap: 6px; margin: 0 0 6px; font-size: 13px; color: var(--muted); font-variant-numeric: tabular-nums; }
@@ -84,7 +85,8 @@ footer { padding-bottom: 48px; color: var(--muted); font-size: 14px; }
   header, main, footer { padding-left: 14px; padding-right: 14px; }
   .wide { display: none; }
   .narrow { display: block; max-width: 480px; }
-  .maps, .card { grid-template-columns: minmax(0, 1fr); }
+  .maps { columns: 1; }
+  .card { grid-template-columns: minmax(0, 1fr); }
   figure { padding: 12px; }
   .big { font-size: 27px; }
 }

@@ -37,6 +37,10 @@ const FAILURES: Readonly<Record<string, string>> = {
   timeout: "took too long",
   "device-lost": "lost the device",
   "out-of-memory": "ran out of memory",
+  // of other tools
+  constraints: "were not allowed",
+  correctness: "gave a wrong result",
+  runtime: "failed while running",
 };
 
 /** A parameter's name for people; its own name where there is no other. */
