@@ -176,7 +176,7 @@ function differences(one: Parameters, other: Parameters, names: readonly string[
 
 function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[]): Html {
   const isKnown = neighbours.some(({ name }) => parameterMeaning(name) !== undefined);
-  const rows = neighbours.map(({ name, from, to, point }) => {
+  const rows = neighbours.map(({ name, from, to, point }, i) => {
     const change = point.cellsPerSecond / winner.cellsPerSecond - 1;
     return [
       parameterTitle(name),
@@ -184,7 +184,7 @@ function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[])
       String(to),
       formatRate(point.cellsPerSecond),
       `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`,
-      ...(isKnown ? [parameterMeaning(name) ?? ""] : []),
+      ...(isKnown ? [name === neighbours[i - 1]?.name ? "" : parameterMeaning(name) ?? ""] : []),
     ];
   });
   return table("What one change does to the chosen configuration", [

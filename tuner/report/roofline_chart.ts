@@ -91,6 +91,8 @@ function options(
     gcells: point.cellsPerSecond / 1e9,
   });
   const compact = layout === "narrow";
+  const { winner } = view;
+  const isNearLine = winner.roof !== undefined && winner.cellsPerSecond > 0.85 * winner.roof;
   return {
     height,
     marginLeft: 52,
@@ -132,7 +134,7 @@ function options(
           fill: styleOf(view.series, name).color,
           r: all.length > MAX_POINTS ? SPOT : 4,
           fillOpacity: ({ count }: Spot) =>
-            most === 1 ? 0.75 : Math.round(10 * (0.3 + 0.7 * Math.log1p(count) / Math.log1p(most))) / 10,
+            most === 1 ? 0.75 : Math.round(10 * (0.5 + 0.5 * Math.log1p(count) / Math.log1p(most))) / 10,
         })
       ),
       Plot.dot(marked.map(at), {
@@ -147,9 +149,10 @@ function options(
         y: "gcells",
         text: ({ gcells }: { gcells: number }) =>
           compact ? formatRate(gcells * 1e9).split(" ")[0] : formatRate(gcells * 1e9),
-        dx: 12,
-        dy: -12,
-        textAnchor: "start",
+        // just below the line there is no room: the label goes above it, to the left, where the line is lower
+        ...(isNearLine
+          ? { dx: -6, dy: -18, textAnchor: "end" as const }
+          : { dx: 12, dy: -12, textAnchor: "start" as const }),
         fill: "var(--accent)",
         stroke: "var(--paper)",
         strokeWidth: 4,

@@ -12,18 +12,18 @@ import { Html, markup, table, tableBehind } from "./html.ts";
 const CPU = "var(--series-1)";
 const GPU = "var(--series-0)";
 
-/** The legend of two lines; dashed where the second is. */
-function lines(names: readonly [string, string]): Html {
-  const key = (color: string, dash: string): Html =>
-    new Html(
-      `<svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="M0,6h12" stroke="${color}" stroke-width="3"${dash}/></svg>`,
-    );
-  return markup`
-    <ul class="legend">
-      <li>${key(GPU, "")}${names[0]}</li>
-      <li>${key(CPU, ' stroke-dasharray="4,2"')}${names[1]}</li>
-    </ul>
-  `;
+/** Keys of a legend: SVG paths, 12 × 12. */
+const KEYS = {
+  line: `<path d="M0,6h12" stroke="${GPU}" stroke-width="3"/>`,
+  dashed: `<path d="M0,6h12" stroke="${CPU}" stroke-width="3" stroke-dasharray="4,2"/>`,
+  square: `<path d="M2,2h8v8h-8z" fill="${CPU}"/>`,
+} as const;
+
+/** The legend of a line and what stands beside it. */
+function legendOf(items: readonly [key: keyof typeof KEYS, name: string][]): Html {
+  const key = (name: keyof typeof KEYS): Html =>
+    new Html(`<svg class="key" viewBox="0 0 12 12" aria-hidden="true">${KEYS[name]}</svg>`);
+  return markup`<ul class="legend">${items.map(([name, text]) => markup`<li>${key(name)}${text}</li>`)}</ul>`;
 }
 
 /** The iterations of Eq. 8 of Liu and Perumalla's B2R. */
@@ -36,6 +36,7 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
     gpuMs: step.gpuTimeNs / 1e6,
     cpuMs: step.cpuTimeNs / 1e6,
   }));
+  const longest = Math.max(...rows.flatMap(({ gpuMs, cpuMs }) => [gpuMs, cpuMs]));
   const last = balance[balance.length - 1];
   const label =
     `Times of CPU and GPU in ${balance.length} iterations; at the end the CPU has ${last.cpuSlices} slices, ` +
@@ -45,7 +46,7 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
     marginLeft: 52,
     marginBottom: 42,
     x: { type: "point", domain: rows.map(({ name }) => name), label: "iteration →" },
-    y: { label: "↑ ms for the same steps", zero: true, grid: true, ticks: 5 },
+    y: { label: "↑ ms for the same steps", domain: [0, 1.06 * longest], grid: true, ticks: 5 },
     color: { type: "identity" },
     marks: [
       Plot.ruleY([0], { stroke: "var(--ink)" }),
@@ -81,7 +82,7 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
   return figure(
     `${title}.`,
     markup`Slices move until both take equally long (B2R, Eq. 8). ${verdict}`,
-    lines(["GPU", "CPU (dashed)"]),
+    legendOf([["line", "GPU"], ["dashed", "CPU"]]),
     chart,
     tableBehind("Balance as a table", behind),
   );
@@ -103,6 +104,7 @@ export function costFigure({ costModel }: EntryView): Html {
       measuredUs: point.measuredNs === null ? null : point.measuredNs / 1e3,
     }));
   const best = curve.reduce((one, other) => other.predictedNs < one.predictedNs ? other : one);
+  const highest = Math.max(...curve.flatMap(({ predictedUs, measuredUs }) => [predictedUs, measuredUs ?? 0]));
   const measured = curve.filter(({ measuredNs }) => measuredNs !== null);
   const label =
     `Time of one step over R: the model has its minimum of ${formatDuration(best.predictedNs)} at R = ` +
@@ -119,7 +121,7 @@ export function costFigure({ costModel }: EntryView): Html {
       tickFormat: "~g",
       ticks: layout === "wide" ? 8 : 5,
     },
-    y: { label: "↑ µs a step", zero: true, grid: true, ticks: 5 },
+    y: { label: "↑ µs a step", domain: [0, 1.06 * highest], grid: true, ticks: 5 },
     color: { type: "identity" },
     marks: [
       Plot.line(curve, { x: "exchangeEvery", y: "predictedUs", stroke: GPU, strokeWidth: 2.5 }),
@@ -143,7 +145,7 @@ export function costFigure({ costModel }: EntryView): Html {
   return figure(
     `${title}.`,
     markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.`,
-    lines(["model", "measured (squares)"]),
+    legendOf([["line", "model"], ["square", "measured"]]),
     chart,
     tableBehind("Time per step as a table", behind),
   );
