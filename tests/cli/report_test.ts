@@ -28,8 +28,8 @@ Deno.test("the task report writes one page, and says what it shows", async () =>
       "--out",
       out,
     ]);
-    assert(damaged.stdout.includes("1 damaged lines were left out, the first is line 4"), damaged.stdout);
-    assert((await Deno.readTextFile(out)).includes("1 damaged lines were left out"));
+    assert(damaged.stdout.includes("left out 1 damaged line, the first is line 4"), damaged.stdout);
+    assert((await Deno.readTextFile(out)).includes("left out 1 damaged line"));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

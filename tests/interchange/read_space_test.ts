@@ -32,7 +32,7 @@ Deno.test("a cache: header, times, failures in words and as 1e20", () => {
   assertEquals(space.parameters, [{ name: "x", values: [1, 2.5] }, { name: "method", values: ["a,b", "{"] }]);
   assertEquals(space.records.map(({ failure, timeMs }) => failure ?? timeMs), [0.5, "compile", "runtime"]);
   assertEquals([space.records[0].timesMs, space.records[0].overheadMs], [[0.4, 0.6], { compile: 440.9 }]);
-  assertEquals(notes, ["1 records with the time 1e20, as old Kernel Tuners wrote a failure: read as failed"]);
+  assertEquals(notes, ["1 record with the time 1e20, as old Kernel Tuners wrote a failure: read as failed"]);
   assertEquals(read(CLOSED + "\n"), read(CLOSED));
   const packed = readSpace(gzipSync(CLOSED), "file");
   assertEquals(packed, read(CLOSED));
@@ -65,14 +65,14 @@ Deno.test("Python's NaN and Infinity are no values, in texts they stay", () => {
   );
   assertEquals([space.records[0].timeMs, space.records[0].failure], [null, null]);
   assertEquals(space.records[1].measurements.find(({ name }) => name === "log")?.value, 'NaN" {');
-  assert(notes.includes("1 values are NaN or Infinity: read as nothing"));
-  assert(notes.includes("1 records have neither a time nor a failure"));
+  assert(notes.includes("1 value of NaN or Infinity: read as nothing"));
+  assert(notes.includes("1 record with neither a time nor a failure"));
 });
 
 Deno.test("a key that occurs twice is told, the last counts, as in Python", () => {
   const { space, notes } = read(CLOSED.replace(RECORDS[2], RECORDS[0].replace("0.5", "0.75")));
   assertEquals(space.records.map(({ timeMs }) => timeMs), [0.75, null]);
-  assertEquals(notes, ["1 records repeat the key of another: the last of each counts"]);
+  assertEquals(notes, ["1 record with the key of another: the last of each counts"]);
 });
 
 Deno.test("values as Python writes them", () => {

@@ -236,5 +236,5 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
   });
   const { profile: kept, notCarried } = importFacetSpace(faster, { source: "file", run: "r" });
   assertEquals(kept.entries, [entry]);
-  assertStringIncludes(notCarried.join(), "1 records are faster than the entry, which stays as it was");
+  assertStringIncludes(notCarried.join(), "1 record faster than the entry, which stays as it was");
 });

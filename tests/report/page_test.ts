@@ -225,3 +225,38 @@ Deno.test("the charts show what was measured: every mark, every best rate, every
   assertEquals(counts.reduce((sum, count) => sum + count, 0), points.length);
   assertEquals(rowsOf("Iterations of the balance").length, WAVE.entries[0].balance.length);
 });
+
+Deno.test("colours and symbols mean the same in a legend and in its chart", () => {
+  // the CPU is the fastest and has no place in the roofline
+  const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 96, cpuWorkers: 1 };
+  const { profile, journal } = sampleReport(50);
+  const configuration = { traversal: "stepwise", parameters: {}, share };
+  const [entry] = profile.entries;
+  const result = {
+    ...entry.result,
+    cellsPerSecond: 1e12,
+    confidence95: [1e12, 1e12] as const,
+    samples: [1e12],
+    roofFraction: null,
+  };
+  const { page } = buildReport({ ...profile, entries: [{ ...entry, configuration, result, tieSet: [] }] }, {
+    journal,
+  });
+  const roofline = parse(page).querySelector("main > section figure");
+  const colours = [...roofline.querySelectorAll(".legend path")].map((path) => path.getAttribute("fill"));
+  const drawn = [...roofline.querySelectorAll(".wide g")].map((group) => group.getAttribute("fill"))
+    .filter((fill) => /^var\(--series/.test(fill));
+  assertEquals(colours, ["var(--series-1)", "var(--series-2)"]);
+  assertEquals(drawn, colours);
+  const words = wordsOf(page);
+  assert(!words.includes("A ring marks"), "there is nothing to ring");
+  for (
+    const text of [
+      "The CPU computes alone: 1 worker was faster",
+      "Not in it: 1 with the CPU",
+      "It is 3.4× as fast",
+    ]
+  ) {
+    assertStringIncludes(words, text);
+  }
+});

@@ -52,7 +52,9 @@ export async function readProfileJournal(profile: string, given: string | undefi
     path,
     warnings: [
       ...(first === undefined ? [] : [
-        `${path}: ${damaged.length} damaged lines were left out, the first is line ${first.line}: ${first.reason}`,
+        `${path}: left out ${damaged.length} damaged ${
+          damaged.length === 1 ? "line" : "lines"
+        }, the first is line ${first.line}: ${first.reason}`,
       ]),
       ...(torn ? [`${path}: the last line was cut off while it was written: left out`] : []),
     ],

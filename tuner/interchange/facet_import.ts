@@ -20,6 +20,7 @@ import {
   SCHEMA_VERSION,
 } from "../profile/schema.ts";
 import { FACET_BLOCK_VERSION, FAILURE_OF, measured, runTimeNs, SHARE_PARAMETERS } from "./facet_space.ts";
+import { countOf } from "./read_json.ts";
 import type { JsonObject, RecordedSpace, SpaceRecord } from "./recorded_space.ts";
 
 /** A profile and the records of the journal that goes with it. */
@@ -217,7 +218,11 @@ function lossesOf(space: RecordedSpace, faster: number): string[] {
     ...(unknown.size > 0 ? [`measurements that a journal has no place for: ${[...unknown].join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.join(", ")}`] : []),
     ...(faster > 0
-      ? [`${faster} records are faster than the entry, which stays as it was: tune or qualify to choose anew`]
+      ? [
+        `${
+          countOf(faster, "record")
+        } faster than the entry, which stays as it was: tune or qualify to choose anew`,
+      ]
       : []),
   ];
 }

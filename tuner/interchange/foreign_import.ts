@@ -20,6 +20,7 @@ import {
   SCHEMA_VERSION,
 } from "../profile/schema.ts";
 import { type FacetImport, type ImportOptions, timeOf } from "./facet_import.ts";
+import { countOf } from "./read_json.ts";
 import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
 
@@ -222,8 +223,8 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
     ...(space.records.some(({ failure }) => failure === "runtime")
       ? ["failures at run time: the journal has them as device-lost"]
       : []),
-    ...(timeless > 0 ? [`${timeless} records without a time`] : []),
-    ...(wrong > 0 ? [`the correctness of ${wrong} records that is not 1`] : []),
+    ...(timeless > 0 ? [`${countOf(timeless, "record")} without a time`] : []),
+    ...(wrong > 0 ? [`the correctness of ${countOf(wrong, "record")}, which is not 1`] : []),
     ...(names.size > 0 ? [`other measurements: ${[...names].slice(0, 8).join(", ")}`] : []),
     ...(parts.size > 0 ? [`what else an evaluation cost: ${[...parts].join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),

@@ -19,6 +19,7 @@ import { closeCache } from "./open_cache.ts";
 import { pythonKey, sameKey } from "./python_text.ts";
 import {
   checkNumbers,
+  countOf,
   fault,
   fieldOf,
   type Fields,
@@ -148,15 +149,19 @@ export function readKernelTuner(content: string, source: string): SpaceReading {
     },
     notes: [
       ...(closed.torn ? ["the last record was cut off while it was written: left out"] : []),
-      ...(repeated > 0 ? [`${repeated} records repeat the key of another: the last of each counts`] : []),
-      ...(outside > 0 ? [`${outside} records have values that tune_params does not list`] : []),
+      ...(repeated > 0
+        ? [`${countOf(repeated, "record")} with the key of another: the last of each counts`]
+        : []),
+      ...(outside > 0 ? [`${countOf(outside, "record")} with values that tune_params does not list`] : []),
       ...noteNotNumbers(parsed.notNumbers),
       ...(legacyFailures > 0
         ? [
-          `${legacyFailures} records with the time 1e20, as old Kernel Tuners wrote a failure: read as failed`,
+          `${
+            countOf(legacyFailures, "record")
+          } with the time 1e20, as old Kernel Tuners wrote a failure: read as failed`,
         ]
         : []),
-      ...(timeless > 0 ? [`${timeless} records have neither a time nor a failure`] : []),
+      ...(timeless > 0 ? [`${countOf(timeless, "record")} with neither a time nor a failure`] : []),
     ],
   };
 }

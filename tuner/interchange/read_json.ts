@@ -73,9 +73,14 @@ export function parseJson(text: string): { data: unknown; notNumbers: number } {
   }
 }
 
+/** A number of things: `1 record`, `2 records`. */
+export function countOf(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** What is said about numbers that JSON does not have. */
 export function noteNotNumbers(count: number): string[] {
-  return count === 0 ? [] : [`${count} values are NaN or Infinity: read as nothing`];
+  return count === 0 ? [] : [`${countOf(count, "value")} of NaN or Infinity: read as nothing`];
 }
 
 /** An object that came from JSON. */

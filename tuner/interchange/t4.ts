@@ -16,6 +16,7 @@ import * as z from "zod";
 import { checkRecord, firstLine } from "../profile/check_record.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
+  countOf,
   fault,
   fieldOf,
   type Fields,
@@ -93,7 +94,7 @@ export function readT4(content: string, source: string): SpaceReading {
       ...noteNotNumbers(parsed.notNumbers),
       ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
       ...(timesUnitMs === 1 ? [] : [`times in ${unit} were read as milliseconds`]),
-      ...[...notes.dropped].map(([what, count]) => `${what} (${count} times)`),
+      ...[...notes.dropped].map(([what, count]) => `${what} (${countOf(count, "time")})`),
     ],
   };
 }

@@ -6,6 +6,7 @@
 import { ProfileError } from "../profile/profile_error.ts";
 import { ERROR_CONFIGS, RECORD_FIELDS, TIMING_FIELDS } from "./kernel_tuner.ts";
 import { pythonKey } from "./python_text.ts";
+import { countOf } from "./read_json.ts";
 import type { SpaceFormat } from "./read_space.ts";
 import {
   describeRecord,
@@ -242,7 +243,7 @@ class Losses {
 
   lines(): string[] {
     const counted = [...this.#counts].map(([what, { count, first }]) =>
-      `${what} (${count} ${count === 1 ? "record" : "records"}, first: ${first.slice(0, 120)})`
+      `${what} (${countOf(count, "record")}, first: ${first.slice(0, 120)})`
     );
     return [...this.#missing, ...counted];
   }

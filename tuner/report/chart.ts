@@ -86,9 +86,14 @@ const SYMBOL_PATHS: Readonly<Record<typeof SYMBOLS[number], string>> = {
   wye: "M4.5,11v-4l-3.5,-2l1.5,-2.6l3.5,2l3.5,-2l1.5,2.6l-3.5,2v4z",
 };
 
-/** The legend of some series. */
-export function legend(series: readonly string[]): Html {
-  const items = series.map((name) => {
+/**
+ * The legend of some series.
+ *
+ * @param series all series of the page's part, whose order gives colours and symbols
+ * @param shown those that the chart has
+ */
+export function legend(series: readonly string[], shown: readonly string[] = series): Html {
+  const items = shown.map((name) => {
     const { color, symbol } = styleOf(series, name);
     return markup`<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="${
       SYMBOL_PATHS[symbol]

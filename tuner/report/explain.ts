@@ -52,18 +52,15 @@ function againstStepwise({ points, winner, entry }: EntryView): Html | undefined
   if (winner.series === "stepwise") {
     return markup`<strong>The plain kernel won:</strong> one pass over memory for each step, and nothing cleverer was faster here.`;
   }
-  if (stepwise === undefined) {
-    const { speedupOverStepwise } = entry.result;
-    if (speedupOverStepwise === null) return undefined;
-    return markup`<strong>It is ${
-      formatFactor(speedupOverStepwise)
-    } as fast as the best plain kernel,</strong> one pass over memory for each step.`;
-  }
-  const why = winner.demand === undefined || stepwise.demand === undefined ? "" : movesLess(winner, stepwise);
-  return markup`<strong>It is ${
-    formatFactor(winner.cellsPerSecond / stepwise.cellsPerSecond)
-  } as fast as the best plain kernel</strong> (${
-    formatRate(stepwise.cellsPerSecond)
+  // the profile's own figure, of the final round, where it has one
+  const speedup = entry.result.speedupOverStepwise ??
+    (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond);
+  if (speedup === undefined) return undefined;
+  const why = winner.demand === undefined || stepwise?.demand === undefined
+    ? ""
+    : movesLess(winner, stepwise);
+  return markup`<strong>It is ${formatFactor(speedup)} as fast as the best plain kernel</strong> (${
+    formatRate(winner.cellsPerSecond / speedup)
   }, one pass over memory for each step). ${why}`;
 }
 
@@ -120,8 +117,8 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
   const cpu = points.find(({ series }) => series === "CPU");
   if (share.gpuSlices === 0) {
     return markup`<strong>The CPU computes alone:</strong> ${
-      formatCount(share.cpuWorkers)
-    } workers were faster than anything with the GPU.`;
+      share.cpuWorkers === 1 ? "1 worker was" : `${formatCount(share.cpuWorkers)} workers were`
+    } faster than anything with the GPU.`;
   }
   if (share.cpuSlices > 0) {
     return markup`<strong>The CPU takes ${formatCount(share.cpuSlices)} of ${

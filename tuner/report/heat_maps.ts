@@ -34,16 +34,16 @@ interface Cell {
 export function heatMaps(view: EntryView): Html {
   const own = view.winner.series;
   const names = [own, ...view.series.filter((name) => name !== own)];
-  const parts = names.map((name, i) => {
-    const points = view.points.filter(({ series }) => series === name);
-    return { name, isFirst: i === 0, maps: mapsOf(points, name) };
-  }).filter(({ maps }) => maps.length > 0);
+  const parts = names.map((name) => ({
+    name,
+    maps: mapsOf(view.points.filter(({ series }) => series === name), name),
+  })).filter(({ maps }) => maps.length > 0);
   if (parts.length === 0) {
     return figure("Heat maps", "need two parameters with more than one measured value each: there are none.");
   }
   return markup`${
-    parts.map(({ name, isFirst, maps }) => {
-      if (!isFirst) return closed(`Heat maps of ${name}`, maps);
+    parts.map(({ name, maps }, i) => {
+      if (i > 0) return closed(`Heat maps of ${name}`, maps);
       const shown = maps.slice(0, OPEN_MAPS), rest = maps.slice(OPEN_MAPS);
       return markup`<div class="maps">${shown}</div>${
         rest.length > 0 ? closed("Heat maps of the other pairs of parameters", rest) : ""
@@ -105,6 +105,8 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
   );
   const chart = drawChart(label, (layout) => {
     const size = isLarge ? 44 : 34;
+    // the label stands beside the rows, upright
+    const isLong = 7 * titles.y.length > size * ys.length;
     return {
       height: 48 + size * ys.length,
       marginLeft: 48,
@@ -112,7 +114,7 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
       marginBottom: 38,
       padding: 0.04,
       x: { type: "band", domain: [...xs], label: `${titles.x} →`, tickFormat: String },
-      y: { type: "band", domain: [...ys].reverse(), label: `↑ ${titles.y}`, tickFormat: String },
+      y: { type: "band", domain: [...ys].reverse(), label: `↑ ${isLong ? y : titles.y}`, tickFormat: String },
       color: { type: "identity" },
       marks: [
         Plot.cell(empty, {
@@ -161,9 +163,10 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
     { title: "best rate", isNumber: true },
     { title: "measured", isNumber: true },
   ], rows);
-  const caption = markup`the best rate of each pair${
-    isLarge ? ` (${name}); the outlined cell holds the fastest of all` : ""
-  }.`;
+  const outlined = cells.some(({ isWinner }) => isWinner)
+    ? "; the outlined cell holds the fastest of all"
+    : "";
+  const caption = `the best rate of each pair${isLarge ? ` (${name})${outlined}` : ""}.`;
   return markup`<div class="${isLarge ? "map large" : "map"}">${
     figure(
       `${titles.y} × ${titles.x}:`,

@@ -42,20 +42,27 @@ export function rooflineFigure(view: EntryView): Html {
     (winner.roof === undefined
       ? ""
       : `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`);
-  const tied = placed.some(({ isTied }) => isTied) ? " and those that tie with it" : "";
+  const isTied = placed.some(({ isTied }) => isTied);
+  const marked = [
+    ...(placed.includes(winner) ? ["the fastest"] : []),
+    ...(isTied
+      ? [placed.includes(winner) ? "those that tie with it" : "those that tie with the fastest"]
+      : []),
+  ];
+  const ring = marked.length === 0 ? "" : ` A ring marks ${marked.join(" and ")}.`;
   const chart = drawChart(label, (layout) => options(placed, { view, layout, names }));
   return figure(
     "Roofline.",
     markup`Each mark is a measured configuration; the line is what copying ${
       formatBandwidth(copyBytesPerSecond)
-    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory. The ring marks the fastest${tied}.${
+    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${ring}${
       left > 0
         ? markup`
-          ${formatCount(left)} configurations with the CPU or unknown kernels are not in it.
+          Not in it: ${formatCount(left)} with the CPU, or of unknown kernels.
         `
         : ""
     }`,
-    legend(names),
+    legend(view.series, names),
     chart,
     tableBehind("Roofline as a table, by traversal", byTraversal(placed, names)),
   );

@@ -59,6 +59,8 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
   const total = last.cpuSlices + last.gpuSlices;
   const verdict = last.cpuSlices === 0
     ? "It ended with all slices on the GPU: no share of the CPU would have paid."
+    : last.gpuSlices === 0
+    ? "It ended with all slices on the CPU: no share of the GPU would have paid."
     : `It ended with ${formatCount(last.cpuSlices)} of ${formatCount(total)} slices on the CPU (${
       formatPercent(last.cpuSlices / total)
     }).`;
