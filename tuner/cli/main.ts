@@ -33,6 +33,18 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),
   },
+  report: {
+    title: "makes one page of a profile: charts, tables, and why this configuration",
+    load: () => import("./report.ts"),
+  },
+  export: {
+    title: "writes what was measured as T4 results or as a Kernel Tuner cache",
+    load: () => import("./export.ts"),
+  },
+  import: {
+    title: "makes a profile of T4 results or of a Kernel Tuner cache",
+    load: () => import("./import.ts"),
+  },
   bench: {
     title: "measures the CPU's workers against the same loops in C",
     load: () => import("./bench.ts"),

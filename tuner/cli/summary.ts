@@ -5,8 +5,9 @@
  */
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../balance_run.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
+import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../device.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { TuneOutcome } from "../tune.ts";
 import {
@@ -145,13 +146,4 @@ function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: num
   return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
 }
 
-/** A configuration in one line. */
-export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
-  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
-  if (gpuSlices === 0) return cpu;
-  const gpu = `${traversal} ${values}`.trim();
-  if (cpuSlices === 0) return gpu;
-  return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
-}
+export { describeConfiguration };

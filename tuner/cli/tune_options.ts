@@ -137,7 +137,10 @@ export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
       value: "NAME",
       help: `try only this: ${traversals.join(", ")} (default: all)`,
     },
-    "cpu-workers": string("N", "workers on the CPU, 0 for the GPU alone (default: one a core, one fewer beside a GPU)"),
+    "cpu-workers": string(
+      "N",
+      "workers on the CPU, 0 for the GPU alone (default: one a core, one fewer beside a GPU)",
+    ),
     "no-gpu": { type: "boolean", help: "leave the GPU out" },
   } as const satisfies OptionSpecs;
 }

@@ -1,0 +1,198 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { gzipSync } from "node:zlib";
+import { readKernelTuner } from "../../tuner/interchange/kernel_tuner.ts";
+import { pythonText } from "../../tuner/interchange/python_text.ts";
+import { readSpace } from "../../tuner/interchange/read_space.ts";
+import type { SpaceReading } from "../../tuner/interchange/recorded_space.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+
+const HEADER = `{
+"device_name": "NVIDIA RTX A4000",
+"kernel_name": "k \\"{[",
+"problem_size": [48, 64],
+"tune_params_keys": ["x", "method"],
+"tune_params": {"x": [1, 2.5], "method": ["a,b", "{"]},
+"objective": "time",
+"cache": {`;
+const RECORDS = [
+  `"1,a,b": {"x": 1, "method": "a,b", "time": 0.5, "times": [0.4, 0.6], "compile_time": 440.9}`,
+  `"2.5,{": {"x": 2.5, "method": "{", "time": "CompilationFailedConfig", "compile_time": 12, "log": "}}\\" {"}`,
+  `"1,{": {"x": 1, "method": "{", "time": 1e20}`,
+];
+const CLOSED = `${HEADER}\n${RECORDS.join(",\n")}}\n}`;
+
+function read(text: string): SpaceReading & { format: string } {
+  return readSpace(new TextEncoder().encode(text), "file");
+}
+
+Deno.test("a cache: header, times, failures in words and as 1e20", () => {
+  const { space, notes, format } = read(CLOSED);
+  assertEquals(format, "kernel-tuner");
+  assertEquals([space.device, space.kernel, space.problemSize], ["NVIDIA RTX A4000", 'k "{[', [48, 64]]);
+  assertEquals(space.parameters, [{ name: "x", values: [1, 2.5] }, { name: "method", values: ["a,b", "{"] }]);
+  assertEquals(space.records.map(({ failure, timeMs }) => failure ?? timeMs), [0.5, "compile", "runtime"]);
+  assertEquals([space.records[0].timesMs, space.records[0].overheadMs], [[0.4, 0.6], { compile: 440.9 }]);
+  assertEquals(notes, ["1 record with the time 1e20, as old Kernel Tuners wrote a failure: read as failed"]);
+  assertEquals(read(CLOSED + "\n"), read(CLOSED));
+  const packed = readSpace(gzipSync(CLOSED), "file");
+  assertEquals(packed, read(CLOSED));
+});
+
+Deno.test("a cache cut off anywhere has the records that were whole", () => {
+  const open = `${HEADER}\n${RECORDS.join(",\n")},`;
+  const ends = RECORDS.map((_, i) => HEADER.length + RECORDS.slice(0, i + 1).join(",\n").length + 1);
+  for (let length = 0; length <= open.length; length++) {
+    const cut = open.slice(0, length);
+    if (length < HEADER.length) {
+      const error = assertThrows(() => readKernelTuner(cut, "cut.json"), ProfileError);
+      assert(
+        error.message.startsWith("Cannot read cut.json: wanted a Kernel Tuner cache, found a file cut off"),
+      );
+      continue;
+    }
+    const { space, notes } = read(cut);
+    const whole = ends.filter((end) => end <= length).length;
+    assertEquals(space.records.length, whole, `cut at ${length}`);
+    const rest = cut.slice(ends[whole - 1] ?? HEADER.length).trim();
+    const isTorn = notes.includes("the last record was cut off while it was written: left out");
+    assertEquals(isTorn, rest !== "" && rest !== ",", `cut at ${length}`);
+  }
+});
+
+Deno.test("Python's NaN and Infinity are no values, in texts they stay", () => {
+  const { space, notes } = read(
+    CLOSED.replace("0.5", "NaN").replace("[0.4, 0.6]", "[0.4]").replace('"}}', '"NaN'),
+  );
+  assertEquals([space.records[0].timeMs, space.records[0].failure], [null, null]);
+  assertEquals(space.records[1].measurements.find(({ name }) => name === "log")?.value, 'NaN" {');
+  assert(notes.includes("1 value of NaN or Infinity: read as nothing"));
+  assert(notes.includes("1 record with neither a time nor a failure"));
+});
+
+Deno.test("a key that occurs twice is told, the last counts, as in Python", () => {
+  const { space, notes } = read(CLOSED.replace(RECORDS[2], RECORDS[0].replace("0.5", "0.75")));
+  assertEquals(space.records.map(({ timeMs }) => timeMs), [0.75, null]);
+  assertEquals(notes, ["1 record with the key of another: the last of each counts"]);
+});
+
+Deno.test("values as Python writes them", () => {
+  const cases = [
+    [1, "1"],
+    [-2.45, "-2.45"],
+    [1e-7, "1e-07"],
+    [0.00001, "1e-05"],
+    [0.0001, "0.0001"],
+    [1.5e-10, "1.5e-10"],
+    [true, "True"],
+    [null, "None"],
+    ["a", "a"],
+  ] as const;
+  for (const [value, text] of cases) assertEquals(pythonText(value), text);
+});
+
+Deno.test("what is wrong with a file is one line: where, wanted, found", () => {
+  const t4 = (result: string): string => `{"results": [${result}]}`;
+  const right = `"configuration": {"x": 1}, "invalidity": "correct", "correctness": 1, "times": {}`;
+  const cases: [text: string, message: string][] = [
+    ["", 'wanted T4 results (a field "results") or a Kernel Tuner cache'],
+    ["hello", "wanted T4 results"],
+    [CLOSED + "x", "it is no JSON: Unexpected non-whitespace"],
+    [CLOSED.replace('"times": [0.4', '"times": [04'), "it is no JSON"],
+    [CLOSED.replace("[1, 2.5]", "5"), "tune_params.x: wanted a list of values, found 5"],
+    [
+      CLOSED.replace('["x", "method"]', '["x", "x"]'),
+      'tune_params_keys[1]: wanted a name of its own, found "x"',
+    ],
+    [
+      CLOSED.replace('["x", "method"]', '["x"]'),
+      "tune_params.method: wanted a name that is in tune_params_keys",
+    ],
+    [
+      CLOSED.replace('["x", "method"]', '["x", "method", "y"]'),
+      "tune_params.y: wanted a list of values, found nothing",
+    ],
+    [CLOSED.replace('"1,a,b"', '"2,a,b"'), 'wanted the key "1,a,b" of its values, found "2,a,b"'],
+    [CLOSED.replace('"2.5,{"', '"2.25,{"'), 'wanted the key "2.5,{" of its values, found "2.25,{"'],
+    [CLOSED.replace("0.5", "-0.5"), 'cache["1,a,b"].time: wanted a time above 0, found -0.5'],
+    [CLOSED.replace("0.5", "1e999"), 'cache["1,a,b"].time: wanted a finite number, found "Infinity"'],
+    [CLOSED.replace("0.5", '"quick"'), 'cache["1,a,b"].time: wanted a number or one of InvalidConfig'],
+    [
+      CLOSED.replace("[0.4, 0.6]", '[0.4, "0.6"]'),
+      'cache["1,a,b"].times[1]: wanted a time in ms, >= 0, found "0.6"',
+    ],
+    [CLOSED.replace('"compile_time"', '"__proto__"'), "wanted no key named __proto__, found one"],
+    [
+      CLOSED.replace('"objective": "time"', '"objective": 5'),
+      "objective: wanted a name or a list of names, found 5",
+    ],
+    [t4("5"), "results[0]: wanted an object, found 5"],
+    [
+      t4(`{${right}}`).replace('"correct"', '"fine"'),
+      "results[0].invalidity: wanted one of correct, timeout, ",
+    ],
+    [t4(`{${right.replace("{}", "[]")}}`), "results[0].times: wanted an object, found a list of 0"],
+    [
+      t4(`{${right.replace('{"x": 1}', '{"x": []}')}}`),
+      "results[0].configuration.x: wanted a number, a text",
+    ],
+    [
+      t4(`{${right}, "measurements": [{"name": "time", "value": 1, "unit": "fortnights"}]}`),
+      "measurements[0].unit: wanted a unit of time",
+    ],
+    [
+      t4(`{${right}, "measurements": [{"name": "a", "value": 1}, {"name": "a", "value": 2}]}`),
+      "measurements[1].name: wanted a name of its own",
+    ],
+    [
+      t4(`{${right}, "objectives": ["time"]}, {${right}, "objectives": ["energy"]}`),
+      'results[1].objectives: wanted ["time"] as in the results before',
+    ],
+    [
+      `{"schema_version": "2.0.0", "results": []}`,
+      'schema_version: wanted version 1, as 1.0.0, found "2.0.0"',
+    ],
+    [`{"metadata": {"timeunit": "days"}, "results": []}`, "metadata.timeunit: wanted one of s, seconds, ms"],
+  ];
+  for (const [text, message] of cases) {
+    const error = assertThrows(() => read(text), ProfileError);
+    assert(error.message.startsWith("Cannot read file: "), error.message);
+    assert(error.message.includes(message), `${error.message}\nwanted: ${message}`);
+    assert(!error.message.includes("\n"), "one line");
+  }
+  const damaged = gzipSync(CLOSED).subarray(0, 60);
+  assertThrows(() => readSpace(damaged, "file"), ProfileError, "wanted whole gzip data");
+  assertThrows(() => readSpace(Uint8Array.of(0xff, 0xfe, 0), "file"), ProfileError, "wanted text in UTF-8");
+});
+
+Deno.test("T4: units, the schema's name of the compile time, unknown fields", () => {
+  const { space, notes } = read(JSON.stringify({
+    metadata: { timeunit: "microseconds", source: "KTT" },
+    results: [{
+      configuration: { x: 1, y: null },
+      invalidity: "correct",
+      correctness: 1,
+      times: { compilation_time: 2000, runtimes: [500], warmup: 3 },
+      measurements: [{ name: "time", value: 500, unit: "us" }],
+      id: 7,
+    }, {
+      configuration: { x: 2 },
+      invalidity: "correct",
+      correctness: 1,
+      times: {},
+      measurements: [{ name: "time", value: "" }],
+    }],
+  }));
+  const [record, other] = space.records;
+  assertEquals([record.timeMs, record.timesMs, record.overheadMs], [0.5, [0.5], { compile: 2 }]);
+  assertEquals([record.values, other.values, other.timeMs], [[1, null], [2, null], null]);
+  assertEquals(space.other.t4Metadata, { source: "KTT" });
+  assertEquals(notes.length, 5);
+  for (const word of ["results[].times.warmup", "results[].id", "microseconds", "compilation_time", "null"]) {
+    assert(notes.some((note) => note.includes(word)), `no note of ${word}: ${notes}`);
+  }
+});
+
+Deno.test("a key that writes 1 as 1.0 belongs to 1, and is kept", () => {
+  const { space } = read(CLOSED.replace('"1,{"', '"1.0,{"'));
+  assertEquals(space.records.map(({ key }) => key), [undefined, undefined, "1.0,{"]);
+});

@@ -1,0 +1,240 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
+import { measured, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
+import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
+import { readKernelTuner } from "../../tuner/interchange/kernel_tuner.ts";
+import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
+import {
+  type JsonObject,
+  type RecordedSpace,
+  recordIdentity,
+} from "../../tuner/interchange/recorded_space.ts";
+import { readT4 } from "../../tuner/interchange/t4.ts";
+import { writeKernelTuner, writeSpace, writeT4 } from "../../tuner/interchange/write_space.ts";
+import { entryRecords } from "../../tuner/profile/entry_records.ts";
+import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
+import { arbitraryCache, arbitrarySpace } from "./arbitrary_space.ts";
+
+const TOOL = { name: "facet", version: "0.0.0" };
+const AT = "2026-11-21T10:00:00.000Z";
+
+function fixture(name: string): { profile: Profile; records: readonly JournalRecord[] } {
+  const profile = parseProfile(Deno.readTextFileSync(`fixtures/h100/${name}.json`), name);
+  const { records } = parseJournal(Deno.readFileSync(`fixtures/h100/${name}.json.journal.jsonl`));
+  return { profile, records };
+}
+
+Deno.test("T4 written and read again is the same space, and nothing is said to be lost", () => {
+  const property = fc.property(arbitrarySpace("any-t4-metadata"), (space) => {
+    const { text, notCarried } = writeT4(space);
+    const { space: again, notes } = readT4(text, "t4");
+    assertEquals(again, space);
+    assertEquals([notCarried, notes], [[], []]);
+  });
+  fc.assert(property, { seed: 1, numRuns: 300 });
+});
+
+Deno.test("a cache through T4 is the same cache", () => {
+  const property = fc.property(arbitraryCache(), (cache) => {
+    const first = readKernelTuner(JSON.stringify(cache), "cache");
+    assertEquals(first.notes, []);
+    const t4 = writeT4(first.space);
+    const middle = readT4(t4.text, "t4");
+    const last = writeKernelTuner(middle.space);
+    assertEquals([t4.notCarried, middle.notes, last.notCarried], [[], [], []]);
+    assertEquals(JSON.parse(last.text), cache);
+    // Kernel Tuner takes a file for closed that ends so
+    assert(/\}\n\}$/.test(last.text.trim()), "the end that Kernel Tuner looks for");
+  });
+  fc.assert(property, { seed: 2, numRuns: 200 });
+});
+
+Deno.test("T4 through a cache loses only what the list says", () => {
+  const property = fc.property(arbitrarySpace("t4"), (space) => {
+    const { text, notCarried } = writeKernelTuner(space);
+    const { space: again } = readKernelTuner(text, "cache");
+    const says = (word: string): boolean => notCarried.some((line) => line.includes(word));
+    const last = new Map(space.records.map((record) => [recordIdentity(record), record]));
+    if (last.size < space.records.length) assert(says("occurs again"));
+    if (!says("two configurations share")) assertEquals(again.records.length, last.size);
+    if (space.kernel === null) assert(says("kernel's name"));
+    for (const record of again.records) {
+      const original = last.get(recordIdentity(record))!;
+      const { failure, correctness } = original;
+      if (record.failure !== failure) {
+        assert(says(`the reason ${failure}`), `${failure} became ${record.failure}`);
+      }
+      if (correctness !== 1) assert(says("the correctness"));
+      assertEquals([record.timeMs, record.timesMs, record.timestamp], [
+        original.timeMs,
+        original.timesMs,
+        original.timestamp,
+      ]);
+      for (const { name, value, unit } of original.measurements) {
+        const kept = record.measurements.find((measurement) => measurement.name === name);
+        assertEquals(kept?.value, value);
+        if (kept?.unit !== unit) assert(says(`of ${name}`));
+      }
+      if (Object.keys(original.overheadMs).length < 5) assert(says("some costs"));
+    }
+  });
+  fc.assert(property, { seed: 3, numRuns: 300 });
+});
+
+Deno.test("a profile and its journal through either format: the entry whole, every rate to the digit", () => {
+  for (const name of ["wave", "heat"]) {
+    const { profile, records } = fixture(name);
+    for (const entry of profile.entries) {
+      const known = entryRecords(profile, entry, records);
+      const { space } = spaceOfEntry(profile, entry, known);
+      for (const format of SPACE_FORMATS) {
+        const { text } = writeSpace(space, format);
+        const read = format === "t4" ? readT4(text, "t4") : readKernelTuner(text, "cache");
+        const imported = importFacetSpace(read.space, { source: "file", run: "r" });
+        assertEquals(imported.profile, { ...profile, entries: [entry] });
+        assertEquals([read.notes, imported.notCarried], [[], []]);
+        const [, ...evaluations] = imported.journal;
+        assertEquals(evaluations.length, known.measured.length + known.failed.length);
+        known.measured.forEach(({ measurement, at }, i) => {
+          const again = evaluations[i];
+          assert(again.kind === "measurement");
+          assertEquals(again.at, at);
+          const { compileNs, spread, ...rest } = again.measurement;
+          const { compileNs: compiled, spread: spreadBefore, ...before } = measurement;
+          assertEquals(rest, before);
+          assert(Math.abs(compileNs - compiled) <= 1e-11 * compiled, `${compileNs} ns was ${compiled} ns`);
+          assert(
+            Math.abs(spread - spreadBefore) <= 1e-9 + 1e-2 * spreadBefore,
+            `${spread} was ${spreadBefore}`,
+          );
+        });
+      }
+    }
+  }
+});
+
+Deno.test("T4 through a profile is the same T4, but for what the list says", () => {
+  const { profile, records } = fixture("wave");
+  const space = (of: Profile, journal: readonly JournalRecord[]): RecordedSpace =>
+    spaceOfEntry(of, of.entries[0], entryRecords(of, of.entries[0], journal)).space;
+  const first = writeT4(space(profile, records)).text;
+  const imported = importFacetSpace(readT4(first, "t4").space, { source: "t4", run: "r" });
+  const second = writeT4(space(imported.profile, imported.journal)).text;
+  // the list: nanoseconds of compiling beyond 12 digits
+  const rounded = (text: string): string =>
+    text.replace(/"compilation":([\d.]+)/g, (_, ms) => `"compilation":${Number(ms).toPrecision(12)}`);
+  assertEquals(rounded(second), rounded(first));
+});
+
+Deno.test("failures of all kinds come back with their reasons", () => {
+  const { profile } = fixture("wave");
+  const [entry] = profile.entries;
+  const reasons = ["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"] as const;
+  const failed = reasons.map((reason, i) => ({
+    configuration: { ...entry.configuration, parameters: { dts: i } },
+    failure: { reason, message: `why: "${reason}"\n` },
+    at: AT,
+  }));
+  const records = { ...entryRecords(profile, entry, []), failed };
+  for (const format of SPACE_FORMATS) {
+    const { text } = writeSpace(spaceOfEntry(profile, entry, records).space, format);
+    const { space } = format === "t4" ? readT4(text, "t4") : readKernelTuner(text, "cache");
+    const { journal } = importFacetSpace(space, { source: "file", run: "r" });
+    const again = journal.flatMap((record) =>
+      record.kind === "failure"
+        ? [{ configuration: record.configuration, failure: record.failure, at: record.at }]
+        : []
+    );
+    assertEquals(again, failed);
+  }
+});
+
+Deno.test("another tool's cache becomes a profile that says what it does not know", () => {
+  const property = fc.property(arbitraryCache(), (cache) => {
+    const { space } = readKernelTuner(JSON.stringify(cache), "cache");
+    const timed = space.records.filter(({ timeMs }) => timeMs !== null);
+    fc.pre(timed.length > 0);
+    const { profile, journal, notCarried } = importForeignSpace(space, {
+      source: "cache",
+      run: "r",
+      tool: TOOL,
+      now: AT,
+      kernel: "Kernel_1",
+      device: "GPU",
+      grid: [10, 20, 30],
+    });
+    const [{ result, problem, verification, configuration }] = profile.entries;
+    assertEquals([problem.stencil, problem.grid, configuration.share.gpuSlices], [
+      "kernel-1",
+      [10, 20, 30],
+      10,
+    ]);
+    const rates = timed.map(({ timesMs }) => {
+      const sorted = timesMs.toSorted((a, b) => b - a).map((time) => 6000 / time * 1e3);
+      return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+    });
+    const best = Math.max(...rates);
+    assert(Math.abs(result.cellsPerSecond - best) <= 1e-9 * best);
+    assertEquals(verification.against, "nothing by Facet: the file says that the result is correct");
+    assertEquals(journal.length, 1 + space.records.length);
+    assert(notCarried.some((line) => line.includes("did not compare")));
+    assert(notCarried.some((line) => line.includes("flag: 0 is true, 1 is false")));
+    assert(notCarried.some((line) => line.includes("power")));
+  });
+  fc.assert(property, { seed: 4, numRuns: 60 });
+});
+
+Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", () => {
+  const { profile, records } = fixture("wave");
+  const [entry] = profile.entries;
+  const { space } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
+  const winner = space.records.findIndex(({ measurements }) =>
+    measurements.some(({ name, value }) =>
+      name === "cells_per_second" && value === entry.result.cellsPerSecond
+    )
+  );
+  const change = (at: number, changes: Record<string, unknown>): RecordedSpace => ({
+    ...space,
+    records: space.records.map((record, i) =>
+      i !== at ? record : {
+        ...record,
+        ...(typeof changes.time === "number" ? { timeMs: changes.time } : {}),
+        measurements: record.measurements.map(({ name, value, unit }) => ({
+          name,
+          value: Object.hasOwn(changes, name) ? changes[name] as number : value,
+          unit,
+        })),
+      }
+    ),
+  });
+  const refused = (changed: RecordedSpace): string =>
+    assertThrows(() => importFacetSpace(changed, { source: "file", run: "r" }), ProfileError).message;
+  assertStringIncludes(refused(change(0, { time: 1 })), "record 1: wanted the time");
+  assertStringIncludes(refused(change(0, { max_error: 1 })), "wanted a largest error within the bound");
+  assertStringIncludes(refused(change(0, { samples: [] })), "samples: wanted at least one rate");
+  const without = { ...space, records: space.records.filter((_, i) => i !== winner) };
+  assertStringIncludes(
+    refused(without),
+    "wanted a record with the configuration and the rate of the facet block",
+  );
+  assertStringIncludes(
+    refused({ ...space, facet: { ...space.facet as JsonObject, version: 2 } }),
+    "version: wanted 1, found 2",
+  );
+  // ten times the rate of a loser, in everything that says so
+  const [loser] = space.records;
+  const rate = 1e13;
+  const timeMs = loser.timeMs! * (measured(loser, "cells_per_second") as number) / rate;
+  const faster = change(0, {
+    time: timeMs,
+    cells_per_second: rate,
+    confidence95: [rate, rate],
+    samples: [rate],
+  });
+  const { profile: kept, notCarried } = importFacetSpace(faster, { source: "file", run: "r" });
+  assertEquals(kept.entries, [entry]);
+  assertStringIncludes(notCarried.join(), "1 record faster than the entry, which stays as it was");
+});

@@ -1,0 +1,182 @@
+/**
+ * Tests of the page in a real browser. `browser_test.ts` runs them; by hand: `deno test -A tests/report/in_browser.ts`.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { parseJournal } from "../../tuner/profile/journal_format.ts";
+import { parseProfile } from "../../tuner/profile/schema.ts";
+import { buildReport } from "../../tuner/report/page.ts";
+import { ENTRY } from "../profile/sample_profile.ts";
+import { findBrowser } from "./find_browser.ts";
+import { sampleReport } from "./sample_journal.ts";
+
+/** Defines a test that drives the browser, whose process and pipes are playwright's own. */
+function testInBrowser(name: string, test: (browser: Browser) => Promise<void>): void {
+  Deno.test({
+    name,
+    sanitizeOps: false,
+    sanitizeResources: false,
+    async fn() {
+      const args = ["--no-sandbox", "--disable-gpu"];
+      const browser = await chromium.launch({ executablePath: findBrowser(), args });
+      try {
+        await test(browser);
+      } finally {
+        await browser.close();
+      }
+    },
+  });
+}
+
+const VIEWS = [
+  { theme: "light", width: 1200 },
+  { theme: "dark", width: 1200 },
+  { theme: "light", width: 360 },
+  { theme: "dark", width: 360 },
+] as const;
+
+/** Opens a page from a file, and collects what the browser complains about. */
+async function withPage(
+  browser: Browser,
+  text: string,
+  { theme, width }: { theme: "light" | "dark"; width: number },
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  const file = await Deno.makeTempFile({ suffix: ".html" });
+  await Deno.writeTextFile(file, text);
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (request.url() !== `file://${file}`) complaints.push(`request for ${request.url()}`);
+  });
+  try {
+    await page.goto(`file://${file}`);
+    await use(page);
+    assertEquals(complaints, []);
+  } finally {
+    await page.close();
+    await Deno.remove(file);
+  }
+}
+
+function wave(): string {
+  const profile = parseProfile(Deno.readTextFileSync("fixtures/h100/wave.json"), "wave.json");
+  const { records } = parseJournal(Deno.readFileSync("fixtures/h100/wave.json.journal.jsonl"));
+  const curve = [1, 2, 4, 8].map((exchangeEvery) => ({
+    exchangeEvery,
+    cpuSlices: 10,
+    predictedNs: 1e5 / exchangeEvery,
+    measuredNs: 1e5,
+  }));
+  // two problems, the second with a cost model, so that every chart is there
+  const entries = profile.entries.slice(0, 2).map((entry, i) =>
+    i === 0 ? entry : { ...entry, costModel: { ...ENTRY.costModel!, curve } }
+  );
+  return buildReport({ ...profile, entries }, { journal: records, warnings: ["a warning"] }).page;
+}
+
+function long(): string {
+  const { profile, journal } = sampleReport(2000, 30);
+  return buildReport(profile, { journal }).page;
+}
+
+/** Runs axe-core on all that can be seen; what is closed is opened first, of many alike a few. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(
+    `document.querySelectorAll("details:not(.more details, .more ~ .more, .map ~ .map ~ .map details)").forEach((details) => { details.open = true; })`,
+  );
+  await page.waitForTimeout(50);
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(
+    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(" | ")))`,
+  );
+  return found as string[];
+}
+
+testInBrowser(
+  "axe-core finds nothing to complain about, in both themes, wide and on a phone",
+  async (browser) => {
+    const cases = [...VIEWS.map((view) => ({ view, text: wave() })), { view: VIEWS[3], text: long() }];
+    for (const { view, text } of cases) {
+      await withPage(browser, text, view, async (page) => {
+        assertEquals(await violations(page), [], JSON.stringify(view));
+      });
+    }
+  },
+);
+
+testInBrowser("axe-core is really run: it sees what is broken on purpose", async (browser) => {
+  const broken = wave().replace('<html lang="en">', "<html>").replaceAll(
+    'role="img" aria-label',
+    'role="img" data-label',
+  );
+  await withPage(browser, broken, VIEWS[0], async (page) => {
+    const ids = (await violations(page)).map((violation) => violation.split(":")[0]);
+    assert(ids.includes("html-has-lang") && ids.includes("svg-img-alt"), ids.join());
+  });
+});
+
+testInBrowser(
+  "one drawing of each chart is shown, in the theme's colours, and nothing is wider than the page",
+  async (browser) => {
+    const text = wave();
+    const papers: string[] = [];
+    for (const view of VIEWS) {
+      await withPage(browser, text, view, async (page) => {
+        const shown = await page.evaluate(
+          `[...document.querySelectorAll("main > section > figure > div, main > section > .maps figure > div")].filter((div) => div.checkVisibility() && div.querySelector("svg")).map((div) => div.className)`,
+        ) as string[];
+        assert(shown.length >= 10);
+        assertEquals([...new Set(shown)], [view.width < 720 ? "narrow" : "wide"]);
+        assertEquals(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+        const smallest = await page.evaluate(
+          `Math.min(...[...document.querySelectorAll("figure svg text")].filter((text) => text.checkVisibility() && text.textContent).map((text) => text.getBoundingClientRect().height))`,
+        ) as number;
+        assert(smallest >= 9, `letters of ${smallest} px`);
+        papers.push(await page.evaluate("getComputedStyle(document.body).backgroundColor") as string);
+      });
+    }
+    assertEquals([papers[0], papers[1]], [papers[2], papers[3]]);
+    assert(papers[0] !== papers[1], "both themes have the same paper");
+  },
+);
+
+testInBrowser(
+  "by keyboard: the skip link, a table behind a chart, pages of a long table",
+  async (browser) => {
+    await withPage(browser, long(), VIEWS[0], async (page) => {
+      await page.keyboard.press("Tab");
+      assertEquals(await page.evaluate("document.activeElement.className"), "skip");
+      await page.keyboard.press("Enter");
+      assertEquals(await page.evaluate("location.hash"), "#entry-1");
+      const openByKey = async (selector: string): Promise<void> => {
+        await page.focus(`${selector} > summary`);
+        await page.keyboard.press("Enter");
+        assertEquals(await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).open`), true);
+      };
+      await openByKey("figure details.behind");
+      assertEquals(await page.isVisible("figure details.behind table"), true);
+      assertEquals(
+        await page.evaluate(`document.querySelectorAll(".pages tr").length`),
+        0,
+        "not drawn before it is opened",
+      );
+      await openByKey("details.all");
+      await page.waitForSelector(".pages tbody tr");
+      const status = (): Promise<unknown> =>
+        page.evaluate(`document.querySelector(".turn [role=status]").textContent`);
+      assertEquals([
+        await page.evaluate(`document.querySelectorAll(".pages tbody tr").length`),
+        await status(),
+      ], [200, "1 to 200 of 2003"]);
+      await page.focus(".turn button:last-of-type");
+      for (let i = 0; i < 20; i++) await page.keyboard.press("Enter");
+      assertEquals(await status(), "2001 to 2003 of 2003");
+    });
+  },
+);

@@ -1,0 +1,126 @@
+/**
+ * Files that a command reads and writes, with errors for the person at the terminal.
+ *
+ * @module
+ */
+import { dirname } from "node:path";
+import { gzipSync } from "node:zlib";
+import { journalPath } from "../profile/journal.ts";
+import { type JournalRecord, parseJournal } from "../profile/journal_format.ts";
+import { reasonOf } from "../profile/profile_error.ts";
+import { describeProfileProblem } from "../profile/describe.ts";
+import type { Profile } from "../profile/schema.ts";
+import { oneOf, readNumber, wrong } from "./option_values.ts";
+import { UserError } from "./user_error.ts";
+
+/** A journal as a command found it. */
+export interface JournalInput {
+  readonly records: readonly JournalRecord[];
+  /** The file; undefined where there is none. */
+  readonly path: string | undefined;
+  /** What is wrong with it, one line each. */
+  readonly warnings: readonly string[];
+}
+
+/** The bytes of a file that has to be there. */
+export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await Deno.readFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) {
+      throw new UserError(`Cannot read ${path}: there is no such file`);
+    }
+    throw new UserError(`Cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/**
+ * The journal of a profile.
+ *
+ * @param given the path that `--journal` names; undefined for the file beside the profile, which may be missing
+ */
+export async function readProfileJournal(profile: string, given: string | undefined): Promise<JournalInput> {
+  const path = given ?? journalPath(profile);
+  if (given === undefined && !await isThere(path)) return { records: [], path: undefined, warnings: [] };
+  const { records, damaged, torn } = parseJournal(await readBytes(path));
+  const [first] = damaged;
+  if (records.length === 0 && (first !== undefined || torn)) {
+    throw new UserError(`Cannot read ${path}: wanted a journal, found: ${first?.reason ?? "a line cut off"}`);
+  }
+  return {
+    records,
+    path,
+    warnings: [
+      ...(first === undefined ? [] : [
+        `${path}: left out ${damaged.length} damaged ${
+          damaged.length === 1 ? "line" : "lines"
+        }, the first is line ${first.line}: ${first.reason}`,
+      ]),
+      ...(torn ? [`${path}: the last line was cut off while it was written: left out`] : []),
+    ],
+  };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes a file; one whose name ends in `.gz` is packed. Directories that it needs are made. */
+export async function writeText(path: string, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeFile(path, path.endsWith(".gz") ? gzipSync(bytes) : bytes);
+  } catch (error) {
+    throw new UserError(`Cannot write ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** The index of the entry that `--entry` names, from 1; the only one where there is one. */
+export function chooseEntry(profile: Profile, given: string | undefined): number {
+  const { entries } = profile;
+  if (entries.length === 0) {
+    throw new UserError("Cannot use --profile: wanted a profile with entries: found none");
+  }
+  const isRight = (n: number): boolean => Number.isInteger(n) && n >= 1 && n <= entries.length;
+  if (given !== undefined) {
+    return readNumber("entry", given, { wanted: `a whole number from 1 to ${entries.length}`, isRight }) - 1;
+  }
+  if (entries.length === 1) return 0;
+  const list = entries.slice(0, 20).map(({ problem }, i) => `${i + 1} ${describeProfileProblem(problem)}`)
+    .join("; ");
+  throw new UserError(
+    `Cannot choose an entry: the profile has ${entries.length}: give --entry N: ${list}${
+      entries.length > 20 ? "; …" : ""
+    }`,
+  );
+}
+
+/** An option that has to be given. */
+export function required(option: string, value: string | undefined, wanted: string): string {
+  if (value === undefined) throw new UserError(`Missing option --${option}: wanted ${wanted}`);
+  return value;
+}
+
+/** One of some names that has to be given. */
+export function requiredName<T extends string>(
+  option: string,
+  value: string | undefined,
+  names: readonly T[],
+): T {
+  return oneOf(option, required(option, value, `one of ${names.join(", ")}`), names);
+}
+
+/** Options of which exactly one has to be given. */
+export function eitherOf(
+  [one, first]: readonly [option: string, value: string | undefined],
+  [other, second]: readonly [option: string, value: string | undefined],
+): void {
+  if ((first === undefined) === (second === undefined)) {
+    throw wrong(one, `either --${one} or --${other}`, first === undefined ? "neither" : "both");
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Numbers for people, and tables.
+ *
+ * @module
+ */
+
+/** A rate: `770 Gcells/s`, `0.290 Gcells/s`. Three digits. */
+export function formatRate(cellsPerSecond: number): string {
+  return `${threeDigits(cellsPerSecond / 1e9)} Gcells/s`;
+}
+
+/** A bandwidth: `2,995 GB/s`, `8.40 GB/s`. */
+export function formatBandwidth(bytesPerSecond: number): string {
+  return `${threeDigits(bytesPerSecond / 1e9)} GB/s`;
+}
+
+/** Part of a whole: `77%`, `3.1%`, `0.02%`. */
+export function formatPercent(fraction: number): string {
+  const percent = 100 * fraction;
+  return Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)}%` : `${plain(percent, 2)}%`;
+}
+
+/** A ratio: `3.1×`. */
+export function formatFactor(factor: number): string {
+  return `${plain(factor, factor < 100 ? 2 : 3)}×`;
+}
+
+/** A time: `850 ns`, `2.05 µs`, `11.0 ms`, `4.20 s`, `2 min 05 s`, `1 h 02 min`. */
+export function formatDuration(timeNs: number): string {
+  if (!Number.isFinite(timeNs)) return "unknown";
+  const seconds = timeNs / 1e9;
+  if (seconds >= 59.5) {
+    const whole = Math.round(seconds);
+    const pad = (value: number): string => String(value).padStart(2, "0");
+    return whole < 3600
+      ? `${Math.floor(whole / 60)} min ${pad(whole % 60)} s`
+      : `${Math.floor(whole / 3600)} h ${pad(Math.floor(whole / 60) % 60)} min`;
+  }
+  const [unit, size] = ([["s", 1], ["ms", 1e-3], ["µs", 1e-6], ["ns", 1e-9]] as const)
+    .find(([, size]) => Math.abs(seconds) >= 0.9995 * size) ?? ["ns", 1e-9];
+  return `${threeDigits(seconds / size)} ${unit}`;
+}
+
+/** A count with separators: `12,345`. */
+export function formatCount(count: number): string {
+  return Math.round(count).toLocaleString("en-US");
+}
+
+/** Options of {@linkcode formatTable}. */
+export interface TableOptions {
+  /**
+   * Columns to align right, from 0.
+   * @default {[]}
+   */
+  right?: readonly number[];
+  /**
+   * Text before every line.
+   * @default {""}
+   */
+  indent?: string;
+}
+
+/**
+ * Lays out rows in columns.
+ *
+ * @param rows cells of each row; a shorter row leaves its last columns empty
+ * @param options alignment
+ * @returns lines without spaces at their ends
+ *
+ * @example
+ * ```ts
+ * import { formatTable } from "./format.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const table = formatTable([["kernel", "rate"], ["torre", "770"]], { right: [1] });
+ * assertEquals(table, "kernel  rate\ntorre    770");
+ * ```
+ */
+export function formatTable(rows: readonly (readonly string[])[], options: TableOptions = {}): string {
+  const { right = [], indent = "" } = options;
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from(
+    { length: columns },
+    (_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))),
+  );
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) => {
+      const space = " ".repeat(widths[column] - lengthOf(cell));
+      return right.includes(column) ? space + cell : cell + space;
+    });
+    return (indent + cells.join("  ")).trimEnd();
+  });
+  return lines.join("\n");
+}
+
+/** Characters, not UTF-16 units. */
+function lengthOf(text: string): number {
+  return [...text].length;
+}
+
+/** At least three digits, with separators: 0.291, 8.40, 77.0, 770, 2,995. */
+function threeDigits(value: number): string {
+  if (!Number.isFinite(value)) return "unknown";
+  return Math.abs(value) >= 999.5 ? formatCount(value) : plain(value, 3);
+}
+
+/** Rounded to significant digits, never with an exponent. */
+function plain(value: number, digits: number): string {
+  if (!Number.isFinite(value)) return "unknown";
+  if (value === 0) return "0";
+  const decimals = digits - 1 - Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
+  return value.toFixed(Math.min(Math.max(decimals, 0), 20));
+}

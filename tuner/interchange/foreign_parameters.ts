@@ -1,0 +1,115 @@
+/**
+ * Parameters of other tools as a configuration of Facet has them: names of letters and digits, values that are
+ * numbers.
+ *
+ * @module
+ */
+import type { Configuration } from "../configuration.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import type { ParameterValue, RecordedSpace } from "./recorded_space.ts";
+
+/** What the configurations are made for. */
+export interface CarryOptions {
+  /** The kernel's name, which stands as the traversal. */
+  readonly kernel: string;
+  /** Slices of x, which are all the GPU's. */
+  readonly slices: number;
+  readonly source: string;
+}
+
+/**
+ * Configurations of all records, in their order.
+ *
+ * @returns the configurations, and which names and values were changed
+ * @throws {ProfileError} in one line, if two names become the same
+ *
+ * @example
+ * ```ts
+ * import { carryParameters } from "./foreign_parameters.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const space = {
+ *   parameters: [{ name: "block_size_x", values: [16] }, { name: "method", values: ["a", "b"] }],
+ *   records: [{ values: [16, "b"] }],
+ * };
+ * const { configurations, notes } = carryParameters(space, { kernel: "k", slices: 8, source: "a.json" });
+ * assertEquals(configurations[0].parameters, { blockSizeX: 16, method: 1 });
+ * assertEquals(notes, [
+ *   "names of parameters: block_size_x is written as blockSizeX",
+ *   "values that are no numbers: method: 0 is a, 1 is b",
+ * ]);
+ * ```
+ */
+export function carryParameters(
+  { parameters, records }: {
+    readonly parameters: RecordedSpace["parameters"];
+    readonly records: readonly { readonly values: readonly ParameterValue[] }[];
+  },
+  { kernel, slices, source }: CarryOptions,
+): { configurations: readonly Configuration[]; notes: readonly string[] } {
+  const renamed: string[] = [], numbered: string[] = [];
+  const taken = new Map<string, string>();
+  const columns = parameters.map(({ name, values: listed }, i) => {
+    const values = [...new Set([...listed, ...records.map((record) => record.values[i])])];
+    const carried = identifierOf(name);
+    const other = taken.get(carried);
+    if (other !== undefined) {
+      throw new ProfileError(
+        `Cannot import ${source}: wanted parameters that differ in letters and digits, found ${other} and ${name}`,
+      );
+    }
+    taken.set(carried, name);
+    if (carried !== name) renamed.push(`${name} is written as ${carried}`);
+    const codes = codesOf(values);
+    if (codes !== undefined) {
+      const told = [...codes].filter(([value]) => value !== null).map(([value, code]) =>
+        `${code} is ${value}`
+      );
+      numbered.push(`${name}: ${told.slice(0, 6).join(", ")}${told.length > 6 ? ", …" : ""}`);
+    }
+    return { carried, codes };
+  });
+  const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
+  const configurations = records.map(({ values }): Configuration => {
+    const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
+      const value = values[i];
+      if (value === null) return [];
+      return [[carried, codes === undefined ? value as number : codes.get(value)!]];
+    });
+    return { traversal: kernel, parameters: Object.fromEntries(entries), share };
+  });
+  return {
+    configurations,
+    notes: [
+      ...(renamed.length > 0 ? [`names of parameters: ${renamed.join(", ")}`] : []),
+      ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),
+    ],
+  };
+}
+
+/** Numbers for values that are none: their place in the list. Undefined where all are numbers already. */
+function codesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> | undefined {
+  if (values.every((value) => value === null || typeof value === "number")) return undefined;
+  return new Map(values.filter((value) => value !== null).map((value, code) => [value, code]));
+}
+
+/** `block_size_x` as `blockSizeX`: letters and digits, a letter first. */
+function identifierOf(name: string): string {
+  const plain = name.normalize("NFKD").replace(
+    /[^a-zA-Z0-9]+([a-zA-Z0-9])/g,
+    (_, next: string) => next.toUpperCase(),
+  )
+    .replace(/[^a-zA-Z0-9]/g, "");
+  return /^[a-zA-Z]/.test(plain) ? plain : `p${plain}`;
+}
+
+/** A kernel's name as a profile writes names: small letters, digits and dashes. */
+export function slug(name: string, source: string): string {
+  const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+  if (plain === "") {
+    throw new ProfileError(
+      `Cannot import ${source}: wanted the kernel's name, found none: give --kernel NAME`,
+    );
+  }
+  return plain;
+}

@@ -1,0 +1,110 @@
+/**
+ * What a journal says about one entry of a profile: every configuration that was evaluated for its problem on
+ * its device, each once.
+ *
+ * @module
+ */
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import type { JournalRecord, RunRecord } from "./journal_format.ts";
+import type { Profile, ProfileEntry } from "./schema.ts";
+import { isSameDevice, isSameProblem } from "./store.ts";
+
+/** A rate and when it was measured. */
+export interface DatedMeasurement {
+  readonly measurement: Measurement;
+  /** UTC, ISO 8601. */
+  readonly at: string;
+}
+
+/** A configuration without a rate. */
+export interface DatedFailure {
+  readonly configuration: Configuration;
+  readonly failure: Failure;
+  /** UTC, ISO 8601. */
+  readonly at: string;
+}
+
+/** The evaluations that belong to an entry. */
+export interface EntryRecords {
+  /** Each configuration once, in the order of their first measurement. */
+  readonly measured: readonly DatedMeasurement[];
+  /** Configurations that never got a rate, each once. */
+  readonly failed: readonly DatedFailure[];
+  /** Evaluations left out because another one of the same configuration says more. */
+  readonly repeated: number;
+  /** Evaluations left out because the kernels have changed since. */
+  readonly outdated: number;
+  /** The last run's hash of the kernels' sources; null without a journal. */
+  readonly kernelSource: string | null;
+}
+
+/**
+ * Picks an entry's evaluations. Of several of one configuration the one with most samples counts, of equals the
+ * last. The entry's own configuration has the entry's own result, that of the final round, in any case.
+ *
+ * @param profile whose entry it is
+ * @param entry the entry
+ * @param records a journal's records; none where there is no journal
+ */
+export function entryRecords(
+  profile: Pick<Profile, "device" | "createdAt">,
+  entry: ProfileEntry,
+  records: readonly JournalRecord[],
+): EntryRecords {
+  const runs = records.filter((record): record is RunRecord =>
+    record.kind === "run" && isSameProblem(record.problem, entry.problem) &&
+    isSameDevice(record.device, profile.device)
+  );
+  const kernelSource = runs.at(-1)?.kernelSource ?? null;
+  const all = new Set(runs.map(({ run }) => run));
+  const current = new Set(runs.filter((run) => run.kernelSource === kernelSource).map(({ run }) => run));
+  const measured = new Map<string, DatedMeasurement>();
+  const failed = new Map<string, DatedFailure>();
+  let evaluations = 0, outdated = 0;
+  for (const record of records) {
+    if (record.kind === "run" || !all.has(record.run)) continue;
+    if (!current.has(record.run)) {
+      outdated++;
+      continue;
+    }
+    evaluations++;
+    if (record.kind === "failure") {
+      const { configuration, failure, at } = record;
+      failed.set(configurationKey(configuration), { configuration, failure, at });
+      continue;
+    }
+    const { measurement, at } = record;
+    const key = configurationKey(measurement.configuration);
+    const known = measured.get(key)?.measurement.samples.length ?? 0;
+    if (measurement.samples.length >= known) measured.set(key, { measurement, at });
+  }
+  const own = configurationKey(entry.configuration);
+  const journalled = measured.get(own);
+  if (journalled === undefined) evaluations++;
+  measured.set(own, {
+    measurement: resultOf(entry, journalled?.measurement.compileNs ?? 0),
+    at: journalled?.at ?? profile.createdAt,
+  });
+  for (const key of measured.keys()) failed.delete(key);
+  return {
+    measured: [...measured.values()],
+    failed: [...failed.values()],
+    repeated: evaluations - measured.size - failed.size,
+    outdated,
+    kernelSource,
+  };
+}
+
+/** A text that is equal for equal configurations only. */
+export function configurationKey({ traversal, parameters, share }: Configuration): string {
+  const sorted = Object.keys(parameters).sort().map((name) => [name, parameters[name]]);
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
+  return JSON.stringify([traversal, sorted, cpuSlices, gpuSlices, exchangeEvery, cpuWorkers]);
+}
+
+/** An entry's result as a measurement. */
+function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
+  const { cellsPerSecond, confidence95, samples } = result;
+  const spread = (Math.max(...samples) - Math.min(...samples)) / cellsPerSecond;
+  return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
+}

@@ -1,0 +1,26 @@
+/**
+ * A profile's problem as one that can be computed.
+ *
+ * @module
+ */
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { ProfileProblem } from "./schema.ts";
+
+/**
+ * The problem that a profile names; its time step, which no rate depends on, is the default one.
+ *
+ * @returns undefined where this Facet has no such stencil, variant or boundary
+ */
+export function problemOf(
+  { stencil, boundary, grid, steps, ...rest }: ProfileProblem,
+): Problem | undefined {
+  const equation = EQUATIONS.find(({ name }) => name === stencil);
+  const known = BOUNDARIES.find((name) => name === boundary);
+  if (equation === undefined || known === undefined) return undefined;
+  const { name, read, default: usual } = equation.variant;
+  const given = rest[name];
+  const variant = given === undefined ? usual : read(`${given}`);
+  if (variant === undefined) return undefined;
+  return { stencil: equation.create(variant), grid: [...grid], boundary: known, steps };
+}

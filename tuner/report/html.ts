@@ -1,0 +1,104 @@
+/**
+ * HTML as text. Everything that is put into a page is escaped, unless it was made here: names, messages and
+ * numbers from files are data.
+ *
+ * @module
+ */
+
+/** Text that is HTML already. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** What a hole of a template may hold; undefined and null leave nothing. */
+export type Hole = Html | string | number | undefined | null | readonly Hole[];
+
+/** A text as HTML shows it, inside elements and quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}
+
+/**
+ * HTML from a template; holes are escaped, lists joined.
+ *
+ * @example
+ * ```ts
+ * import { markup } from "./html.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const items = ["a", "<b>"].map((text) => markup`<li>${text}</li>`);
+ * assertEquals(markup`<ul>${items}</ul>`.text, "<ul><li>a</li><li>&#60;b&#62;</li></ul>");
+ * ```
+ */
+export function markup(strings: TemplateStringsArray, ...holes: readonly Hole[]): Html {
+  return new Html(strings.reduce((text, part, i) => text + render(holes[i - 1]) + part));
+}
+
+function render(hole: Hole): string {
+  if (hole === undefined || hole === null) return "";
+  if (hole instanceof Html) return hole.text;
+  if (typeof hole === "object") return hole.map(render).join("");
+  return escapeHtml(String(hole));
+}
+
+/** Data for a script of the page: JSON that no HTML parser can take for the end of the script. */
+export function jsonBlock(id: string, data: unknown): Html {
+  const json = JSON.stringify(data).replace(/</g, "\\u003c").replace(
+    /\u2028|\u2029/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16)}`,
+  );
+  return new Html(`<script type="application/json" id="${escapeHtml(id)}">${json}</script>`);
+}
+
+/** A column of a table. */
+export interface Column {
+  readonly title: string;
+  /** Numbers stand to the right. */
+  readonly isNumber?: boolean;
+}
+
+/**
+ * A table that scrolls sideways by itself where it is too wide, by keyboard too.
+ *
+ * @param caption what it shows
+ * @param columns its head
+ * @param rows cells of each row; the first names the row
+ */
+export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
+  const kind = (i: number): string => columns[i]?.isNumber ? "number" : "text";
+  const head = columns.map(({ title }, i) => markup`<th scope="col" class="${kind(i)}">${title}</th>`);
+  const body = rows.map((row) =>
+    markup`<tr>${
+      row.map((cell, i) =>
+        i === 0
+          ? markup`<th scope="row" class="${kind(i)}">${cell}</th>`
+          : markup`<td class="${kind(i)}">${cell}</td>`
+      )
+    }</tr>\n`
+  );
+  return markup`
+    <div class="scroll" role="group" tabindex="0" aria-label="${caption}">
+      <table>
+        <caption>${caption}</caption>
+        <thead>
+          <tr>${head}</tr>
+        </thead>
+        <tbody>
+    ${body}</tbody>
+      </table>
+    </div>
+  `;
+}
+
+/** A table behind a chart, closed until it is asked for. */
+export function tableBehind(summary: string, content: Html): Html {
+  return markup`<details class="behind"><summary>${summary}</summary>${content}</details>`;
+}

@@ -1,0 +1,219 @@
+/**
+ * The roofline of an entry: rate over cell updates per byte, both logarithmic, with the line that the copy
+ * bandwidth allows (Williams, Waterman, Patterson, CACM 2009, 52(4)).
+ *
+ * @module
+ */
+import * as Plot from "@observablehq/plot";
+import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
+import { drawChart, figure, type Layout, legend, styleOf, WIDTHS } from "./chart.ts";
+import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
+import { type Html, markup, table, tableBehind } from "./html.ts";
+
+/** Above this many points, those that fall on one spot are drawn once, darker. */
+const MAX_POINTS = 800;
+
+/** Side of a spot, in CSS pixels. */
+const SPOT = 3;
+
+/** A point in the chart, or several on one spot. */
+interface Spot {
+  readonly updatesPerByte: number;
+  readonly gcells: number;
+  readonly series: string;
+  readonly count: number;
+}
+
+/** The figure; a paragraph in its place where no roof is known. */
+export function rooflineFigure(view: EntryView): Html {
+  const { points, copyBytesPerSecond, winner } = view;
+  const placed = points.filter((point) => point.demand !== undefined);
+  if (placed.length === 0 || copyBytesPerSecond === null) {
+    const why = copyBytesPerSecond === null
+      ? "the profile has no copy bandwidth"
+      : "Facet does not know how many bytes these kernels move";
+    return figure("Roofline", markup`cannot be drawn: ${why}.`);
+  }
+  const left = points.length - placed.length;
+  const names = view.series.filter((name) => placed.some(({ series }) => series === name));
+  const label =
+    `Roofline: ${formatCount(placed.length)} configurations, rate over cell updates per byte, below the ` +
+    `line that ${formatBandwidth(copyBytesPerSecond)} of memory bandwidth allows. ` +
+    (winner.roof === undefined
+      ? ""
+      : `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`);
+  const isTied = placed.some(({ isTied }) => isTied);
+  const marked = [
+    ...(placed.includes(winner) ? ["the fastest"] : []),
+    ...(isTied
+      ? [placed.includes(winner) ? "those that tie with it" : "those that tie with the fastest"]
+      : []),
+  ];
+  const ring = marked.length === 0 ? "" : ` A ring marks ${marked.join(" and ")}.`;
+  const chart = drawChart(label, (layout) => options(placed, { view, layout, names }));
+  return figure(
+    "Roofline.",
+    markup`Each mark is a measured configuration; the line is what copying ${
+      formatBandwidth(copyBytesPerSecond)
+    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${ring}${
+      left > 0
+        ? markup`
+          Not in it: ${formatCount(left)} with the CPU, or of unknown kernels.
+        `
+        : ""
+    }`,
+    legend(view.series, names),
+    chart,
+    tableBehind("Roofline as a table, by traversal", byTraversal(placed, names)),
+  );
+}
+
+function options(
+  placed: readonly Point[],
+  { view, layout, names }: { view: EntryView; layout: Layout; names: readonly string[] },
+): Plot.PlotOptions {
+  const bandwidth = view.copyBytesPerSecond! / 1e9;
+  const intensities = placed.map(({ demand }) => 1 / bytesOf(demand!));
+  const rates = placed.map(({ cellsPerSecond }) => cellsPerSecond / 1e9);
+  const x: [number, number] = [
+    Math.min(...minmax(intensities)) / 1.3,
+    Math.max(...minmax(intensities)) * 1.6,
+  ];
+  const y: [number, number] = [
+    Math.min(...minmax(rates)) / 1.3,
+    Math.max(x[1] * bandwidth, ...minmax(rates)) * 1.1,
+  ];
+  const height = layout === "wide" ? 420 : 320;
+  const all = placed.map((point): Spot => ({
+    updatesPerByte: 1 / bytesOf(point.demand!),
+    gcells: point.cellsPerSecond / 1e9,
+    series: point.series,
+    count: 1,
+  }));
+  const spots = all.length > MAX_POINTS ? merge(all, { x, y, width: WIDTHS[layout], height }) : all;
+  const most = Math.max(1, ...minmax(spots.map(({ count }) => count)));
+  const marked = placed.filter(({ isWinner, isTied }) => isWinner || isTied);
+  const at = (point: Point) => ({
+    updatesPerByte: 1 / bytesOf(point.demand!),
+    gcells: point.cellsPerSecond / 1e9,
+  });
+  const compact = layout === "narrow";
+  const { winner } = view;
+  const isNearLine = winner.roof !== undefined && winner.cellsPerSecond > 0.85 * winner.roof;
+  return {
+    height,
+    marginLeft: 52,
+    marginBottom: 42,
+    marginRight: 16,
+    x: {
+      type: "log",
+      domain: x,
+      label: "cell updates per byte →",
+      ticks: compact ? 3 : 6,
+      tickFormat: ".3~g",
+    },
+    y: {
+      type: "log",
+      domain: y,
+      label: "↑ Gcells/s",
+      ticks: 5,
+      tickFormat: (n: number) => n >= 1000 ? formatCount(n) : String(Number(n.toPrecision(3))),
+      grid: true,
+    },
+    color: { type: "identity" },
+    marks: [
+      Plot.line([[x[0], x[0] * bandwidth], [x[1], x[1] * bandwidth]], {
+        stroke: "var(--ink)",
+        strokeWidth: 2,
+      }),
+      Plot.text([[Math.sqrt(x[0] * x[1]), Math.sqrt(x[0] * x[1]) * bandwidth]], {
+        text: () => formatBandwidth(bandwidth * 1e9),
+        dy: -12,
+        dx: -30,
+        fill: "var(--ink)",
+        fontWeight: 600,
+      }),
+      ...names.map((name) =>
+        Plot.dot(spots.filter(({ series }) => series === name), {
+          x: "updatesPerByte",
+          y: "gcells",
+          symbol: styleOf(view.series, name).symbol,
+          fill: styleOf(view.series, name).color,
+          r: all.length > MAX_POINTS ? SPOT : 4,
+          fillOpacity: ({ count }: Spot) =>
+            most === 1 ? 0.75 : Math.round(10 * (0.5 + 0.5 * Math.log1p(count) / Math.log1p(most))) / 10,
+        })
+      ),
+      Plot.dot(marked.map(at), {
+        x: "updatesPerByte",
+        y: "gcells",
+        r: 9,
+        stroke: "var(--accent)",
+        strokeWidth: 2.5,
+      }),
+      Plot.text(marked.filter(({ isWinner }) => isWinner).map(at), {
+        x: "updatesPerByte",
+        y: "gcells",
+        text: ({ gcells }: { gcells: number }) =>
+          compact ? formatRate(gcells * 1e9).split(" ")[0] : formatRate(gcells * 1e9),
+        // just below the line there is no room: the label goes above it, to the left, where the line is lower
+        ...(isNearLine
+          ? { dx: -6, dy: -18, textAnchor: "end" as const }
+          : { dx: 12, dy: -12, textAnchor: "start" as const }),
+        fill: "var(--accent)",
+        stroke: "var(--paper)",
+        strokeWidth: 4,
+        fontWeight: 600,
+      }),
+    ],
+  };
+}
+
+/** Points of one series that fall on the same spot become one. */
+function merge(
+  points: readonly Spot[],
+  { x, y, width, height }: { x: [number, number]; y: [number, number]; width: number; height: number },
+): Spot[] {
+  const place = (value: number, [low, high]: [number, number], pixels: number): number =>
+    Math.round(Math.log(value / low) / Math.log(high / low) * pixels / SPOT);
+  const spots = new Map<string, Spot>();
+  for (const point of points) {
+    const key = `${place(point.updatesPerByte, x, width)},${place(point.gcells, y, height)},${point.series}`;
+    const known = spots.get(key);
+    spots.set(key, { ...(known ?? point), count: (known?.count ?? 0) + 1 });
+  }
+  return [...spots.values()];
+}
+
+/** The smallest and the largest of many numbers. */
+function minmax(values: readonly number[]): [number, number] {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+function byTraversal(placed: readonly Point[], names: readonly string[]): Html {
+  const rows = names.map((name) => {
+    const own = placed.filter(({ series }) => series === name);
+    const best = own[0];
+    return [
+      name,
+      formatCount(own.length),
+      formatRate(best.cellsPerSecond),
+      `${bytesOf(best.demand!).toPrecision(3)} B`,
+      best.roof === undefined ? "unknown" : formatRate(best.roof),
+      best.roof === undefined ? "unknown" : formatPercent(best.cellsPerSecond / best.roof),
+    ];
+  });
+  return table("The fastest configuration of each traversal against its roof", [
+    { title: "traversal" },
+    { title: "measured", isNumber: true },
+    { title: "best rate", isNumber: true },
+    { title: "moves per update", isNumber: true },
+    { title: "its roof", isNumber: true },
+    { title: "of its roof", isNumber: true },
+  ], rows);
+}
