@@ -25,6 +25,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "lists the configurations to try and their predicted rates, without measuring",
     load: () => import("./space.ts"),
   },
+  record: {
+    title: "measures a whole space into a file for replay",
+    load: () => import("./record.ts"),
+  },
+  replay: {
+    title: "runs search strategies on recorded spaces, without a GPU",
+    load: () => import("./replay.ts"),
+  },
   doctor: {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),

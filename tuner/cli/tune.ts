@@ -26,7 +26,7 @@ import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
 
 /** Who wrote a profile or a journal. */
-const TOOL = { name: "facet", version: VERSION };
+export const TOOL = { name: "facet", version: VERSION };
 
 /**
  * Runs the command.
@@ -100,7 +100,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
 }
 
 /** A device as profiles and journals have it. */
-function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
+export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
@@ -139,7 +139,9 @@ async function openJournal(out: string, device: DeviceDescription, start: TuneSt
 }
 
 /** SHA-256 of one generated shader of every traversal: kernels that changed are not the ones that were measured. */
-async function hashKernels({ problem, space }: TuneStart): Promise<string> {
+export async function hashKernels(
+  { problem, space }: Pick<TuneStart, "problem" | "space">,
+): Promise<string> {
   const firstOfEach = new Map(
     space.candidates.toReversed().map((candidate) => [candidate.traversal.name, candidate]),
   );

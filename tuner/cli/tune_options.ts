@@ -95,7 +95,7 @@ function equationSpecs({ name, variant, timeStep }: Equation): Record<string, Op
 }
 
 /** Options that say which problem, and what may compute it. */
-function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
+export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
   return {
     stencil: {
       ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
@@ -224,7 +224,7 @@ interface ProblemValues {
   readonly "no-gpu": boolean;
 }
 
-function readProblem(
+export function readProblem(
   values: ProblemValues,
   choices: Pick<Choices, "traversals">,
 ): Omit<SpaceOptions, "json"> {
@@ -284,7 +284,7 @@ function readProblem(
 }
 
 /** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */
-function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
+export function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
   const joined: string[] = [];
   for (const arg of args) {
     const option = joined.at(-1) ?? "";

@@ -1,0 +1,1 @@
+export function run(_: string[]): Promise<number> { return Promise.resolve(2); }

@@ -1,0 +1,102 @@
+/**
+ * Kernel Tuner appends to its cache files: while it runs, and after it was cut off, the two closing braces are
+ * missing, a comma may stand at the end, and the last record may be torn. This closes such a file.
+ *
+ * @module
+ */
+import { ProfileError } from "../profile/profile_error.ts";
+
+/** Depth of nesting inside a record: the file, its `cache`, the record. */
+const RECORD_DEPTH = 3;
+
+/** A cache's text, closed. */
+export interface ClosedCache {
+  readonly text: string;
+  /** Whether a record at the end was cut off; it is dropped. */
+  readonly torn: boolean;
+  /** Records that the text has, repetitions of a key included. */
+  readonly records: number;
+}
+
+/**
+ * Closes the text of a cache that was left open; one that is closed stays as it is.
+ *
+ * Works on the text alone: braces are counted outside of texts, and what follows the last whole record is cut
+ * off. Damage before that point stays, for the JSON reader to find.
+ *
+ * @param text the file's content
+ * @param source what to call it in errors
+ * @throws {ProfileError} in one line, if it was cut off before the first record could begin, or goes on after
+ *   its end
+ *
+ * @example
+ * ```ts
+ * import { closeCache } from "./open_cache.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cut = '{"kernel_name": "k", "cache": {\n"1": {"time": 0.5},\n"2": {"ti';
+ * assertEquals(closeCache(cut, "a.json"), {
+ *   text: '{"kernel_name": "k", "cache": {\n"1": {"time": 0.5}}}',
+ *   torn: true,
+ *   records: 1,
+ * });
+ * ```
+ */
+export function closeCache(text: string, source: string): ClosedCache {
+  const open: string[] = [];
+  let records = 0;
+  /** Where the last record ended, or the first could begin. */
+  let whole = -1;
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i];
+    if (letter === '"') {
+      i = endOfText(text, i);
+    } else if (letter === "{" || letter === "[") {
+      open.push(letter);
+      if (open.length === RECORD_DEPTH - 1 && isCacheField(text, i)) whole = i + 1;
+    } else if (letter === "}" || letter === "]") {
+      open.pop();
+      if (whole >= 0 && open.length === RECORD_DEPTH - 1) {
+        whole = i + 1;
+        records++;
+      }
+      if (open.length === 0) return endedAt(i + 1);
+      // the cache is closed; what follows it is the file's header going on
+      if (whole >= 0 && open.length < RECORD_DEPTH - 1) return { text, torn: false, records };
+    }
+  }
+  if (whole < 0) {
+    throw new ProfileError(
+      `Cannot read ${source}: wanted a Kernel Tuner cache, found a file cut off before its first record, ` +
+        `at character ${text.length}`,
+    );
+  }
+  const rest = text.slice(whole).trim();
+  return { text: `${text.slice(0, whole)}}}`, torn: rest !== "" && rest !== ",", records };
+
+  function endedAt(end: number): ClosedCache {
+    const rest = text.slice(end).trim();
+    if (rest === "") return { text, torn: false, records };
+    throw new ProfileError(
+      `Cannot read ${source}: wanted nothing after its end at character ${end}, ` +
+        `found ${JSON.stringify(rest.slice(0, 40))}`,
+    );
+  }
+}
+
+/** Whether the brace at this place opens the value of a field named "cache". */
+function isCacheField(text: string, brace: number): boolean {
+  return /"cache"\s*:\s*$/.test(text.slice(Math.max(0, brace - 60), brace));
+}
+
+/** Index of the quote that ends the text beginning here; the end of the file where there is none. */
+function endOfText(text: string, start: number): number {
+  let end = start;
+  while (true) {
+    end = text.indexOf('"', end + 1);
+    if (end < 0) return text.length;
+    let slashes = 0;
+    while (text[end - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * A recorded space: what a tuner measured of one kernel on one device, whoever the tuner was. The readers of the
+ * community's formats make one (`t4.ts`: T4 results; `kernel_tuner.ts`: Kernel Tuner's cache files), the writers
+ * take one; `read_space.ts` finds out which format a file has.
+ *
+ * Values lie beside their parameter by position, not by name: a name from a file is never a key of an object.
+ * Times are milliseconds, as in both formats.
+ *
+ * @module
+ */
+
+/** Anything that JSON can say. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** An object of JSON. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** A parameter's value; null where the parameter has no meaning for this configuration (Python's `None`). */
+export type ParameterValue = number | string | boolean | null;
+
+/** One parameter of the kernel. */
+export interface SpaceParameter {
+  readonly name: string;
+  /** The values to try; of formats without such a list (T4), those that were tried. All different. */
+  readonly values: readonly ParameterValue[];
+}
+
+/** Why a configuration has no time, in T4's words. */
+export const SPACE_FAILURES = ["timeout", "compile", "runtime", "correctness", "constraints"] as const;
+/** Why a configuration has no time: one of {@linkcode SPACE_FAILURES}. */
+export type SpaceFailure = typeof SPACE_FAILURES[number];
+
+/** Parts of an evaluation's cost beside the kernel's own time. */
+export const OVERHEADS = ["compile", "benchmark", "framework", "search", "validation"] as const;
+/** A part of an evaluation's cost: one of {@linkcode OVERHEADS}. */
+export type Overhead = typeof OVERHEADS[number];
+
+/** Something measured: `{ name: "time", value: 1.25, unit: "ms" }`. */
+export interface SpaceMeasurement {
+  readonly name: string;
+  readonly value: JsonValue;
+  /** Empty where the format does not tell. */
+  readonly unit: string;
+}
+
+/** One evaluated configuration. */
+export interface SpaceRecord {
+  /** The value of each of the space's parameters, in their order. */
+  readonly values: readonly ParameterValue[];
+  /** Why there is no time; null where the configuration ran and its result was right. */
+  readonly failure: SpaceFailure | null;
+  /**
+   * Time of one run, ms: what the tuner took as the result (Kernel Tuner: the mean of its runs). Null where it
+   * failed, and where it was not timed because the objective is another.
+   */
+  readonly timeMs: number | null;
+  /** Time of each run, ms; empty where not kept. */
+  readonly timesMs: readonly number[];
+  /** Cost of the evaluation by part, ms; a part that was not kept is missing. */
+  readonly overheadMs: Readonly<Partial<Record<Overhead, number>>>;
+  /** Everything that was measured, the time included, as the file has it; names differ. */
+  readonly measurements: readonly SpaceMeasurement[];
+  /** When, as the file writes it; null where it does not say. */
+  readonly timestamp: string | null;
+  /** How right the result is, as T4 has it: 1 where nothing else is known. */
+  readonly correctness: number;
+  /** Kernel Tuner's key, where it isn't what its values give (`1.0` is read as 1). */
+  readonly key?: string;
+}
+
+/** What a tuner measured of one kernel on one device. */
+export interface RecordedSpace {
+  /** The kernel's name; null where the file does not say (T4 has no place for it). */
+  readonly kernel: string | null;
+  /** The device's name; null where the file does not say. */
+  readonly device: string | null;
+  /** The problem's size, as a number, a list or a text; null where the file does not say. */
+  readonly problemSize: JsonValue;
+  /** What was tuned for; `["time"]` unless the file says otherwise. */
+  readonly objectives: readonly string[];
+  /** The kernel's parameters, in the order of the records' values. */
+  readonly parameters: readonly SpaceParameter[];
+  /** In the order of the file. A configuration may occur more than once in a T4 file. */
+  readonly records: readonly SpaceRecord[];
+  /** What Facet adds about its own spaces: device, problem, tool; null in files of other tools. Unchecked. */
+  readonly facet: JsonValue;
+  /** Other fields beside the records, by format. Carried through, never interpreted. */
+  readonly other: { readonly cacheHeader: JsonObject; readonly t4Metadata: JsonObject };
+}
+
+/** A space that was read, with what the reader has to say about the file. */
+export interface SpaceReading {
+  readonly space: RecordedSpace;
+  /** What could not be carried over, or was mended (a record cut off at the end), one line each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * A configuration by name, for messages and tables.
+ *
+ * @returns `block_size_x=128 tile=2`; parameters without a meaning are left out
+ */
+export function describeRecord(
+  { parameters }: Pick<RecordedSpace, "parameters">,
+  { values }: Pick<SpaceRecord, "values">,
+): string {
+  return parameters.flatMap(({ name }, i) => values[i] === null ? [] : [`${name}=${values[i]}`]).join(" ");
+}
+
+/** A text that is equal for equal configurations of one space only. */
+export function recordIdentity({ values }: Pick<SpaceRecord, "values">): string {
+  return JSON.stringify(values);
+}

@@ -1,0 +1,79 @@
+/**
+ * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models
+ * make of them, best prediction first as in `enumerateSpace`.
+ *
+ * @module
+ */
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { type Boundary, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { predictRate } from "../../models/roofline.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import type { ProfileProblem } from "../profile/schema.ts";
+import { rankCandidates } from "../search/space.ts";
+import type { Point } from "../search/strategy.ts";
+import type { RecordedConfiguration, ReplaySpace } from "./replay_space.ts";
+
+/** A recorded configuration to search for. */
+export interface ReplayCandidate extends Point {
+  readonly recorded: RecordedConfiguration;
+}
+
+/**
+ * The candidates of a recorded space.
+ *
+ * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here
+ */
+export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
+  const { configurations, facet, title } = space;
+  if (facet === undefined) {
+    return configurations.map((recorded) => ({
+      traversal: { name: recorded.traversal },
+      parameters: recorded.parameters,
+      recorded,
+    }));
+  }
+  const problem = problemOf(facet.problem);
+  const cells = cellsOf(problem.grid);
+  const copyBytesPerSecond = facet.device.measured.copyBytesPerSecond ?? 1e12;
+  const limits = facet.device.gpu?.limits;
+  /** A configuration's place among the combinations of its traversal's lists, which orders what is predicted alike. */
+  const places = new Map<Traversal, (parameters: Parameters) => number>();
+  const placeIn = (traversal: Traversal): (parameters: Parameters) => number => {
+    const lists = limits === undefined ? {} : traversal.parameterLists(problem, limits);
+    return (parameters) =>
+      Object.entries(lists).reduce(
+        (place, [name, list]) => place * (list.length + 1) + (list.indexOf(parameters[name]) + 1 || list.length + 1) - 1,
+        0,
+      );
+  };
+  const known = configurations.map((recorded) => {
+    const traversal = TRAVERSALS.find(({ name }) => name === recorded.traversal);
+    if (traversal === undefined) {
+      throw new ProfileError(`Cannot replay ${title}: there is no traversal ${recorded.traversal} any more`);
+    }
+    if (!places.has(traversal)) places.set(traversal, placeIn(traversal));
+    const order = TRAVERSALS.indexOf(traversal), place = places.get(traversal)!(recorded.parameters);
+    return { recorded, traversal, order, place };
+  });
+  known.sort((a, b) => a.order - b.order || a.place - b.place);
+  return rankCandidates(known.map(({ recorded, traversal }) => {
+    const demand = traversal.demand(problem, recorded.parameters);
+    const predicted = predictRate(demand, { copyBytesPerSecond }, { cells }).cellsPerSecond;
+    return { traversal, parameters: recorded.parameters, demand, predicted, recorded };
+  }));
+}
+
+/** The problem that a profile names; its time step, which no rate depends on, is the default one. */
+export function problemOf({ stencil, order, delta, grid, boundary, steps }: ProfileProblem): Problem {
+  const equation = EQUATIONS.find(({ name }) => name === stencil);
+  if (equation === undefined) throw new ProfileError(`Cannot replay: there is no stencil ${stencil}`);
+  const variant = { order, delta }[equation.variant.name] ?? equation.variant.default;
+  return {
+    stencil: equation.create(variant),
+    grid: [...grid],
+    boundary: boundary as Boundary,
+    steps,
+  };
+}
