@@ -1,3 +1,4 @@
+import { auto } from "./auto.ts";
 import { exhaustive } from "./exhaustive.ts";
 import { genetic } from "./genetic.ts";
 import { local } from "./local.ts";
@@ -6,4 +7,4 @@ import type { Strategy } from "./strategy.ts";
 import { surrogate } from "./surrogate.ts";
 
 /** Every strategy, the default first. */
-export const STRATEGIES: readonly Strategy[] = [exhaustive, surrogate, genetic, local, random];
+export const STRATEGIES: readonly Strategy[] = [auto, exhaustive, surrogate, genetic, local, random];
