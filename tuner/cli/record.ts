@@ -52,7 +52,7 @@ async function record(options: RecordOptions): Promise<number> {
   const earlier = await earlierRecording(out, resume);
   await checkFileWritable(out);
   await Deno.mkdir(dirname(out), { recursive: true });
-  const { header, configurations, request } = await plan(options);
+  const { header, configurations, request } = await plan(options, earlier?.header);
   if (earlier !== undefined) refuseOther(out, earlier.header, header);
   const recorded: RecordedConfiguration[] = [...earlier?.configurations ?? []];
   const known = new Set(recorded.map(keyOf));
@@ -115,7 +115,7 @@ async function record(options: RecordOptions): Promise<number> {
   return recorded.some(({ rate }) => rate !== undefined) ? EXIT.done : EXIT.no;
 
   /** What there is to measure, and under what. */
-  async function plan(options: RecordOptions) {
+  async function plan(options: RecordOptions, earlier: SpaceHeader | undefined) {
     const { stencil, traversals, device } = await resolveRequest(options);
     if (device.gpu === null) throw new UserError("Cannot record: there is no WebGPU adapter");
     const { limits, isFallback } = device.gpu;
@@ -124,7 +124,9 @@ async function record(options: RecordOptions): Promise<number> {
     const problem: Problem = { stencil, grid, boundary, steps };
     using gpu = await GpuDevice.open();
     if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");
-    const copyBytesPerSecond = await measureCopyBandwidth(gpu, { isFallback });
+    // the ranking, and so the sample, follows the bandwidth: what goes on keeps the first one's
+    const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
+      await measureCopyBandwidth(gpu, { isFallback });
     const space = enumerateSpace(problem, { traversals, limits, device: { copyBytesPerSecond } });
     if (space.candidates.length === 0) {
       const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");

@@ -61,19 +61,16 @@ export async function recordConfigurations(
 ): Promise<{ workersGivenUp: number }> {
   const queue = [...configurations];
   const turn = takeTurns();
-  let best = 0, working = Math.max(1, workers);
+  let best = 0, working = Math.max(1, workers), workersGivenUp = 0;
   let broken = false;
-  /** A configuration that found no memory is tried again with one process less. */
-  const giveUp = (configuration: Configuration): void => {
-    queue.push(configuration);
-    working--;
-  };
   const work = async (): Promise<void> => {
     let evaluator: Evaluator | undefined, done = 0;
     try {
       while (!signal.aborted && !broken) {
         const next = queue.shift();
         if (next === undefined) return;
+        /** Others may hold the memory that a configuration lacks: it is tried again with one process less. */
+        const company = working;
         if (evaluator !== undefined && (!evaluator.alive || done % CONFIGURATIONS_PER_PROCESS === 0)) {
           evaluator.close();
           evaluator = undefined;
@@ -81,13 +78,21 @@ export async function recordConfigurations(
         try {
           evaluator ??= await start(turn);
         } catch (error) {
-          if (!isFailure(error) || error.reason !== "out-of-memory" || working === 1) throw error;
-          return giveUp(next);
+          if (!isFailure(error) || error.reason !== "out-of-memory" || company === 1) throw error;
+          queue.push(next);
+          if (working === 1) continue;
+          workersGivenUp++;
+          return;
         }
         const timed = await evaluator.evaluate(next, { best, turn });
         done++;
         const recorded = recordedOf(timed);
-        if (recorded.failure === "out-of-memory" && working > 1) return giveUp(next);
+        if (recorded.failure === "out-of-memory" && company > 1) {
+          queue.push(next);
+          if (working === 1) continue;
+          workersGivenUp++;
+          return;
+        }
         if (signal.aborted && !evaluator.alive) return; // interrupted with the process, not measured
         if (SPOILING.some((reason) => reason === recorded.failure)) {
           evaluator.close();
@@ -100,13 +105,14 @@ export async function recordConfigurations(
       broken = true;
       throw error;
     } finally {
+      working--;
       evaluator?.close();
     }
   };
-  const results = await Promise.allSettled(Array.from({ length: working }, work));
+  const results = await Promise.allSettled(Array.from({ length: working }, () => work()));
   const rejected = results.find((result) => result.status === "rejected");
   if (rejected !== undefined) throw rejected.reason;
-  return { workersGivenUp: Math.max(1, workers) - working };
+  return { workersGivenUp };
 }
 
 /** An evaluation as a recorded space keeps it. */

@@ -89,7 +89,10 @@ export interface ReplayReport {
   readonly title: string;
   readonly configurations: number;
   readonly failed: number;
+  /** Cells per second, or 1 / seconds of a run in another tuner's space. */
   readonly bestRate: number;
+  /** Whether Facet recorded it. */
+  readonly isFacet: boolean;
   /** Evaluations up to which the score looks. */
   readonly cutoff: number;
   readonly results: readonly ReplayResult[];
@@ -122,6 +125,7 @@ export function replay(space: ReplaySpace, { strategies, seeds, budget }: Replay
     configurations: rates.length,
     failed: rates.filter((rate) => rate === undefined).length,
     bestRate: optimum,
+    isFacet: space.facet !== undefined,
     cutoff: baseline.cutoff,
     results: strategies.map((strategy) => {
       const runs = Array.from(

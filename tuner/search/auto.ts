@@ -1,5 +1,6 @@
 import { median as medianOf } from "simple-statistics";
 import { expectedImprovement } from "./expected_improvement.ts";
+import { EvaluationCost } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel, type Kernel, LatticeProcess, type ProcessInputs } from "./lattice_process.ts";
 import { seededRandom } from "./seeded_random.ts";
@@ -18,12 +19,24 @@ const FITTED = 120;
 /** Expected gains of at least this part of the largest are as good: one is drawn. */
 const ALIKE = 0.9;
 
-/** Rates repeat to about this part; a smaller gain cannot be told from noise. */
-const REPEATABLE = 0.005;
+/** The whole budget is worth this gain: an evaluation that takes 1% of it must promise 1% of the gain. */
+const WORTH = 0.1;
+
+/** What counts as the budget where none is given: part of the space, and evaluations at most. */
+const UNLIMITED_PART = 0.1, UNLIMITED_MOST = 500;
+
+/** The search ends when so many candidates one after the other did not promise enough: expectations err too. */
+const PATIENCE = 6;
+
+/** Evaluations before expectations are trusted to end the search. */
+const LEAST_EVALUATIONS = 20;
 
 /**
- * The default. It starts from the models' ranking, learns how far off the models are, from what it measures, and
- * ends when going on no longer pays.
+ * The default. It starts from the best predicted of each traversal, and takes the models' prediction as the prior of
+ * a Gaussian process over the space's lattice: what is measured tells how far off the models are, near by and, as
+ * far as the traversal and the level go, everywhere. Next is what promises most: the largest expected improvement
+ * (Jones et al., 1998), less where compiling takes longer than usual. The search ends when even that does not pay
+ * for its time.
  */
 export const auto: Strategy = {
   name: "auto",
@@ -41,15 +54,19 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #untried: Set<P>;
   /** Logarithms of rates, of failures too. */
   readonly #values = new Map<number, number>();
-  readonly #failed = new Set<number>();
+  readonly #cost = new EvaluationCost();
+  readonly #budget: { readonly timeNs: number } | { readonly evaluations: number };
+  /** Candidates one after the other that did not promise enough. */
+  #poor = 0;
   #kernel: Kernel;
   #process: LatticeProcess;
   #fittedTo = 0;
   #best = -Infinity;
   #worst = Infinity;
 
-  constructor(readonly candidates: readonly P[], { seed }: SearchOptions) {
+  constructor(candidates: readonly P[], { seed, budget }: SearchOptions) {
     this.#draw = seededRandom(seed);
+    this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
     const lattice = new Lattice(candidates);
     const { traversals } = lattice;
     const isPredicted = candidates.every(({ predicted }) => predicted !== undefined);
@@ -70,21 +87,21 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 
   next(): P | undefined {
+    if (this.verdict !== undefined) return undefined;
     const found = this.#first.pop() ?? this.#mostPromising();
     if (found !== undefined) this.#untried.delete(found);
     return found;
   }
 
-  tell(candidate: P, { rate }: Outcome): void {
+  tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
-    if (rate === undefined) {
-      this.#failed.add(index);
-    } else {
-      const value = Math.log(rate);
+    this.#cost.observe(candidate, spentNs);
+    // what fails is as bad as the worst: candidates beside it should look bad too
+    const value = rate === undefined ? Math.min(this.#worst, this.#process.mean[index] - 1) : Math.log(rate);
+    if (rate !== undefined) {
       this.#best = Math.max(this.#best, value);
       this.#worst = Math.min(this.#worst, value);
     }
-    const value = rate === undefined ? Math.min(this.#worst, this.#process.mean[index] - 1) : Math.log(rate);
     this.#values.set(index, value);
     const { size } = this.#values;
     if (size <= this.#firstCount ? size === this.#firstCount : size >= REFIT * this.#fittedTo) this.#refit();
@@ -110,15 +127,31 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 
   #mostPromising(): P | undefined {
-    const gains = Array.from(this.#untried, (candidate) => {
+    const promises = Array.from(this.#untried, (candidate) => {
       const index = this.#indices.get(candidate)!;
-      return {
-        candidate,
-        gain: expectedImprovement(this.#process.mean[index], this.#process.deviation(index), this.#best),
-      };
+      const mean = this.#process.mean[index], deviation = this.#process.deviation(index);
+      const gain = expectedImprovement(mean, deviation, this.#best);
+      // 1 for what takes no longer than others
+      const price = this.#cost.meanNs > 0 ? this.#cost.expectNs(candidate) / this.#cost.meanNs : 1;
+      return { candidate, gain, price };
     });
-    const most = gains.reduce((a, { gain }) => Math.max(a, gain), 0);
-    const alike = gains.filter(({ gain }) => gain >= ALIKE * most);
-    return alike[Math.floor(this.#draw() * alike.length)]?.candidate;
+    const most = promises.reduce((a, { gain, price }) => Math.max(a, gain / price), 0);
+    const alike = promises.filter(({ gain, price }) => gain / price >= ALIKE * most);
+    const found = alike[Math.floor(this.#draw() * alike.length)];
+    if (found === undefined) return undefined;
+    return this.#pays(found) ? found.candidate : undefined;
+  }
+
+  /** Whether to go on: sets the verdict where not. */
+  #pays({ gain, price }: { gain: number; price: number }): boolean {
+    const part = "timeNs" in this.#budget
+      ? this.#cost.meanNs * price / this.#budget.timeNs
+      : price / this.#budget.evaluations;
+    // gains are differences of logarithms: parts of the best rate
+    this.#poor = gain < WORTH * part ? this.#poor + 1 : 0;
+    if (this.#poor < PATIENCE || this.#values.size < LEAST_EVALUATIONS) return true;
+    const percent = (100 * gain).toPrecision(1);
+    this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
+    return false;
   }
 }

@@ -3,24 +3,9 @@
  *
  * @module
  */
-import type { Demand } from "../../kernels/traversals/traversal.ts";
 import type { Point } from "./strategy.ts";
 
-/** The parts of a demand, and what they are where a traversal does not tell. */
-const DEMANDS: Readonly<Record<keyof Demand, number>> = {
-  bytesPerUpdate: 1,
-  redundancy: 1,
-  registersPerThread: 0,
-  threadsPerWorkgroup: 1,
-  workgroupBytes: 0,
-  workgroupsPerDispatch: 1,
-  dispatchesPerStep: 1,
-  exchangesPerUpdate: 0,
-  cachedReadsPerUpdate: 0,
-  loopInstructions: 0,
-};
-
-/** A parameter that a traversal does not have. */
+/** What a traversal does not have or tell: a parameter, a part of the demand. */
 const ABSENT = -1;
 
 /**
@@ -31,12 +16,14 @@ const ABSENT = -1;
 export function featuresOf(candidates: readonly Point[]): number[][] {
   const traversals = [...new Set(candidates.map(({ traversal }) => traversal.name))];
   const names = [...new Set(candidates.flatMap(({ parameters }) => Object.keys(parameters)))];
+  const demands = [...new Set(candidates.flatMap(({ demand = {} }) => Object.keys(demand)))];
   const rows = candidates.map(({ traversal, parameters, demand, predicted }) => [
     traversals.indexOf(traversal.name),
     ...names.map((name) => parameters[name] === undefined ? ABSENT : logarithm(parameters[name])),
-    ...(demand === undefined ? [] : (Object.keys(DEMANDS) as (keyof Demand)[]).map((name) =>
-      logarithm(demand[name] ?? DEMANDS[name])
-    )),
+    ...demands.map((name) => {
+      const value = (demand as Readonly<Record<string, unknown>> | undefined)?.[name];
+      return typeof value === "number" ? logarithm(value) : ABSENT;
+    }),
     ...(predicted === undefined ? [] : [Math.log(predicted)]),
   ]);
   // a column that is the same for all says nothing

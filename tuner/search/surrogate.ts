@@ -11,6 +11,9 @@ const FIRST = 8;
 /** Candidates that are weighed at most; of a larger space others each time. */
 const WEIGHED = 3000;
 
+/** A forest serves until there are so many times as many rates: the more it has seen, the less one more tells. */
+const REGROW = 1.05;
+
 /** A forest that has seen everything is never surer than this: rates repeat to about 1%. */
 const LEAST_DEVIATION = 0.01;
 
@@ -32,6 +35,10 @@ class SurrogateSearch<P extends Point> implements Search<P> {
   readonly #untried: Set<P>;
   readonly #rates = new Map<P, number>();
   readonly #failed: P[] = [];
+  /** What was weighed, the largest expected improvement last. */
+  #ranked: P[] = [];
+  /** Outcomes when it was. */
+  #grownAt = 0;
 
   constructor(readonly candidates: readonly P[], readonly draw: () => number) {
     this.#rows = featuresOf(candidates);
@@ -44,7 +51,7 @@ class SurrogateSearch<P extends Point> implements Search<P> {
   }
 
   next(): P | undefined {
-    const found = this.#first.pop() ?? this.#best();
+    const found = this.#first.pop() ?? this.#promising();
     if (found !== undefined) this.#untried.delete(found);
     return found;
   }
@@ -54,9 +61,19 @@ class SurrogateSearch<P extends Point> implements Search<P> {
     else this.#rates.set(candidate, rate);
   }
 
-  #best(): P | undefined {
+  #promising(): P | undefined {
     const untried = [...this.#untried];
     if (this.#rates.size === 0) return untried[Math.floor(this.draw() * untried.length)];
+    const outcomes = this.#rates.size + this.#failed.length;
+    if (outcomes >= REGROW * this.#grownAt || this.#ranked.length === 0) {
+      this.#ranked = this.#rank(untried);
+      this.#grownAt = outcomes;
+    }
+    return this.#ranked.pop();
+  }
+
+  /** Candidates by their expected improvement, the largest last. */
+  #rank(untried: readonly P[]): P[] {
     const weighed = untried.length > WEIGHED ? shuffled(untried, this.draw).slice(0, WEIGHED) : untried;
     const known = [...this.#rates];
     const rowOf = (candidate: P): readonly number[] => this.#rows[this.#places.get(candidate)!];
@@ -67,18 +84,16 @@ class SurrogateSearch<P extends Point> implements Search<P> {
     );
     const success = this.#successes(known.map(([candidate]) => candidate), rowOf);
     const best = Math.log(Math.max(...this.#rates.values()));
-    let found: P | undefined, most = -Infinity;
-    for (const candidate of weighed) {
+    return weighed.map((candidate) => {
       const row = rowOf(candidate);
       const { mean, variance } = rates.predict(row);
-      const expected = expectedImprovement(
+      const gain = expectedImprovement(
         mean + Math.log(candidate.predicted ?? 1),
         Math.max(LEAST_DEVIATION, Math.sqrt(variance)),
         best,
-      ) * (success?.predict(row).mean ?? 1);
-      if (expected > most) [found, most] = [candidate, expected];
-    }
-    return found;
+      );
+      return { candidate, gain: gain * (success?.predict(row).mean ?? 1) };
+    }).sort((a, b) => a.gain - b.gain).map(({ candidate }) => candidate);
   }
 
   /** How likely candidates are not to fail; undefined while none has. */
