@@ -1,8 +1,7 @@
-import { median as medianOf } from "simple-statistics";
 import { expectedImprovement } from "./expected_improvement.ts";
 import { EvaluationCost } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
-import { expectedKernel, fitKernel, type Kernel, LatticeProcess, type ProcessInputs } from "./lattice_process.ts";
+import { Learner } from "./learner.ts";
 import { seededRandom } from "./seeded_random.ts";
 import { shuffled } from "./shuffled.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
@@ -10,11 +9,8 @@ import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy
 /** Candidates drawn at random where no model predicts anything. */
 const FIRST_UNPREDICTED = 8;
 
-/** The kernel is fitted anew when there are so many times as many values as the last time. */
-const REFIT = 1.3;
-
-/** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
-const FITTED = 120;
+/** No candidate is given up as certain to fail. */
+const LEAST_SUCCESS = 0.01;
 
 /** Expected gains of at least this part of the largest are as good: one is drawn. */
 const ALIKE = 0.9;
@@ -47,43 +43,35 @@ export const auto: Strategy = {
 class AutoSearch<P extends Point> implements Search<P> {
   verdict: string | undefined;
   readonly #draw: () => number;
-  readonly #inputs: ProcessInputs;
   readonly #indices: ReadonlyMap<P, number>;
   readonly #first: P[];
-  readonly #firstCount: number;
   readonly #untried: Set<P>;
-  /** Logarithms of rates, of failures too. */
-  readonly #values = new Map<number, number>();
+  /** Logarithms of rates. */
+  readonly #rates: Learner;
+  /** 1 for what has a rate, 0 for what failed. */
+  readonly #successes: Learner;
   readonly #cost = new EvaluationCost();
   readonly #budget: { readonly timeNs: number } | { readonly evaluations: number };
+  #failures = 0;
+  #best = -Infinity;
   /** Candidates one after the other that did not promise enough. */
   #poor = 0;
-  #kernel: Kernel;
-  #process: LatticeProcess;
-  #fittedTo = 0;
-  #best = -Infinity;
-  #worst = Infinity;
 
   constructor(candidates: readonly P[], { seed, budget }: SearchOptions) {
     this.#draw = seededRandom(seed);
     this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
-    const lattice = new Lattice(candidates);
-    const { traversals } = lattice;
     const isPredicted = candidates.every(({ predicted }) => predicted !== undefined);
-    this.#inputs = {
-      groups: candidates.map(({ traversal }) => traversals.indexOf(traversal.name)),
-      places: candidates.map((candidate) => lattice.placeOf(candidate)),
-      prior: candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0),
-    };
-    this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
-    this.#untried = new Set(candidates);
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     this.#first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : shuffled(candidates, this.#draw).slice(0, FIRST_UNPREDICTED);
-    this.#firstCount = this.#first.length;
-    this.#kernel = expectedKernel(traversals.map((traversal) => lattice.sizes(traversal)));
-    this.#process = new LatticeProcess(this.#inputs, this.#kernel);
+    const lattice = new Lattice(candidates);
+    const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
+    this.#rates = new Learner(lattice, { candidates, prior, level: "unknown", first: this.#first.length });
+    const ones = candidates.map(() => 1);
+    this.#successes = new Learner(lattice, { candidates, prior: ones, level: "known", first: this.#first.length });
+    this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
+    this.#untried = new Set(candidates);
   }
 
   next(): P | undefined {
@@ -96,41 +84,19 @@ class AutoSearch<P extends Point> implements Search<P> {
   tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
     this.#cost.observe(candidate, spentNs);
-    // what fails is as bad as the worst: candidates beside it should look bad too
-    const value = rate === undefined ? Math.min(this.#worst, this.#process.mean[index] - 1) : Math.log(rate);
-    if (rate !== undefined) {
-      this.#best = Math.max(this.#best, value);
-      this.#worst = Math.min(this.#worst, value);
+    this.#successes.learn(index, rate === undefined ? 0 : 1);
+    if (rate === undefined) {
+      this.#failures++;
+    } else {
+      this.#rates.learn(index, Math.log(rate));
+      this.#best = Math.max(this.#best, Math.log(rate));
     }
-    this.#values.set(index, value);
-    const { size } = this.#values;
-    if (size <= this.#firstCount ? size === this.#firstCount : size >= REFIT * this.#fittedTo) this.#refit();
-    else this.#process.observe(index, value);
-  }
-
-  #refit(): void {
-    const known = [...this.#values].slice(-FITTED);
-    const { groups, places, prior } = this.#inputs;
-    const offset = medianOf(known.map(([i, value]) => value - prior[i]));
-    const values = known.map(([, value]) => value);
-    this.#kernel = fitKernel({
-      groups: known.map(([i]) => groups[i]),
-      places: known.map(([i]) => places[i]),
-      prior: known.map(([i]) => prior[i] + offset),
-    }, values, this.#kernel);
-    this.#process = new LatticeProcess(
-      { groups, places, prior: prior.map((mean) => mean + offset) },
-      this.#kernel,
-    );
-    for (const [index, value] of this.#values) this.#process.observe(index, value);
-    this.#fittedTo = this.#values.size;
   }
 
   #mostPromising(): P | undefined {
     const promises = Array.from(this.#untried, (candidate) => {
       const index = this.#indices.get(candidate)!;
-      const mean = this.#process.mean[index], deviation = this.#process.deviation(index);
-      const gain = expectedImprovement(mean, deviation, this.#best);
+      const gain = this.#success(index) * this.#gain(index);
       // 1 for what takes no longer than others
       const price = this.#cost.meanNs > 0 ? this.#cost.expectNs(candidate) / this.#cost.meanNs : 1;
       return { candidate, gain, price };
@@ -142,6 +108,18 @@ class AutoSearch<P extends Point> implements Search<P> {
     return this.#pays(found) ? found.candidate : undefined;
   }
 
+  /** By which part a candidate is expected to be faster than the best so far, if it does not fail. */
+  #gain(index: number): number {
+    const { mean, deviation } = this.#rates.tell(index);
+    return this.#rates.known === 0 ? Math.exp(mean) : expectedImprovement(mean, deviation, this.#best);
+  }
+
+  /** How likely a candidate is not to fail. */
+  #success(index: number): number {
+    if (this.#failures === 0) return 1;
+    return Math.min(Math.max(this.#successes.tell(index).mean, LEAST_SUCCESS), 1);
+  }
+
   /** Whether to go on: sets the verdict where not. */
   #pays({ gain, price }: { gain: number; price: number }): boolean {
     const part = "timeNs" in this.#budget
@@ -149,7 +127,7 @@ class AutoSearch<P extends Point> implements Search<P> {
       : price / this.#budget.evaluations;
     // gains are differences of logarithms: parts of the best rate
     this.#poor = gain < WORTH * part ? this.#poor + 1 : 0;
-    if (this.#poor < PATIENCE || this.#values.size < LEAST_EVALUATIONS) return true;
+    if (this.#poor < PATIENCE || this.#successes.known < LEAST_EVALUATIONS) return true;
     const percent = (100 * gain).toPrecision(1);
     this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
     return false;
