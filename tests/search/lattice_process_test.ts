@@ -52,7 +52,7 @@ Deno.test("mean and deviation are those of the textbook, whatever is known in wh
     const off = order.map((i) => targets[i] - INPUTS.prior[i]);
     const { x, logDeterminant } = solve(matrix, off);
     const squares = x.reduce((sum, one, i) => sum + one * off[i], 0);
-    const scale = (squares + 4 * 0.09) / (order.length + 4);
+    const scale = (squares + 4 * 0.36) / (order.length + 4);
     for (let i = 0; i < 7; i++) {
       const cross = order.map((j) => covariance(i, j));
       const mean = INPUTS.prior[i] + cross.reduce((sum, one, k) => sum + one * x[k], 0);

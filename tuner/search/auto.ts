@@ -22,7 +22,7 @@ const WORTH = 0.1;
 const UNLIMITED_PART = 0.1, UNLIMITED_MOST = 500;
 
 /** The search ends when so many candidates one after the other did not promise enough: expectations err too. */
-const PATIENCE = 6;
+const PATIENCE = 10;
 
 /** Evaluations before expectations are trusted to end the search. */
 const LEAST_EVALUATIONS = 20;

@@ -37,7 +37,7 @@ export interface Kernel {
 }
 
 /** Standard deviation of the residual that is expected before anything is known, and how many values that is worth. */
-const PRIOR_DEVIATION = 0.3, PRIOR_WEIGHT = 4;
+const PRIOR_DEVIATION = 0.6, PRIOR_WEIGHT = 4;
 
 /** A process that is conditioned on values one by one. */
 export class LatticeProcess {
