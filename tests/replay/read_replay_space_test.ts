@@ -52,7 +52,10 @@ Deno.test("T4 results are a space", async () => {
     times: { compilation: 5 },
     measurements: [{ name: "time", value: time, unit: "ms" }],
   });
-  const { spaces: [space] } = await read("t4.json", JSON.stringify({ results: [result(1, 4), result(2, 1)] }));
+  const { spaces: [space] } = await read(
+    "t4.json",
+    JSON.stringify({ results: [result(1, 4), result(2, 1)] }),
+  );
   assertEquals(space.configurations.map(({ parameters, rate }) => [parameters, rate]), [
     [{ x: 1, flag: 0 }, 250],
     [{ x: 2, flag: 1 }, 1000],

@@ -17,7 +17,7 @@ function configurations(count: number): Configuration[] {
   return Array.from({ length: count }, (_, n) => ({ traversal: "stepwise", parameters: { n }, share }));
 }
 
-/** What becomes of a configuration; "dies": the process is gone. */
+/** What becomes of a configuration. */
 type Fate = "rate" | "timeout" | "out-of-memory" | "compile";
 
 /** Processes without processes, that say what happened. */
@@ -36,36 +36,43 @@ class Bench {
 
   readonly start = (_: Turn): Promise<Evaluator> => {
     this.started++;
-    const bench = this;
     let alive = true;
+    const evaluate = (configuration: Configuration, options: { best: number; turn: Turn }) =>
+      this.#evaluate(configuration, options, () => alive = false);
     return Promise.resolve({
       get alive() {
         return alive;
       },
-      async evaluate(configuration: Configuration, { best, turn }: { best: number; turn: Turn }) {
-        const { n } = configuration.parameters;
-        bench.bests.push(best);
-        bench.mostCompiling = Math.max(bench.mostCompiling, ++bench.#compiling);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        bench.#compiling--;
-        const release = await turn();
-        bench.mostMeasuring = Math.max(bench.mostMeasuring, ++bench.#measuring);
-        await new Promise((resolve) => setTimeout(resolve, 1));
-        bench.#measuring--;
-        release();
-        const fate = bench.fate(n, bench.started - bench.closed);
-        if (fate === "timeout") alive = false;
-        const evaluation: TimedEvaluation["evaluation"] = fate === "rate"
-          ? { configuration, measurement: { ...measurementNamed("stepwise", 1e9 + n), configuration } }
-          : { configuration, failure: { reason: fate, message: "" } };
-        return { evaluation, evaluationNs: 1e6 };
-      },
-      close() {
+      evaluate,
+      close: () => {
         alive = false;
-        bench.closed++;
+        this.closed++;
       },
     });
   };
+
+  async #evaluate(
+    configuration: Configuration,
+    { best, turn }: { best: number; turn: Turn },
+    die: () => void,
+  ): Promise<TimedEvaluation> {
+    const { n } = configuration.parameters;
+    this.bests.push(best);
+    this.mostCompiling = Math.max(this.mostCompiling, ++this.#compiling);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    this.#compiling--;
+    const release = await turn();
+    this.mostMeasuring = Math.max(this.mostMeasuring, ++this.#measuring);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    this.#measuring--;
+    release();
+    const fate = this.fate(n, this.started - this.closed);
+    if (fate === "timeout") die();
+    const evaluation: TimedEvaluation["evaluation"] = fate === "rate"
+      ? { configuration, measurement: { ...measurementNamed("stepwise", 1e9 + n), configuration } }
+      : { configuration, failure: { reason: fate, message: "" } };
+    return { evaluation, evaluationNs: 1e6 };
+  }
 
   async record(count: number, workers: number, signal = new AbortController().signal) {
     const { start } = this;
@@ -141,12 +148,14 @@ Deno.test("a process that cannot start ends the recording, and the others with i
 Deno.test("turns are taken in the order asked", async () => {
   const turn = takeTurns();
   const order: number[] = [];
-  await Promise.all(upTo(5).map(async (n) => {
-    const release = await turn();
-    order.push(n);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    order.push(n);
-    release();
-  }));
+  await Promise.all(
+    upTo(5).map(async (n) => {
+      const release = await turn();
+      order.push(n);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      order.push(n);
+      release();
+    }),
+  );
   assertEquals(order, upTo(5).flatMap((n) => [n, n]));
 });

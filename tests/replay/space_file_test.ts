@@ -3,7 +3,13 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import type { RecordedConfiguration } from "../../tuner/replay/replay_space.ts";
-import { checkSpace, packSpace, readSpaceFile, readText, type SpaceHeader } from "../../tuner/replay/space_file.ts";
+import {
+  checkSpace,
+  packSpace,
+  readSpaceFile,
+  readText,
+  type SpaceHeader,
+} from "../../tuner/replay/space_file.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 
 const HEADER: SpaceHeader = JSON.parse(JSON.stringify({
@@ -61,11 +67,16 @@ Deno.test("rates keep five digits, times three", () => {
 });
 
 Deno.test("a file that is not whole, or contradicts itself, is refused in one line", () => {
-  const list = [1, 2].map((n): RecordedConfiguration => ({ traversal: "stepwise", parameters: { n }, rate: n }));
-  const record = () => unpack(packSpace({ header: HEADER, configurations: list })) as {
-    [name: string]: unknown;
-    traversals: { [name: string]: unknown[] }[];
-  };
+  const list = [1, 2].map((n): RecordedConfiguration => ({
+    traversal: "stepwise",
+    parameters: { n },
+    rate: n,
+  }));
+  const record = () =>
+    unpack(packSpace({ header: HEADER, configurations: list })) as {
+      [name: string]: unknown;
+      traversals: { [name: string]: unknown[] }[];
+    };
   const cases: [string, (file: ReturnType<typeof record>) => void][] = [
     ["version: wanted 1, found 2", (file) => file.version = 2],
     ["traversals: wanted a list", (file) => delete (file as Record<string, unknown>).traversals],
@@ -80,7 +91,10 @@ Deno.test("a file that is not whole, or contradicts itself, is refused in one li
     const file = record();
     damage(file);
     const error = assertThrows(() => checkSpace(file, "a.json.gz"), ProfileError, message);
-    assert(error.message.startsWith("Cannot read a.json.gz: ") && !error.message.includes("\n"), error.message);
+    assert(
+      error.message.startsWith("Cannot read a.json.gz: ") && !error.message.includes("\n"),
+      error.message,
+    );
   }
   const polluted = JSON.parse(JSON.stringify(record()).replace('"n":', '"__proto__":'));
   assertThrows(() => checkSpace(polluted, "a"), ProfileError);
@@ -89,7 +103,10 @@ Deno.test("a file that is not whole, or contradicts itself, is refused in one li
 Deno.test("a damaged file ends in one line, wherever the damage is", async () => {
   const path = await Deno.makeTempFile();
   try {
-    const bytes = packSpace({ header: HEADER, configurations: [{ traversal: "a", parameters: { n: 1 }, rate: 1 }] });
+    const bytes = packSpace({
+      header: HEADER,
+      configurations: [{ traversal: "a", parameters: { n: 1 }, rate: 1 }],
+    });
     for (const cut of [1, 10, bytes.length >> 1, bytes.length - 1]) {
       await Deno.writeFile(path, bytes.subarray(0, cut));
       await assertRejects(() => readSpaceFile(path), ProfileError, `Cannot read ${path}`);

@@ -14,7 +14,11 @@ Deno.test("auto begins with the best predicted of each traversal", () => {
   const space = syntheticSpace(200, { seed: 1 });
   const search = auto.begin(space, { seed: 1 });
   const first = [search.next()!, search.next()!, search.next()!];
-  assertEquals(first.map(({ traversal }) => traversal.name).sort(), ["diamond-torre", "marching", "stepwise"]);
+  assertEquals(first.map(({ traversal }) => traversal.name).sort(), [
+    "diamond-torre",
+    "marching",
+    "stepwise",
+  ]);
   for (const { traversal, predicted } of first) {
     const kin = space.filter((one) => one.traversal.name === traversal.name);
     assertEquals(predicted, Math.max(...kin.map((one) => one.predicted!)));
@@ -64,7 +68,9 @@ Deno.test("auto learns without any model too", () => {
 
 Deno.test("of two that promise the same, auto takes the one that compiles faster", () => {
   // two shapes alike in everything but the length of their loops; those with long loops have taken long
-  const [torre] = syntheticSpace(100, { seed: 1 }).filter(({ traversal }) => traversal.name === "diamond-torre");
+  const [torre] = syntheticSpace(100, { seed: 1 }).filter(({ traversal }) =>
+    traversal.name === "diamond-torre"
+  );
   const space = Array.from({ length: 40 }, (_, i): ReplayCandidate => {
     const isLong = i % 2 === 1;
     return {

@@ -28,7 +28,10 @@ function covariance(i: number, j: number): number {
 }
 
 /** Solves A x = b and tells log det A, by elimination without pivoting: A is positive definite. */
-function solve(matrix: readonly number[][], right: readonly number[]): { x: number[]; logDeterminant: number } {
+function solve(
+  matrix: readonly number[][],
+  right: readonly number[],
+): { x: number[]; logDeterminant: number } {
   const a = matrix.map((row, i) => [...row, right[i]]), n = a.length;
   let logDeterminant = 0;
   for (let k = 0; k < n; k++) {

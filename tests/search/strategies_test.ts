@@ -146,7 +146,9 @@ Deno.test("what learns beats random search on spaces whose models err", () => {
 Deno.test("what climbs and what breeds beat random search where neighbours are alike", () => {
   // two hills over four parameters, the lower one the wider
   const values = [0, 1, 2, 3, 4];
-  const rates = values.flatMap((a) => values.flatMap((b) => values.flatMap((c) => values.map((d) => [a, b, c, d]))));
+  const rates = values.flatMap((a) =>
+    values.flatMap((b) => values.flatMap((c) => values.map((d) => [a, b, c, d])))
+  );
   const hill = (place: readonly number[], top: readonly number[], width: number): number =>
     Math.exp(-place.reduce((sum, at, i) => sum + (at - top[i]) ** 2, 0) / width);
   const space = rates.map(([a, b, c, d]): ReplayCandidate => {

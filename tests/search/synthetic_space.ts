@@ -45,31 +45,33 @@ export function syntheticSpace(
     return factors.get(text)!;
   };
   const registers = 0.85 + 0.3 * draw();
-  return rankCandidates(chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
-    const { traversal: { name }, parameters, demand, predicted } = candidate;
-    const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
-    let logRate = Math.log(predictRate(real, device, { cells: cellsOf(problem.grid) }).cellsPerSecond);
-    const entries = Object.entries(parameters);
-    logRate += factor(name, 0.2);
-    entries.forEach((one, k) => {
-      logRate += factor(`${name} ${one}`, 0.05);
-      for (const other of entries.slice(0, k)) logRate += factor(`${name} ${one} ${other}`, 0.015);
-    });
-    const compileNs = 5e7 + 1.5e5 * (demand.loopInstructions ?? 0);
-    const hasFailed = failures && i % 7 === 0 && (demand.loopInstructions ?? 0) > 2000;
-    return {
-      traversal: candidate.traversal,
-      parameters,
-      demand,
-      predicted,
-      recorded: {
-        traversal: name,
+  return rankCandidates(
+    chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
+      const { traversal: { name }, parameters, demand, predicted } = candidate;
+      const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
+      let logRate = Math.log(predictRate(real, device, { cells: cellsOf(problem.grid) }).cellsPerSecond);
+      const entries = Object.entries(parameters);
+      logRate += factor(name, 0.2);
+      entries.forEach((one, k) => {
+        logRate += factor(`${name} ${one}`, 0.05);
+        for (const other of entries.slice(0, k)) logRate += factor(`${name} ${one} ${other}`, 0.015);
+      });
+      const compileNs = 5e7 + 1.5e5 * (demand.loopInstructions ?? 0);
+      const hasFailed = failures && i % 7 === 0 && (demand.loopInstructions ?? 0) > 2000;
+      return {
+        traversal: candidate.traversal,
         parameters,
-        rate: hasFailed ? undefined : Math.exp(logRate),
-        compileNs,
-        evaluationNs: compileNs + 4e8,
-        ...(hasFailed ? { failure: "timeout" } : {}),
-      },
-    };
-  }));
+        demand,
+        predicted,
+        recorded: {
+          traversal: name,
+          parameters,
+          rate: hasFailed ? undefined : Math.exp(logRate),
+          compileNs,
+          evaluationNs: compileNs + 4e8,
+          ...(hasFailed ? { failure: "timeout" } : {}),
+        },
+      };
+    }),
+  );
 }

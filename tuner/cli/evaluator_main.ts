@@ -71,7 +71,12 @@ async function serve({ gpu, problem, reference }: Bench): Promise<never> {
       waitedNs = await takeTurn();
       return runner;
     };
-    const evaluation = await evaluate(configuration, compile, { problem, best, samplingNs: SAMPLING_NS, now });
+    const evaluation = await evaluate(configuration, compile, {
+      problem,
+      best,
+      samplingNs: SAMPLING_NS,
+      now,
+    });
     await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
   }
 }

@@ -43,7 +43,8 @@ export class ProcessEvaluator implements Evaluator {
   private constructor({ limitMs, command }: ProcessOptions) {
     const main = new URL("./evaluator_main.ts", import.meta.url).href;
     const [program, ...args] = command ?? [Deno.execPath(), "run", ...PERMISSIONS, main];
-    this.#child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "null" }).spawn();
+    this.#child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "null" })
+      .spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#answers = readRecords<FromEvaluator>(this.#child.stdout);
     this.#limitMs = limitMs;

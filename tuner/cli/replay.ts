@@ -26,11 +26,17 @@ const OPTIONS = {
     help: "what record wrote, a journal (*.jsonl), T4 results or a Kernel Tuner cache; plain or gzipped",
   },
   strategy: { type: "strings", value: "NAME", help: `only this: ${NAMES.join(", ")} (default: all)` },
-  seeds: { type: "string", value: "N", default: "20", help: "searches of each strategy, with the seeds 1 to N" },
+  seeds: {
+    type: "string",
+    value: "N",
+    default: "20",
+    help: "searches of each strategy, with the seeds 1 to N",
+  },
   budget: {
     type: "string",
     value: "TIME|N",
-    help: "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
+    help:
+      "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
   },
   json: { type: "boolean", help: "print the results as JSON" },
 } as const satisfies OptionSpecs;
@@ -104,7 +110,9 @@ export function renderReport(report: ReplayReport, seeds: number): string {
   ]);
   return [
     title,
-    `${formatCount(configurations)} configurations, ${formatCount(failed)} of which failed; the fastest: ${best}; ` +
+    `${formatCount(configurations)} configurations, ${
+      formatCount(failed)
+    } of which failed; the fastest: ${best}; ` +
     `random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
     `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles`,
     formatTable([header, ...rows], { right: header.map((_, i) => i).slice(1), indent: "  " }),
@@ -117,7 +125,9 @@ function renderMeans(reports: readonly ReplayReport[]): string {
     strategy,
     (reports.reduce((sum, { results }) => sum + results[i].score, 0) / reports.length).toFixed(2),
   ]);
-  return [`Mean score of ${reports.length} spaces`, formatTable(means, { right: [1], indent: "  " })].join("\n");
+  return [`Mean score of ${reports.length} spaces`, formatTable(means, { right: [1], indent: "  " })].join(
+    "\n",
+  );
 }
 
 function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {

@@ -65,7 +65,10 @@ async function journalSpaces(path: string): Promise<ReplaySpaces> {
  */
 export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
   const runs = new Map<string, RunRecord>();
-  const spaces = new Map<string, { title: string; run: RunRecord; found: Map<string, RecordedConfiguration> }>();
+  const spaces = new Map<
+    string,
+    { title: string; run: RunRecord; found: Map<string, RecordedConfiguration> }
+  >();
   for (const record of records) {
     if (record.kind === "run") {
       runs.set(record.run, record);
@@ -106,7 +109,9 @@ export function foreignSpace(space: RecordedSpace, source: string): ReplaySpace 
   const { kernel, device, parameters, records, objectives } = space;
   if (objectives.length === 0 || objectives[0] !== "time") {
     throw new ProfileError(
-      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${JSON.stringify(objectives[0])}`,
+      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${
+        JSON.stringify(objectives[0])
+      }`,
     );
   }
   const traversal = kernel || "kernel";
@@ -122,7 +127,9 @@ export function foreignSpace(space: RecordedSpace, source: string): ReplaySpace 
     return {
       traversal,
       parameters: Object.fromEntries(
-        parameters.flatMap(({ name }, i) => record.values[i] === null ? [] : [[name, number(record.values[i], i)]]),
+        parameters.flatMap(({ name }, i) =>
+          record.values[i] === null ? [] : [[name, number(record.values[i], i)]]
+        ),
       ),
       rate: failure === undefined ? 1e3 / record.timeMs! : undefined,
       ...(record.overheadMs.compile === undefined ? {} : { compileNs: record.overheadMs.compile * 1e6 }),

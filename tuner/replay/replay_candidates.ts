@@ -44,7 +44,8 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     const lists = limits === undefined ? {} : traversal.parameterLists(problem, limits);
     return (parameters) =>
       Object.entries(lists).reduce(
-        (place, [name, list]) => place * (list.length + 1) + (list.indexOf(parameters[name]) + 1 || list.length + 1) - 1,
+        (place, [name, list]) =>
+          place * (list.length + 1) + (list.indexOf(parameters[name]) + 1 || list.length + 1) - 1,
         0,
       );
   };

@@ -39,7 +39,9 @@ export interface ReplaySpace {
 }
 
 /** A configuration's identity: its traversal and its parameters, in whatever order they stand. */
-export function keyOf({ traversal, parameters }: Pick<RecordedConfiguration, "traversal" | "parameters">): string {
+export function keyOf(
+  { traversal, parameters }: Pick<RecordedConfiguration, "traversal" | "parameters">,
+): string {
   const values = Object.keys(parameters).sort().map((name) => `${name}=${parameters[name]}`);
   return [traversal, ...values].join(" ");
 }
@@ -53,5 +55,7 @@ export function bestRate({ configurations }: Pick<ReplaySpace, "configurations">
 export function titleOf(problem: ProfileProblem, device: ProfileDevice): string {
   const { stencil, order, delta, grid, steps } = problem;
   const variant = order !== undefined ? ` order ${order}` : delta !== undefined ? ` δ=${delta}` : "";
-  return `${stencil}${variant}, ${grid.join("x")}, ${steps} steps, ${device.gpu?.description ?? device.cpu.model}`;
+  return `${stencil}${variant}, ${grid.join("x")}, ${steps} steps, ${
+    device.gpu?.description ?? device.cpu.model
+  }`;
 }

@@ -141,7 +141,9 @@ export function checkSpace(data: unknown, source: string): SpaceFile {
       const compileMs = table.compileMs[i], evaluationMs = table.evaluationMs[i];
       return {
         traversal: table.traversal,
-        parameters: Object.fromEntries(Object.entries(table.parameters).map(([name, list]) => [name, list[i]])),
+        parameters: Object.fromEntries(
+          Object.entries(table.parameters).map(([name, list]) => [name, list[i]]),
+        ),
         rate: rate ?? undefined,
         ...(high !== null ? { interval95: [low ?? 0, high] as const } : {}),
         ...(compileMs !== null ? { compileNs: compileMs * 1e6 } : {}),

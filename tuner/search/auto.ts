@@ -16,13 +16,19 @@ const LEAST_SUCCESS = 0.01;
 const ALIKE = 0.9;
 
 /** The whole budget is worth this gain: an evaluation that takes 1% of it must promise 1% of the gain. */
-const WORTH = 0.1;
+const WORTH = 0.03;
 
 /** What counts as the budget where none is given: part of the space, and evaluations at most. */
 const UNLIMITED_PART = 0.1, UNLIMITED_MOST = 500;
 
 /** The search ends when so many candidates one after the other did not promise enough: expectations err too. */
 const PATIENCE = 10;
+
+/** An outcome so many deviations off shows that the expectations are wrong: the search goes on. */
+const SURPRISE = 2.5;
+
+/** Deviations that a doubtful candidate is given the benefit of. */
+const DOUBT = 3;
 
 /** Evaluations before expectations are trusted to end the search. */
 const LEAST_EVALUATIONS = 20;
@@ -69,7 +75,12 @@ class AutoSearch<P extends Point> implements Search<P> {
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
     this.#rates = new Learner(lattice, { candidates, prior, level: "unknown", first: this.#first.length });
     const ones = candidates.map(() => 1);
-    this.#successes = new Learner(lattice, { candidates, prior: ones, level: "known", first: this.#first.length });
+    this.#successes = new Learner(lattice, {
+      candidates,
+      prior: ones,
+      level: "known",
+      first: this.#first.length,
+    });
     this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
     this.#untried = new Set(candidates);
   }
@@ -88,6 +99,8 @@ class AutoSearch<P extends Point> implements Search<P> {
     if (rate === undefined) {
       this.#failures++;
     } else {
+      const { mean, deviation } = this.#rates.tell(index);
+      if (Math.abs(Math.log(rate) - mean) > SURPRISE * deviation) this.#poor = 0;
       this.#rates.learn(index, Math.log(rate));
       this.#best = Math.max(this.#best, Math.log(rate));
     }
@@ -104,8 +117,19 @@ class AutoSearch<P extends Point> implements Search<P> {
     const most = promises.reduce((a, { gain, price }) => Math.max(a, gain / price), 0);
     const alike = promises.filter(({ gain, price }) => gain / price >= ALIKE * most);
     const found = alike[Math.floor(this.#draw() * alike.length)];
-    if (found === undefined) return undefined;
-    return this.#pays(found) ? found.candidate : undefined;
+    if (found === undefined || !this.#pays(found)) return undefined;
+    return this.#poor > 0 ? this.#mostDoubtful() : found.candidate;
+  }
+
+  /** Where least is known, of what should not fail: the expectations are tested before they end the search. */
+  #mostDoubtful(): P | undefined {
+    const doubts = Array.from(this.#untried, (candidate) => {
+      const index = this.#indices.get(candidate)!;
+      const { mean, deviation } = this.#rates.tell(index);
+      return { candidate, bound: this.#success(index) < 0.5 ? -Infinity : mean + DOUBT * deviation };
+    });
+    const most = doubts.reduce((a, b) => b.bound > a.bound ? b : a, doubts[0]);
+    return most?.candidate;
   }
 
   /** By which part a candidate is expected to be faster than the best so far, if it does not fail. */

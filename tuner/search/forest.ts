@@ -3,8 +3,8 @@
  * Learning 63, 2006): every tree sees all samples; a node tries one random threshold of each of some features and
  * keeps the best. They need no scaling, take conditional parameters as they are, and their disagreement tells how
  * sure they are (Hutter, Hoos, Leyton-Brown, "Sequential Model-Based Optimization for General Algorithm
- * Configuration", LION 5, 2011, §4.1). Own code, since the npm packages that have them were last published years
- * ago or tell no variance.
+ * Configuration", LION 5, 2011, §4.1). Own code: npm's
+ * ml-random-forest grows bootstrapped trees that try every threshold of a feature, and tells no variance.
  *
  * @module
  */

@@ -5,7 +5,13 @@
  */
 import { median } from "simple-statistics";
 import type { Lattice } from "./lattice.ts";
-import { expectedKernel, fitKernel, type Kernel, LatticeProcess, type ProcessInputs } from "./lattice_process.ts";
+import {
+  expectedKernel,
+  fitKernel,
+  type Kernel,
+  LatticeProcess,
+  type ProcessInputs,
+} from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted anew when there are so many times as many values as the last time. */
@@ -69,11 +75,15 @@ export class Learner {
     const { groups, places, prior } = this.#inputs;
     const values = known.map(([, value]) => value);
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]));
-    this.#kernel = fitKernel({
-      groups: known.map(([i]) => groups[i]),
-      places: known.map(([i]) => places[i]),
-      prior: known.map(([i]) => prior[i] + offset),
-    }, values, this.#kernel);
+    this.#kernel = fitKernel(
+      {
+        groups: known.map(([i]) => groups[i]),
+        places: known.map(([i]) => places[i]),
+        prior: known.map(([i]) => prior[i] + offset),
+      },
+      values,
+      this.#kernel,
+    );
     const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
     this.#process = new LatticeProcess(moved, this.#kernel);
     for (const [index, value] of this.#values) this.#process.observe(index, value);

@@ -49,7 +49,9 @@ function* climb<P extends Point>(candidates: readonly P[], draw: () => number): 
 function kick<P extends Point>(point: P, lattice: Lattice<P>, draw: () => number): P {
   const traversal = point.traversal.name;
   const place = [...lattice.placeOf(point)], sizes = lattice.sizes(traversal);
-  for (const i of shuffled([...sizes.keys()], draw).slice(0, KICKED)) place[i] = Math.floor(draw() * sizes[i]);
+  for (const i of shuffled([...sizes.keys()], draw).slice(0, KICKED)) {
+    place[i] = Math.floor(draw() * sizes[i]);
+  }
   return lattice.nearest(traversal, place)!;
 }
 

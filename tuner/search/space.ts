@@ -107,7 +107,9 @@ export function rankCandidates<C extends Predicted>(candidates: readonly C[]): C
   const leaders = ordered.flatMap((list, which) =>
     list.slice(0, FIRST_OF_EACH).map((candidate, rank) => ({ candidate, rank, which }))
   );
-  const first = leaders.sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) => candidate);
+  const first = leaders.sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) =>
+    candidate
+  );
   return [...first, ...inTurns(ordered.flatMap((list) => list.slice(FIRST_OF_EACH)))];
 }
 
