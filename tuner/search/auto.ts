@@ -30,8 +30,8 @@ const SURPRISE = 2.5;
 /** Deviations that a doubtful candidate is given the benefit of. */
 const DOUBT = 3;
 
-/** Evaluations before expectations are trusted to end the search. */
-const LEAST_EVALUATIONS = 20;
+/** Evaluations before expectations are trusted to end the search: this part of the space, within these bounds. */
+const LEAST_PART = 0.03, LEAST_EVALUATIONS = [20, 60] as const;
 
 /**
  * The default. It starts from the best predicted of each traversal, and takes the models' prediction as the prior of
@@ -58,6 +58,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #successes: Learner;
   readonly #cost = new EvaluationCost();
   readonly #budget: { readonly timeNs: number } | { readonly evaluations: number };
+  readonly #least: number;
   #failures = 0;
   #best = -Infinity;
   /** Candidates one after the other that did not promise enough. */
@@ -66,6 +67,8 @@ class AutoSearch<P extends Point> implements Search<P> {
   constructor(candidates: readonly P[], { seed, budget }: SearchOptions) {
     this.#draw = seededRandom(seed);
     this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
+    const [least, most] = LEAST_EVALUATIONS;
+    this.#least = Math.min(Math.max(least, LEAST_PART * candidates.length), most);
     const isPredicted = candidates.every(({ predicted }) => predicted !== undefined);
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     this.#first = isPredicted
@@ -151,8 +154,8 @@ class AutoSearch<P extends Point> implements Search<P> {
       : price / this.#budget.evaluations;
     // gains are differences of logarithms: parts of the best rate
     this.#poor = gain < WORTH * part ? this.#poor + 1 : 0;
-    if (this.#poor < PATIENCE || this.#successes.known < LEAST_EVALUATIONS) return true;
-    const percent = (100 * gain).toPrecision(1);
+    if (this.#poor < PATIENCE || this.#successes.known < this.#least) return true;
+    const percent = gain < 1e-5 ? "less than 0.001" : (100 * gain).toPrecision(1);
     this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
     return false;
   }

@@ -20,6 +20,12 @@ const REFIT = 1.3;
 /** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
 const FITTED = 120;
 
+/** Values that the process is conditioned on at most, but for those since the last fit: time and memory grow with them. */
+const KEPT = 500;
+
+/** New values after which the kernel is fitted anew at the latest. */
+const LATEST_REFIT = 200;
+
 /** What a {@linkcode Learner} starts from. */
 export interface LearnerOptions<P extends Point> {
   readonly candidates: readonly P[];
@@ -61,7 +67,8 @@ export class Learner {
   learn(index: number, value: number): void {
     this.#values.set(index, value);
     const { size } = this.#values, { first } = this.#options;
-    if (size <= first || size >= REFIT * this.#fittedTo) this.#refit();
+    const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
+    if (size <= first || size >= refitAt) this.#refit();
     else this.#process.observe(index, value);
   }
 
@@ -86,7 +93,17 @@ export class Learner {
     );
     const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
     this.#process = new LatticeProcess(moved, this.#kernel);
-    for (const [index, value] of this.#values) this.#process.observe(index, value);
+    for (const [index, value] of this.#kept()) this.#process.observe(index, value);
     this.#fittedTo = this.#values.size;
+  }
+
+  /** All values, or of too many the largest half, and of the others as many at even distances. */
+  #kept(): (readonly [index: number, value: number])[] {
+    const all = [...this.#values];
+    if (all.length <= KEPT) return all;
+    const largest = new Set(all.toSorted((a, b) => b[1] - a[1]).slice(0, KEPT / 2));
+    const others = all.filter((one) => !largest.has(one));
+    const stride = others.length / (KEPT / 2);
+    return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)])];
   }
 }
