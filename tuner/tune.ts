@@ -27,6 +27,7 @@ import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeProblem } from "./profile/schema.ts";
+import { deviceModelOf } from "./search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
 import type { Strategy } from "./search/strategy.ts";
 
@@ -231,7 +232,7 @@ class TuningRun implements Disposable {
       : enumerateSpace(this.#problem, {
         traversals: request.traversals,
         limits: this.#gpu.limits,
-        device: { copyBytesPerSecond: copyBytesPerSecond! },
+        device: deviceModelOf(device, copyBytesPerSecond!),
       });
     return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
   }

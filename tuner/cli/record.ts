@@ -19,6 +19,7 @@ import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { keyOf, type RecordedConfiguration } from "../replay/replay_space.ts";
 import { recordConfigurations } from "../replay/recorder.ts";
 import { packSpace, readSpaceFile, type SpaceHeader } from "../replay/space_file.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
 import { ProcessEvaluator } from "./process_evaluator.ts";
@@ -127,7 +128,11 @@ async function record(options: RecordOptions): Promise<number> {
     // the ranking, and so the sample, follows the bandwidth: what goes on keeps the first one's
     const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
       await measureCopyBandwidth(gpu, { isFallback });
-    const space = enumerateSpace(problem, { traversals, limits, device: { copyBytesPerSecond } });
+    const space = enumerateSpace(problem, {
+      traversals,
+      limits,
+      device: deviceModelOf(device, copyBytesPerSecond),
+    });
     if (space.candidates.length === 0) {
       const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
       throw new UserError(`Cannot record: no configuration can run this problem: ${reasons}`);

@@ -11,6 +11,7 @@ import type { Parameters, Traversal } from "../../kernels/traversals/traversal.t
 import { predictRate } from "../../models/roofline.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ProfileProblem } from "../profile/schema.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import { rankCandidates } from "../search/space.ts";
 import type { Point } from "../search/strategy.ts";
 import type { RecordedConfiguration, ReplaySpace } from "./replay_space.ts";
@@ -36,7 +37,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   }
   const problem = problemOf(facet.problem);
   const cells = cellsOf(problem.grid);
-  const copyBytesPerSecond = facet.device.measured.copyBytesPerSecond ?? 1e12;
+  const device = deviceModelOf(facet.device, facet.device.measured.copyBytesPerSecond ?? 1e12);
   const limits = facet.device.gpu?.limits;
   /** A configuration's place among the combinations of its traversal's lists, which orders what is predicted alike. */
   const places = new Map<Traversal, (parameters: Parameters) => number>();
@@ -61,7 +62,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   known.sort((a, b) => a.order - b.order || a.place - b.place);
   return rankCandidates(known.map(({ recorded, traversal }) => {
     const demand = traversal.demand(problem, recorded.parameters);
-    const predicted = predictRate(demand, { copyBytesPerSecond }, { cells }).cellsPerSecond;
+    const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
     return { traversal, parameters: recorded.parameters, demand, predicted, recorded };
   }));
 }
