@@ -16,7 +16,7 @@ import { DeviceError } from "../tuner/device_error.ts";
 import type { Evaluation } from "../tuner/evaluate.ts";
 import { exhaustive } from "../tuner/search/exhaustive.ts";
 import type { Candidate } from "../tuner/search/space.ts";
-import type { Strategy } from "../tuner/search/strategy.ts";
+import type { Point, Search, SearchOptions, Strategy } from "../tuner/search/strategy.ts";
 import {
   tune,
   type TuneEnvironment,
@@ -87,8 +87,8 @@ async function withTraversals(added: readonly Traversal[], test: (strategy: Stra
   all.push(...added);
   const strategy: Strategy = {
     ...exhaustive,
-    begin(candidates, seed) {
-      const [{ demand, predicted, roof }] = candidates;
+    begin<P extends Point>(candidates: readonly P[], options: SearchOptions): Search<P> {
+      const [{ demand, predicted, roof }] = candidates as readonly Point[] as readonly Candidate[];
       const broken = added.map((traversal): Candidate => ({
         traversal,
         parameters: SHAPE,
@@ -96,7 +96,7 @@ async function withTraversals(added: readonly Traversal[], test: (strategy: Stra
         predicted,
         roof,
       }));
-      return exhaustive.begin([...broken, ...candidates], seed);
+      return exhaustive.begin([...broken as readonly Point[] as readonly P[], ...candidates], options);
     },
   };
   try {

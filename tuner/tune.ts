@@ -27,6 +27,7 @@ import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeCostModel, describeProblem } from "./profile/schema.ts";
+import { deviceModelOf } from "./search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
 import type { Strategy } from "./search/strategy.ts";
 
@@ -103,6 +104,8 @@ export interface TuneOutcome extends TuneStart {
   /** Fastest verified measurement of each traversal on the GPU. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
   readonly evaluated: number;
+  /** Why the strategy ended the search before its budget did; undefined where it did not. */
+  readonly searchVerdict?: string;
   readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
   readonly elapsedNs: number;
@@ -160,6 +163,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     costModel: shared.costModel,
     bestOfEach: run.bestOfEach,
     evaluated: run.evaluated,
+    searchVerdict: run.searchVerdict,
     failed: run.failed,
     interrupted: signal.aborted,
     elapsedNs: now() - startedNs,
@@ -180,6 +184,7 @@ class TuningRun implements Disposable {
   readonly bestOfEach = new Map<string, Measurement>();
   readonly failed: Record<string, number> = {};
   evaluated = 0;
+  searchVerdict: string | undefined;
   /** Verified measurements of the GPU alone, each configuration once; after the final round the finalists lead. */
   #measured: Measurement[] = [];
   #tieSet: readonly Measurement[] = [];
@@ -230,7 +235,7 @@ class TuningRun implements Disposable {
       : enumerateSpace(this.#problem, {
         traversals: request.traversals,
         limits: this.#gpu.limits,
-        device: { copyBytesPerSecond: copyBytesPerSecond! },
+        device: deviceModelOf(device, copyBytesPerSecond!),
       });
     return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
   }
@@ -238,9 +243,12 @@ class TuningRun implements Disposable {
   /** Asks the strategy, evaluates, tells it, until the budget is spent. */
   async search(deadlineNs: number): Promise<void> {
     const { request: { strategy, budget, seed }, environment: { now, signal, onProgress } } = this;
-    const search = strategy.begin(this.#space.candidates, seed);
-    const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
     const beganNs = now();
+    const search = strategy.begin(this.#space.candidates, {
+      seed,
+      budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, deadlineNs - beganNs) },
+    });
+    const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
     for (let done = 0; done < evaluations && this.#gpu !== undefined; done++) {
       if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
       const candidate = search.next();
@@ -254,9 +262,14 @@ class TuningRun implements Disposable {
         bestCellsPerSecond: this.best?.cellsPerSecond,
         leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
       });
+      const askedNs = now();
       const evaluation = await this.#evaluate(this.#configurationOf(candidate));
-      search.tell(candidate, "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined);
+      search.tell(candidate, {
+        rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined,
+        spentNs: now() - askedNs,
+      });
     }
+    this.searchVerdict = search.verdict;
   }
 
   /** Measures the best few and the best stepwise again, in turns. */

@@ -29,6 +29,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "shares a grid between the GPU and the CPU, and measures the steps between exchanges",
     load: () => import("./balance.ts"),
   },
+  record: {
+    title: "measures a whole space into a file for replay",
+    load: () => import("./record.ts"),
+  },
+  replay: {
+    title: "runs search strategies on recorded spaces, without a GPU",
+    load: () => import("./replay.ts"),
+  },
   doctor: {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),

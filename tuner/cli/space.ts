@@ -8,6 +8,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { DEFAULT_STEPS, defaultGrid } from "../default_problem.ts";
 import { describeProblem } from "../profile/schema.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import { formatCount, formatPercent, formatTable } from "./format.ts";
 import { EXIT } from "./report_error.ts";
@@ -46,7 +47,7 @@ export async function run(args: string[]): Promise<number> {
     : enumerateSpace(problem, {
       traversals,
       limits,
-      device: { copyBytesPerSecond: ASSUMED_BYTES_PER_SECOND },
+      device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
     });
   console.log(options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space));
   return EXIT.done;

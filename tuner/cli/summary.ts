@@ -47,6 +47,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     refused: outcome.space.refused,
     evaluated: outcome.evaluated,
+    searchVerdict: outcome.searchVerdict ?? null,
     failed: outcome.failed,
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
@@ -89,6 +90,7 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
       outcome.evaluated === 1 ? "evaluation" : "evaluations"
     } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
+    ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
     ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
     ...(written === undefined ? [] : [`Profile: ${written}`]),

@@ -17,6 +17,7 @@ import {
 } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
+import type { Candidate } from "../search/space.ts";
 import { tune, type TuneOutcome, type TuneStart } from "../tune.ts";
 import { VERSION } from "../version.ts";
 import { Progress, progressMode } from "./progress.ts";
@@ -26,7 +27,7 @@ import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
 
 /** Who wrote a profile or a journal. */
-const TOOL = { name: "facet", version: VERSION };
+export const TOOL = { name: "facet", version: VERSION };
 
 /**
  * Runs the command.
@@ -100,7 +101,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
 }
 
 /** A device as profiles and journals have it. */
-function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
+export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
@@ -138,16 +139,28 @@ async function openJournal(out: string, device: DeviceDescription, start: TuneSt
   });
 }
 
-/** SHA-256 of one generated shader of every traversal: kernels that changed are not the ones that were measured. */
-async function hashKernels({ problem, space }: TuneStart): Promise<string> {
-  const firstOfEach = new Map(
-    space.candidates.toReversed().map((candidate) => [candidate.traversal.name, candidate]),
-  );
-  const code = [...firstOfEach.values()].flatMap(({ traversal, parameters }) =>
-    traversal.plan(problem, parameters).shaders.map((shader) => shader.code)
-  );
+/**
+ * SHA-256 of one generated shader of every traversal: kernels that changed are not the ones that were measured.
+ * Which one must not depend on the ranking, which follows the bandwidth that was measured a moment ago.
+ */
+export async function hashKernels(
+  { problem, space }: Pick<TuneStart, "problem" | "space">,
+): Promise<string> {
+  const oneOfEach = new Map<string, Candidate>();
+  for (const candidate of space.candidates) {
+    const { traversal: { name } } = candidate, before = oneOfEach.get(name);
+    if (before === undefined || keyOf(candidate) < keyOf(before)) oneOfEach.set(name, candidate);
+  }
+  const code = [...oneOfEach.values()].sort((a, b) => a.traversal.name < b.traversal.name ? -1 : 1).flatMap((
+    { traversal, parameters },
+  ) => traversal.plan(problem, parameters).shaders.map((shader) => shader.code));
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code.join("\n")));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Parameters as a text, to order by. */
+function keyOf({ parameters }: Candidate): string {
+  return JSON.stringify(Object.entries(parameters));
 }
 
 function now(): number {

@@ -134,6 +134,15 @@ export async function checkWritable(path: string, options: CheckWritableOptions 
   const target = await resolveTarget(path);
   const earlier = await readIfThere(target);
   if (earlier !== undefined && options.device) refuseForeign(path, earlier.device, options.device);
+  await checkDirectory(path, target);
+}
+
+/** The same for a file of any kind: {@linkcode replaceFile} can put one there. */
+export async function checkFileWritable(path: string): Promise<void> {
+  await checkDirectory(path, await resolveTarget(path));
+}
+
+async function checkDirectory(path: string, target: string): Promise<void> {
   try {
     const directory = await nearestDirectory(dirname(target));
     await Deno.remove(await Deno.makeTempFile({ dir: directory, prefix: ".facet-", suffix: ".tmp" }));
@@ -200,13 +209,16 @@ async function nearestDirectory(directory: string): Promise<string> {
   }
 }
 
-/** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
-async function replaceFile(target: string, text: string): Promise<void> {
+/**
+ * Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. Its directory
+ * must exist.
+ */
+export async function replaceFile(target: string, content: string | Uint8Array): Promise<void> {
   const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     const file = await Deno.open(temporary, { write: true, createNew: true });
     try {
-      await writeAll(file, new TextEncoder().encode(text));
+      await writeAll(file, typeof content === "string" ? new TextEncoder().encode(content) : content);
       await file.sync();
     } finally {
       file.close();

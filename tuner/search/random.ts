@@ -1,3 +1,4 @@
+import { batchSearch, type Steps } from "./batch_search.ts";
 import { seededRandom } from "./seeded_random.ts";
 import type { Strategy } from "./strategy.ts";
 
@@ -5,19 +6,8 @@ import type { Strategy } from "./strategy.ts";
 export const random: Strategy = {
   name: "random",
   title: "configurations at random, none twice",
-  begin(candidates, seed) {
-    const left = [...candidates];
-    const draw = seededRandom(seed);
-    return {
-      next() {
-        // the drawn one leaves its place to the last
-        const index = Math.floor(draw() * left.length);
-        const drawn = left[index];
-        const last = left.pop();
-        if (last !== undefined && index < left.length) left[index] = last;
-        return drawn;
-      },
-      tell: () => {},
-    };
-  },
+  begin: (candidates, { seed }) => batchSearch(candidates, seededRandom(seed), nothingWanted()),
 };
+
+/** Wants nothing: what is left is drawn at random. */
+function* nothingWanted(): Steps<never> {}

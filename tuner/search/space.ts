@@ -58,8 +58,7 @@ const TURN = 0.95;
 export function enumerateSpace(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
   const refused: Space["refused"][number][] = [];
   const infeasible: Space["infeasible"][number][] = [];
-  const leaders: Candidate[][] = [];
-  const others: Candidate[] = [];
+  const candidates: Candidate[] = [];
   const cells = cellsOf(problem.grid);
   let combinations = 0;
   for (const traversal of traversals) {
@@ -68,7 +67,6 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
       refused.push({ traversal: traversal.name, reason });
       continue;
     }
-    const feasible: Candidate[] = [];
     let count = 0, example = "";
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {
       combinations++;
@@ -80,7 +78,7 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
       }
       const demand = traversal.demand(problem, parameters);
       const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
-      feasible.push({
+      candidates.push({
         traversal,
         parameters,
         demand,
@@ -89,17 +87,34 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
       });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
-    const ordered = inTurns(feasible);
-    leaders.push(ordered.slice(0, FIRST_OF_EACH));
-    others.push(...ordered.slice(FIRST_OF_EACH));
   }
-  const first = leaders.flatMap((list, which) => list.map((candidate, rank) => ({ candidate, rank, which })))
-    .sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) => candidate);
-  return { candidates: [...first, ...inTurns(others)], refused, combinations, infeasible };
+  return { candidates: rankCandidates(candidates), refused, combinations, infeasible };
+}
+
+/** What {@linkcode rankCandidates} orders by. */
+export interface Predicted {
+  readonly traversal: { readonly name: string };
+  /** Predicted rate. */
+  readonly predicted: number;
+}
+
+/**
+ * Candidates in the order to try them: the few best predicted of every traversal in turn, so that no traversal is
+ * judged by the model alone, then all others by their prediction.
+ */
+export function rankCandidates<C extends Predicted>(candidates: readonly C[]): C[] {
+  const ordered = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()].map(inTurns);
+  const leaders = ordered.flatMap((list, which) =>
+    list.slice(0, FIRST_OF_EACH).map((candidate, rank) => ({ candidate, rank, which }))
+  );
+  const first = leaders.sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) =>
+    candidate
+  );
+  return [...first, ...inTurns(ordered.flatMap((list) => list.slice(FIRST_OF_EACH)))];
 }
 
 /** Candidates by prediction, those of equal prediction {@linkcode TURN} by turn. */
-function inTurns(candidates: readonly Candidate[]): Candidate[] {
+function inTurns<C extends Predicted>(candidates: readonly C[]): C[] {
   const seen = new Map<string, number>();
   const placed = candidates.map((candidate) => {
     const key = `${candidate.traversal.name} ${candidate.predicted.toPrecision(4)}`;

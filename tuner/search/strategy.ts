@@ -4,14 +4,48 @@
  *
  * @module
  */
-import type { Candidate } from "./space.ts";
+import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
+
+/**
+ * What a strategy sees of a candidate. A candidate of the space is one; so is a configuration that another tuner
+ * recorded, of which no model knows anything.
+ */
+export interface Point {
+  readonly traversal: { readonly name: string };
+  readonly parameters: Parameters;
+  /** Predicted rate; undefined where no model knows. */
+  readonly predicted?: number;
+  /** What it asks of the device, the models' input. */
+  readonly demand?: Demand;
+}
+
+/** What came of a candidate. */
+export interface Outcome {
+  /** Its rate, larger is better; undefined if it failed. */
+  readonly rate: number | undefined;
+  /** Host time that it took, compiling included, in ns; 0 where it is unknown. */
+  readonly spentNs: number;
+}
 
 /** A search under way. */
-export interface Search {
-  /** The next candidate to measure; undefined when nothing is left to try. */
-  next(): Candidate | undefined;
-  /** What came of a candidate: its rate in cells per second, undefined if it failed. */
-  tell(candidate: Candidate, cellsPerSecond: number | undefined): void;
+export interface Search<P extends Point> {
+  /**
+   * The next candidate to measure, none twice; undefined when nothing is left that is worth it. May be asked
+   * again before the last one's outcome is known: the answer then does without it.
+   */
+  next(): P | undefined;
+  /** What came of a candidate that `next` gave. */
+  tell(candidate: P, outcome: Outcome): void;
+  /** Why it ended although candidates were left; undefined while it goes on. */
+  readonly verdict?: string;
+}
+
+/** Options of {@linkcode Strategy.begin}. */
+export interface SearchOptions {
+  /** Makes random choices repeatable. */
+  readonly seed: number;
+  /** What the whole search may take, as far as it is known: time in ns, or evaluations. @default {Infinity} */
+  readonly budget?: { readonly timeNs: number } | { readonly evaluations: number };
 }
 
 /** A way to search a space. */
@@ -24,7 +58,7 @@ export interface Strategy {
    * Begins a search.
    *
    * @param candidates the space, promising candidates first
-   * @param seed makes random choices repeatable
+   * @param options seed and budget
    */
-  begin(candidates: readonly Candidate[], seed: number): Search;
+  begin<P extends Point>(candidates: readonly P[], options: SearchOptions): Search<P>;
 }

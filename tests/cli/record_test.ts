@@ -1,0 +1,134 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { ProcessEvaluator } from "../../tuner/cli/process_evaluator.ts";
+import { readSpaceFile } from "../../tuner/replay/space_file.ts";
+import { takeTurns } from "../../tuner/replay/recorder.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { runTask } from "./run_task.ts";
+
+const SMALL = ["--grid", "16x12x16", "--steps", "6", "--traversal", "stepwise", "--quiet"];
+
+async function inDirectory(test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "facet-record-" });
+  try {
+    await test(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+testOnGpu(
+  "record writes a space, goes on with it, and replay reads it",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/new/space.json.gz`;
+      const first = await runTask("record", [...SMALL, "--limit", "4", "--workers", "2", "--out", out]);
+      assertEquals([first.code, first.stderr], [0, ""]);
+      assertStringIncludes(first.stdout, "4 of ");
+      const { header, configurations } = await readSpaceFile(out);
+      assertEquals(configurations.length, 4);
+      assertEquals(header.problem.grid, [16, 12, 16]);
+      assertEquals(header.space.limit, 4);
+      for (const { rate, interval95, evaluationNs, compileNs } of configurations) {
+        assert(rate! > 0 && interval95![0] <= rate! && rate! <= interval95![1]);
+        assert(evaluationNs! >= compileNs!);
+      }
+
+      const again = await runTask("record", [...SMALL, "--limit", "4", "--out", out]);
+      assertEquals(again.code, 2);
+      assertStringIncludes(again.stderr, "it exists: --resume goes on with it");
+      const other = await runTask("record", [...SMALL, "--resume", "--out", out, "--order", "4"]);
+      assertEquals(other.code, 2);
+      assertStringIncludes(other.stderr, "it was recorded for another problem");
+
+      const more = await runTask("record", [...SMALL, "--limit", "7", "--resume", "--out", out]);
+      assertEquals(more.code, 0, more.stderr);
+      const { configurations: all } = await readSpaceFile(out);
+      for (const known of configurations) {
+        assert(all.some((one) => JSON.stringify(one) === JSON.stringify(known)));
+      }
+      assert(all.length >= 7);
+
+      const replayed = await runTask("replay", ["--space", out, "--seeds", "2", "--strategy", "auto"]);
+      assertEquals(replayed.code, 0, replayed.stderr);
+      assertStringIncludes(replayed.stdout, `${all.length} configurations`);
+    }),
+);
+
+testOnGpu(
+  "an interrupted recording keeps what it has, and ends with 130",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/space.json.gz`;
+      const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
+      const [, ...args] = tasks.record.command.split(" ");
+      const child = new Deno.Command(Deno.execPath(), {
+        args: [...args, ...SMALL.filter((arg) => arg !== "--quiet"), "--out", out],
+        env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" },
+        stdout: "null",
+        stderr: "piped",
+      }).spawn();
+      // the first progress line comes when the processes start
+      const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+      await reader.read();
+      setTimeout(() => child.kill("SIGINT"), 4000);
+      while (!(await reader.read()).done);
+      const { code } = await child.status;
+      assertEquals(code, 130);
+      // none where the processes took longer to start than this waited
+      const written = await Deno.stat(out).then(() => true, () => false);
+      if (written) assert((await readSpaceFile(out)).configurations.length > 0);
+    }),
+);
+
+const PROBLEM = {
+  equation: "wave",
+  variant: 2,
+  grid: [8, 8, 8],
+  boundary: "zero",
+  steps: 2,
+} as const;
+
+/** A program that answers lines with these, one after the other; then it waits, or ends. */
+function program(answers: readonly unknown[], ends: boolean): [string, ...string[]] {
+  const lines = answers.map((answer) => JSON.stringify(answer)).join("\n");
+  const code = `let n = 0; const lines = ${JSON.stringify(lines)}.split("\\n");
+    for await (const _ of Deno.stdin.readable) {
+      if (n < lines.length) console.log(lines[n++]);
+      if (n === lines.length && ${ends}) Deno.exit(0);
+    }`;
+  return [Deno.execPath(), "eval", code];
+}
+
+const CONFIGURATION = {
+  traversal: "stepwise",
+  parameters: { threadsZ: 8 },
+  share: { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 2, cpuWorkers: 0 },
+};
+
+Deno.test("a process that hangs is killed and its configuration is a timeout; the device is free again", async () => {
+  const turn = takeTurns();
+  for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
+    const command = program(answers, false);
+    const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 300, turn, command });
+    const { evaluation, evaluationNs } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+    assert("failure" in evaluation);
+    assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 0.3 s" });
+    assert(evaluationNs > 0 && !evaluator.alive);
+    (await turn())();
+  }
+});
+
+Deno.test("a process that dies costs its configuration; one that cannot start says why", async () => {
+  const turn = takeTurns();
+  const command = program([{ say: "done" }, { say: "wait" }], true);
+  const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
+  const { evaluation } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+  assert("failure" in evaluation);
+  assertEquals(evaluation.failure.reason, "device-lost");
+  evaluator.close();
+  const failure = { reason: "out-of-memory", message: "no room" };
+  const broken = program([{ say: "failed", failure }], true);
+  const error = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 1000, turn, command: broken })
+    .catch((error) => error);
+  assertEquals([error.reason, error.message], ["out-of-memory", "no room"]);
+});

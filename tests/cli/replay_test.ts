@@ -1,0 +1,42 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { runTask } from "./run_task.ts";
+
+const JOURNAL = "fixtures/h100/wave.json.journal.jsonl";
+
+Deno.test("replay prints a table for each space of a file, the same every time", async () => {
+  const args = ["--space", JOURNAL, "--strategy", "auto", "--strategy", "random", "--seeds", "3"];
+  const { code, stdout, stderr } = await runTask("replay", args);
+  assertEquals([code, stderr], [0, ""]);
+  assertStringIncludes(stdout, "wave order 2, 584x5280x128, 96 steps, NVIDIA H100 80GB HBM3");
+  assertEquals(stdout.match(/^ {2}auto /gm)?.length, 5); // four spaces and the means
+  assertEquals(stdout.match(/^ {2}random /gm)?.length, 5);
+  assertEquals((await runTask("replay", args)).stdout, stdout);
+});
+
+Deno.test("replay --json says the same in figures", async () => {
+  const args = ["--space", JOURNAL, "--strategy", "exhaustive", "--seeds", "2", "--budget", "5", "--json"];
+  const { code, stdout } = await runTask("replay", args);
+  assertEquals(code, 0);
+  const { seeds, spaces } = JSON.parse(stdout);
+  assertEquals([seeds, spaces.length], [2, 4]);
+  const [{ file, configurations, bestRate, results: [result] }] = spaces;
+  assertEquals([file, result.strategy, result.evaluations.median], [JOURNAL, "exhaustive", 5]);
+  assert(configurations > 40 && bestRate > 8e11);
+});
+
+Deno.test("a wrong request of replay ends with exit code 2 and one line", async () => {
+  const cases: [string[], string][] = [
+    [[], "--space FILE is missing"],
+    [["--space", "none.json"], "Cannot read none.json: No such file"],
+    [["--space", "deno.json"], "wanted T4 results"],
+    [["--space", JOURNAL, "--strategy", "magic"], "wanted one of auto, exhaustive"],
+    [["--space", JOURNAL, "--seeds", "0"], "wanted a whole number from 1 to 10000"],
+    [["--space", JOURNAL, "--budget", "soon"], "wanted a time as 60s"],
+  ];
+  for (const [args, message] of cases) {
+    const { code, stderr, stdout } = await runTask("replay", args);
+    assertEquals([code, stdout], [2, ""], message);
+    assertStringIncludes(stderr, message);
+    assertEquals(stderr.trimEnd().split("\n").length, 1, stderr);
+  }
+});

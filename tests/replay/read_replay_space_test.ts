@@ -1,0 +1,91 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { gzipSync } from "node:zlib";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+
+async function read(name: string, content: string | Uint8Array) {
+  const directory = await Deno.makeTempDir();
+  try {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    await Deno.writeFile(`${directory}/${name}`, bytes);
+    return await readReplaySpaces(`${directory}/${name}`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+const CACHE = JSON.stringify({
+  device_name: "A GPU",
+  kernel_name: "vector_add",
+  tune_params_keys: ["block", "method"],
+  tune_params: { block: [32, 64], method: ["loop", "unrolled"] },
+  cache: {
+    "32,loop": { block: 32, method: "loop", time: 2, compile_time: 100, benchmark_time: 10 },
+    "32,unrolled": { block: 32, method: "unrolled", time: 0.5, compile_time: 300, benchmark_time: 10 },
+    "64,loop": { block: 64, method: "loop", time: "CompilationFailedConfig" },
+  },
+});
+
+Deno.test("a Kernel Tuner cache is a space: rates are 1 over seconds, words are places", async () => {
+  for (const content of [CACHE, new Uint8Array(gzipSync(CACHE))]) {
+    const { spaces: [space] } = await read("cache.json", content);
+    assertEquals(space.title, "vector_add, A GPU");
+    assertEquals(space.configurations.map(({ parameters, rate, failure }) => [parameters, rate, failure]), [
+      [{ block: 32, method: 0 }, 500, undefined],
+      [{ block: 32, method: 1 }, 2000, undefined],
+      [{ block: 64, method: 0 }, undefined, "compile"],
+    ]);
+    const [{ compileNs, evaluationNs }] = space.configurations;
+    assertEquals([compileNs, evaluationNs], [100e6, 110e6]);
+    const candidates = replayCandidates(space);
+    assertEquals(candidates.map(({ predicted }) => predicted), [undefined, undefined, undefined]);
+  }
+});
+
+Deno.test("T4 results are a space", async () => {
+  const result = (x: number, time: number) => ({
+    configuration: { x, flag: x > 1 },
+    invalidity: "correct",
+    correctness: 1,
+    objectives: ["time"],
+    times: { compilation: 5 },
+    measurements: [{ name: "time", value: time, unit: "ms" }],
+  });
+  const { spaces: [space] } = await read(
+    "t4.json",
+    JSON.stringify({ results: [result(1, 4), result(2, 1)] }),
+  );
+  assertEquals(space.configurations.map(({ parameters, rate }) => [parameters, rate]), [
+    [{ x: 1, flag: 0 }, 250],
+    [{ x: 2, flag: 1 }, 1000],
+  ]);
+});
+
+Deno.test("a journal is a space for each problem, each configuration once, with the models' predictions", async () => {
+  const { spaces, notes } = await readReplaySpaces("fixtures/h100/wave.json.journal.jsonl");
+  assertEquals(notes, []);
+  assertEquals(spaces.length, 4);
+  for (const space of spaces) {
+    const candidates = replayCandidates(space);
+    assertEquals(new Set(candidates.map(({ recorded }) => recorded)).size, space.configurations.length);
+    assert(candidates.every(({ predicted, recorded }) => predicted! > 0 && recorded.compileNs! > 0));
+  }
+});
+
+Deno.test("what holds nothing to replay is refused in one line", async () => {
+  const failed = CACHE.replaceAll(/"time":[\d.]+/g, '"time":"RuntimeFailedConfig"');
+  const cases: [string, string, string][] = [
+    ["a.json", failed, "no configuration has a rate"],
+    ["a.json", "{}", "wanted T4 results"],
+    ["a.json", '{"format":"facet-space","version":9}', "version: wanted 1"],
+    ["a.jsonl", "", "no configuration has a rate"],
+    ["a.json", CACHE.replace('"cache"', '"objective":"GFLOP/s","cache"'), "Cannot re"],
+    ["a.json", 'import("os")', "Cannot read"],
+  ];
+  for (const [name, content, message] of cases) {
+    const error = await assertRejects(() => read(name, content), ProfileError, message);
+    assert(!(error as Error).message.includes("\n"));
+  }
+  await assertRejects(() => readReplaySpaces("fixtures/none.jsonl"), ProfileError, "there is no such file");
+});

@@ -1,0 +1,31 @@
+import { assert, assertEquals } from "@std/assert";
+import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { predictRate } from "../../models/roofline.ts";
+import { PROFILE } from "../profile/sample_profile.ts";
+
+const { gpu, cpu } = PROFILE.device;
+
+Deno.test("a GPU keeps the models' own constants; so does a machine without one", () => {
+  assertEquals(deviceModelOf({ gpu: { ...gpu!, isFallback: false }, cpu }, 1e12), {
+    copyBytesPerSecond: 1e12,
+  });
+  assertEquals(deviceModelOf({ gpu: null, cpu }, 1e9), { copyBytesPerSecond: 1e9 });
+});
+
+Deno.test("in software, vectors are short, few workgroups are enough, and nothing spills", () => {
+  const software = deviceModelOf({ gpu: { ...gpu!, isFallback: true }, cpu: { ...cpu, cores: 2 } }, 1e10);
+  const torre = {
+    bytesPerUpdate: 4,
+    redundancy: 1,
+    registersPerThread: 600,
+    threadsPerWorkgroup: 16,
+    workgroupBytes: 1024,
+    workgroupsPerDispatch: 8,
+    dispatchesPerStep: 0.1,
+  };
+  const rate = (threadsPerWorkgroup: number, device = software): number =>
+    predictRate({ ...torre, threadsPerWorkgroup }, device, { cells: 1e6 }).cellsPerSecond;
+  assertEquals(predictRate(torre, software, { cells: 1e6 }).spilledRegisters, 0);
+  assert(rate(16) > 0.9 * rate(32)); // half a vector of a GPU, two whole ones here
+  assert(rate(16, { copyBytesPerSecond: 1e10 }) < 0.2 * rate(16));
+});

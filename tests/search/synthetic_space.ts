@@ -1,0 +1,77 @@
+/**
+ * A space whose rates are known, for tests: torres and stepwise kernels of the wave equation on a large GPU, whose
+ * rates are the models' times factors that the models know nothing of.
+ *
+ * @module
+ */
+import { wave } from "../../kernels/stencils/wave.ts";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { predictRate } from "../../models/roofline.ts";
+import { chooseConfigurations } from "../../tuner/replay/choose_configurations.ts";
+import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
+import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { enumerateSpace, rankCandidates } from "../../tuner/search/space.ts";
+
+const LIMITS = {
+  maxStorageBufferBindingSize: 2 ** 31 - 4,
+  maxBufferSize: 2 ** 32,
+  maxComputeWorkgroupStorageSize: 49152,
+  maxComputeInvocationsPerWorkgroup: 1024,
+  maxComputeWorkgroupSizeX: 1024,
+  maxComputeWorkgroupSizeY: 1024,
+  maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65535,
+};
+
+/**
+ * Makes a space.
+ *
+ * @param count configurations at most
+ * @param options the seed of what the models do not know; whether every 7th of the largest torres fails
+ */
+export function syntheticSpace(
+  count: number,
+  { seed, failures = false }: { seed: number; failures?: boolean },
+): ReplayCandidate[] {
+  const problem = { stencil: wave(2), grid: [584, 5280, 128], boundary: "zero", steps: 96 } as const;
+  const device = { copyBytesPerSecond: 3e12 };
+  const { candidates } = enumerateSpace(problem, { traversals: TRAVERSALS, limits: LIMITS, device });
+  const draw = seededRandom(seed);
+  const factors = new Map<string, number>();
+  /** A factor that belongs to a text; about half of all lie within ± its size. */
+  const factor = (text: string, size: number): number => {
+    if (!factors.has(text)) factors.set(text, size * 2 * (draw() + draw() - 1));
+    return factors.get(text)!;
+  };
+  const registers = 0.85 + 0.3 * draw();
+  return rankCandidates(
+    chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
+      const { traversal: { name }, parameters, demand, predicted } = candidate;
+      const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
+      let logRate = Math.log(predictRate(real, device, { cells: cellsOf(problem.grid) }).cellsPerSecond);
+      const entries = Object.entries(parameters);
+      logRate += factor(name, 0.2);
+      entries.forEach((one, k) => {
+        logRate += factor(`${name} ${one}`, 0.05);
+        for (const other of entries.slice(0, k)) logRate += factor(`${name} ${one} ${other}`, 0.015);
+      });
+      const compileNs = 5e7 + 1.5e5 * (demand.loopInstructions ?? 0);
+      const hasFailed = failures && i % 7 === 0 && (demand.loopInstructions ?? 0) > 2000;
+      return {
+        traversal: candidate.traversal,
+        parameters,
+        demand,
+        predicted,
+        recorded: {
+          traversal: name,
+          parameters,
+          rate: hasFailed ? undefined : Math.exp(logRate),
+          compileNs,
+          evaluationNs: compileNs + 4e8,
+          ...(hasFailed ? { failure: "timeout" } : {}),
+        },
+      };
+    }),
+  );
+}

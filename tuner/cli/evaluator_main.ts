@@ -1,0 +1,101 @@
+/**
+ * The process that `record` starts to compile and measure; see `evaluator_protocol.ts`. It ends with its stdin.
+ *
+ * @module
+ */
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { GpuDevice, RunFailure } from "../backends/gpu_device.ts";
+import { makeReference, type Reference } from "../backends/reference.ts";
+import { prepare } from "../backends/runners.ts";
+import type { Failure } from "../configuration.ts";
+import { evaluate, isFailure } from "../evaluate.ts";
+import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
+import { quietMesa } from "./mesa_environment.ts";
+
+/** Time for a configuration's samples: a space of thousands must end, and its median is stable long before. */
+const SAMPLING_NS = 300e6;
+
+const requests = readRecords<ToEvaluator>(Deno.stdin.readable);
+
+async function say(answer: FromEvaluator): Promise<void> {
+  const bytes = recordLine(answer);
+  for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
+}
+
+async function receive(): Promise<ToEvaluator> {
+  const { value, done } = await requests.next();
+  if (done) Deno.exit(0);
+  return value;
+}
+
+/** Asks for the device, and returns when it is this process's; tells how long that took, in ns. */
+async function takeTurn(): Promise<number> {
+  const asked = now();
+  await say({ say: "wait" });
+  const { say: answer } = await receive();
+  if (answer !== "go") throw new Error(`wanted go, found ${answer}`);
+  return now() - asked;
+}
+
+function now(): number {
+  return performance.now() * 1e6;
+}
+
+/** What computes here. */
+interface Bench {
+  readonly gpu: GpuDevice;
+  readonly problem: Problem;
+  readonly reference: Reference;
+}
+
+async function open({ problem: request, timeoutMs }: ToEvaluator & { say: "open" }): Promise<Bench> {
+  const { equation, variant, timeStep, grid, boundary, steps } = request;
+  const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
+  const problem: Problem = { stencil, grid, boundary, steps };
+  await takeTurn();
+  const gpu = await GpuDevice.open({ timeoutMs });
+  if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
+  return { gpu, problem, reference: await makeReference({ gpu, problem }) };
+}
+
+async function serve({ gpu, problem, reference }: Bench): Promise<never> {
+  while (true) {
+    const request = await receive();
+    if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
+    const { configuration, best } = request;
+    const started = now();
+    let waitedNs = 0;
+    const compile = async () => {
+      const runner = await prepare({ gpu, reference }, problem, configuration);
+      waitedNs = await takeTurn();
+      return runner;
+    };
+    const evaluation = await evaluate(configuration, compile, {
+      problem,
+      best,
+      samplingNs: SAMPLING_NS,
+      now,
+    });
+    await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
+  }
+}
+
+if (import.meta.main) {
+  quietMesa();
+  // Ctrl-C is for the process that waits for this one
+  Deno.addSignalListener("SIGINT", () => {});
+  try {
+    const request = await receive();
+    if (request.say !== "open") throw new Error(`wanted open, found ${request.say}`);
+    const bench = await open(request);
+    await say({ say: "done" });
+    await serve(bench);
+  } catch (error) {
+    const failure: Failure = isFailure(error)
+      ? { reason: error.reason, message: error.message }
+      : { reason: "device-lost", message: error instanceof Error ? error.message : `${error}` };
+    await say({ say: "failed", failure });
+    Deno.exit(1);
+  }
+}

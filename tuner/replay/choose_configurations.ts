@@ -1,0 +1,50 @@
+/**
+ * Which configurations of a space to record where it is too large to measure as a whole.
+ *
+ * @module
+ */
+import { seededRandom } from "../search/seeded_random.ts";
+import { shuffled } from "../search/shuffled.ts";
+
+/** Part of the limit that goes to what the models like best. */
+const PREDICTED_BEST = 0.1;
+
+/** Options of {@linkcode chooseConfigurations}. */
+export interface ChoiceOptions {
+  /** Configurations at most. @default {Infinity} all */
+  readonly limit?: number;
+  /** Makes the choice repeatable. */
+  readonly seed: number;
+}
+
+/**
+ * Chooses configurations: a tenth by the models' ranking, the others at random within each traversal, whose
+ * shares go by the square root of their sizes, so that small ones are not lost beside large ones.
+ *
+ * @param candidates the space, best prediction first
+ * @param options how many
+ * @returns the chosen, the models' best first, all others in random order: a recording that is cut short is a
+ * random sample too
+ */
+export function chooseConfigurations<C extends { readonly traversal: { readonly name: string } }>(
+  candidates: readonly C[],
+  { limit = Infinity, seed }: ChoiceOptions,
+): C[] {
+  const draw = seededRandom(seed);
+  const count = Math.min(limit, candidates.length);
+  const leaders = candidates.slice(0, Math.ceil(PREDICTED_BEST * count));
+  const strata = Map.groupBy(
+    shuffled(candidates.slice(leaders.length), draw),
+    ({ traversal }) => traversal.name,
+  );
+  let left = count - leaders.length;
+  // the smallest first: what it cannot use is shared by the others
+  const ordered = [...strata.values()].sort((a, b) => a.length - b.length);
+  const chosen = ordered.flatMap((stratum, i) => {
+    const weights = ordered.slice(i).reduce((sum, { length }) => sum + Math.sqrt(length), 0);
+    const share = Math.min(stratum.length, Math.round(left * Math.sqrt(stratum.length) / weights));
+    left -= share;
+    return stratum.slice(0, share);
+  });
+  return [...leaders, ...shuffled(chosen, draw)];
+}

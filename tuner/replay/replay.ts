@@ -1,0 +1,172 @@
+/**
+ * Runs strategies on recorded spaces.
+ *
+ * @module
+ */
+import { quantileSorted } from "simple-statistics";
+import type { Strategy } from "../search/strategy.ts";
+import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
+import { bestRate, type ReplaySpace } from "./replay_space.ts";
+import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
+
+/** When a search ends. */
+export type ReplayBudget = { readonly timeNs: number } | { readonly evaluations: number };
+
+/** One search on a recorded space. */
+export interface ReplayRun {
+  /** Best rate after each evaluation; undefined before the first that did not fail. */
+  readonly best: readonly (number | undefined)[];
+  /** Why the strategy ended it; undefined where the budget or the candidates did. */
+  readonly verdict: string | undefined;
+  /** Host time that the evaluations took when they were recorded, ns. */
+  readonly spentNs: number;
+}
+
+/**
+ * Runs a strategy once.
+ *
+ * @param candidates the space
+ * @param strategy how to search
+ * @param options the seed; the budget, of which a time is that of the recorded evaluations; evaluations at most, of
+ * which the strategy knows nothing
+ */
+export function replayOnce(
+  candidates: readonly ReplayCandidate[],
+  strategy: Strategy,
+  { seed, budget, most = Infinity }: { seed: number; budget?: ReplayBudget; most?: number },
+): ReplayRun {
+  const search = strategy.begin(candidates, { seed, budget });
+  const evaluations = Math.min(
+    most,
+    budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity,
+  );
+  const timeNs = budget !== undefined && "timeNs" in budget ? budget.timeNs : Infinity;
+  const best: (number | undefined)[] = [];
+  let fastest: number | undefined, spentNs = 0;
+  while (best.length < evaluations && spentNs < timeNs) {
+    const candidate = search.next();
+    if (candidate === undefined) break;
+    const { rate, evaluationNs = 0, compileNs = 0 } = candidate.recorded;
+    const tookNs = evaluationNs || compileNs;
+    spentNs += tookNs;
+    if (rate !== undefined && !(fastest !== undefined && fastest >= rate)) fastest = rate;
+    best.push(fastest);
+    search.tell(candidate, { rate, spentNs: tookNs });
+  }
+  return { best, verdict: search.verdict, spentNs };
+}
+
+/** Median and quartiles. */
+export interface Quartiles {
+  readonly low: number;
+  readonly median: number;
+  readonly high: number;
+}
+
+/** How far behind the optimum searches are after so many evaluations. */
+export interface RegretAt {
+  readonly evaluations: number;
+  /** optimum / best − 1: 0.01 is 1% slower than the optimum. Infinite before the first success. */
+  readonly regret: Quartiles;
+}
+
+/** How a strategy does on a space, over its seeds. */
+export interface ReplayResult {
+  readonly strategy: string;
+  readonly score: number;
+  /** At growing numbers of evaluations, up to the budget. */
+  readonly regrets: readonly RegretAt[];
+  /** Evaluations until within 1% of the optimum; infinite where it was not reached. */
+  readonly within1Percent: Quartiles;
+  /** Evaluations of a search, and its regret at the end. */
+  readonly evaluations: Quartiles;
+  readonly finalRegret: Quartiles;
+  readonly spentNs: Quartiles;
+}
+
+/** A space and what strategies did on it. */
+export interface ReplayReport {
+  readonly title: string;
+  readonly configurations: number;
+  readonly failed: number;
+  /** Cells per second, or 1 / seconds of a run in another tuner's space. */
+  readonly bestRate: number;
+  /** Whether Facet recorded it. */
+  readonly isFacet: boolean;
+  /** Evaluations up to which the score looks. */
+  readonly cutoff: number;
+  readonly results: readonly ReplayResult[];
+}
+
+/** Parts of the space after which the regret is told. */
+const PARTS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
+
+/** What {@linkcode replay} is to do. */
+export interface ReplayRequest {
+  readonly strategies: readonly Strategy[];
+  /** Runs of each strategy; run i has the seed i, from 1. */
+  readonly seeds: number;
+  readonly budget?: ReplayBudget;
+}
+
+/** Runs strategies on a space. */
+export function replay(space: ReplaySpace, { strategies, seeds, budget }: ReplayRequest): ReplayReport {
+  const candidates = replayCandidates(space);
+  const rates = space.configurations.map(({ rate }) => rate);
+  const baseline = randomBaseline(rates);
+  const most = budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity;
+  const at = [...new Set([...PARTS.map((part) => Math.ceil(part * rates.length)), baseline.cutoff])]
+    .filter((count) => count <= most).sort((a, b) => a - b);
+  const optimum = bestRate(space);
+  // without a budget nobody looks further than this
+  const furthest = budget === undefined ? Math.max(baseline.cutoff, ...at) : undefined;
+  return {
+    title: space.title,
+    configurations: rates.length,
+    failed: rates.filter((rate) => rate === undefined).length,
+    bestRate: optimum,
+    isFacet: space.facet !== undefined,
+    cutoff: baseline.cutoff,
+    results: strategies.map((strategy) => {
+      const runs = Array.from(
+        { length: seeds },
+        (_, i) => replayOnce(candidates, strategy, { seed: i + 1, budget, most: furthest }),
+      );
+      return resultOf(strategy, runs, { baseline, optimum, at });
+    }),
+  };
+}
+
+function resultOf(
+  { name }: Strategy,
+  runs: readonly ReplayRun[],
+  { baseline, optimum, at }: { baseline: Baseline; optimum: number; at: readonly number[] },
+): ReplayResult {
+  const regretOf = (rate: number | undefined): number => rate === undefined ? Infinity : optimum / rate - 1;
+  const regretAfter = ({ best }: ReplayRun, count: number): number =>
+    regretOf(best[Math.min(count, best.length) - 1]);
+  return {
+    strategy: name,
+    score: scoreOf(baseline, runs.map(({ best }) => best)),
+    regrets: at.map((evaluations) => ({
+      evaluations,
+      regret: quartiles(runs.map((run) => regretAfter(run, evaluations))),
+    })),
+    within1Percent: quartiles(runs.map(({ best }) => {
+      const index = best.findIndex((rate) => regretOf(rate) <= 0.01);
+      return index < 0 ? Infinity : index + 1;
+    })),
+    evaluations: quartiles(runs.map(({ best }) => best.length)),
+    finalRegret: quartiles(runs.map((run) => regretAfter(run, Infinity))),
+    spentNs: quartiles(runs.map(({ spentNs }) => spentNs)),
+  };
+}
+
+function quartiles(values: readonly number[]): Quartiles {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (part: number): number => {
+    const value = quantileSorted(sorted, part);
+    return Number.isNaN(value) ? Infinity : value; // between two that are infinite
+  };
+  return { low: at(0.25), median: at(0.5), high: at(0.75) };
+}

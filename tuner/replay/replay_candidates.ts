@@ -1,0 +1,70 @@
+/**
+ * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models
+ * make of them, best prediction first as in `enumerateSpace`.
+ *
+ * @module
+ */
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { predictRate } from "../../models/roofline.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import { problemOf } from "../profile/problem_of.ts";
+import { deviceModelOf } from "../search/device_model.ts";
+import { rankCandidates } from "../search/space.ts";
+import type { Point } from "../search/strategy.ts";
+import type { RecordedConfiguration, ReplaySpace } from "./replay_space.ts";
+
+/** A recorded configuration to search for. */
+export interface ReplayCandidate extends Point {
+  readonly recorded: RecordedConfiguration;
+}
+
+/**
+ * The candidates of a recorded space.
+ *
+ * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here
+ */
+export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
+  const { configurations, facet, title } = space;
+  if (facet === undefined) {
+    return configurations.map((recorded) => ({
+      traversal: { name: recorded.traversal },
+      parameters: recorded.parameters,
+      recorded,
+    }));
+  }
+  const problem = problemOf(facet.problem);
+  if (problem === undefined) {
+    throw new ProfileError(`Cannot replay ${title}: there is no stencil ${facet.problem.stencil}`);
+  }
+  const cells = cellsOf(problem.grid);
+  const device = deviceModelOf(facet.device, facet.device.measured.copyBytesPerSecond ?? 1e12);
+  const limits = facet.device.gpu?.limits;
+  /** A configuration's place among the combinations of its traversal's lists, which orders what is predicted alike. */
+  const places = new Map<Traversal, (parameters: Parameters) => number>();
+  const placeIn = (traversal: Traversal): (parameters: Parameters) => number => {
+    const lists = limits === undefined ? {} : traversal.parameterLists(problem, limits);
+    return (parameters) =>
+      Object.entries(lists).reduce(
+        (place, [name, list]) =>
+          place * (list.length + 1) + (list.indexOf(parameters[name]) + 1 || list.length + 1) - 1,
+        0,
+      );
+  };
+  const known = configurations.map((recorded) => {
+    const traversal = TRAVERSALS.find(({ name }) => name === recorded.traversal);
+    if (traversal === undefined) {
+      throw new ProfileError(`Cannot replay ${title}: there is no traversal ${recorded.traversal} any more`);
+    }
+    if (!places.has(traversal)) places.set(traversal, placeIn(traversal));
+    const order = TRAVERSALS.indexOf(traversal), place = places.get(traversal)!(recorded.parameters);
+    return { recorded, traversal, order, place };
+  });
+  known.sort((a, b) => a.order - b.order || a.place - b.place);
+  return rankCandidates(known.map(({ recorded, traversal }) => {
+    const demand = traversal.demand(problem, recorded.parameters);
+    const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
+    return { traversal, parameters: recorded.parameters, demand, predicted, recorded };
+  }));
+}

@@ -1,0 +1,42 @@
+import type { Point } from "./strategy.ts";
+
+/**
+ * What an evaluation takes, learnt from those that were made: compiling takes time by the instruction, everything
+ * else takes as long for all. A line through the times over the kernel's instructions, by least squares.
+ */
+export class EvaluationCost {
+  #count = 0;
+  #instructions = 0;
+  #squares = 0;
+  #spent = 0;
+  #products = 0;
+
+  /** Takes in a time, in ns. */
+  observe(point: Point, spentNs: number): void {
+    const instructions = instructionsOf(point);
+    this.#count++;
+    this.#instructions += instructions;
+    this.#squares += instructions * instructions;
+    this.#spent += spentNs;
+    this.#products += instructions * spentNs;
+  }
+
+  /** Time of an evaluation on average, in ns; 0 before the first. */
+  get meanNs(): number {
+    return this.#count === 0 ? 0 : this.#spent / this.#count;
+  }
+
+  /** Time that a candidate's evaluation should take, in ns; never below the average. */
+  expectNs(point: Point): number {
+    if (this.#count === 0) return 0;
+    const centre = this.#instructions / this.#count;
+    const spread = this.#squares - this.#count * centre * centre;
+    const slope = spread > 0 ? (this.#products - centre * this.#spent) / spread : 0;
+    return this.meanNs + Math.max(0, slope) * Math.max(0, instructionsOf(point) - centre);
+  }
+}
+
+/** Instructions that are compiled, roughly; 0 where nobody knows. */
+function instructionsOf({ demand }: Point): number {
+  return demand?.loopInstructions ?? 0;
+}

@@ -1,0 +1,109 @@
+/**
+ * Learns a value of every candidate from those that are told, refitting its kernel as they grow.
+ *
+ * @module
+ */
+import { median } from "simple-statistics";
+import type { Lattice } from "./lattice.ts";
+import {
+  expectedKernel,
+  fitKernel,
+  type Kernel,
+  LatticeProcess,
+  type ProcessInputs,
+} from "./lattice_process.ts";
+import type { Point } from "./strategy.ts";
+
+/** The kernel is fitted anew when there are so many times as many values as the last time. */
+const REFIT = 1.3;
+
+/** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
+const FITTED = 120;
+
+/** Values that the process is conditioned on at most, but for those since the last fit: time and memory grow with them. */
+const KEPT = 500;
+
+/** New values after which the kernel is fitted anew at the latest. */
+const LATEST_REFIT = 200;
+
+/** What a {@linkcode Learner} starts from. */
+export interface LearnerOptions<P extends Point> {
+  readonly candidates: readonly P[];
+  /** Expected value of each candidate. */
+  readonly prior: readonly number[];
+  /** Whether the prior is right but for the candidates' differences, or off by the same for all. */
+  readonly level: "known" | "unknown";
+  /** Values before the kernel is fitted for the first time. */
+  readonly first: number;
+}
+
+/** A process whose kernel follows the values. */
+export class Learner {
+  readonly #inputs: ProcessInputs;
+  readonly #options: Pick<LearnerOptions<Point>, "level" | "first">;
+  readonly #values = new Map<number, number>();
+  #kernel: Kernel;
+  #process: LatticeProcess;
+  #fittedTo = 0;
+
+  constructor(lattice: Lattice<Point>, { candidates, prior, level, first }: LearnerOptions<Point>) {
+    const { traversals } = lattice;
+    this.#inputs = {
+      groups: candidates.map(({ traversal }) => traversals.indexOf(traversal.name)),
+      places: candidates.map((candidate) => lattice.placeOf(candidate)),
+      prior,
+    };
+    this.#options = { level, first };
+    this.#kernel = expectedKernel(traversals.map((traversal) => lattice.sizes(traversal)));
+    this.#process = new LatticeProcess(this.#inputs, this.#kernel);
+  }
+
+  /** Values that were told. */
+  get known(): number {
+    return this.#values.size;
+  }
+
+  /** Takes in the value of a candidate, by its place in the list. */
+  learn(index: number, value: number): void {
+    this.#values.set(index, value);
+    const { size } = this.#values, { first } = this.#options;
+    const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
+    if (size <= first || size >= refitAt) this.#refit();
+    else this.#process.observe(index, value);
+  }
+
+  /** What a candidate's value should be. */
+  tell(index: number): { readonly mean: number; readonly deviation: number } {
+    return { mean: this.#process.mean[index], deviation: this.#process.deviation(index) };
+  }
+
+  #refit(): void {
+    const known = [...this.#values].slice(-FITTED);
+    const { groups, places, prior } = this.#inputs;
+    const values = known.map(([, value]) => value);
+    const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]));
+    this.#kernel = fitKernel(
+      {
+        groups: known.map(([i]) => groups[i]),
+        places: known.map(([i]) => places[i]),
+        prior: known.map(([i]) => prior[i] + offset),
+      },
+      values,
+      this.#kernel,
+    );
+    const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
+    this.#process = new LatticeProcess(moved, this.#kernel);
+    for (const [index, value] of this.#kept()) this.#process.observe(index, value);
+    this.#fittedTo = this.#values.size;
+  }
+
+  /** All values, or of too many the largest half, and of the others as many at even distances. */
+  #kept(): (readonly [index: number, value: number])[] {
+    const all = [...this.#values];
+    if (all.length <= KEPT) return all;
+    const largest = new Set(all.toSorted((a, b) => b[1] - a[1]).slice(0, KEPT / 2));
+    const others = all.filter((one) => !largest.has(one));
+    const stride = others.length / (KEPT / 2);
+    return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)])];
+  }
+}

@@ -1,0 +1,106 @@
+import { expectedImprovement } from "./expected_improvement.ts";
+import { featuresOf } from "./features.ts";
+import { type Forest, growForest } from "./forest.ts";
+import { seededRandom } from "./seeded_random.ts";
+import { shuffled } from "./shuffled.ts";
+import type { Point, Search, Strategy } from "./strategy.ts";
+
+/** Candidates drawn at random before there is anything to learn from. */
+const FIRST = 8;
+
+/** Candidates that are weighed at most; of a larger space others each time. */
+const WEIGHED = 3000;
+
+/** A forest serves until there are so many times as many rates: the more it has seen, the less one more tells. */
+const REGROW = 1.05;
+
+/** A forest that has seen everything is never surer than this: rates repeat to about 1%. */
+const LEAST_DEVIATION = 0.01;
+
+/**
+ * Sequential model-based optimisation with trees, as SMAC (Hutter, Hoos, Leyton-Brown, LION 5, 2011): a forest
+ * learns the logarithm of the rate over its prediction from what was measured, and the candidate with the largest
+ * expected improvement is next. Where no model predicts, it learns the logarithm of the rate.
+ */
+export const surrogate: Strategy = {
+  name: "surrogate",
+  title: "random trees learn the rates, and the largest expected improvement is next",
+  begin: (candidates, { seed }) => new SurrogateSearch(candidates, seededRandom(seed)),
+};
+
+class SurrogateSearch<P extends Point> implements Search<P> {
+  readonly #rows: readonly number[][];
+  readonly #places: ReadonlyMap<P, number>;
+  readonly #first: P[];
+  readonly #untried: Set<P>;
+  readonly #rates = new Map<P, number>();
+  readonly #failed: P[] = [];
+  /** What was weighed, the largest expected improvement last. */
+  #ranked: P[] = [];
+  /** Outcomes when it was. */
+  #grownAt = 0;
+
+  constructor(readonly candidates: readonly P[], readonly draw: () => number) {
+    this.#rows = featuresOf(candidates);
+    this.#places = new Map(candidates.map((candidate, i) => [candidate, i]));
+    this.#untried = new Set(candidates);
+    // of every traversal in turn
+    const groups = [...Map.groupBy(shuffled(candidates, draw), ({ traversal }) => traversal.name).values()];
+    this.#first = Array.from({ length: FIRST }, (_, i) => groups.flatMap((group) => group[i] ?? [])).flat()
+      .slice(0, FIRST).reverse();
+  }
+
+  next(): P | undefined {
+    const found = this.#first.pop() ?? this.#promising();
+    if (found !== undefined) this.#untried.delete(found);
+    return found;
+  }
+
+  tell(candidate: P, { rate }: { rate: number | undefined }): void {
+    if (rate === undefined) this.#failed.push(candidate);
+    else this.#rates.set(candidate, rate);
+  }
+
+  #promising(): P | undefined {
+    const untried = [...this.#untried];
+    if (this.#rates.size === 0) return untried[Math.floor(this.draw() * untried.length)];
+    const outcomes = this.#rates.size + this.#failed.length;
+    if (outcomes >= REGROW * this.#grownAt || this.#ranked.length === 0) {
+      this.#ranked = this.#rank(untried);
+      this.#grownAt = outcomes;
+    }
+    return this.#ranked.pop();
+  }
+
+  /** Candidates by their expected improvement, the largest last. */
+  #rank(untried: readonly P[]): P[] {
+    const weighed = untried.length > WEIGHED ? shuffled(untried, this.draw).slice(0, WEIGHED) : untried;
+    const known = [...this.#rates];
+    const rowOf = (candidate: P): readonly number[] => this.#rows[this.#places.get(candidate)!];
+    const rates = growForest(
+      known.map(([candidate]) => rowOf(candidate)),
+      known.map(([candidate, rate]) => Math.log(rate / (candidate.predicted ?? 1))),
+      { draw: this.draw },
+    );
+    const success = this.#successes(known.map(([candidate]) => candidate), rowOf);
+    const best = Math.log(Math.max(...this.#rates.values()));
+    return weighed.map((candidate) => {
+      const row = rowOf(candidate);
+      const { mean, variance } = rates.predict(row);
+      const gain = expectedImprovement(
+        mean + Math.log(candidate.predicted ?? 1),
+        Math.max(LEAST_DEVIATION, Math.sqrt(variance)),
+        best,
+      );
+      return { candidate, gain: gain * (success?.predict(row).mean ?? 1) };
+    }).sort((a, b) => a.gain - b.gain).map(({ candidate }) => candidate);
+  }
+
+  /** How likely candidates are not to fail; undefined while none has. */
+  #successes(known: readonly P[], rowOf: (candidate: P) => readonly number[]): Forest | undefined {
+    if (this.#failed.length === 0) return undefined;
+    const all = [...known, ...this.#failed];
+    const targets = all.map((_, i) => i < known.length ? 1 : 0);
+    return growForest(all.map(rowOf), targets, { draw: this.draw });
+  }
+}
