@@ -99,9 +99,9 @@ export const diamondTorre: Traversal = {
       zPerThread: [1, 2, 4],
       threads: [...new Set([1, 2, 4].flatMap((n) => [exact(n), Math.ceil(exact(n) / 32) * 32]))],
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
-      chunk: keepsSums ? [8, 16, 32, 4] : [8, 4, 16, 2],
+      chunk: keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2],
       unroll: [1, 2, 4],
-      lookahead: keepsSums ? [1, 0, 2, EARLIEST] : [EARLIEST, 1, 0],
+      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, 1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
