@@ -148,7 +148,7 @@ export function predictRate(demand: Demand, device: DeviceModel, { cells }: Pred
     Math.floor(registersPerMultiprocessor / groupThreads),
   );
   const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
-  const bytes = demand.bytesPerUpdate +
+  const bytes = demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
     BYTES_PER_EXCHANGE * (demand.exchangesPerUpdate ?? 0) +
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
     BYTES_PER_SPILL * spilled;

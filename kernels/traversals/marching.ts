@@ -93,7 +93,8 @@ export const marching: Traversal = {
     // of workgroups that take long, the last ones to run leave multiprocessors idle: half a turn on average
     const turns = across * along * pieces * threadsZ * threadsY / THREADS_AT_ONCE;
     return {
-      bytesPerUpdate: 4 * (arrays * (1 + 0.25 * queues.warmUp / slices + rim) + update.fields.length),
+      bytesPerUpdate: 4 * (arrays + update.fields.length),
+      extraBytesPerUpdate: 4 * arrays * (0.25 * queues.warmUp / slices + rim),
       redundancy: 1,
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,

@@ -48,6 +48,8 @@ export interface Demand {
   readonly exchangesPerUpdate?: number;
   /** Reads per update that the caches should serve: of a stepwise kernel, every tap. @default {0} */
   readonly cachedReadsPerUpdate?: number;
+  /** Bytes moved beyond `bytesPerUpdate`, estimated; no part of the roof. @default {0} */
+  readonly extraBytesPerUpdate?: number;
   /** How much longer the busiest multiprocessor takes than the average one, estimated. @default {1} */
   readonly imbalance?: number;
   /** Instructions in the innermost loop, roughly. @default {0} */
