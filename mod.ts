@@ -3,7 +3,9 @@
  *
  * @module
  */
-export type { Expression, Offset, Tap } from "./kernels/expression.ts";
+export type { Ago, Expression, Offset, Operation, PartialSum, Tap } from "./kernels/expression.ts";
+export type { InitialField } from "./kernels/initial_field.ts";
+export type { Assignment, Material, Substep, Update } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
   BOUNDARIES,

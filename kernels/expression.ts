@@ -25,6 +25,7 @@ export interface Tap {
   readonly kind: "tap";
   /** Where it lies from the updated cell. */
   readonly offset: Offset;
+  /** Its time level. */
   readonly ago: Ago;
   /** Which field, or after the last field which material: see `update.ts`. */
   readonly plane: number;
