@@ -4,6 +4,8 @@
  * @module
  */
 import { fourierLimit, heat, HEAT_DELTAS } from "./heat.ts";
+import { FOURIER_LIMIT_1D, heat1d } from "./heat_1d.ts";
+import { ks, KS_POINTS, ksTimeStepLimit } from "./ks.ts";
 import type { Stencil } from "./stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "./wave.ts";
 
@@ -13,9 +15,9 @@ export interface Equation {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /** What distinguishes its stencils. */
-  readonly variant: {
-    readonly name: "order" | "delta";
+  /** What distinguishes its stencils; undefined where there is only one. */
+  readonly variant?: {
+    readonly name: "order" | "delta" | "points";
     readonly values: readonly number[];
     readonly default: number;
     /** One line for people. */
@@ -23,7 +25,7 @@ export interface Equation {
   };
   /** Its time step, without dimensions. */
   readonly timeStep: {
-    readonly name: "courant" | "fourier";
+    readonly name: "courant" | "fourier" | "dt";
     /** What it is made of, as `cΔt/h`. */
     readonly formula: string;
     /** Largest stable value. */
@@ -48,5 +50,18 @@ export const EQUATIONS: readonly Equation[] = [
     variant: { name: "delta", values: HEAT_DELTAS, default: 1, title: "reach in space" },
     timeStep: { name: "fourier", formula: "αΔt/h²", limit: fourierLimit },
     create: (delta, fourier) => heat(delta, { fourier }),
+  },
+  {
+    name: "heat-1d",
+    title: "heat conduction in a rod",
+    timeStep: { name: "fourier", formula: "αΔt/Δx²", limit: () => FOURIER_LIMIT_1D },
+    create: (_, fourier) => heat1d({ fourier }),
+  },
+  {
+    name: "ks",
+    title: "Kuramoto-Sivashinsky equation",
+    variant: { name: "points", values: KS_POINTS, default: 5, title: "points of a sub-step" },
+    timeStep: { name: "dt", formula: "Δt for Δx = 0.5", limit: () => ksTimeStepLimit() },
+    create: (points, timeStep) => ks(points, { timeStep }),
   },
 ];
