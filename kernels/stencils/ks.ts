@@ -72,7 +72,9 @@ export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = 
   const step = timeStep ?? 0.9 * limit;
   if (!(step > 0 && step <= limit)) {
     throw new RangeError(
-      `Cannot build the ks stencil: Δt must be above 0 and at most ${limit.toFixed(6)}, the stability limit ` +
+      `Cannot build the ks stencil: Δt must be above 0 and at most ${
+        limit.toFixed(6)
+      }, the stability limit ` +
         `of Δx = ${spacing}: current value is ${step}`,
     );
   }

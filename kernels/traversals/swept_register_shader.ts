@@ -1,0 +1,213 @@
+/**
+ * The shaders of `swept_register.ts`.
+ *
+ * @module
+ */
+import type { Problem } from "../stencils/stencil.ts";
+import { expressionsOf, type Update } from "../update.ts";
+import { declareLayout, declareLevels, strides } from "../wgsl/declare.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { updateWriter } from "../wgsl/write_update.ts";
+import { lineShape, rowTap } from "./line.ts";
+import { beginNode, declarePhase, nodesOf, type Phase, sweptLayout } from "./swept_plan.ts";
+import type { Parameters, Shader } from "./traversal.ts";
+
+/** P/2r: rows of half a lozenge. */
+export function lozengeRows(update: Update, points: number): number {
+  return points / (2 * lineShape(update).reach);
+}
+
+/** How a lozenge is written. */
+interface LozengeOptions {
+  /** Only the upper half, on a row of the line. */
+  readonly isTriangle: boolean;
+  /** Rows above the last are left out, those of the last step stored. */
+  readonly isClipped: boolean;
+  /** It may lie at insulated ends, or across them. */
+  readonly mayBeAtEnds: boolean;
+}
+
+/**
+ * The lines of a lozenge. They read `own0`, … (the lower right edge, and in a triangle the row of the line as
+ * `base0`, …) and `in0`, … (the lower left edge); they set `own0`, … to the upper left edge, and `pool[i][to]` to the
+ * upper right one.
+ */
+function writeLozenge(
+  { stencil: { update } }: Problem,
+  points: number,
+  { isTriangle, isClipped, mayBeAtEnds }: LozengeOptions,
+): { constants: string; text: string } {
+  const { substeps, reach, edge } = lineShape(update);
+  const rows = lozengeRows(update, points), centre = points / 2;
+  const { constants, write } = updateWriter(expressionsOf(update));
+  const half = (row: number): number => reach * Math.min(row, 2 * rows - row);
+  const isOwn = (row: number, c: number): boolean => c >= centre - half(row) && c < centre + half(row);
+  /** The variable that holds point c of a row, from 0 to P − 1 and one reach beyond. */
+  const valueAt = (row: number, c: number): string => {
+    if (isTriangle && row === rows) return `base${c}`;
+    if (isOwn(row, c)) return `v${row}_${c}`;
+    const place = c < centre ? c - (centre - reach * row - edge) : c - (centre + reach * row);
+    if (row < 0 || row >= rows || place < 0 || place >= edge) {
+      throw new RangeError(`Cannot write the lozenge: point ${c} of row ${row} is not known`);
+    }
+    return `${c < centre ? "in" : "own"}${row * edge + place}`;
+  };
+  const read = (row: number, c: number, offset: number): string => {
+    const to = c + offset, crosses = (c < centre) !== (to < centre);
+    const value = valueAt(row, to);
+    const image = (at: number, condition: string): string =>
+      mayBeAtEnds ? `select(${value}, ${valueAt(row, at)}, ${condition})` : value;
+    if (to < 0) return image(-to, "isFirst");
+    if (to >= points) return image(2 * (points - 1) - to, "isLast");
+    if (crosses) return image(c >= centre ? points - to : points - 2 - to, "isSplit");
+    return value;
+  };
+  const writeRow = (row: number): string => {
+    const substep = (row - 1) % substeps;
+    const [{ field, value }] = update.substeps[substep];
+    const low = centre - half(row), high = centre + half(row);
+    const lines: string[] = [], stores: string[] = [];
+    for (let c = low; c < high; c++) {
+      const written = write({
+        prefix: `e${row}_${c}_`,
+        tap: (tap) => {
+          const { offset, back } = rowTap(update, substep, tap);
+          return read(row - back, c, offset);
+        },
+      }, [value]);
+      lines.push(...written.lines, `let v${row}_${c} = ${written.values[0]};`);
+      stores.push(`before[${c < centre ? "low" : "high"}${strides(field, "PLANE")} + ${c}] = v${row}_${c};`);
+    }
+    if (isClipped) lines.push(`if (last < ${row + substeps}) {`, ...stores.map((line) => `  ${line}`), "}");
+    if (row >= rows) lines.push(keepEdges(row));
+    return lines.join("\n");
+  };
+  const keepEdges = (row: number): string => {
+    const low = centre - half(row), high = centre + half(row);
+    const lines: string[] = [];
+    for (let e = 0; e < edge; e++) {
+      const slot = (row - rows) * edge + e;
+      if (low + e < high) lines.push(`own${slot} = ${valueAt(row, low + e)};`);
+      if (high - edge + e >= low) lines.push(`pool[${slot}][to] = ${valueAt(row, high - edge + e)};`);
+    }
+    return lines.join("\n");
+  };
+  let text = "";
+  for (let row = 2 * rows - 1; row > (isTriangle ? rows : 0); row--) {
+    const body = [writeRow(row), text].filter((part) => part !== "").join("\n");
+    text = isClipped
+      ? wgsl`
+      if (last >= ${row}) {
+        ${body}
+      }
+    `
+      : body;
+  }
+  return { constants, text: isTriangle ? `${keepEdges(rows)}\n${text}` : text };
+}
+
+/** The shader of one kind of phase. */
+export function registerShader(
+  problem: Problem,
+  kind: Phase["kind"],
+  { threads, points }: Parameters,
+): Shader {
+  const { stencil: { title, update }, boundary } = problem;
+  const { reach, edge } = lineShape(update);
+  const rows = lozengeRows(update, points), slots = rows * edge;
+  const nodes = nodesOf(problem, threads * points);
+  const isClipped = kind !== "middle", isStart = kind === "start";
+  const mayBeAtEnds = boundary === "insulated" && !isStart;
+  const lozenge = writeLozenge(problem, points, { isTriangle: false, isClipped, mayBeAtEnds });
+  const each = (line: (slot: number) => string, count = slots): string =>
+    Array.from({ length: count }, (_, slot) => line(slot)).join("\n");
+  const made = strides(update.substeps.at(-1)![0].field, "PLANE");
+  const load = (array: string): string => each((c) => `base${c} = ${array}[first${made} + ${c}];`, points);
+  const start = isStart
+    ? wgsl`
+    { // level T - 1: a triangle on the line's own row
+      ${each((c) => `var base${c} = 0.0f;`, points)}
+      let first = ORIGIN + begin + t * POINTS;
+      if (phase.fromNow == 1) {
+        ${load("now")}
+      } else {
+        ${load("before")}
+      }
+      let last = phase.lastRow - (THREADS - 1) * ROWS;
+      let low = first; let high = first;
+      let to = select(((THREADS - 1) & 1) * THREADS + t, 2 * THREADS, t == THREADS - 1);
+      ${writeLozenge(problem, points, { isTriangle: true, isClipped, mayBeAtEnds: false }).text}
+    }
+  `
+    : "";
+  const receive = isStart ? "" : wgsl`
+    ${each((slot) => `own${slot} = before[phase.readAt + ${slot} * COLUMNS + nodeBehind * THREADS + t];`)}
+    ${
+    each((slot) =>
+      `pool[${slot}][2 * THREADS + t] = before[phase.readAt + EDGES + ${slot} * COLUMNS + nodeBefore * THREADS + t];`
+    )
+  }
+  `;
+  const leftmost = "let leftmost = begin + NODE / 2 + (2 * t - m - 1) * (POINTS / 2);";
+  const ends = mayBeAtEnds
+    ? wgsl`
+    let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
+    let isLast = leftmost == -POINTS || leftmost == NZ - POINTS;
+  `
+    : "";
+  const place = isClipped
+    ? wgsl`
+    let last = phase.lastRow - m * ROWS;
+    let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
+  `
+    : "";
+  const code = wgsl`
+    // ${title}: ${kind} phase of the swept rule, ${points} points a thread in registers.
+    ${declareLayout(sweptLayout(problem, nodes))}
+    const NODE = ${nodes.points}; const NODES = ${nodes.count};
+    const THREADS = ${threads}; const POINTS = ${points}; const ROWS = ${rows}; // of half a lozenge
+    const COLUMNS = NODES * THREADS; const EDGES = ${nodes.edgeValues};
+    ${lozenge.constants}
+    ${declareLevels()}
+    ${declarePhase()}
+    // the edges between levels, in two halves by turns, and the store
+    var<workgroup> pool: array<array<f32, 3 * THREADS>, ${slots}>;
+
+    fn onLine(z: i32) -> i32 { return select(z, z + NZ, z < 0); }
+
+    @compute @workgroup_size(${threads})
+    fn main(
+      @builtin(local_invocation_index) thread: u32,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      ${beginNode()}
+      let t = i32(thread);
+      ${each((slot) => `var own${slot} = 0.0f;`)}
+      ${start}
+      ${receive}
+      workgroupBarrier();
+      for (var m = ${isStart ? "THREADS" : "0"}; m < 2 * THREADS - 1${
+    isClipped ? " && m * ROWS < phase.lastRow" : ""
+  }; m++) {
+        if (t <= m && m < t + THREADS) {
+          let source = select(((m - 1) & 1) * THREADS + t - 1, 2 * THREADS + m, t == 0);
+          let to = select((m & 1) * THREADS + t, THREADS + 1 + m, t == THREADS - 1);
+          ${isClipped || mayBeAtEnds ? leftmost : ""}
+          ${ends}
+          ${place}
+          ${each((slot) => `let in${slot} = pool[${slot}][source];`)}
+          ${lozenge.text}
+        }
+        workgroupBarrier();
+      }
+      ${each((slot) => `before[phase.writeAt + ${slot} * COLUMNS + node * THREADS + t] = own${slot};`)}
+      ${
+    each((slot) =>
+      `before[phase.writeAt + EDGES + ${slot} * COLUMNS + node * THREADS + t] = pool[${slot}][2 * THREADS + t];`
+    )
+  }
+    }
+  `;
+  return { label: `${kind} ${threads}x${points}`, code };
+}
