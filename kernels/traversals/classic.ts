@@ -11,7 +11,7 @@ import { expressionsOf, planesOf, reachOf, type Substep, tapsOf, valuesMoved } f
 import { declareLayout, declareLevels, declareTime, strides, timeUniforms } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { refuseLine } from "./line.ts";
+import { asLine, refuseLine } from "./line.ts";
 import type { Dispatch, GpuPlan, Parameters, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
@@ -19,7 +19,7 @@ import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 export const classic: Traversal = {
   name: "classic",
   title: "a line of points, one dispatch a sub-step",
-  refuse: refuseLine,
+  refuse: (problem) => refuseLine(asLine(problem)),
   parameterLists({ grid: [, , nz] }, limits) {
     return {
       threads: powersOfTwo(32, Math.min(1024, limits.maxComputeWorkgroupSizeX)).filter((threads) =>
@@ -53,7 +53,6 @@ export const classic: Traversal = {
   },
   plan(problem, parameters) {
     const { grid: [, , nz], stencil: { update } } = problem;
-    if (refuseLine(problem) !== undefined) throw new RangeError(refuseLine(problem));
     const layout = lineLayout(problem);
     const shaders = update.substeps.map((substep, index) => classicShader(problem, index, parameters));
     const workgroups = workgroupsOf(problem, parameters);

@@ -10,7 +10,7 @@
  * @module
  */
 import type { Tap } from "../expression.ts";
-import { type Problem } from "../stencils/stencil.ts";
+import type { Problem } from "../stencils/stencil.ts";
 import { reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
 
 /** A tap as a row sees it. */
@@ -19,6 +19,16 @@ export interface RowTap {
   readonly offset: number;
   /** Rows before the one that is made. */
   readonly back: number;
+}
+
+/** What may be a line. */
+export interface Line extends Pick<Problem, "grid" | "boundary"> {
+  readonly update: Update;
+}
+
+/** A problem as a line. */
+export function asLine({ grid, boundary, stencil: { update } }: Problem): Line {
+  return { grid, boundary, update };
 }
 
 /** What sweeping an update takes. */
@@ -34,9 +44,7 @@ export interface LineShape {
 }
 
 /** Why a problem is no line of points between insulated or periodic ends; undefined where it is one. */
-export function refuseLine(
-  { grid: [nx, ny, nz], boundary, stencil: { update } }: Problem,
-): string | undefined {
+export function refuseLine({ grid: [nx, ny, nz], boundary, update }: Line): string | undefined {
   if (nx !== 1 || ny !== 1) return "it sweeps one dimension: the grid must be 1x1xN";
   const { z: reach } = reachOf(update);
   if (nz <= reach) return `a line must be longer than its taps reach, ${reach} points: it has ${nz}`;
@@ -49,9 +57,9 @@ export function refuseLine(
 }
 
 /** Why an update's rows cannot be swept; undefined where they can. */
-export function refuseSweep(problem: Problem): string | undefined {
-  const { update } = problem.stencil;
-  const reason = refuseLine(problem);
+export function refuseSweep(line: Line): string | undefined {
+  const { update } = line;
+  const reason = refuseLine(line);
   if (reason !== undefined) return reason;
   if (update.materials.length > 0 || readsSignal(update)) return "rows of materials or signals are not swept";
   if (readsPrevious(update)) return "a row two steps ago is read: only a step's own rows are kept";

@@ -17,7 +17,7 @@ import { expressionsOf, tapsOf } from "../update.ts";
 import { declareLayout, declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { lineShape, refusePoints, refuseSweep, rowTap } from "./line.ts";
+import { asLine, lineShape, refusePoints, refuseSweep, rowTap } from "./line.ts";
 import {
   beginNode,
   declarePhase,
@@ -38,7 +38,7 @@ const KINDS = ["start", "middle", "finish"] as const;
 export const swept: Traversal = {
   name: "swept",
   title: "the swept rule, nodes in workgroup memory",
-  refuse: refuseSweep,
+  refuse: (problem) => refuseSweep(asLine(problem)),
   parameterLists: (_, limits) => ({ threads: sweptThreads(limits), points: [1, 2, 4, 8] }),
   infeasible(problem, { threads, points }, limits) {
     const shape = lineShape(problem.stencil.update);

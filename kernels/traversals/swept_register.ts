@@ -21,7 +21,7 @@
  */
 import type { Problem } from "../stencils/stencil.ts";
 import { arithmeticOf } from "../update.ts";
-import { lineShape, refusePoints, refuseSweep } from "./line.ts";
+import { asLine, lineShape, refusePoints, refuseSweep } from "./line.ts";
 import { sweptThreads } from "./swept.ts";
 import { dispatchPhases, nodesOf, nodeWorkgroups, phasesOf, sweptLayout } from "./swept_plan.ts";
 import { lozengeRows, registerShader } from "./swept_register_shader.ts";
@@ -38,7 +38,7 @@ const MOST_UPDATES = 600;
 export const sweptRegister: Traversal = {
   name: "swept-register",
   title: "the swept rule, points in registers, edges exchanged through workgroup memory",
-  refuse: refuseSweep,
+  refuse: (problem) => refuseSweep(asLine(problem)),
   parameterLists({ stencil: { update } }, limits) {
     const { reach, substeps } = lineShape(update);
     const least = 2 * reach * substeps;

@@ -1,0 +1,122 @@
+/**
+ * What a CPU worker does on a line: its pieces of the rows, and the images of the line's ends in the pads. See
+ * `line_schedule.ts`.
+ *
+ * @module
+ */
+import type { LineExports } from "../../kernels/wasm/write_line.ts";
+import type { Layout } from "../../kernels/layout.ts";
+import { cutLine, forEachRow } from "./line_schedule.ts";
+
+/** How a line is computed; part of what loads a field. */
+export interface LineLoad {
+  /** Nodes that the swept rule cuts it into; 0: classic. */
+  readonly nodes: number;
+  /** r: points that a row loses at each end. */
+  readonly reach: number;
+  /** Index of the field that each sub-step makes. */
+  readonly fields: readonly number[];
+  readonly ends: "insulated" | "periodic";
+}
+
+/** A line as a worker sees it. */
+export interface WorkerLine {
+  readonly layout: Layout;
+  readonly line: LineLoad;
+  readonly exports: LineExports;
+  readonly memory: WebAssembly.Memory;
+  readonly part: number;
+  readonly parts: number;
+  /** Waits for all workers. */
+  meet(): void;
+}
+
+/** Advances a line by `steps`; arrays as in `RunCommand`. */
+export function runLine(
+  worker: WorkerLine,
+  { steps, arrays }: { readonly steps: number; readonly arrays: readonly [number, number] },
+): void {
+  const rows = new RowMaker(worker, arrays);
+  // whoever wrote into the field need not have known of the pads
+  if (worker.part === 0) rows.renewAll();
+  worker.meet();
+  const { layout: { grid: [, , points] }, line: { nodes, reach, fields }, part, parts } = worker;
+  const lastRow = steps * fields.length;
+  const cut = nodes > 0 ? cutLine(points, { nodes, reach }) : undefined;
+  if (cut === undefined || cut.rows < 1) {
+    // a worker whose points are fewer than the pads would need its neighbour's for them
+    const used = Math.max(1, Math.min(parts, Math.floor(points / (reach + 1))));
+    const first = Math.floor(points * part / used), end = Math.floor(points * (part + 1) / used);
+    for (let row = 1; row <= lastRow; row++) {
+      if (part < used) rows.make(row, first, end);
+      if (row < lastRow) worker.meet();
+    }
+    return;
+  }
+  const first = Math.floor(nodes * part / parts), end = Math.floor(nodes * (part + 1) / parts);
+  for (let phase = 0; (phase - 1) * cut.rows < lastRow; phase++) {
+    if (phase > 0) worker.meet();
+    for (const node of (phase % 2 === 0 ? cut.even : cut.odd).slice(first, end)) {
+      forEachRow(
+        node,
+        { rows: cut.rows, phase, lastRow, reach },
+        (row, from, to) => rows.make(row, from, to),
+      );
+    }
+  }
+}
+
+/** Makes pieces of rows, and keeps the pads what the line's ends say. */
+class RowMaker {
+  readonly #worker: WorkerLine;
+  readonly #arrays: readonly [number, number];
+  readonly #cells: readonly Float32Array[];
+  readonly #substeps: LineExports[`row${number}`][];
+
+  constructor(worker: WorkerLine, arrays: readonly [number, number]) {
+    this.#worker = worker;
+    this.#arrays = arrays;
+    const { memory, layout, exports, line } = worker;
+    this.#cells = arrays.map((array) => new Float32Array(memory.buffer, array, layout.length));
+    this.#substeps = line.fields.map((_, index) => exports[`row${index}`]);
+  }
+
+  /** Makes points `first` ≤ z < `end` of row 1, 2, …; those below 0 lie at the line's other end. */
+  make(row: number, first: number, end: number): void {
+    if (first >= end) return;
+    const { layout: { grid: [, , points] }, line: { reach, fields } } = this.#worker;
+    const substep = (row - 1) % fields.length, next = Math.floor((row - 1) / fields.length + 1) % 2;
+    const current = this.#arrays[1 - next], made = this.#arrays[next], write = this.#substeps[substep];
+    if (first < 0) {
+      write(current, made, points + first, points);
+      if (end > 0) write(current, made, 0, end);
+    } else {
+      write(current, made, first, end);
+    }
+    // only the ends that were made: another worker may be at the other one, cell `reach` is the furthest in the pads
+    const { ends } = this.#worker.line;
+    const atLow = first <= reach && end > 0, atHigh = first < 0 || end >= points - reach;
+    if (ends === "insulated" ? atLow : atHigh) this.#renew(next, fields[substep], -1);
+    if (ends === "insulated" ? atHigh : atLow) this.#renew(next, fields[substep], 1);
+  }
+
+  /** Renews the pads of all fields in both arrays. */
+  renewAll(): void {
+    for (const array of [0, 1]) {
+      for (const field of this.#worker.line.fields) {
+        for (const side of [-1, 1]) this.#renew(array, field, side);
+      }
+    }
+  }
+
+  /** Renews the pad below (side −1) or above (side 1) the line from the cells that it is an image of. */
+  #renew(array: number, field: number, side: number): void {
+    const { layout: { grid: [, , points], origin, plane }, line: { reach, ends } } = this.#worker;
+    const cells = this.#cells[array];
+    const low = origin + field * plane, end = side < 0 ? low : low + points - 1;
+    for (let k = 1; k <= reach; k++) {
+      const to = end + side * k;
+      cells[to] = cells[ends === "insulated" ? end - side * k : to - side * points];
+    }
+  }
+}
