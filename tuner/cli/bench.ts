@@ -48,7 +48,7 @@ export async function run(args: string[]): Promise<number> {
     return EXIT.done;
   }
   const orders = options.order.length > 0 ? options.order.map(readOrder) : DEFAULT_ORDERS;
-  const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map(readGrid);
+  const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map((text) => readGrid(text));
   const workers = readNumber("workers", options.workers, {
     wanted: "a whole number from 1 to 1024",
     isRight: (n) => Number.isInteger(n) && n >= 1 && n <= 1024,

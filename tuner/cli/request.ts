@@ -3,11 +3,13 @@
  *
  * @module
  */
-import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectDevice, type DeviceDescription } from "../device.ts";
+import { defaultSteps } from "../default_problem.ts";
+import { combine } from "../search/space.ts";
 import type { SpaceOptions } from "./tune_options.ts";
 import { UserError } from "./user_error.ts";
 
@@ -40,7 +42,35 @@ export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promi
   const traversals = TRAVERSALS.filter(({ name }) =>
     options.traversals.length === 0 || options.traversals.includes(name)
   );
+  if (options.grid !== undefined && stencil.dimensions === 1 && device.gpu !== null) {
+    const { grid, boundary, steps = defaultSteps(stencil) } = options;
+    requireTraversal({ stencil, grid, boundary, steps }, traversals, device.gpu.limits);
+  }
   return { stencil, traversals, device, cpuWorkers };
+}
+
+/**
+ * Refuses a line that none of the traversals can compute: the swept rule takes whole nodes.
+ *
+ * @throws {UserError} saying for one traversal why, and which numbers of points would do
+ */
+export function requireTraversal(
+  problem: Problem,
+  traversals: readonly Traversal[],
+  limits: DeviceLimits,
+): void {
+  let reason: string | undefined;
+  for (const traversal of traversals) {
+    const refused = traversal.refuse(problem);
+    reason ??= refused === undefined ? undefined : `${traversal.name}: ${refused}`;
+    if (refused !== undefined) continue;
+    for (const parameters of combine(traversal.parameterLists(problem, limits))) {
+      const why = traversal.infeasible(problem, parameters, limits);
+      if (why === undefined) return;
+      reason ??= `${traversal.name}: ${why}`;
+    }
+  }
+  throw new UserError(`Cannot use --grid ${problem.grid[2]}: ${reason}`);
 }
 
 /** What {@linkcode requireFit} checks. */

@@ -128,7 +128,7 @@ export function describeConfiguration({ traversal, parameters, share }: Configur
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
   const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
-  if (gpuSlices === 0) return cpu;
+  if (gpuSlices === 0) return traversal === "stepwise" ? cpu : `${cpu}, ${traversal} ${values}`.trim();
   const gpu = `${traversal} ${values}`.trim();
   if (cpuSlices === 0) return gpu;
   return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { BOUNDARIES, type Boundary, type Grid } from "../../kernels/stencils/stencil.ts";
+import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { type Equation, EQUATIONS } from "../../kernels/stencils/all.ts";
 import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber } from "./option_values.ts";
 import { type OptionSpec, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** Stencils of the contract that later versions bring; not advertised. */
-const LATER_STENCILS = ["life", "elastic", "heat-1d", "ks"];
+const LATER_STENCILS = ["life", "elastic"];
 
 /** More workers than any machine has cores is a slip of the finger. */
 const MAX_WORKERS = 1024;
@@ -22,13 +22,13 @@ const MAX_STEPS = 10_000;
 export interface TuneOptions {
   /** The equation. */
   readonly equation: Equation;
-  /** Its order or delta. */
+  /** Its order, delta or points; 0 where it has none. */
   readonly variant: number;
   /** Its time step without dimensions, within the stability limit. @default {undefined} 0.9 of the limit */
   readonly timeStep: number | undefined;
   /** @default {undefined} one that fits the device */
   readonly grid: Grid | undefined;
-  /** @default {"zero"} */
+  /** @default {the first of the equation's} */
   readonly boundary: Boundary;
   /** Time steps of a run. @default {undefined} as many as suit the traversals */
   readonly steps: number | undefined;
@@ -82,16 +82,47 @@ export interface HelpRequest {
 
 const string = (value: string, help: string): OptionSpec => ({ type: "string", value, help });
 
-/** The two options that belong to one equation. */
-function equationSpecs({ name, variant, timeStep }: Equation): Record<string, OptionSpec> {
-  const values = variant.values.join(", ");
-  return {
-    [variant.name]: string("N", `${name}: ${variant.title}: ${values} (default ${variant.default})`),
-    [timeStep.name]: string(
+/** Names of options that belong to equations. */
+type EquationOption = NonNullable<Equation["variant"]>["name"] | Equation["timeStep"]["name"];
+
+/** The options of one equation. */
+function optionsOf({ variant, timeStep }: Equation): EquationOption[] {
+  return [...(variant === undefined ? [] : [variant.name]), timeStep.name];
+}
+
+/** The options that belong to equations; several may share one. */
+function equationSpecs(): Record<EquationOption, OptionSpec & { readonly type: "string" }> {
+  const specs = new Map<string, { type: "string"; value: string; help: string }>();
+  const enter = (name: EquationOption, value: string, help: string): void => {
+    const known = specs.get(name);
+    specs.set(name, { type: "string", value, help: known === undefined ? help : `${known.help}; ${help}` });
+  };
+  for (const { name, variant, timeStep } of EQUATIONS) {
+    if (variant !== undefined) {
+      const values = variant.values.join(", ");
+      enter(variant.name, "N", `${name}: ${variant.title}: ${values} (default ${variant.default})`);
+    }
+    enter(
+      timeStep.name,
       "X",
       `${name}: ${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
-    ),
-  };
+    );
+  }
+  return Object.fromEntries(specs) as ReturnType<typeof equationSpecs>;
+}
+
+/** What may lie around the grid, the default first. */
+function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
+  return boundaries;
+}
+
+/** The boundaries of all equations, for `--help`. */
+function boundaryHelp(): string {
+  const own = EQUATIONS.flatMap(({ name, variant, create }) => {
+    const { boundaries } = create(variant?.default ?? 0);
+    return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
+  });
+  return `around the grid: ${[BOUNDARIES.join(", "), ...own].join("; ")} (default: the first)`;
 }
 
 /** Options that say which problem, and what may compute it. */
@@ -101,12 +132,9 @@ function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
       ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
       default: EQUATIONS[0].name,
     },
-    ...Object.fromEntries(EQUATIONS.flatMap((equation) => Object.entries(equationSpecs(equation)))) as Record<
-      Equation["variant"]["name"] | Equation["timeStep"]["name"],
-      OptionSpec & { type: "string" }
-    >,
-    grid: string("XxYxZ", "cells along x, y, z (default: one that fits the device)"),
-    boundary: { ...string("NAME", `around the grid: ${BOUNDARIES.join(", ")}`), default: BOUNDARIES[0] },
+    ...equationSpecs(),
+    grid: string("XxYxZ|N", "cells along x, y, z, or points of a line (default: one that fits the device)"),
+    boundary: string("NAME", boundaryHelp()),
     steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
     traversal: {
       type: "strings",
@@ -214,10 +242,12 @@ interface ProblemValues {
   readonly stencil: string;
   readonly order: string | undefined;
   readonly delta: string | undefined;
+  readonly points: string | undefined;
   readonly courant: string | undefined;
   readonly fourier: string | undefined;
+  readonly dt: string | undefined;
   readonly grid: string | undefined;
-  readonly boundary: string;
+  readonly boundary: string | undefined;
   readonly steps: string | undefined;
   readonly traversal: readonly string[];
   readonly "cpu-workers": string | undefined;
@@ -237,18 +267,18 @@ function readProblem(
   const name = oneOf("stencil", values.stencil, EQUATIONS.map(({ name }) => name));
   const equation = EQUATIONS.find((equation) => equation.name === name)!;
   for (const other of EQUATIONS) {
-    const foreign = [other.variant.name, other.timeStep.name].find((option) => values[option] !== undefined);
-    if (other !== equation && foreign !== undefined) {
+    const foreign = optionsOf(other).find((option) =>
+      values[option] !== undefined && !optionsOf(equation).includes(option)
+    );
+    if (foreign !== undefined) {
       throw new UserError(`Cannot use --${foreign} with --stencil ${name}: it belongs to ${other.name}`);
     }
   }
-  const { variant: { name: variantName, values: variants, ...choice }, timeStep } = equation;
-  const variant = ifGiven(values[variantName], (text) =>
-    readNumber(variantName, text, {
-      wanted: `one of ${variants.join(", ")}`,
-      isRight: (value) => variants.includes(value),
-    })) ?? choice.default;
+  const { timeStep } = equation;
+  const variant = readVariant(equation, values);
   const limit = timeStep.limit(variant);
+  const ofVariant = equation.variant === undefined ? "" : ` of ${equation.variant.name} ${variant}`;
+  const stencil = equation.create(variant), boundaries = boundariesOf(stencil);
   const cpuWorkers = ifGiven(
     values["cpu-workers"],
     (text) =>
@@ -265,13 +295,11 @@ function readProblem(
     variant,
     timeStep: ifGiven(values[timeStep.name], (text) =>
       readNumber(timeStep.name, text, {
-        wanted: `a number above 0 and at most ${
-          limit.toFixed(6)
-        }, the stability limit of ${variantName} ${variant}`,
+        wanted: `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${ofVariant}`,
         isRight: (value) => value > 0 && value <= limit,
       })),
-    grid: ifGiven(values.grid, readGrid),
-    boundary: oneOf("boundary", values.boundary, BOUNDARIES),
+    grid: ifGiven(values.grid, (text) => readGrid(text, stencil.dimensions)),
+    boundary: oneOf("boundary", values.boundary ?? boundaries[0], boundaries),
     steps: ifGiven(values.steps, (text) =>
       readNumber("steps", text, {
         wanted: `a whole number from 1 to ${MAX_STEPS}, beyond which rates no longer change`,
@@ -281,6 +309,16 @@ function readProblem(
     cpuWorkers,
     gpu: !values["no-gpu"],
   };
+}
+
+/** The equation's variant, 0 where it has none. */
+function readVariant({ variant }: Equation, values: ProblemValues): number {
+  if (variant === undefined) return 0;
+  return ifGiven(values[variant.name], (text) =>
+    readNumber(variant.name, text, {
+      wanted: `one of ${variant.values.join(", ")}`,
+      isRight: (value) => variant.values.includes(value),
+    })) ?? variant.default;
 }
 
 /** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */

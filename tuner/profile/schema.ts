@@ -69,11 +69,15 @@ export const problemSchema = z.strictObject({
   stencil: name,
   order: counting.optional(),
   delta: counting.optional(),
+  points: counting.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
   boundary: name,
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
-}).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")
+}).refine(
+  ({ order, delta, points }) => [order, delta, points].filter((one) => one !== undefined).length <= 1,
+  "either order or delta or points, not several",
+)
   .refine(
     ({ stencil, order }) => stencil !== "wave" || order !== undefined,
     "an order with the wave equation",
