@@ -14,7 +14,7 @@
  */
 import { type Problem, type Stencil } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf } from "../update.ts";
-import { declareLayout, declareLevels, strides } from "../wgsl/declare.ts";
+import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { asLine, lineShape, refusePoints, refuseSweep, rowTap } from "./line.ts";
@@ -181,7 +181,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], { threads, po
         let leftAt = NODE / 2 - REACH * j - EDGE + e + REACH;
         let rightAt = NODE / 2 + REACH * j + e + REACH;
         if (leftAt >= 0) {
-          row[j % ${rows}][leftAt] = before[phase.readAt + EDGES + nodeBefore * ROWS * EDGE + i];
+          row[j % ${rows}][leftAt] = before[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
         }
         if (rightAt < NODE + 2 * REACH) {
           row[j % ${rows}][rightAt] = before[phase.readAt + nodeBehind * ROWS * EDGE + i];
@@ -190,17 +190,13 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], { threads, po
     `;
   const code = wgsl`
     // ${title}: ${kind} phase of the swept rule, ${points} points a thread.
-    ${declareLayout(sweptLayout(problem, nodes))}
-    const NODE = ${nodes.points}; const NODES = ${nodes.count};
-    const REACH = ${reach}; const EDGE = ${edge}; const ROWS = ${nodes.rows}; const EDGES = ${nodes.edgeValues};
+    const NODE = ${nodes.points}; const REACH = ${reach}; const EDGE = ${edge}; const ROWS = ${nodes.rows};
     ${constants}
     ${declareLevels()}
-    ${declarePhase()}
+    ${declarePhase(sweptLayout(problem, nodes))}
     var<workgroup> row: array<array<f32, NODE + 2 * REACH>, ${rows}>;
 
     ${isMirrored ? NEAR : ""}
-    fn onLine(z: i32) -> i32 { return select(z, z + NZ, z < 0); }
-
     @compute @workgroup_size(${threads})
     fn main(
       @builtin(local_invocation_index) thread: u32,
@@ -208,6 +204,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], { threads, po
       @builtin(num_workgroups) groups: vec3u,
     ) {
       ${beginNode()}
+      let edges = nodes * ROWS * EDGE;
       ${indices}
       ${load}
       workgroupBarrier();
@@ -220,7 +217,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], { threads, po
         let j = i / EDGE; let e = i % EDGE;
         let place = (ROWS + j) % ${rows};
         before[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
-        before[phase.writeAt + EDGES + node * ROWS * EDGE + i] =
+        before[phase.writeAt + edges + node * ROWS * EDGE + i] =
           row[place][NODE - REACH * j - EDGE + e + REACH];
       }
     }
@@ -228,9 +225,9 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], { threads, po
   return { label: `${kind} ${threads}x${points}`, code };
 }
 
-/** " + 1 * PLANE + " of a field's cells. */
+/** "ORIGIN + phase.plane + ": where a field begins. */
 function fieldAt(field: number): string {
-  return `ORIGIN${strides(field, "PLANE")} + `;
+  return `ORIGIN${strides(field, "phase.plane")} + `;
 }
 
 /**
@@ -246,7 +243,7 @@ const NEAR = wgsl`
       if (node == 0 && crosses) { found = select(NODE - 2 - to, NODE - to, c >= NODE / 2); }
     } else {
       if (node == 0 && to < 0) { found = -to; }
-      if (node == NODES - 1 && to >= NODE) { found = 2 * (NODE - 1) - to; }
+      if (node == phase.nodes - 1 && to >= NODE) { found = 2 * (NODE - 1) - to; }
     }
     return REACH + found;
   }

@@ -53,7 +53,17 @@ export function edgesAt({ slice }: Layout): number {
 }
 
 /** Uniforms of a phase. */
-const PHASE_UNIFORMS = ["odd", "readAt", "writeAt", "lastRow", "fromNow", "firstNode"] as const;
+const PHASE_UNIFORMS = [
+  "odd",
+  "readAt",
+  "writeAt",
+  "lastRow",
+  "fromNow",
+  "firstNode",
+  "nodes",
+  "points",
+  "plane",
+] as const;
 
 /** A phase's uniforms by name. */
 export type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], number>>;
@@ -99,6 +109,9 @@ export function phasesOf(
         // the result's array is binding 1: what the run starts from lies there too after an even number of steps
         fromNow: steps % 2,
         firstNode: phase % 2 === 1 ? firstNode : 0,
+        nodes: nodes.count,
+        points: layout.grid[2],
+        plane: layout.plane,
       },
     };
   });
@@ -129,22 +142,26 @@ export function nodeWorkgroups(count: number): [number, number, number] {
   return [Math.ceil(count / rows), rows, 1];
 }
 
-/** The uniforms of a phase in a shader. */
-export function declarePhase(): string {
+/** The uniforms of a phase in a shader. The line's length is one of them, so that one shader serves all lengths. */
+export function declarePhase({ origin }: Layout): string {
   return wgsl`
+    const ORIGIN = ${origin};
     struct Phase { ${PHASE_UNIFORMS.map((name) => `${name}: i32`).join(", ")} }
     @group(0) @binding(2) var<uniform> phase: Phase;
+
+    fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
   `;
 }
 
 /** Starts `main`: which node, and where it begins on the line; half a node before it where the phase is odd. */
 export function beginNode(): string {
   return wgsl`
+    let nodes = phase.nodes;
     let node = i32(w.x + w.y * groups.x) + phase.firstNode;
-    if (node >= NODES) { return; }
+    if (node >= nodes) { return; }
     let begin = node * NODE - phase.odd * (NODE / 2);
     // the neighbours' edges: the right ones of the node before, the left ones of the node behind
-    let nodeBefore = select(node + NODES - 1, node, phase.odd == 0) % NODES;
-    let nodeBehind = select(node, node + 1, phase.odd == 0) % NODES;
+    let nodeBefore = select(node + nodes - 1, node, phase.odd == 0) % nodes;
+    let nodeBehind = select(node, node + 1, phase.odd == 0) % nodes;
   `;
 }

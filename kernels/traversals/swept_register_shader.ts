@@ -5,7 +5,7 @@
  */
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, type Update } from "../update.ts";
-import { declareLayout, declareLevels, strides } from "../wgsl/declare.ts";
+import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineShape, rowTap } from "./line.ts";
@@ -76,7 +76,7 @@ function writeLozenge(
         },
       }, [value]);
       lines.push(...written.lines, `let v${row}_${c} = ${written.values[0]};`);
-      stores.push(`before[${c < centre ? "low" : "high"}${strides(field, "PLANE")} + ${c}] = v${row}_${c};`);
+      stores.push(`before[${c < centre ? "low" : "high"}${strides(field, "phase.plane")} + ${c}] = v${row}_${c};`);
     }
     if (isClipped) lines.push(`if (last < ${row + substeps}) {`, ...stores.map((line) => `  ${line}`), "}");
     if (row >= rows) lines.push(keepEdges(row));
@@ -121,7 +121,7 @@ export function registerShader(
   const lozenge = writeLozenge(problem, points, { isTriangle: false, isClipped, mayBeAtEnds });
   const each = (line: (slot: number) => string, count = slots): string =>
     Array.from({ length: count }, (_, slot) => line(slot)).join("\n");
-  const made = strides(update.substeps.at(-1)![0].field, "PLANE");
+  const made = strides(update.substeps.at(-1)![0].field, "phase.plane");
   const load = (array: string): string => each((c) => `base${c} = ${array}[first${made} + ${c}];`, points);
   const start = isStart
     ? wgsl`
@@ -141,10 +141,10 @@ export function registerShader(
   `
     : "";
   const receive = isStart ? "" : wgsl`
-    ${each((slot) => `own${slot} = before[phase.readAt + ${slot} * COLUMNS + nodeBehind * THREADS + t];`)}
+    ${each((slot) => `own${slot} = before[phase.readAt + ${slot} * columns + nodeBehind * THREADS + t];`)}
     ${
     each((slot) =>
-      `pool[${slot}][2 * THREADS + t] = before[phase.readAt + EDGES + ${slot} * COLUMNS + nodeBefore * THREADS + t];`
+      `pool[${slot}][2 * THREADS + t] = before[phase.readAt + edges + ${slot} * columns + nodeBefore * THREADS + t];`
     )
   }
   `;
@@ -152,7 +152,7 @@ export function registerShader(
   const ends = mayBeAtEnds
     ? wgsl`
     let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
-    let isLast = leftmost == -POINTS || leftmost == NZ - POINTS;
+    let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
   `
     : "";
   const place = isClipped
@@ -163,17 +163,13 @@ export function registerShader(
     : "";
   const code = wgsl`
     // ${title}: ${kind} phase of the swept rule, ${points} points a thread in registers.
-    ${declareLayout(sweptLayout(problem, nodes))}
-    const NODE = ${nodes.points}; const NODES = ${nodes.count};
-    const THREADS = ${threads}; const POINTS = ${points}; const ROWS = ${rows}; // of half a lozenge
-    const COLUMNS = NODES * THREADS; const EDGES = ${nodes.edgeValues};
+    const NODE = ${nodes.points}; const THREADS = ${threads}; const POINTS = ${points};
+    const ROWS = ${rows}; // of half a lozenge
     ${lozenge.constants}
     ${declareLevels()}
-    ${declarePhase()}
+    ${declarePhase(sweptLayout(problem, nodes))}
     // the edges between levels, in two halves by turns, and the store
     var<workgroup> pool: array<array<f32, 3 * THREADS>, ${slots}>;
-
-    fn onLine(z: i32) -> i32 { return select(z, z + NZ, z < 0); }
 
     @compute @workgroup_size(${threads})
     fn main(
@@ -183,6 +179,8 @@ export function registerShader(
     ) {
       ${beginNode()}
       let t = i32(thread);
+      // an array of edges holds value i of all threads' edges, then value i + 1
+      let columns = nodes * THREADS; let edges = ${slots} * columns;
       ${each((slot) => `var own${slot} = 0.0f;`)}
       ${start}
       ${receive}
@@ -201,10 +199,10 @@ export function registerShader(
         }
         workgroupBarrier();
       }
-      ${each((slot) => `before[phase.writeAt + ${slot} * COLUMNS + node * THREADS + t] = own${slot};`)}
+      ${each((slot) => `before[phase.writeAt + ${slot} * columns + node * THREADS + t] = own${slot};`)}
       ${
     each((slot) =>
-      `before[phase.writeAt + EDGES + ${slot} * COLUMNS + node * THREADS + t] = pool[${slot}][2 * THREADS + t];`
+      `before[phase.writeAt + edges + ${slot} * columns + node * THREADS + t] = pool[${slot}][2 * THREADS + t];`
     )
   }
     }
