@@ -76,7 +76,9 @@ function writeLozenge(
         },
       }, [value]);
       lines.push(...written.lines, `let v${row}_${c} = ${written.values[0]};`);
-      stores.push(`before[${c < centre ? "low" : "high"}${strides(field, "phase.plane")} + ${c}] = v${row}_${c};`);
+      stores.push(
+        `before[${c < centre ? "low" : "high"}${strides(field, "phase.plane")} + ${c}] = v${row}_${c};`,
+      );
     }
     if (isClipped) lines.push(`if (last < ${row + substeps}) {`, ...stores.map((line) => `  ${line}`), "}");
     if (row >= rows) lines.push(keepEdges(row));
