@@ -5,6 +5,7 @@
  */
 import { classic } from "./classic.ts";
 import { diamondTorre } from "./diamond_torre.ts";
+import { hybrid } from "./hybrid.ts";
 import { marching } from "./marching.ts";
 import { stepwise } from "./stepwise.ts";
 import { swept } from "./swept.ts";
@@ -19,6 +20,7 @@ export const TRAVERSALS: readonly Traversal[] = [
   classic,
   swept,
   sweptRegister,
+  hybrid,
 ];
 
 /**

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { runReference } from "../../kernels/reference.ts";
 import type { Boundary, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { classic } from "../../kernels/traversals/classic.ts";
+import { hybrid } from "../../kernels/traversals/hybrid.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { swept } from "../../kernels/traversals/swept.ts";
 import { sweptRegister } from "../../kernels/traversals/swept_register.ts";
@@ -71,6 +72,8 @@ const HEAT_CASES: readonly LineCase[] = [
   { traversal: sweptRegister, parameters: ONE_NODE, points: 128, runs: [63, 64, 65, 129, 200] },
   { traversal: sweptRegister, parameters: ONE_NODE, points: 2048, runs: [2, 61, 190] },
   { traversal: sweptRegister, parameters: { threads: 64, points: 8 }, points: 3 * 2048, runs: [259, 511] },
+  { traversal: hybrid, parameters: { threads: 32, points: 2 }, points: 64, runs: [1, 31, 33, 70] },
+  { traversal: hybrid, parameters: { threads: 64, points: 2 }, points: 5 * 128, runs: [90, 200] },
 ];
 
 for (const boundary of ["insulated", "periodic"] as const) {
@@ -87,6 +90,7 @@ const KS_CASES: readonly LineCase[] = [
   { traversal: classic, parameters: { threads: 32, points: 2 }, points: 129, runs: [1, 2, 9] },
   { traversal: swept, parameters: { threads: 32, points: 2 }, points: 64, runs: [1, 7, 8, 9, 40] },
   { traversal: swept, parameters: { threads: 64, points: 1 }, points: 5 * 512, runs: [37] },
+  { traversal: hybrid, parameters: { threads: 32, points: 2 }, points: 192, runs: [3, 40] },
   {
     traversal: sweptRegister,
     parameters: { threads: 32, points: 8 },
