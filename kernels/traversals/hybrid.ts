@@ -9,9 +9,9 @@
 import type { Problem } from "../stencils/stencil.ts";
 import { diamondOnHost } from "./swept_host.ts";
 import { asLine, lineShape, refuseSweep } from "./line.ts";
-import { swept, sweptShader, sweptThreads } from "./swept.ts";
-import { dispatchPhases, type Nodes, nodesOf, type Phase, phasesOf, sweptLayout } from "./swept_plan.ts";
-import type { Dispatch, HostTask, Traversal } from "./traversal.ts";
+import { nodeLayout, swept, sweptShader, sweptThreads } from "./swept.ts";
+import { dispatchPhases, type Nodes, nodesOf, type Phase, phasesOf, SWEPT_STEPS } from "./swept_plan.ts";
+import type { Dispatch, HostTask, Parameters, Traversal } from "./traversal.ts";
 
 /** Kinds of phases in the order of their shaders. */
 const KINDS = ["start", "middle", "finish"] as const;
@@ -28,16 +28,22 @@ export const hybrid: Traversal = {
   parameterLists: (_, limits) => ({
     threads: sweptThreads(limits).filter((threads) => threads >= 256),
     points: [2, 4],
+    steps: SWEPT_STEPS,
   }),
-  infeasible: (problem, parameters, limits) => swept.infeasible(problem, parameters, limits),
+  infeasible(problem, parameters, limits) {
+    const reason = swept.infeasible(problem, parameters, limits);
+    if (reason !== undefined) return reason;
+    const { flat } = nodesOf(problem, nodeOf(parameters));
+    if (flat > 0) return `${parameters.steps} steps a dispatch: the host's node makes whole diamonds`;
+  },
   demand(problem, parameters) {
     const demand = swept.demand(problem, parameters);
     return { ...demand, dispatchesPerStep: demand.dispatchesPerStep * (1 + WAIT_IN_DISPATCHES / 2) };
   },
   plan(problem, parameters) {
     const { update } = problem.stencil;
-    const nodes = nodesOf(problem, parameters.threads * parameters.points);
-    const layout = sweptLayout(problem, nodes);
+    const nodes = nodesOf(problem, nodeOf(parameters));
+    const layout = nodeLayout(problem, nodes);
     return {
       label: `hybrid ${parameters.threads}x${parameters.points} on ${problem.grid[2]}`,
       layout,
@@ -54,12 +60,16 @@ export const hybrid: Traversal = {
   },
 };
 
+function nodeOf({ threads, points, steps }: Parameters): { points: number; steps: number } {
+  return { points: threads * points, steps };
+}
+
 /** What the host does in an odd phase. */
 function hostTask(problem: Problem, nodes: Nodes, { kind, uniforms }: Phase): HostTask {
   const { grid: [, , length], boundary, stencil: { update } } = problem;
-  const { plane, origin } = sweptLayout(problem, nodes);
+  const { plane, origin } = nodeLayout(problem, nodes);
   const { readAt, writeAt, lastRow } = uniforms;
-  const count = nodes.rows * lineShape(update).edge, rightAt = nodes.edgeValues;
+  const count = nodes.rows * lineShape(update).edge, rightAt = nodes.count * count;
   const centre = nodes.points / 2;
   return {
     reads: [{ at: readAt + rightAt + (nodes.count - 1) * count, count }, { at: readAt, count }],

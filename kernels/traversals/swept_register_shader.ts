@@ -9,7 +9,8 @@ import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineShape, rowTap } from "./line.ts";
-import { beginNode, declarePhase, nodesOf, type Phase, sweptLayout } from "./swept_plan.ts";
+import { lineLayout } from "./classic.ts";
+import { beginNode, declarePhase, nodesOf, type Phase } from "./swept_plan.ts";
 import type { Parameters, Shader } from "./traversal.ts";
 
 /** P/2r: rows of half a lozenge. */
@@ -109,67 +110,76 @@ function writeLozenge(
 }
 
 /** The shader of one kind of phase. */
-export function registerShader(
-  problem: Problem,
-  kind: Phase["kind"],
-  { threads, points }: Parameters,
-): Shader {
+export function registerShader(problem: Problem, kind: Phase["kind"], parameters: Parameters): Shader {
+  const { threads, points, steps } = parameters;
   const { stencil: { title, update }, boundary } = problem;
   const { reach, edge } = lineShape(update);
   const rows = lozengeRows(update, points), slots = rows * edge;
-  const nodes = nodesOf(problem, threads * points);
+  const nodes = nodesOf(problem, { points: threads * points, steps });
+  const hasFlats = nodes.flat > 0;
   const isClipped = kind !== "middle", isStart = kind === "start";
-  const mayBeAtEnds = boundary === "insulated" && !isStart;
+  const mayBeAtEnds = boundary === "insulated" && (!isStart || hasFlats);
   const lozenge = writeLozenge(problem, points, { isTriangle: false, isClipped, mayBeAtEnds });
   const each = (line: (slot: number) => string, count = slots): string =>
     Array.from({ length: count }, (_, slot) => line(slot)).join("\n");
   const made = strides(update.substeps.at(-1)![0].field, "phase.plane");
-  const load = (array: string): string => each((c) => `base${c} = ${array}[first${made} + ${c}];`, points);
-  const start = isStart
+  const load = (array: string): string =>
+    each((c) => `base${c} = ${array}[${c < points / 2 ? "low" : "high"}${made} + ${c}];`, points);
+  const ends = mayBeAtEnds
     ? wgsl`
-    { // level T - 1: a triangle on the line's own row
+      let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
+      let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
+    `
+    : "";
+  const bounds = isClipped
+    ? wgsl`
+      let last = phase.lastRow - m * ROWS;
+      let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
+    `
+    : "";
+  const place = wgsl`
+    let to = select(
+      select((m & 1) * THREADS + t, 2 * THREADS + m - LEVELS + 1, t == THREADS - 1),
+      2 * THREADS + t, m == 2 * LEVELS - 1);
+    ${isClipped || mayBeAtEnds ? "let leftmost = begin + t * POINTS + (LEVELS - 1 - m) * (POINTS / 2);" : ""}
+    ${ends}
+    ${bounds}
+  `;
+  const start = wgsl`
+    // the level that lies on the line's own row: the widest, in phase -1 the last
+    let m0 = select(LEVELS - 1, 2 * LEVELS - 1, phase.odd == 1);
+    if (t >= m0 - LEVELS + 1) {
+      let m = m0;
+      ${place}
       ${each((c) => `var base${c} = 0.0f;`, points)}
-      let first = ORIGIN + begin + t * POINTS;
       if (phase.fromNow == 1) {
         ${load("now")}
       } else {
         ${load("before")}
       }
-      let last = phase.lastRow - (THREADS - 1) * ROWS;
-      let low = first; let high = first;
-      let to = select(((THREADS - 1) & 1) * THREADS + t, 2 * THREADS, t == THREADS - 1);
-      ${writeLozenge(problem, points, { isTriangle: true, isClipped, mayBeAtEnds: false }).text}
+      ${writeLozenge(problem, points, { isTriangle: true, isClipped, mayBeAtEnds }).text}
     }
-  `
-    : "";
-  const receive = isStart ? "" : wgsl`
-    ${each((slot) => `own${slot} = before[phase.readAt + ${slot} * columns + nodeBehind * THREADS + t];`)}
-    ${
-    each((slot) =>
-      `pool[${slot}][2 * THREADS + t] = before[phase.readAt + edges + ${slot} * columns + nodeBefore * THREADS + t];`
-    )
-  }
   `;
-  const leftmost = "let leftmost = begin + NODE / 2 + (2 * t - m - 1) * (POINTS / 2);";
-  const ends = mayBeAtEnds
-    ? wgsl`
-    let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
-    let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
-  `
-    : "";
-  const place = isClipped
-    ? wgsl`
-    let last = phase.lastRow - m * ROWS;
-    let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
-  `
-    : "";
+  const receive = wgsl`
+    {
+      let behind = phase.readAt + nodeBehind * THREADS + t - FLAT;
+      let ownAt = select(behind, phase.writeAt + node * THREADS + t + LEVELS, t < FLAT);
+      let storeAt = edges +
+        select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS) + t;
+      ${each((slot) => `own${slot} = before[ownAt + ${slot} * columns];`)}
+      ${each((slot) => `pool[${slot}][2 * THREADS + t] = before[storeAt + ${slot} * columns];`)}
+    }
+    ${hasFlats ? "storageBarrier(); // a node's own flat is read by other threads than write it" : ""}
+  `;
+  const levels = 2 * steps * update.substeps.length / rows - (hasFlats ? 0 : 1);
   const code = wgsl`
     // ${title}: ${kind} phase of the swept rule, ${points} points a thread in registers.
-    const NODE = ${nodes.points}; const THREADS = ${threads}; const POINTS = ${points};
-    const ROWS = ${rows}; // of half a lozenge
+    const NODE = ${nodes.points}; const PITCH = ${nodes.pitch};
+    const THREADS = ${threads}; const POINTS = ${points}; const ROWS = ${rows}; // of half a lozenge
+    const LEVELS = ${threads - nodes.flat / points}; const FLAT = THREADS - LEVELS;
     ${lozenge.constants}
     ${declareLevels()}
-    ${declarePhase(sweptLayout(problem, nodes))}
+    ${declarePhase(lineLayout(problem))}
     // the edges between levels, in two halves by turns, and the store
     var<workgroup> pool: array<array<f32, 3 * THREADS>, ${slots}>;
 
@@ -184,18 +194,15 @@ export function registerShader(
       // an array of edges holds value i of all threads' edges, then value i + 1
       let columns = nodes * THREADS; let edges = ${slots} * columns;
       ${each((slot) => `var own${slot} = 0.0f;`)}
-      ${start}
-      ${receive}
+      ${isStart ? start : receive}
       workgroupBarrier();
-      for (var m = ${isStart ? "THREADS" : "0"}; m < 2 * THREADS - 1${
+      for (var m = ${isStart ? "m0 + 1" : "0"}; m < ${levels}${
     isClipped ? " && m * ROWS < phase.lastRow" : ""
   }; m++) {
-        if (t <= m && m < t + THREADS) {
-          let source = select(((m - 1) & 1) * THREADS + t - 1, 2 * THREADS + m, t == 0);
-          let to = select((m & 1) * THREADS + t, THREADS + 1 + m, t == THREADS - 1);
-          ${isClipped || mayBeAtEnds ? leftmost : ""}
-          ${ends}
+        if (t <= m + FLAT && m < t + LEVELS) {
           ${place}
+          let neighbour = select(((m - 1) & 1) * THREADS + t - 1, 2 * THREADS + LEVELS + t - 1, m == 0);
+          let source = select(neighbour, 2 * THREADS + m, t == 0);
           ${each((slot) => `let in${slot} = pool[${slot}][source];`)}
           ${lozenge.text}
         }

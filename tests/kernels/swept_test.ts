@@ -53,27 +53,87 @@ async function assertBits(
   assert(current.some((value) => value === 1) && current.some((value) => value === 0));
 }
 
-const ONE_NODE = { threads: 32, points: 4 };
-
 /** Steps in and around a cycle: a triangle of 32 × 4 points has 64 rows. */
 const HEAT_CASES: readonly LineCase[] = [
   { traversal: stepwise, parameters: { threadsZ: 64, threadsY: 1, threadsX: 1 }, points: 257, runs: [1, 40] },
   { traversal: classic, parameters: { threads: 32, points: 1 }, points: 5, runs: [1, 2, 9] },
   { traversal: classic, parameters: { threads: 64, points: 4 }, points: 1001, runs: [5, 40] },
-  { traversal: swept, parameters: { threads: 32, points: 1 }, points: 32, runs: [1, 15, 16, 17, 33, 50] },
-  { traversal: swept, parameters: { threads: 32, points: 4 }, points: 2048, runs: [63, 64, 65, 129, 3] },
-  { traversal: swept, parameters: { threads: 128, points: 2 }, points: 3 * 2048, runs: [301] },
+  {
+    traversal: swept,
+    parameters: { threads: 32, points: 1, steps: 16 },
+    points: 32,
+    runs: [1, 15, 16, 17, 33, 50],
+  },
+  {
+    traversal: swept,
+    parameters: { threads: 32, points: 4, steps: 64 },
+    points: 2048,
+    runs: [63, 64, 65, 129, 3],
+  },
+  { traversal: swept, parameters: { threads: 128, points: 2, steps: 128 }, points: 3 * 2048, runs: [301] },
   {
     traversal: sweptRegister,
-    parameters: { threads: 32, points: 2 },
+    parameters: { threads: 32, points: 2, steps: 32 },
     points: 64,
     runs: [1, 2, 31, 32, 33, 70],
   },
-  { traversal: sweptRegister, parameters: ONE_NODE, points: 128, runs: [63, 64, 65, 129, 200] },
-  { traversal: sweptRegister, parameters: ONE_NODE, points: 2048, runs: [2, 61, 190] },
-  { traversal: sweptRegister, parameters: { threads: 64, points: 8 }, points: 3 * 2048, runs: [259, 511] },
-  { traversal: hybrid, parameters: { threads: 32, points: 2 }, points: 64, runs: [1, 31, 33, 70] },
-  { traversal: hybrid, parameters: { threads: 64, points: 2 }, points: 5 * 128, runs: [90, 200] },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 4, steps: 64 },
+    points: 128,
+    runs: [63, 64, 65, 129, 200],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 4, steps: 64 },
+    points: 2048,
+    runs: [2, 61, 190],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 64, points: 8, steps: 256 },
+    points: 3 * 2048,
+    runs: [259, 511],
+  },
+  // fewer steps a dispatch: hexagons
+  {
+    traversal: swept,
+    parameters: { threads: 32, points: 1, steps: 4 },
+    points: 168,
+    runs: [1, 4, 5, 8, 9, 50],
+  },
+  {
+    traversal: swept,
+    parameters: { threads: 96, points: 1, steps: 32 },
+    points: 128,
+    runs: [31, 32, 33, 150],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 4, steps: 16 },
+    points: 224,
+    runs: [1, 17, 90],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 2, steps: 31 },
+    points: 66,
+    runs: [30, 31, 95],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 4, steps: 4 },
+    points: 744,
+    runs: [3, 4, 40],
+  },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 96, points: 4, steps: 128 },
+    points: 2048,
+    runs: [127, 128, 129, 300],
+  },
+  { traversal: hybrid, parameters: { threads: 32, points: 2, steps: 32 }, points: 64, runs: [1, 31, 33, 70] },
+  { traversal: hybrid, parameters: { threads: 64, points: 2, steps: 64 }, points: 5 * 128, runs: [90, 200] },
 ];
 
 for (const boundary of ["insulated", "periodic"] as const) {
@@ -88,16 +148,28 @@ for (const boundary of ["insulated", "periodic"] as const) {
 /** 32 × 8 points: 64 rows of the flattened form, 32 steps. */
 const KS_CASES: readonly LineCase[] = [
   { traversal: classic, parameters: { threads: 32, points: 2 }, points: 129, runs: [1, 2, 9] },
-  { traversal: swept, parameters: { threads: 32, points: 2 }, points: 64, runs: [1, 7, 8, 9, 40] },
-  { traversal: swept, parameters: { threads: 64, points: 1 }, points: 5 * 512, runs: [37] },
-  { traversal: hybrid, parameters: { threads: 32, points: 2 }, points: 192, runs: [3, 40] },
+  { traversal: swept, parameters: { threads: 32, points: 2, steps: 8 }, points: 64, runs: [1, 7, 8, 9, 40] },
+  { traversal: swept, parameters: { threads: 64, points: 1, steps: 8 }, points: 5 * 512, runs: [37] },
+  { traversal: swept, parameters: { threads: 32, points: 2, steps: 2 }, points: 448, runs: [1, 2, 3, 20] },
   {
     traversal: sweptRegister,
-    parameters: { threads: 32, points: 8 },
+    parameters: { threads: 32, points: 8, steps: 16 },
+    points: 384,
+    runs: [1, 16, 17, 50],
+  },
+  { traversal: hybrid, parameters: { threads: 32, points: 2, steps: 8 }, points: 192, runs: [3, 40] },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 8, steps: 32 },
     points: 256,
     runs: [1, 31, 32, 33, 80],
   },
-  { traversal: sweptRegister, parameters: { threads: 32, points: 8 }, points: 3 * 2048, runs: [75, 64] },
+  {
+    traversal: sweptRegister,
+    parameters: { threads: 32, points: 8, steps: 32 },
+    points: 3 * 2048,
+    runs: [75, 64],
+  },
 ];
 
 for (const boundary of ["insulated", "periodic"] as const) {
