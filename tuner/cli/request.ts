@@ -49,28 +49,47 @@ export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promi
   return { stencil, traversals, device, cpuWorkers };
 }
 
+/** How far from the wanted number of points to look for numbers that work. */
+const FURTHEST = 8192;
+
 /**
  * Refuses a line that none of the traversals can compute: the swept rule takes whole nodes.
  *
- * @throws {UserError} saying for one traversal why, and which numbers of points would do
+ * @throws {UserError} saying why, and which numbers of points nearest to it would do
  */
 export function requireTraversal(
   problem: Problem,
   traversals: readonly Traversal[],
   limits: DeviceLimits,
 ): void {
-  let reason: string | undefined;
-  for (const traversal of traversals) {
-    const refused = traversal.refuse(problem);
-    reason ??= refused === undefined ? undefined : `${traversal.name}: ${refused}`;
-    if (refused !== undefined) continue;
-    for (const parameters of combine(traversal.parameterLists(problem, limits))) {
-      const why = traversal.infeasible(problem, parameters, limits);
-      if (why === undefined) return;
-      reason ??= `${traversal.name}: ${why}`;
-    }
+  const willing = traversals.filter((traversal) => traversal.refuse(problem) === undefined);
+  const works = (points: number): boolean => {
+    const other: Problem = { ...problem, grid: [1, 1, points] };
+    return willing.some((traversal) =>
+      combine(traversal.parameterLists(other, limits)).some((parameters) =>
+        traversal.infeasible(other, parameters, limits) === undefined
+      )
+    );
+  };
+  const points = problem.grid[2];
+  if (works(points)) return;
+  const names = traversals.map(({ name }) => name).join(", ");
+  if (willing.length === 0) {
+    throw new UserError(`Cannot use --traversal ${names}: ${traversals[0].refuse(problem)}`);
   }
-  throw new UserError(`Cannot use --grid ${problem.grid[2]}: ${reason}`);
+  const near = [-1, 1].flatMap((side) => {
+    for (let distance = 1; distance <= FURTHEST; distance++) {
+      const other = points + side * distance;
+      if (other < 1) break;
+      if (works(other)) return [other];
+    }
+    return [];
+  });
+  throw new UserError(
+    `Cannot use --grid ${points}: ${names} cannot cut it into nodes: the nearest that work: ${
+      near.length === 0 ? `none within ${FURTHEST} points` : near.join(" and ")
+    }`,
+  );
 }
 
 /** What {@linkcode requireFit} checks. */
