@@ -19,6 +19,7 @@ import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 export const classic: Traversal = {
   name: "classic",
   title: "a line of points, one dispatch a sub-step",
+  dimensions: 1,
   refuse: (problem) => refuseLine(asLine(problem)),
   parameterLists({ grid: [, , nz] }, limits) {
     return {

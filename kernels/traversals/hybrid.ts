@@ -23,6 +23,7 @@ const WAIT_IN_DISPATCHES = 5000;
 export const hybrid: Traversal = {
   name: "hybrid",
   title: "the swept rule in workgroup memory, the node across the ends on the CPU",
+  dimensions: 1,
   refuse: (problem) => refuseSweep(asLine(problem)),
   // few, for every run waits for the host
   parameterLists: (_, limits) => ({

@@ -43,6 +43,7 @@ const KINDS = ["start", "middle", "finish"] as const;
 export const swept: Traversal = {
   name: "swept",
   title: "the swept rule, nodes in workgroup memory",
+  dimensions: 1,
   refuse: (problem) => refuseSweep(asLine(problem)),
   parameterLists: (_, limits) => ({
     threads: sweptThreads(limits),

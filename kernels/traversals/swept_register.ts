@@ -52,6 +52,7 @@ const MOST_UPDATES = 600;
 export const sweptRegister: Traversal = {
   name: "swept-register",
   title: "the swept rule, points in registers, edges exchanged through workgroup memory",
+  dimensions: 1,
   refuse: (problem) => refuseSweep(asLine(problem)),
   parameterLists({ stencil: { update } }, limits) {
     const { reach, substeps } = lineShape(update);

@@ -101,6 +101,8 @@ export interface Traversal {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
+  /** 1: for problems in one dimension only, and not offered for others. @default {any} */
+  readonly dimensions?: 1;
   /** Why it cannot run the problem with any parameters; undefined where it can. */
   refuse(problem: Problem): string | undefined;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

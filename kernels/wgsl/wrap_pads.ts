@@ -34,17 +34,14 @@ export function wrapWorkgroups(problem: Problem): [number, number, number] {
   return linearWorkgroups(planesOf(problem.stencil.update) * perPlane, THREADS);
 }
 
-/** The cell that cell i of an endless axis is an image of. */
-const IMAGE = {
-  periodic: "fn image(i: i32, n: i32) -> i32 { return periodic(i, n); }",
-  insulated: wgsl`
-    fn image(i: i32, n: i32) -> i32 {
-      let period = max(1, 2 * (n - 1));
-      let folded = periodic(i, period);
-      return min(folded, period - folded) % n;
-    }
-  `,
-} as const;
+/** The cell that cell i of an axis without end is an image of, mirrored about cells 0 and n − 1. */
+const MIRRORED = wgsl`
+  fn mirrored(i: i32, n: i32) -> i32 {
+    let period = max(1, 2 * (n - 1));
+    let folded = wrapped(i, period);
+    return min(folded, period - folded) % n;
+  }
+`;
 
 /** The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too. */
 export function declareWrap(problem: Problem, layout: Layout): Shader {
@@ -52,16 +49,19 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
   const planes = planesOf(problem.stencil.update);
+  const isMirrored = problem.boundary === "insulated", image = isMirrored ? "mirrored" : "wrapped";
   const code = wgsl`
-    // Fills the pads with the images of the grid's own cells; grids thinner than the pads repeat.
+    // Fills the pads with ${
+    isMirrored ? "the grid mirrored" : "the opposite side of the grid"
+  }; grids thinner than the pads repeat.
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
 
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
-    fn periodic(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
-    ${IMAGE[problem.boundary === "insulated" ? "insulated" : "periodic"]}
+    fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+    ${isMirrored ? MIRRORED : ""}
 
     @compute @workgroup_size(${THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -87,8 +87,8 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
         return;
       }
       let to = ORIGIN${planes === 1 ? "" : " + plane"} + cell.x * SLICE + cell.y * PITCH + cell.z;
-      let source = to + (image(cell.x, NX) - cell.x) * SLICE + (image(cell.y, NY) - cell.y) * PITCH +
-        image(cell.z, NZ) - cell.z;
+      let source = to + (${image}(cell.x, NX) - cell.x) * SLICE + (${image}(cell.y, NY) - cell.y) * PITCH +
+        ${image}(cell.z, NZ) - cell.z;
       now[to] = now[source];
     }
   `;

@@ -39,8 +39,10 @@ export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promi
   }
   const stencil = options.equation.create(options.variant, options.timeStep);
   if (options.grid !== undefined) requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
-  const traversals = TRAVERSALS.filter(({ name }) =>
-    options.traversals.length === 0 || options.traversals.includes(name)
+  const traversals = TRAVERSALS.filter(({ name, dimensions }) =>
+    options.traversals.length === 0
+      ? dimensions === undefined || dimensions === stencil.dimensions
+      : options.traversals.includes(name)
   );
   if (options.grid !== undefined && stencil.dimensions === 1 && device.gpu !== null) {
     const { grid, boundary, steps = defaultSteps(stencil) } = options;

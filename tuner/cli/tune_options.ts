@@ -92,21 +92,23 @@ function optionsOf({ variant, timeStep }: Equation): EquationOption[] {
 
 /** The options that belong to equations; several may share one. */
 function equationSpecs(): Record<EquationOption, OptionSpec & { readonly type: "string" }> {
-  const specs = new Map<string, { type: "string"; value: string; help: string }>();
-  const enter = (name: EquationOption, value: string, help: string): void => {
-    const known = specs.get(name);
-    specs.set(name, { type: "string", value, help: known === undefined ? help : `${known.help}; ${help}` });
-  };
+  const specs = new Map<EquationOption, OptionSpec & { readonly type: "string" }>();
   for (const { name, variant, timeStep } of EQUATIONS) {
     if (variant !== undefined) {
       const values = variant.values.join(", ");
-      enter(variant.name, "N", `${name}: ${variant.title}: ${values} (default ${variant.default})`);
+      specs.set(variant.name, {
+        type: "string",
+        value: "N",
+        help: `${name}: ${variant.title}: ${values} (default ${variant.default})`,
+      });
     }
-    enter(
-      timeStep.name,
-      "X",
-      `${name}: ${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
-    );
+    const formulas = EQUATIONS.filter((other) => other.timeStep.name === timeStep.name)
+      .map((other) => `${other.name}: ${other.timeStep.formula}`).join("; ");
+    specs.set(timeStep.name, {
+      type: "string",
+      value: "X",
+      help: `${formulas}, up to the stability limit (default 0.9 of it)`,
+    });
   }
   return Object.fromEntries(specs) as ReturnType<typeof equationSpecs>;
 }
@@ -122,7 +124,7 @@ function boundaryHelp(): string {
     const { boundaries } = create(variant?.default ?? 0);
     return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
   });
-  return `around the grid: ${[BOUNDARIES.join(", "), ...own].join("; ")} (default: the first)`;
+  return [`around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`, ...own].join("; ");
 }
 
 /** Options that say which problem, and what may compute it. */

@@ -74,10 +74,11 @@ export const problemSchema = z.strictObject({
   boundary: name,
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
-}).refine(
-  ({ order, delta, points }) => [order, delta, points].filter((one) => one !== undefined).length <= 1,
-  "either order or delta or points, not several",
-)
+}).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")
+  .refine(
+    ({ order, delta, points }) => points === undefined || (order ?? delta) === undefined,
+    "points without order or delta",
+  )
   .refine(
     ({ stencil, order }) => stencil !== "wave" || order !== undefined,
     "an order with the wave equation",
