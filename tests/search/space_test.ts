@@ -6,7 +6,7 @@ import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { defaultGrid, defaultSteps } from "../../tuner/default_problem.ts";
 import { seededRandom } from "../../tuner/search/seeded_random.ts";
 import { type Candidate, combine, enumerateSpace } from "../../tuner/search/space.ts";
@@ -30,7 +30,7 @@ function problemOf(order: number, change: Partial<Problem> = {}): Problem {
 }
 
 /** Those that are offered for grids in three dimensions. */
-const IN_SPACE = TRAVERSALS.filter(({ dimensions }) => dimensions === undefined);
+const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions }) => dimensions === undefined);
 
 const spaceOf = (problem: Problem, traversals = IN_SPACE) =>
   enumerateSpace(problem, { traversals, limits: H100, device: { copyBytesPerSecond: 2995e9 } });
