@@ -6,18 +6,21 @@
  *
  * @module
  */
-import { type Algebra, type Expression, foldShared, type Tap } from "../expression.ts";
+import { type Algebra, foldShared, type Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
 import { CELL, VECTOR } from "./rows.ts";
+import { addPair, canPair, constantsOf } from "./write_line_pair.ts";
 
 /** Makes points z0 ≤ z < z1 of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
 export type LineRow = (current: number, next: number, z0: number, z1: number) => void;
 
-/** What the module exports: sub-step i as `row{i}`. */
+/** What the module exports: sub-step i as `row{i}`, and where it is possible two rows in one pass. */
 export interface LineExports {
   [row: `row${number}`]: LineRow;
+  /** Rows 1 and 2 from `current`, of which only the second is stored: see `write_line_pair.ts`. */
+  readonly pair?: LineRow;
 }
 
 /** What {@linkcode writeLine} translates. */
@@ -70,6 +73,7 @@ export async function writeLine({ update, layout }: LineSource): Promise<Uint8Ar
     module.setMemory(1, 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     update.substeps.forEach((substep, index) => addRow({ library, module }, { layout, substep, index }));
+    if (canPair(update)) addPair({ library, module }, update, layout);
     if (!module.validate()) throw new Error("Cannot write the kernel of a line: it is not valid");
     return new Uint8Array(module.emitBinary());
   } finally {
@@ -188,16 +192,4 @@ function addRow(
   const name = `row${index}`;
   m.addFunction(name, library.createType(types.slice(0, 4)), library.none, types.slice(4), body);
   m.addFunctionExport(name, name);
-}
-
-/** The different constants, rounded to f32. */
-function constantsOf(expressions: readonly Expression[]): number[] {
-  const found = new Set<number>();
-  const visit = (node: Expression): void => {
-    if (node.kind === "constant") found.add(Math.fround(node.value));
-    else if (node.kind === "partial") visit(node.of);
-    else if ("left" in node) [node.left, node.right].forEach(visit);
-  };
-  expressions.forEach(visit);
-  return [...found];
 }

@@ -57,11 +57,13 @@ export function cutLine(
     end: centre,
   }));
   const halves = [...even, ...odd].flatMap(({ begin, centre, end }) => [centre - begin, end - centre]);
-  return { even, odd, rows: Math.floor(Math.min(...halves) / reach) };
+  const rows = Math.floor(Math.min(...halves) / reach);
+  // an even number, so that rows can be made in pairs
+  return { even, odd, rows: rows > 1 ? rows - rows % 2 : rows };
 }
 
 /**
- * Calls `make` for each piece of each row of a node in a phase, in their order.
+ * Calls `make` for each row of a node in a phase, in their order.
  *
  * @param node the node
  * @param options rows of a triangle; the first row's number, the last row to be made, the points that a row loses

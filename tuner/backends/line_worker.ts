@@ -14,6 +14,8 @@ export interface LineLoad {
   readonly nodes: number;
   /** r: points that a row loses at each end. */
   readonly reach: number;
+  /** E: outermost points of a row that a neighbour needs. */
+  readonly edge: number;
   /** Index of the field that each sub-step makes. */
   readonly fields: readonly number[];
   readonly ends: "insulated" | "periodic";
@@ -66,6 +68,15 @@ export function runLine(
   }
 }
 
+/** Points of a row, `begin` ≤ z < `end`; those below 0 lie at the line's other end. */
+interface Range {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Points of the second row of a pair that are worth a pass of their own. */
+const LEAST_PASS = 32;
+
 /** Makes pieces of rows, and keeps the pads what the line's ends say. */
 class RowMaker {
   readonly #worker: WorkerLine;
@@ -88,16 +99,89 @@ class RowMaker {
     const substep = (row - 1) % fields.length, next = Math.floor((row - 1) / fields.length + 1) % 2;
     const current = this.#arrays[1 - next], made = this.#arrays[next], write = this.#substeps[substep];
     if (first < 0) {
-      write(current, made, points + first, points);
+      write(current, made, points + first, points + Math.min(0, end));
       if (end > 0) write(current, made, 0, end);
     } else {
       write(current, made, first, end);
     }
+    this.#renewAt(row, first, end);
+  }
+
+  /** Renews the pads that points `first` ≤ z < `end` of a row are images in. */
+  #renewAt(row: number, first: number, end: number): void {
+    const { layout: { grid: [, , points] }, line: { ends, reach, fields } } = this.#worker;
+    const field = fields[(row - 1) % fields.length], array = Math.floor((row - 1) / fields.length + 1) % 2;
     // only the ends that were made: another worker may be at the other one, cell `reach` is the furthest in the pads
-    const { ends } = this.#worker.line;
     const atLow = first <= reach && end > 0, atHigh = first < 0 || end >= points - reach;
-    if (ends === "insulated" ? atLow : atHigh) this.#renew(next, fields[substep], -1);
-    if (ends === "insulated" ? atHigh : atLow) this.#renew(next, fields[substep], 1);
+    if (ends === "insulated" ? atLow : atHigh) this.#renew(array, field, -1);
+    if (ends === "insulated" ? atHigh : atLow) this.#renew(array, field, 1);
+  }
+
+  /**
+   * Whether row `row` and the next can be made as a pair: a triangle's and a valley's rows come in twos, the last of
+   * which must be made, and of the last step every field is part of the result.
+   */
+  canPair(row: number, lastRow: number): boolean {
+    const { exports, line: { fields } } = this.#worker;
+    const isLastStep = fields.length > 1 && row + 1 > lastRow - fields.length;
+    return exports.pair !== undefined && row + 1 <= lastRow && !isLastStep;
+  }
+
+  /**
+   * Makes two rows, the second of which is `row`. Of the first only what is needed later is stored: the ends, for the
+   * neighbours, and what the second one's ends read.
+   */
+  makePair(row: number, first: Range, second: Range): void {
+    const { layout: { grid: [, , points] } } = this.#worker;
+    if (first.begin < 0 && first.end <= 0) {
+      return this.#makePiece(row, shift(first, points), shift(second, points));
+    }
+    if (Math.min(first.begin, second.begin) >= 0 && Math.max(first.end, second.end) <= points) {
+      return this.#makePiece(row, first, second);
+    }
+    // across the line's ends: both sides' first rows before any second one, which reads the pads
+    const { reach, edge } = this.#worker.line;
+    const width = Math.max(edge, 2 * reach);
+    const inner = {
+      begin: Math.max(first.begin + reach, second.begin),
+      end: Math.min(first.end - reach, second.end),
+    };
+    const low = { begin: reach, end: inner.end }, high = { begin: points + inner.begin, end: points - reach };
+    if (low.end - low.begin < LEAST_PASS || high.end - high.begin < LEAST_PASS) {
+      this.make(row - 1, first.begin, first.end);
+      return this.make(row, second.begin, second.end);
+    }
+    this.make(row - 1, first.begin, first.begin + width);
+    this.make(row - 1, first.end - width, first.end);
+    this.make(row - 1, -width, width);
+    this.#pass(row, low);
+    this.#pass(row, high);
+    this.make(row, second.begin, inner.begin);
+    this.make(row, inner.end, second.end);
+    this.make(row, -reach, reach);
+  }
+
+  #makePiece(row: number, first: Range, second: Range): void {
+    const { reach, edge } = this.#worker.line;
+    const width = Math.max(edge, 2 * reach);
+    const begin = Math.max(first.begin + reach, second.begin), end = Math.min(first.end - reach, second.end);
+    if (end - begin < LEAST_PASS) {
+      this.make(row - 1, first.begin, first.end);
+      return this.make(row, second.begin, second.end);
+    }
+    this.make(row - 1, first.begin, first.begin + width);
+    this.make(row - 1, first.end - width, first.end);
+    this.#pass(row, { begin, end });
+    this.make(row, second.begin, begin);
+    this.make(row, end, second.end);
+    this.#renewAt(row, begin, end);
+  }
+
+  #pass(row: number, { begin, end }: Range): void {
+    const { exports, line: { fields } } = this.#worker;
+    // the step from whose row the pair is made
+    const current = Math.floor((row - 2) / fields.length) % 2;
+    exports.pair!(this.#arrays[current], this.#arrays[1 - current], begin, end);
   }
 
   /** Renews the pads of all fields in both arrays. */
@@ -119,4 +203,8 @@ class RowMaker {
       cells[to] = cells[ends === "insulated" ? end - side * k : to - side * points];
     }
   }
+}
+
+function shift({ begin, end }: Range, points: number): Range {
+  return { begin: begin + points, end: end + points };
 }
