@@ -11,7 +11,7 @@ import type { Layout } from "../layout.ts";
 import { reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
 import { CELL, VECTOR } from "./rows.ts";
-import { addPair, canPair, constantsOf } from "./write_line_pair.ts";
+import { addPair, addPairs, canPair, constantsOf } from "./write_line_pair.ts";
 
 /** Makes points z0 ≤ z < z1 of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
 export type LineRow = (current: number, next: number, z0: number, z1: number) => void;
@@ -21,6 +21,15 @@ export interface LineExports {
   [row: `row${number}`]: LineRow;
   /** Rows 1 and 2 from `current`, of which only the second is stored: see `write_line_pair.ts`. */
   readonly pair?: LineRow;
+  /** Many pairs, and what is needed of their first rows. */
+  readonly pairs?: (
+    current: number,
+    next: number,
+    begin: number,
+    end: number,
+    move: number,
+    count: number,
+  ) => void;
 }
 
 /** What {@linkcode writeLine} translates. */
@@ -73,7 +82,10 @@ export async function writeLine({ update, layout }: LineSource): Promise<Uint8Ar
     module.setMemory(1, 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     update.substeps.forEach((substep, index) => addRow({ library, module }, { layout, substep, index }));
-    if (canPair(update)) addPair({ library, module }, update, layout);
+    if (canPair(update)) {
+      addPair({ library, module }, update, layout);
+      addPairs({ library, module }, update);
+    }
     if (!module.validate()) throw new Error("Cannot write the kernel of a line: it is not valid");
     return new Uint8Array(module.emitBinary());
   } finally {

@@ -62,14 +62,26 @@ export function cutLine(
   return { even, odd, rows: rows > 1 ? rows - rows % 2 : rows };
 }
 
+/** A valley, whose rows grow, or a triangle, whose rows shrink. */
+export interface NodePart {
+  /** Number of its first row. */
+  readonly row: number;
+  /** The first row's points, begin ≤ z < end; those below 0 lie at the line's other end. */
+  readonly begin: number;
+  readonly end: number;
+  /** Points that every row has fewer at each end than the one before. */
+  readonly move: number;
+  /** Rows. */
+  readonly count: number;
+}
+
 /**
- * Calls `make` for each row of a node in a phase, in their order.
+ * The parts of a node in a phase, in their order.
  *
  * @param node the node
- * @param options rows of a triangle; the first row's number, the last row to be made, the points that a row loses
- * @param make row number, first point, end; points may be negative
+ * @param options rows of a triangle, the phase, the last row to be made, the points that a row loses at each end
  */
-export function forEachRow(
+export function partsOf(
   { begin, centre, end }: LineNode,
   { rows, phase, lastRow, reach }: {
     readonly rows: number;
@@ -77,15 +89,22 @@ export function forEachRow(
     readonly lastRow: number;
     readonly reach: number;
   },
-  make: (row: number, first: number, end: number) => void,
-): void {
+): NodePart[] {
   const base = phase * rows;
-  if (phase > 0) {
-    for (let s = 1; s <= rows && base - rows + s <= lastRow; s++) {
-      make(base - rows + s, centre - reach * s, centre + reach * s);
-    }
-  }
-  for (let j = 1; j <= rows && base + j <= lastRow; j++) {
-    make(base + j, begin + reach * j, end - reach * j);
-  }
+  const count = (row: number): number => Math.max(0, Math.min(rows, lastRow - row + 1));
+  const valley = {
+    row: base - rows + 1,
+    begin: centre - reach,
+    end: centre + reach,
+    move: -reach,
+    count: count(base - rows + 1),
+  };
+  const triangle = {
+    row: base + 1,
+    begin: begin + reach,
+    end: end - reach,
+    move: reach,
+    count: count(base + 1),
+  };
+  return phase === 0 ? [triangle] : [valley, triangle];
 }

@@ -6,7 +6,7 @@
  */
 import type { LineExports } from "../../kernels/wasm/write_line.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { cutLine, forEachRow } from "./line_schedule.ts";
+import { cutLine, type NodePart, partsOf } from "./line_schedule.ts";
 
 /** How a line is computed; part of what loads a field. */
 export interface LineLoad {
@@ -59,11 +59,7 @@ export function runLine(
   for (let phase = 0; (phase - 1) * cut.rows < lastRow; phase++) {
     if (phase > 0) worker.meet();
     for (const node of (phase % 2 === 0 ? cut.even : cut.odd).slice(first, end)) {
-      forEachRow(
-        node,
-        { rows: cut.rows, phase, lastRow, reach },
-        (row, from, to) => rows.make(row, from, to),
-      );
+      for (const part of partsOf(node, { rows: cut.rows, phase, lastRow, reach })) rows.makePart(part);
     }
   }
 }
@@ -117,14 +113,50 @@ class RowMaker {
     if (ends === "insulated" ? atHigh : atLow) this.#renew(array, field, 1);
   }
 
-  /**
-   * Whether row `row` and the next can be made as a pair: a triangle's and a valley's rows come in twos, the last of
-   * which must be made, and of the last step every field is part of the result.
-   */
-  canPair(row: number, lastRow: number): boolean {
-    const { exports, line: { fields } } = this.#worker;
-    const isLastStep = fields.length > 1 && row + 1 > lastRow - fields.length;
-    return exports.pair !== undefined && row + 1 <= lastRow && !isLastStep;
+  /** Makes a valley or a triangle, two rows at a time as far as that is possible. */
+  makePart({ row, begin, end, move, count }: NodePart): void {
+    const { exports: { pair, pairs }, layout: { grid: [, , points] } } = this.#worker;
+    for (let i = 0; i < count;) {
+      const first = { begin: begin + i * move, end: end - i * move };
+      if (pair === undefined || i + 1 >= count || (row + i) % 2 === 0) {
+        this.make(row + i, first.begin, first.end);
+        i++;
+        continue;
+      }
+      const many = this.#pairsWithin(first, move, Math.floor((count - i) / 2));
+      if (many > 0) {
+        // rows of even steps lie in the first array, and a pair's first row has an odd number
+        const [current, next] = this.#arrays;
+        const low = first.begin < 0 ? first.begin + points : first.begin;
+        pairs!(current, next, low, low + first.end - first.begin, move, many);
+        i += 2 * many;
+        continue;
+      }
+      this.makePair(row + i + 1, first, { begin: first.begin + move, end: first.end - move });
+      i += 2;
+    }
+  }
+
+  /** How many pairs, from this first row on, lie clear of the line's ends and are wide enough. */
+  #pairsWithin({ begin, end }: Range, move: number, most: number): number {
+    const { layout: { grid: [, , points] }, line: { reach } } = this.#worker;
+    const margin = reach + 1;
+    const isClear = (pairs: number): boolean =>
+      [2 * pairs - 2, 2 * pairs - 1].every((row) => {
+        const from = begin + row * move, to = end - row * move;
+        const isInside = (from >= margin && to <= points - margin) ||
+          (from >= margin - points && to <= -margin);
+        return isInside && to - from >= LEAST_PASS + 4 * reach;
+      });
+    // rows move one way: where the first and the last pair are clear, so are those between
+    if (most < 1 || !isClear(1)) return 0;
+    let low = 1, high = most;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (isClear(middle)) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   /**
