@@ -55,7 +55,7 @@ export const classic: Traversal = {
   plan(problem, parameters) {
     const { grid: [, , nz], stencil: { update } } = problem;
     const layout = lineLayout(problem);
-    const shaders = update.substeps.map((substep, index) => classicShader(problem, index, parameters));
+    const shaders = update.substeps.map((_, index) => classicShader(problem, index, parameters));
     const workgroups = workgroupsOf(problem, parameters);
     return {
       label: `classic ${parameters.threads}x${parameters.points} on ${nz}`,

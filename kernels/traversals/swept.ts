@@ -12,7 +12,7 @@
  *
  * @module
  */
-import { type Problem, type Stencil } from "../stencils/stencil.ts";
+import type { Problem, Stencil } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf } from "../update.ts";
 import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";

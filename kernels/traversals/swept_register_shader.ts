@@ -113,7 +113,7 @@ function writeLozenge(
 export function registerShader(problem: Problem, kind: Phase["kind"], parameters: Parameters): Shader {
   const { threads, points, steps } = parameters;
   const { stencil: { title, update }, boundary } = problem;
-  const { reach, edge } = lineShape(update);
+  const { edge } = lineShape(update);
   const rows = lozengeRows(update, points), slots = rows * edge;
   const nodes = nodesOf(problem, { points: threads * points, steps });
   const hasFlats = nodes.flat > 0;

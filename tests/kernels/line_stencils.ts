@@ -27,13 +27,18 @@ function at(offset: number, plane = 0, ago: Ago = 0): Expression {
   return tap(0, 0, offset, ago, plane);
 }
 
-/** The heat equation's shape: both neighbours and the point itself. */
+/** a and not b */
+function butNot(a: Expression, b: Expression): Expression {
+  return subtract(a, multiply(a, b));
+}
+
+/** The heat equation's shape: both neighbours and the point itself. Its mirrored ends do not come to rest either. */
 export const bitHeat: Stencil = {
   ...heat1d(),
   title: "bits, shape of heat-1d",
   boundaries: ["insulated", "periodic"],
   initialField: "binary",
-  update: updateOf(xor(at(-1), or(at(0), at(1)))),
+  update: updateOf(xor(at(0), at(1), butNot(at(-1), at(1)))),
   errorGrowth: () => 0,
 };
 

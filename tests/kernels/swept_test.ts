@@ -56,7 +56,7 @@ async function assertBits(
 /** Steps in and around a cycle: a triangle of 32 × 4 points has 64 rows. */
 const HEAT_CASES: readonly LineCase[] = [
   { traversal: stepwise, parameters: { threadsZ: 64, threadsY: 1, threadsX: 1 }, points: 257, runs: [1, 40] },
-  { traversal: classic, parameters: { threads: 32, points: 1 }, points: 5, runs: [1, 2, 9] },
+  { traversal: classic, parameters: { threads: 32, points: 1 }, points: 11, runs: [1, 2, 9] },
   { traversal: classic, parameters: { threads: 64, points: 4 }, points: 1001, runs: [5, 40] },
   {
     traversal: swept,

@@ -91,7 +91,7 @@ class RowMaker {
   /** Makes points `first` ≤ z < `end` of row 1, 2, …; those below 0 lie at the line's other end. */
   make(row: number, first: number, end: number): void {
     if (first >= end) return;
-    const { layout: { grid: [, , points] }, line: { reach, fields } } = this.#worker;
+    const { layout: { grid: [, , points] }, line: { fields } } = this.#worker;
     const substep = (row - 1) % fields.length, next = Math.floor((row - 1) / fields.length + 1) % 2;
     const current = this.#arrays[1 - next], made = this.#arrays[next], write = this.#substeps[substep];
     if (first < 0) {

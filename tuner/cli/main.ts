@@ -30,7 +30,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./doctor.ts"),
   },
   bench: {
-    title: "measures the CPU's workers against the same loops in C",
+    title: "measures the CPU's workers against the same loops in C, and the swept rule against classic",
     load: () => import("./bench.ts"),
   },
 };
