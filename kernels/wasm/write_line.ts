@@ -21,22 +21,28 @@ export interface LineExports {
   [row: `row${number}`]: LineRow;
   /** Rows 1 and 2 from `current`, of which only the second is stored: see `write_line_pair.ts`. */
   readonly pair?: LineRow;
-  /** Many pairs, and what is needed of their first rows. */
-  readonly pairs?: (
-    current: number,
-    next: number,
-    begin: number,
-    end: number,
-    move: number,
-    count: number,
-  ) => void;
+  /** Many pairs, and what is needed of their first rows: see `addPairs`. */
+  readonly pairs?: LinePairs;
+  readonly pairsAcross?: LinePairs;
 }
+
+/** Makes pairs of rows one on top of the other. */
+export type LinePairs = (
+  current: number,
+  next: number,
+  begin: number,
+  end: number,
+  move: number,
+  count: number,
+) => void;
 
 /** What {@linkcode writeLine} translates. */
 export interface LineSource {
   readonly update: Update;
   /** Of a grid of 1×1×N points; the pads along z hold at least the update's reach. */
   readonly layout: Layout;
+  /** What the pads are images of. */
+  readonly ends: "insulated" | "periodic";
 }
 
 /** Vectors of four points in the body of the loop. */
@@ -56,10 +62,10 @@ const VECTORS = 4;
  * import { assert } from "@std/assert";
  *
  * const layout = layOut([1, 1, 100], { pad: [0, 0, 1] });
- * assert(WebAssembly.validate(await writeLine({ update: heat1d().update, layout })));
+ * assert(WebAssembly.validate(await writeLine({ update: heat1d().update, layout, ends: "insulated" })));
  * ```
  */
-export async function writeLine({ update, layout }: LineSource): Promise<Uint8Array<ArrayBuffer>> {
+export async function writeLine({ update, layout, ends }: LineSource): Promise<Uint8Array<ArrayBuffer>> {
   const [nx, ny] = layout.grid;
   const reach = reachOf(update);
   if (nx !== 1 || ny !== 1 || reach.x > 0 || reach.y > 0 || layout.pad[2] < reach.z) {
@@ -84,7 +90,7 @@ export async function writeLine({ update, layout }: LineSource): Promise<Uint8Ar
     update.substeps.forEach((substep, index) => addRow({ library, module }, { layout, substep, index }));
     if (canPair(update)) {
       addPair({ library, module }, update, layout);
-      addPairs({ library, module }, update);
+      addPairs({ library, module }, { update, layout, ends });
     }
     if (!module.validate()) throw new Error("Cannot write the kernel of a line: it is not valid");
     return new Uint8Array(module.emitBinary());

@@ -159,43 +159,87 @@ export function addPair({ library, module: m }: Target, update: Update, layout: 
   m.addFunctionExport("pair", "pair");
 }
 
+/** What {@linkcode addPairs} needs to know of the line. */
+export interface PairedLine {
+  readonly update: Update;
+  readonly layout: Layout;
+  /** What the pads are images of. */
+  readonly ends: "insulated" | "periodic";
+}
+
 /**
  * Adds `pairs(current, next, begin, end, move, count)`: so many pairs, one on top of the other, with all that
  * neighbours need of their first rows. The first row of the first pair has points begin ≤ z < end, the second row
  * `move` fewer at each end, and so on; `move` is the reach in a triangle, minus the reach in a valley.
+ *
+ * And `pairsAcross`, the same for rows that begin at `begin`, go on from the line's end at its beginning, and end
+ * before `end`: both sides' first rows are made, and their images in the pads, before any second row reads them.
  */
-export function addPairs({ library, module: m }: Target, update: Update): void {
-  const reach = reachOf(update).z, width = 2 * reach;
+export function addPairs({ library, module: m }: Target, { update, layout, ends }: PairedLine): void {
+  const reach = reachOf(update).z, width = 2 * reach, points = layout.grid[2];
   const [current, next, begin, end, move, count] = Array.from({ length: 6 }, (_, place): Local => ({
     get: () => m.local.get(place, library.i32),
     set: (value) => m.local.set(place, value),
   }));
   const plus = (local: Local, cells: number): Node => m.i32.add(local.get(), m.i32.const(cells));
+  const at = (cell: number) => (): Node => m.i32.const(cell);
   const call = (name: string, [from, to]: readonly [Local, Local], first: Node, last: Node): Node =>
     m.call(name, [from.get(), to.get(), first, last], library.none);
   const there = [current, next] as const, back = [next, current] as const;
   const twice = (): Node => m.i32.shl(move.get(), m.i32.const(1));
-  const body = m.block("done", [
-    m.br_if("done", m.i32.le_s(count.get(), m.i32.const(0))),
-    m.loop(
-      "pairs",
-      m.block(null, [
-        call("row0", there, begin.get(), plus(begin, width)),
-        call("row0", there, plus(end, -width), end.get()),
-        call("pair", there, plus(begin, reach), plus(end, -reach)),
-        // what a valley's second row has beyond the pass; nothing in a triangle
-        call("row0", back, m.i32.add(begin.get(), move.get()), plus(begin, reach)),
-        call("row0", back, plus(end, -reach), m.i32.sub(end.get(), move.get())),
-        begin.set(m.i32.add(begin.get(), twice())),
-        end.set(m.i32.sub(end.get(), twice())),
-        count.set(plus(count, -1)),
-        m.br_if("pairs", m.i32.gt_s(count.get(), m.i32.const(0))),
-      ]),
-    ),
+  /** What a valley's second row has beyond the pass; nothing in a triangle. */
+  const sides = (): Node[] => [
+    call("row0", back, m.i32.add(begin.get(), move.get()), plus(begin, reach)),
+    call("row0", back, plus(end, -reach), m.i32.sub(end.get(), move.get())),
+  ];
+  const first = (): Node[] => [
+    call("row0", there, begin.get(), plus(begin, width)),
+    call("row0", there, plus(end, -width), end.get()),
+  ];
+  const [low, high] = [at(0), at(points)];
+  /** Both ends of a row, and their images. */
+  const middle = (arrays: readonly [Local, Local], cells: number): Node[] => [
+    call("row0", arrays, at(points - cells)(), high()),
+    call("row0", arrays, low(), at(cells)()),
+    ...renew(arrays[1]),
+  ];
+  const renew = (array: Local): Node[] =>
+    Array.from({ length: reach }, (_, i) => i + 1).flatMap((k) => {
+      const images = ends === "insulated"
+        ? [[-k, k], [points - 1 + k, points - 1 - k]]
+        : [[-k, points - k], [points - 1 + k, k - 1]];
+      const bytes = (cell: number): number => (layout.origin + cell) * CELL;
+      return images.map(([to, from]) =>
+        m.f32.store(bytes(to), CELL, array.get(), m.f32.load(bytes(from), CELL, array.get()))
+      );
+    });
+  const add = (name: string, lines: Node[]): void => {
+    const body = m.block("done", [
+      m.br_if("done", m.i32.le_s(count.get(), m.i32.const(0))),
+      m.loop(
+        "pairs",
+        m.block(null, [
+          ...lines,
+          begin.set(m.i32.add(begin.get(), twice())),
+          end.set(m.i32.sub(end.get(), twice())),
+          count.set(plus(count, -1)),
+          m.br_if("pairs", m.i32.gt_s(count.get(), m.i32.const(0))),
+        ]),
+      ),
+    ]);
+    const types = library.createType(Array<number>(6).fill(library.i32));
+    m.addFunction(name, types, library.none, [], body);
+    m.addFunctionExport(name, name);
+  };
+  add("pairs", [...first(), call("pair", there, plus(begin, reach), plus(end, -reach)), ...sides()]);
+  add("pairsAcross", [
+    ...first(),
+    ...middle(there, width),
+    call("pair", there, plus(begin, reach), at(points - reach)()),
+    call("pair", there, at(reach)(), plus(end, -reach)),
+    ...sides(),
+    ...middle(back, reach),
   ]);
-  const types = library.createType(Array<number>(6).fill(library.i32));
-  m.addFunction("pairs", types, library.none, [], body);
-  m.addFunctionExport("pairs", "pairs");
 }
 
 /** The different constants, rounded to f32. */

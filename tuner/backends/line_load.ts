@@ -31,12 +31,11 @@ export function lineLoad(
     if (boundary !== "insulated" && nodePoints === 0) return undefined;
     throw new RangeError(`Cannot compute the field as a line: ${reason}`);
   }
-  const { reach, edge } = lineShape(update);
+  const { reach } = lineShape(update);
   const wanted = nodePoints === 0 ? 0 : Math.max(1, Math.round(grid[2] / nodePoints));
   return {
     nodes: Math.ceil(wanted / workers) * workers,
     reach,
-    edge,
     fields: update.substeps.map(([{ field }]) => field),
     ends: boundary === "insulated" ? "insulated" : "periodic",
   };

@@ -14,8 +14,6 @@ export interface LineLoad {
   readonly nodes: number;
   /** r: points that a row loses at each end. */
   readonly reach: number;
-  /** E: outermost points of a row that a neighbour needs. */
-  readonly edge: number;
   /** Index of the field that each sub-step makes. */
   readonly fields: readonly number[];
   readonly ends: "insulated" | "periodic";
@@ -115,105 +113,50 @@ class RowMaker {
 
   /** Makes a valley or a triangle, two rows at a time as far as that is possible. */
   makePart({ row, begin, end, move, count }: NodePart): void {
-    const { exports: { pair, pairs }, layout: { grid: [, , points] } } = this.#worker;
+    const { exports: { pairs, pairsAcross }, layout: { grid: [, , points] } } = this.#worker;
+    // rows of even steps lie in the first array, and a pair's first row has an odd number
+    const [current, next] = this.#arrays;
     for (let i = 0; i < count;) {
       const first = { begin: begin + i * move, end: end - i * move };
-      if (pair === undefined || i + 1 >= count || (row + i) % 2 === 0) {
-        this.make(row + i, first.begin, first.end);
-        i++;
-        continue;
-      }
-      const many = this.#pairsWithin(first, move, Math.floor((count - i) / 2));
-      if (many > 0) {
-        // rows of even steps lie in the first array, and a pair's first row has an odd number
-        const [current, next] = this.#arrays;
+      const most = pairs === undefined || (row + i) % 2 === 0 ? 0 : Math.floor((count - i) / 2);
+      const clear = this.#pairsWithin(first, { move, most, isAcross: false });
+      const across = clear > 0 ? 0 : this.#pairsWithin(first, { move, most, isAcross: true });
+      if (clear > 0) {
         const low = first.begin < 0 ? first.begin + points : first.begin;
-        pairs!(current, next, low, low + first.end - first.begin, move, many);
-        i += 2 * many;
-        continue;
+        pairs!(current, next, low, low + first.end - first.begin, move, clear);
+      } else if (across > 0) {
+        pairsAcross!(current, next, points + first.begin, first.end, move, across);
+      } else {
+        this.make(row + i, first.begin, first.end);
       }
-      this.makePair(row + i + 1, first, { begin: first.begin + move, end: first.end - move });
-      i += 2;
+      i += Math.max(1, 2 * (clear + across));
     }
   }
 
-  /** How many pairs, from this first row on, lie clear of the line's ends and are wide enough. */
-  #pairsWithin({ begin, end }: Range, move: number, most: number): number {
+  /** How many pairs, from this first row on, are wide enough and lie clear of the line's ends, or well across them. */
+  #pairsWithin(
+    { begin, end }: Range,
+    { move, most, isAcross }: { readonly move: number; readonly most: number; readonly isAcross: boolean },
+  ): number {
     const { layout: { grid: [, , points] }, line: { reach } } = this.#worker;
-    const margin = reach + 1;
-    const isClear = (pairs: number): boolean =>
+    const margin = reach + 1, least = LEAST_PASS + 4 * reach;
+    const isRight = (pairs: number): boolean =>
       [2 * pairs - 2, 2 * pairs - 1].every((row) => {
         const from = begin + row * move, to = end - row * move;
+        if (isAcross) return from <= -least && to >= least;
         const isInside = (from >= margin && to <= points - margin) ||
           (from >= margin - points && to <= -margin);
-        return isInside && to - from >= LEAST_PASS + 4 * reach;
+        return isInside && to - from >= least;
       });
-    // rows move one way: where the first and the last pair are clear, so are those between
-    if (most < 1 || !isClear(1)) return 0;
+    // rows move one way: where the first and the last pair are right, so are those between
+    if (most < 1 || !isRight(1)) return 0;
     let low = 1, high = most;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (isClear(middle)) low = middle;
+      if (isRight(middle)) low = middle;
       else high = middle - 1;
     }
     return low;
-  }
-
-  /**
-   * Makes two rows, the second of which is `row`. Of the first only what is needed later is stored: the ends, for the
-   * neighbours, and what the second one's ends read.
-   */
-  makePair(row: number, first: Range, second: Range): void {
-    const { layout: { grid: [, , points] } } = this.#worker;
-    if (first.begin < 0 && first.end <= 0) {
-      return this.#makePiece(row, shift(first, points), shift(second, points));
-    }
-    if (Math.min(first.begin, second.begin) >= 0 && Math.max(first.end, second.end) <= points) {
-      return this.#makePiece(row, first, second);
-    }
-    // across the line's ends: both sides' first rows before any second one, which reads the pads
-    const { reach, edge } = this.#worker.line;
-    const width = Math.max(edge, 2 * reach);
-    const inner = {
-      begin: Math.max(first.begin + reach, second.begin),
-      end: Math.min(first.end - reach, second.end),
-    };
-    const low = { begin: reach, end: inner.end }, high = { begin: points + inner.begin, end: points - reach };
-    if (low.end - low.begin < LEAST_PASS || high.end - high.begin < LEAST_PASS) {
-      this.make(row - 1, first.begin, first.end);
-      return this.make(row, second.begin, second.end);
-    }
-    this.make(row - 1, first.begin, first.begin + width);
-    this.make(row - 1, first.end - width, first.end);
-    this.make(row - 1, -width, width);
-    this.#pass(row, low);
-    this.#pass(row, high);
-    this.make(row, second.begin, inner.begin);
-    this.make(row, inner.end, second.end);
-    this.make(row, -reach, reach);
-  }
-
-  #makePiece(row: number, first: Range, second: Range): void {
-    const { reach, edge } = this.#worker.line;
-    const width = Math.max(edge, 2 * reach);
-    const begin = Math.max(first.begin + reach, second.begin), end = Math.min(first.end - reach, second.end);
-    if (end - begin < LEAST_PASS) {
-      this.make(row - 1, first.begin, first.end);
-      return this.make(row, second.begin, second.end);
-    }
-    this.make(row - 1, first.begin, first.begin + width);
-    this.make(row - 1, first.end - width, first.end);
-    this.#pass(row, { begin, end });
-    this.make(row, second.begin, begin);
-    this.make(row, end, second.end);
-    this.#renewAt(row, begin, end);
-  }
-
-  #pass(row: number, { begin, end }: Range): void {
-    const { exports, line: { fields } } = this.#worker;
-    // the step from whose row the pair is made
-    const current = Math.floor((row - 2) / fields.length) % 2;
-    exports.pair!(this.#arrays[current], this.#arrays[1 - current], begin, end);
   }
 
   /** Renews the pads of all fields in both arrays. */
@@ -235,8 +178,4 @@ class RowMaker {
       cells[to] = cells[ends === "insulated" ? end - side * k : to - side * points];
     }
   }
-}
-
-function shift({ begin, end }: Range, points: number): Range {
-  return { begin: begin + points, end: end + points };
 }

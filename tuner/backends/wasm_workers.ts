@@ -205,7 +205,7 @@ export class CpuPool {
     const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, this.workers);
     const bytes = line === undefined
       ? writeWasm({ update, layout, boundaries })
-      : writeLine({ update, layout });
+      : writeLine({ update, layout, ends: line.ends });
     const module = await bytes.then(WebAssembly.compile).catch(
       (error) => {
         this.#regions.delete(region);
