@@ -81,6 +81,7 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--stencil ks --order 2", "Cannot use --order"],
     ["--stencil ks --grid 8x8x8", "a whole number >= 1 of points"],
     ["--stencil ks --grid 16", "wanted at least 32 points"],
+    ["--stencil ks --points 4", 'Cannot use --points: wanted one of 5, 3: found "4"'],
     ["--stencil ks --steps 0", "Cannot use --steps"],
     ["--steps 5", "Cannot use --steps: it belongs to --stencil heat-1d or ks"],
   ];

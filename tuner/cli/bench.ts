@@ -4,6 +4,7 @@
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { KS_POINTS } from "../../kernels/stencils/ks.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { C_COMPILER } from "../backends/native_loops.ts";
 import { CpuFailure, CpuPool } from "../backends/wasm_workers.ts";
@@ -39,6 +40,11 @@ const OPTIONS = {
     }), or points (default 2048, 4096, … 1048576)`,
   },
   workers: { type: "string", value: "N", default: "2", help: "workers to compare with one; 1 leaves it out" },
+  points: {
+    type: "string",
+    value: "N",
+    help: `ks: points of a sub-step: ${KS_POINTS.join(", ")} (default 5)`,
+  },
   steps: {
     type: "string",
     value: "N",
@@ -65,7 +71,7 @@ export async function run(args: string[]): Promise<number> {
     return EXIT.done;
   }
   if (options.stencil.some((name) => name !== "wave")) return await runLines(options);
-  const onlyLines = (["steps", "no-gpu", "no-cpu", "out"] as const).find((name) =>
+  const onlyLines = (["points", "steps", "no-gpu", "no-cpu", "out"] as const).find((name) =>
     options[name] !== undefined && options[name] !== false
   );
   if (onlyLines !== undefined) {
@@ -117,6 +123,11 @@ async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
       wanted: "a number above 0 and at most 3600",
       isRight: (s) => s > 0 && s <= 3600,
     }),
+    points: ifGiven(options.points, (text) =>
+      readNumber("points", text, {
+        wanted: `one of ${KS_POINTS.join(", ")}`,
+        isRight: (points) => (KS_POINTS as readonly number[]).includes(points),
+      })),
     steps: ifGiven(options.steps, (text) => whole("steps", text, 1, 1_000_000)),
   });
   if (options.out !== undefined) {

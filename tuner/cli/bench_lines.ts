@@ -37,6 +37,8 @@ export interface LineBenchRequest {
   readonly gpu: boolean;
   /** For each equation and length, on the GPU and on the CPU. */
   readonly timeNs: number;
+  /** Points of a sub-step, of equations that have several forms. @default {the equation's} */
+  readonly points?: number;
   /** Time steps of a run on the GPU. @default {16,384 rows} */
   readonly steps?: number;
 }
@@ -58,12 +60,12 @@ export function lineEquations(): string[] {
 
 /** Measures all lengths of all equations, the GPU first. */
 export async function benchLines(
-  { stencils, lengths, workers, gpu: wantsGpu, timeNs, steps }: LineBenchRequest,
+  { stencils, lengths, workers, gpu: wantsGpu, timeNs, points: form, steps }: LineBenchRequest,
 ): Promise<LineBench> {
   const device = await detectDevice();
   const all = stencils.map((name): Stencil => {
     const { variant, create } = EQUATIONS.find((equation) => equation.name === name)!;
-    return create(variant?.default ?? 0);
+    return create(variant === undefined ? 0 : form ?? variant.default);
   });
   const gpu: SweptComparison[] = [], cpu: CpuSweptComparison[] = [];
   using opened = wantsGpu ? await GpuDevice.open() : undefined;
@@ -109,7 +111,7 @@ export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false)
       "threads × points",
     ];
     sections.push(
-      `${name} on ${device.gpu?.description ?? "no GPU"}, time a step, f32`,
+      `${nameOf(own[0])} on ${device.gpu?.description ?? "no GPU"}, time a step, f32`,
       table([header, ...own.map(gpuRow)]),
     );
     const failed = own.flatMap(({ points, failed }) => failed.map((one) => `${points} points: ${one}`));
@@ -119,7 +121,7 @@ export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false)
     const own = cpu.filter(({ stencil }) => stencil === name);
     const header = ["points", "classic", "swept", "over classic", "points a node"];
     sections.push(
-      `${name} on ${device.cpu.model}, ${own[0].workers} workers, time a step, f32`,
+      `${nameOf(own[0])} on ${device.cpu.model}, ${own[0].workers} workers, time a step, f32`,
       table([header, ...own.map(cpuRow)]),
       own.every(({ sameBits }) => sameBits)
         ? "All ways gave the same line, bit for bit."
@@ -129,6 +131,11 @@ export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false)
     );
   }
   return sections.join("\n\n");
+}
+
+/** As `ks, points 5`. */
+function nameOf({ stencil, variant }: Pick<SweptComparison, "stencil" | "variant">): string {
+  return [stencil, ...Object.entries(variant).map(([name, value]) => `${name} ${value}`)].join(", ");
 }
 
 function gpuRow({ points, launchNs, rates }: SweptComparison): string[] {
