@@ -61,7 +61,7 @@ Deno.test("the results are tables, for people and for Markdown", () => {
   assertEquals(markdown[0], "heat-1d on Some GPU, time a step, f32");
   assertEquals(
     markdown[4],
-    "| 2,048 | 2.00 µs | 2.05 µs | 64 × 1 | 250 ns | 8.2× | 512 × 1 | 80.0 ns | 26× | 79.0 ns to 81.0 ns | 64 × 8 |",
+    "| 2,048 | 2.00 µs | 2.05 µs | 64 × 1 | 250 ns | 8.2× | 512 × 1 × 256 | 80.0 ns | 26× | 79.0 ns to 81.0 ns | 64 × 8 × 256 |",
   );
   assertEquals(markdown[10], "| 2,048 | 300 ns | 150 ns | 2.0× | 1,024 |");
   assertStringIncludes(renderLines(FOUND), "All ways gave the same line, bit for bit.");

@@ -104,11 +104,11 @@ export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false)
       "threads × points",
       "swept",
       "over classic",
-      "threads × points",
+      "threads × points × steps",
       "swept-register",
       "over classic",
       "95%",
-      "threads × points",
+      "threads × points × steps",
     ];
     sections.push(
       `${nameOf(own[0])} on ${device.gpu?.description ?? "no GPU"}, time a step, f32`,
@@ -142,7 +142,8 @@ function gpuRow({ points, launchNs, rates }: SweptComparison): string[] {
   const best = (name: string): SweptComparison["rates"][number] | undefined =>
     rates.filter(({ traversal }) => traversal === name).sort((a, b) => a.stepNs - b.stepNs)[0];
   const shape = (rate: LineRate | undefined): string =>
-    rate === undefined ? "–" : `${rate.parameters.threads} × ${rate.parameters.points}`;
+    rate === undefined ? "–" : ["threads", "points", "steps"].map((name) => rate.parameters[name])
+      .filter((value) => value !== undefined).join(" × ");
   const time = (rate: LineRate | undefined): string => rate === undefined ? "–" : formatDuration(rate.stepNs);
   const factor = (rate: LineRate | undefined): string =>
     rate === undefined ? "–" : formatFactor(rate.overClassic);
