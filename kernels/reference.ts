@@ -5,7 +5,7 @@
  */
 import { fold, type Tap } from "./expression.ts";
 import { planesOf, type Update } from "./update.ts";
-import { type Boundary, cellsOf, type Grid, periodicAxes } from "./stencils/stencil.ts";
+import { type Boundary, cellsOf, type Grid, mirrored, periodicAxes } from "./stencils/stencil.ts";
 
 /**
  * The two newest time levels, dense (no pads): x slowest, then the planes (fields, then materials), y, and z
@@ -75,6 +75,7 @@ export function runReference<T extends Float32Array | Float64Array>(
   let x = 0, y = 0, z = 0, signal = 0;
   const read = ({ offset: [dx, dy, dz], ago, plane }: Tap) => (): number => {
     let i = x + dx, j = y + dy, k = z + dz;
+    if (boundary === "insulated") i = mirrored(i, nx), j = mirrored(j, ny), k = mirrored(k, nz);
     if (periodicX) i = wrap(i, nx);
     if (periodicY) j = wrap(j, ny);
     if (periodicZ) k = wrap(k, nz);

@@ -10,6 +10,14 @@ import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
 export const DEFAULT_STEPS = 96;
 
+/** Time steps of a run in one dimension: several diamonds of the largest nodes, whose last must be clipped. */
+const LINE_STEPS = 2048;
+
+/** Time steps of a run where none are given. */
+export function defaultSteps({ dimensions }: Stencil): number {
+  return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
+}
+
 /** What the default grid depends on. */
 export interface GridOptions {
   /** The GPU's limits; undefined where the CPU computes alone. */
@@ -23,9 +31,13 @@ export interface GridOptions {
 /**
  * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is
  * long, since torres side by side are what fills a GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
- * the rest of what one buffer binding holds, pads included.
+ * the rest of what one buffer binding holds, pads included. A line has the 2²⁰ points with which the paper on the swept
+ * rule ends, of which a CPU gets 2¹⁴.
  */
 export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
+  if (stencil.dimensions === 1) {
+    return [1, 1, limits === undefined || isFallback ? 2 ** 14 : 2 ** (20 - halvings)];
+  }
   const planes = planesOf(stencil.update);
   /** As many slices as keep the memory of several fields within bounds. */
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);

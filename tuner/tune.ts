@@ -18,7 +18,8 @@ import { makeReference, type Reference } from "./backends/reference.ts";
 import { prepare } from "./backends/runners.ts";
 import { CpuPool } from "./backends/wasm_workers.ts";
 import type { Configuration, Failure, Measurement } from "./configuration.ts";
-import { DEFAULT_STEPS, defaultGrid } from "./default_problem.ts";
+import { cpuConfigurations } from "./cpu_configurations.ts";
+import { defaultGrid, defaultSteps } from "./default_problem.ts";
 import type { DeviceDescription } from "./device.ts";
 import { DeviceError } from "./device_error.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
@@ -37,7 +38,7 @@ export interface TuneRequest {
   /** @default {undefined} one that fits the device */
   readonly grid?: Grid;
   readonly boundary: Boundary;
-  /** @default {DEFAULT_STEPS} */
+  /** @default {defaultSteps(stencil)} */
   readonly steps?: number;
   /** The GPU's traversals to try; what fits only the CPU is tried wherever the CPU takes part. */
   readonly traversals: readonly Traversal[];
@@ -214,7 +215,7 @@ class TuningRun implements Disposable {
     for (let halvings = 0;; halvings++) {
       const grid = request.grid ??
         defaultGrid(request.stencil, { limits: this.#gpu?.limits, isFallback, halvings });
-      const { stencil, boundary, steps = DEFAULT_STEPS } = request;
+      const { stencil, boundary, steps = defaultSteps(stencil) } = request;
       this.#problem = { stencil, grid, boundary, steps };
       try {
         this.#reference = await makeReference({
@@ -314,7 +315,6 @@ class TuningRun implements Disposable {
     }
     if (signal.aborted) return { message: "interrupted before the CPU was measured" };
     onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: this.best?.cellsPerSecond });
-    const [slices] = this.#problem.grid;
     try {
       const probed = await probeCpu(this.#pool, this.#problem);
       const runNs = updatesOf(this.#problem) / probed * 1e9;
@@ -333,16 +333,19 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       return { message: `not measured: ${error.reason}: ${error.message}` };
     }
-    const evaluation = await this.#evaluate({
-      traversal: "stepwise",
-      parameters: {},
-      share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers },
-    });
-    if ("failure" in evaluation) {
-      return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
+    const measurements: Measurement[] = [];
+    let message = "";
+    for (const configuration of cpuConfigurations(this.#problem, cpuWorkers)) {
+      // one is measured whatever the time
+      if (measurements.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
+      const evaluation = await this.#evaluate(configuration);
+      if ("measurement" in evaluation) measurements.push(evaluation.measurement);
+      else message ||= `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}`;
     }
-    const { measurement } = evaluation;
-    return { measurement, cellsPerSecond: measurement.cellsPerSecond };
+    const measurement = fastest(measurements);
+    return measurement === undefined
+      ? { message }
+      : { measurement, cellsPerSecond: measurement.cellsPerSecond };
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
@@ -356,6 +359,7 @@ class TuningRun implements Disposable {
     });
     if (this.#pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
     if (this.#gpu === undefined) return none("the CPU computes alone: there is no GPU");
+    if (this.#problem.grid[0] < 2) return none("none: a grid of one slice cannot be shared");
     if (this.best === undefined) return none("no configuration of the GPU verified");
     if (signal.aborted) return none("interrupted before the balance");
     const result = await balanceOnDevices({

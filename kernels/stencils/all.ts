@@ -6,6 +6,8 @@
 import { elastic, ELASTIC_LIMIT, MEDIA } from "./elastic.ts";
 import { fourierLimit, heat, HEAT_DELTAS } from "./heat.ts";
 import { DEFAULT_RULE, life, readRule, RULE_FORMAT } from "./life.ts";
+import { FOURIER_LIMIT_1D, heat1d } from "./heat_1d.ts";
+import { ks, KS_POINTS, ksTimeStepLimit } from "./ks.ts";
 import type { Stencil } from "./stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "./wave.ts";
 
@@ -18,10 +20,10 @@ export interface Equation {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /** What distinguishes its stencils. */
-  readonly variant: {
+  /** What distinguishes its stencils; undefined where there is only one. */
+  readonly variant?: {
     /** The option that takes it. */
-    readonly name: "order" | "delta" | "rule" | "medium";
+    readonly name: "order" | "delta" | "rule" | "medium" | "points";
     /** What the option takes, in a word. */
     readonly placeholder: string;
     /** One line for people. */
@@ -34,18 +36,20 @@ export interface Equation {
   };
   /** Its time step, without dimensions; undefined where it has none to choose. */
   readonly timeStep?: {
-    readonly name: "courant" | "fourier";
+    readonly name: "courant" | "fourier" | "dt";
     /** What it is made of, as `cΔt/h`. */
     readonly formula: string;
     /** Largest stable value. */
-    limit(variant: VariantValue): number;
+    limit(variant: VariantValue | undefined): number;
   };
   /** The stencil of a variant; the time step is 0.9 of its limit where none is given. */
-  create(variant: VariantValue, timeStep?: number): Stencil;
+  create(variant: VariantValue | undefined, timeStep?: number): Stencil;
 }
 
 /** A variant that is one of a few values. */
-function oneOf<T extends VariantValue>(values: readonly T[]): Pick<Equation["variant"], "wanted" | "read"> {
+function oneOf<T extends VariantValue>(
+  values: readonly T[],
+): Pick<NonNullable<Equation["variant"]>, "wanted" | "read"> {
   return {
     wanted: `one of ${values.join(", ")}`,
     read: (text) => values.find((value) => `${value}` === text),
@@ -93,5 +97,24 @@ export const EQUATIONS: readonly Equation[] = [
     },
     timeStep: { name: "courant", formula: "V_pΔt/h", limit: () => ELASTIC_LIMIT },
     create: (medium, courant) => elastic({ medium: MEDIA.find((name) => name === medium), courant }),
+  },
+  {
+    name: "heat-1d",
+    title: "heat conduction in a rod",
+    timeStep: { name: "fourier", formula: "αΔt/Δx²", limit: () => FOURIER_LIMIT_1D },
+    create: (_, fourier) => heat1d({ fourier }),
+  },
+  {
+    name: "ks",
+    title: "Kuramoto-Sivashinsky equation",
+    variant: {
+      name: "points",
+      placeholder: "N",
+      title: "points of a sub-step",
+      default: 5,
+      ...oneOf(KS_POINTS),
+    },
+    timeStep: { name: "dt", formula: "Δt for Δx = 0.5", limit: () => ksTimeStepLimit() },
+    create: (points, timeStep) => ks(Number(points), { timeStep }),
   },
 ];

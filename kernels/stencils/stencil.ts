@@ -13,16 +13,26 @@ export type Grid = readonly [x: number, y: number, z: number];
 /**
  * What lies around the grid. `zero`: cells fixed at zero that are not the grid's own (the frame). `periodic`:
  * the grid itself again, in all three axes. `periodic-yz`: zero along x, periodic along y and z; it is what a
- * share of a periodic grid has, whose ends along x are ghost zones.
+ * share of a periodic grid has, whose ends along x are ghost zones. `insulated`: the grid mirrored about its
+ * outermost cells, so that cell −k has the value of cell k, and n − 1 + k that of n − 1 − k.
  */
-export type Boundary = "zero" | "periodic" | "periodic-yz";
+export type Boundary = "zero" | "periodic" | "periodic-yz" | "insulated";
 
-/** Names of the boundaries that a problem can be given, the default first. */
+/** Names of the boundaries that a problem in three dimensions can be given, the default first. */
 export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic"];
 
 /** Whether the boundary is periodic along x, y, z. */
 export function periodicAxes(boundary: Boundary): readonly [x: boolean, y: boolean, z: boolean] {
-  return [boundary === "periodic", boundary !== "zero", boundary !== "zero"];
+  const isPeriodic = boundary === "periodic";
+  const alongYZ = isPeriodic || boundary === "periodic-yz";
+  return [isPeriodic, alongYZ, alongYZ];
+}
+
+/** The cell 0 ≤ i < n that stands for cell i of an endless axis, mirrored about cells 0 and n − 1. */
+export function mirrored(i: number, n: number): number {
+  const period = Math.max(1, 2 * (n - 1));
+  const folded = ((i % period) + period) % period;
+  return Math.min(folded, period - folded) % n;
 }
 
 /** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */
@@ -41,6 +51,16 @@ export interface Stencil {
   readonly title: string;
   /** A full step of all fields. */
   readonly update: Update;
+  /**
+   * Axes that it is made for: an equation in one dimension lives on grids of 1×1×N cells.
+   * @default {3}
+   */
+  readonly dimensions?: 1 | 3;
+  /**
+   * Boundaries that it can be given, the default first.
+   * @default {BOUNDARIES}
+   */
+  readonly boundaries?: readonly Boundary[];
   /**
    * What a run starts from when it is tuned.
    * @default {"noise"}

@@ -3,13 +3,25 @@
  *
  * @module
  */
+import { classic } from "./classic.ts";
 import { diamondTorre } from "./diamond_torre.ts";
+import { hybrid } from "./hybrid.ts";
 import { marching } from "./marching.ts";
 import { stepwise } from "./stepwise.ts";
+import { swept } from "./swept.ts";
+import { sweptRegister } from "./swept_register.ts";
 import type { Traversal } from "./traversal.ts";
 
 /** All traversals, the baseline first. */
-export const TRAVERSALS: readonly Traversal[] = [stepwise, marching, diamondTorre];
+export const TRAVERSALS: readonly Traversal[] = [
+  stepwise,
+  marching,
+  diamondTorre,
+  classic,
+  swept,
+  sweptRegister,
+  hybrid,
+];
 
 /**
  * The traversal of that name.

@@ -63,6 +63,14 @@ export interface Shader {
   readonly code: string;
 }
 
+/** Work of the host beside a dispatch. Places are indices into the array of binding 1. */
+export interface HostTask {
+  /** What it needs, as the dispatches before have left it. */
+  readonly reads: readonly { readonly at: number; readonly count: number }[];
+  /** What the dispatches after this one find, from what was read, in its order. */
+  compute(values: readonly Float32Array[]): readonly { readonly at: number; readonly values: Float32Array }[];
+}
+
 /** One dispatch of a plan. */
 export interface Dispatch {
   /** Index into the plan's shaders. */
@@ -72,6 +80,8 @@ export interface Dispatch {
   readonly flipped: boolean;
   /** i32 values of the uniforms, at most 64. */
   readonly uniforms: readonly number[];
+  /** What the host does at the same time; the dispatch neither reads nor writes what it writes. */
+  readonly host?: HostTask;
 }
 
 /** What a GPU runs for a configuration. */
@@ -80,6 +90,8 @@ export interface GpuPlan {
   /** Where the cells lie in each of the two arrays. */
   readonly layout: Layout;
   readonly shaders: readonly Shader[];
+  /** Whether the host works beside any dispatch. @default {false} */
+  readonly usesHost?: boolean;
   /**
    * The dispatches that advance the field by `steps` from time step `start`. F(t) lies in the array of even
    * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one
@@ -93,6 +105,8 @@ export interface Traversal {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
+  /** 1: for problems in one dimension only, and not offered for others. @default {any} */
+  readonly dimensions?: 1;
   /** Why it cannot run the problem with any parameters; undefined where it can. */
   refuse(problem: Problem): string | undefined;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

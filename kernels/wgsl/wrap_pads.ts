@@ -1,5 +1,6 @@
 /**
- * Periodic boundaries: after each step the pads receive the opposite side of the grid.
+ * Periodic and insulated boundaries: after each step the pads receive the opposite side of the grid, or the grid
+ * mirrored about its outermost cells.
  *
  * @module
  */
@@ -12,11 +13,12 @@ import { wgsl } from "./template.ts";
 
 const THREADS = 256;
 
-/** Widths of the pads to renew along x, y, z: the reach of a step where the boundary is periodic. */
+/** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
 function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
   const { x, y, z } = stepReach(stencil.update);
   const periodic = periodicAxes(boundary);
-  return [x, y, z].map((reach, axis) => periodic[axis] ? reach : 0) as [number, number, number];
+  const isImage = (axis: number): boolean => boundary === "insulated" || periodic[axis];
+  return [x, y, z].map((reach, axis) => isImage(axis) ? reach : 0) as [number, number, number];
 }
 
 /** Pad cells of a plane in the three slabs: x pads in full, y pads between them, z pads between those. */
@@ -32,14 +34,26 @@ export function wrapWorkgroups(problem: Problem): [number, number, number] {
   return linearWorkgroups(planesOf(problem.stencil.update) * perPlane, THREADS);
 }
 
+/** The cell that cell i of an axis without end is an image of, mirrored about cells 0 and n − 1. */
+const MIRRORED = wgsl`
+  fn mirrored(i: i32, n: i32) -> i32 {
+    let period = max(1, 2 * (n - 1));
+    let folded = wrapped(i, period);
+    return min(folded, period - folded) % n;
+  }
+`;
+
 /** The shader that fills the pads of the newest level: one thread a pad cell, edges and corners too. */
 export function declareWrap(problem: Problem, layout: Layout): Shader {
   const [wx, wy, wz] = wrapWidths(problem);
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
   const planes = planesOf(problem.stencil.update);
+  const isMirrored = problem.boundary === "insulated", image = isMirrored ? "mirrored" : "wrapped";
   const code = wgsl`
-    // Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
+    // Fills the pads with ${
+    isMirrored ? "the grid mirrored" : "the opposite side of the grid"
+  }; grids thinner than the pads repeat.
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
@@ -47,6 +61,7 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
     fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+    ${isMirrored ? MIRRORED : ""}
 
     @compute @workgroup_size(${THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -72,8 +87,8 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
         return;
       }
       let to = ORIGIN${planes === 1 ? "" : " + plane"} + cell.x * SLICE + cell.y * PITCH + cell.z;
-      let source = to + (wrapped(cell.x, NX) - cell.x) * SLICE + (wrapped(cell.y, NY) - cell.y) * PITCH +
-        wrapped(cell.z, NZ) - cell.z;
+      let source = to + (${image}(cell.x, NX) - cell.x) * SLICE + (${image}(cell.y, NY) - cell.y) * PITCH +
+        ${image}(cell.z, NZ) - cell.z;
       now[to] = now[source];
     }
   `;

@@ -83,8 +83,13 @@ testOnGpu("workgroups beyond the device's limits fail, and are infeasible before
   const shape = { threadsZ: most, threadsY: 2, threadsX: 1 };
   assertStringIncludes(stepwise.infeasible(PROBLEM, shape, gpu.limits)!, "maxComputeInvocationsPerWorkgroup");
   // Deno 2.9.6 does not check the size of workgroup memory: only this stands before undefined behaviour
-  const tile = { threadsZ: bytes / 16, threadsY: 1, pieces: 1 };
-  const limits = { ...gpu.limits, maxComputeInvocationsPerWorkgroup: bytes, maxComputeWorkgroupSizeX: bytes };
+  const tile = { zPerThread: 4, threadsZ: 8, threadsY: 200, pieces: 1, tile: 1 };
+  const limits = {
+    ...gpu.limits,
+    maxComputeInvocationsPerWorkgroup: 2048,
+    maxComputeWorkgroupSizeY: 2048,
+    maxComputeWorkgroupStorageSize: Math.min(bytes, 49152),
+  };
   assertStringIncludes(marching.infeasible(PROBLEM, tile, limits)!, "maxComputeWorkgroupStorageSize");
   await assertUsable(gpu);
 });

@@ -117,10 +117,9 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--courant NaN", 'found "NaN"'],
     ["--boundary open", 'wanted one of zero, periodic: found "open"'],
     [
-      "--stencil ks",
-      "Cannot use --stencil ks: it is not available yet: wanted one of wave, heat, life, elastic",
+      "--rule 5/2-7",
+      "Cannot use --rule with --stencil wave: it belongs to life",
     ],
-    ["--rule 5/2-7", "Cannot use --rule with --stencil wave: it belongs to life"],
     ["--stencil life --rule 5/7-2", "wanted BORN/SURVIVES, numbers or ranges"],
     ["--stencil life --courant 0.1", "it belongs to wave and elastic"],
     [
@@ -128,12 +127,24 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
       'Cannot use --medium: wanted one of scattered, uniform: found "rock"',
     ],
     ["--stencil elastic --courant 0.5", "at most 0.494872, the stability limit of medium scattered"],
-    ["--stencil maxwell", 'Cannot use --stencil: wanted one of wave, heat, life, elastic: found "maxwell"'],
+    [
+      "--stencil maxwell",
+      'Cannot use --stencil: wanted one of wave, heat, life, elastic, heat-1d, ks: found "maxwell"',
+    ],
     ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
     ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],
     ["--stencil heat --delta 5", 'Cannot use --delta: wanted one of 1, 2, 3, 4: found "5"'],
     ["--stencil heat --fourier 0.2", "at most 0.166667, the stability limit of delta 1"],
     ["--fourier 0.1", "Cannot use --fourier with --stencil wave"],
+    ["--stencil ks --fourier 0.1", "Cannot use --fourier with --stencil ks: it belongs to heat"],
+    ["--stencil heat-1d --fourier 0.6", "at most 0.500000, the stability limit: found"],
+    ["--stencil heat-1d --points 3", "Cannot use --points with --stencil heat-1d: it belongs to ks"],
+    ["--stencil ks --points 4", 'Cannot use --points: wanted one of 5, 3: found "4"'],
+    ["--stencil ks --boundary insulated", 'Cannot use --boundary: wanted periodic: found "insulated"'],
+    ["--stencil heat-1d --boundary zero", 'wanted one of insulated, periodic: found "zero"'],
+    ["--stencil ks --grid 2x2x64", 'wanted a whole number >= 1 of points, as 65536: found "2x2x64"'],
+    ["--stencil ks --grid 0", 'found "0"'],
+    ["--grid 4096", "wanted XxYxZ"],
     ["--traversal swept", 'wanted one of stepwise, marching, diamond-torre: found "swept"'],
     ["--strategy genetic", 'wanted one of exhaustive, random: found "genetic"'],
     ["--cpu-workers 2.5", 'found "2.5"'],
@@ -163,6 +174,24 @@ Deno.test("heat has its own variant and time step", () => {
   assertEquals(parse("--stencil=heat").variant, 1);
 });
 
+Deno.test("equations in one dimension take points, their own boundaries, and share the Fourier number", () => {
+  const rod = parse("--stencil", "heat-1d", "--grid", "4096", "--fourier", "0.4");
+  assertEquals([rod.grid, rod.boundary, rod.variant, rod.timeStep], [
+    [1, 1, 4096],
+    "insulated",
+    undefined,
+    0.4,
+  ]);
+  assertEquals(parse("--stencil=heat-1d", "--boundary", "periodic").boundary, "periodic");
+  const field = parse("--stencil", "ks", "--grid", "1x1x2048", "--points", "3", "--dt", "0.005");
+  assertEquals([field.grid, field.boundary, field.variant, field.timeStep], [
+    [1, 1, 2048],
+    "periodic",
+    3,
+    0.005,
+  ]);
+});
+
 Deno.test("help lists every option with its default, and nothing that is not there yet", () => {
   const request = parseTuneOptions(["--help"], CHOICES);
   assert("help" in request);
@@ -174,6 +203,8 @@ Deno.test("help lists every option with its default, and nothing that is not the
     "fourier",
     "rule",
     "medium",
+    "points",
+    "dt",
     "grid",
     "boundary",
     "steps",
@@ -195,7 +226,7 @@ Deno.test("help lists every option with its default, and nothing that is not the
   ) {
     assertStringIncludes(request.help, shown);
   }
-  for (const later of ["heat-1d", "--resume"]) {
+  for (const later of ["maxwell", "--resume"]) {
     assert(!request.help.includes(later), later);
   }
   assert(request.help.split("\n").every((line) => line.length <= 120));

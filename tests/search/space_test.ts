@@ -1,11 +1,13 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
+import { ks } from "../../kernels/stencils/ks.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { defaultGrid } from "../../tuner/default_problem.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import { defaultGrid, defaultSteps } from "../../tuner/default_problem.ts";
 import { seededRandom } from "../../tuner/search/seeded_random.ts";
 import { type Candidate, combine, enumerateSpace } from "../../tuner/search/space.ts";
 
@@ -27,7 +29,10 @@ function problemOf(order: number, change: Partial<Problem> = {}): Problem {
   return { stencil, grid, boundary: "zero", steps: 96, ...change };
 }
 
-const spaceOf = (problem: Problem, traversals = TRAVERSALS) =>
+/** Those that are offered for grids in three dimensions. */
+const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions }) => dimensions === undefined);
+
+const spaceOf = (problem: Problem, traversals = IN_SPACE) =>
   enumerateSpace(problem, { traversals, limits: H100, device: { copyBytesPerSecond: 2995e9 } });
 
 const nameOf = ({ traversal, parameters }: Candidate): string =>
@@ -62,8 +67,8 @@ Deno.test("the best predicted of every traversal come first, then all by predict
     const { candidates } = spaceOf(problemOf(order));
     const first = candidates.slice(0, 12);
     const names = first.map(({ traversal }) => traversal.name);
-    assertEquals(names.slice(0, 3), TRAVERSALS.map(({ name }) => name));
-    for (const { name } of TRAVERSALS) {
+    assertEquals(names.slice(0, 3), IN_SPACE.map(({ name }) => name));
+    for (const { name } of IN_SPACE) {
       const best = (from: readonly Candidate[]): number =>
         Math.max(...from.filter((one) => one.traversal.name === name).map(({ predicted }) => predicted));
       assertEquals(names.filter((one) => one === name).length, 4);
@@ -123,7 +128,7 @@ for (const order of WAVE_ORDERS) {
     for (const problem of problems) {
       const { grid } = problem;
       const { candidates } = spaceOf(problem);
-      const sample = TRAVERSALS.flatMap(({ name }) => {
+      const sample = IN_SPACE.flatMap(({ name }) => {
         const all = candidates.filter(({ traversal }) => traversal.name === name);
         return all.length === 0 ? [] : Array.from({ length: 6 }, () => all[Math.floor(draw() * all.length)]);
       });
@@ -159,4 +164,30 @@ Deno.test("ways to write one shape take turns with the next best shapes", () => 
     ),
   );
   assert(shapes.size >= 4, `${shapes.size} shapes among the first 12`);
+});
+
+Deno.test("a line's space has every way to sweep it, all feasible, and names what no node fits", () => {
+  for (const [stencil, points] of [[heat1d(), 2048], [ks(5), 3 * 2048], [ks(3), 2 ** 20]] as const) {
+    const problem: Problem = {
+      stencil,
+      grid: [1, 1, points],
+      boundary: stencil.boundaries![0],
+      steps: defaultSteps(stencil),
+    };
+    const { candidates, infeasible } = spaceOf(problem, TRAVERSALS);
+    for (const name of ["classic", "swept", "swept-register", "hybrid"]) {
+      const own = candidates.filter(({ traversal }) => traversal.name === name);
+      assert(own.length > 0, `${stencil.title}: ${name}`);
+      for (const { traversal, parameters, predicted } of own) {
+        assertEquals(traversal.infeasible(problem, parameters, H100), undefined);
+        assert(predicted > 0 && Number.isFinite(predicted));
+      }
+    }
+    assert(infeasible.some(({ traversal, count }) => traversal === "swept" && count > 0));
+  }
+  const odd: Problem = { stencil: heat1d(), grid: [1, 1, 1009], boundary: "insulated", steps: 10 };
+  const names = new Set(spaceOf(odd, TRAVERSALS).candidates.map(({ traversal }) => traversal.name));
+  assert(names.has("classic") && !names.has("swept") && !names.has("swept-register"));
+  assertEquals(defaultGrid(heat1d(), { limits: H100, isFallback: false }), [1, 1, 2 ** 20]);
+  assertEquals(defaultGrid(ks(5), { limits: undefined, isFallback: false }), [1, 1, 2 ** 14]);
 });

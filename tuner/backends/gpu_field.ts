@@ -227,6 +227,11 @@ export class GpuField implements Disposable {
     for (let i = 0; i < repetitions; i++) {
       dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
     }
+    if (this.usesHost) {
+      const elapsedNs = await this.#runWithHost(dispatches);
+      this.#step += steps * repetitions;
+      return elapsedNs;
+    }
     let elapsedNs = 0;
     for (let done = 0; done < dispatches.length;) {
       const part = dispatches.slice(done, done + this.#submissionSize(dispatches.length));
@@ -238,6 +243,70 @@ export class GpuField implements Disposable {
     }
     this.#step += steps * repetitions;
     return elapsedNs;
+  }
+
+  /** Whether the host computes a part: then times are the host's. */
+  get usesHost(): boolean {
+    return this.plan.usesHost ?? false;
+  }
+
+  /**
+   * Runs dispatches beside some of which the host works: it waits for what it reads, no longer, so that it computes
+   * while the device does.
+   *
+   * @returns nanoseconds from beginning to end, host's clock
+   */
+  async #runWithHost(dispatches: readonly Dispatch[]): Promise<number> {
+    const gpu = this.#gpu, started = performance.now();
+    const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
+    let waiting: Dispatch[] = [];
+    for (const dispatch of dispatches) {
+      const { host, flipped } = dispatch;
+      if (host === undefined) {
+        waiting.push(dispatch);
+        continue;
+      }
+      const array = this.#arrays[flipped ? 0 : 1];
+      const bytes = 4 * host.reads.reduce((sum, { count }) => sum + count, 0);
+      const staged = await gpu.buffer(bytes, usage, "what the host reads");
+      try {
+        const { passes, record } = await this.#record(waiting);
+        const reading = await gpu.submit({
+          passes,
+          outgoing: [staged],
+          record: (encoder, timestamps) => {
+            record(encoder, timestamps);
+            let offset = 0;
+            for (const { at, count } of host.reads) {
+              encoder.copyBufferToBuffer(array, 4 * at, staged, offset, 4 * count);
+              offset += 4 * count;
+            }
+          },
+        });
+        const beside = await this.#record([dispatch]);
+        const computing = await gpu.submit(beside);
+        await reading.finish();
+        const values = new Float32Array(staged.getMappedRange());
+        let first = 0;
+        const inputs = host.reads.map(({ count }) => values.slice(first, first += count));
+        for (const { at, values } of host.compute(inputs)) {
+          if (values.length > 0) gpu.device.queue.writeBuffer(array, 4 * at, new Float32Array(values));
+        }
+        await computing.finish();
+      } finally {
+        staged.destroy();
+      }
+      waiting = [];
+    }
+    const { passes, record } = await this.#record(waiting);
+    await gpu.timed({
+      passes: passes + 1,
+      record: (encoder, timestamps) => {
+        record(encoder, timestamps);
+        encoder.beginComputePass(timestamps()).end(); // waits for the host's last values too
+      },
+    });
+    return (performance.now() - started) * 1e6;
   }
 
   /**

@@ -75,7 +75,8 @@ class FieldRunner implements Runner {
     this.#field = field;
     this.#reference = reference;
     // the workers' clock is as good as a device's
-    this.clock = this.#isShared || (configuration.share.gpuSlices > 0 && !hasGpuClock) ? "host" : "device";
+    const gpuTellsNoTime = configuration.share.gpuSlices > 0 && (!hasGpuClock || this.#field.usesHost);
+    this.clock = this.#isShared || gpuTellsNoTime ? "host" : "device";
   }
 
   async initialise(): Promise<void> {

@@ -175,6 +175,11 @@ export class SharedField implements Disposable {
     return cells;
   }
 
+  /** Whether the host computes a part of the GPU's share. */
+  get usesHost(): boolean {
+    return this.#shares.gpu?.field.usesHost ?? false;
+  }
+
   /** The CPU's field and its own slices in it; undefined where the CPU has none. */
   get cpuShare(): CpuPart | undefined {
     return this.#shares.cpu;

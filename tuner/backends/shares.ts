@@ -133,7 +133,7 @@ interface GhostZones {
 
 async function makeCpuPart(
   { grid: [, ny, nz], boundary, stencil }: Problem,
-  { cpuPool, configuration: { share: { cpuSlices, gpuSlices } } }: ShareOptions,
+  { cpuPool, configuration: { traversal, parameters, share: { cpuSlices, gpuSlices } } }: ShareOptions,
   { before, after }: GhostZones,
 ): Promise<CpuPart> {
   const { x, y, z } = reachOf(stencil.update);
@@ -143,8 +143,12 @@ async function makeCpuPart(
   });
   const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
   const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
-  const boundaries = [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
-  const source = { update: stencil.update, layout, boundary: boundaries };
+  const boundaries = boundary === "insulated"
+    ? boundary
+    : [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
+  // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
+  const nodePoints = gpuSlices === 0 && traversal === "swept" ? parameters.points : 0;
+  const source = { update: stencil.update, layout, boundary: boundaries, nodePoints };
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof CpuFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });

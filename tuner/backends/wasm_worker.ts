@@ -8,8 +8,11 @@ import { type InitialField, initialRow } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import type { Update } from "../../kernels/update.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
+import type { LineExports } from "../../kernels/wasm/write_line.ts";
 import { Barrier } from "./barrier.ts";
 import { type Box, padRows, type PadSource, shareRows, stripsOf } from "./boxes.ts";
+
+import { type LineLoad, runLine } from "./line_worker.ts";
 
 /** Byte offsets of the arrays that hold F at even and at odd steps after the load. */
 export type ArrayPair = readonly [number, number];
@@ -32,6 +35,8 @@ export interface LoadCommand extends PadSource {
   readonly planes: Pick<Update, "fields" | "materials">;
   /** Cells along x that each sub-step reaches. */
   readonly substepReach: readonly number[];
+  /** Of a line; undefined for any other grid. */
+  readonly line?: LineLoad;
 }
 
 /** Sets both time levels to initial values. */
@@ -144,6 +149,13 @@ class CpuWorker {
   }
 
   #run({ load, exports }: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
+    const { layout, line } = load;
+    if (line !== undefined) {
+      const { memory, part, parts } = this.#start;
+      const meet = (): void => this.#barrier.wait();
+      const rows = exports as unknown as LineExports;
+      return runLine({ layout, line, exports: rows, memory, part, parts, meet }, { steps, arrays });
+    }
     const [nx, ny] = load.layout.grid;
     let [current, next] = arrays;
     if (load.boundaries.includes("periodic")) {

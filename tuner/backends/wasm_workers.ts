@@ -11,7 +11,9 @@ import { reachOf, stepReach, type Update } from "../../kernels/update.ts";
 import type { AxisBoundaries } from "../../kernels/wasm/wasm_source.ts";
 import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
+import { writeLine } from "../../kernels/wasm/write_line.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
+import { lineLoad } from "./line_load.ts";
 import type { ArrayPair, Command, Reply } from "./wasm_worker.ts";
 
 /** Bytes of a WebAssembly page, and of the largest 32-bit memory. */
@@ -57,6 +59,11 @@ export interface CpuProblem {
   readonly layout: Layout;
   /** One for all axes, or each its own: the CPU's share of a periodic grid is `zero` along x. */
   readonly boundary: Boundary | AxisBoundaries;
+  /**
+   * Of a line of 1×1×N points: about how many of them a node of the swept rule has.
+   * @default {0} classic: the workers meet after every sub-step
+   */
+  readonly nodePoints?: number;
 }
 
 /** Options of {@linkcode CpuField.setInitial}. */
@@ -190,12 +197,16 @@ export class CpuPool {
    * @throws {RangeError} when the update cannot be written for the layout
    * @throws {CpuFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
    */
-  async load({ update, layout, boundary }: CpuProblem): Promise<CpuField> {
+  async load({ update, layout, boundary, nodePoints = 0 }: CpuProblem): Promise<CpuField> {
     const boundaries: AxisBoundaries = typeof boundary === "string"
       ? [boundary, boundary, boundary]
       : boundary;
     const { region, arrays } = this.#allocate(layout);
-    const module = await writeWasm({ update, layout, boundaries }).then(WebAssembly.compile).catch(
+    const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, this.workers);
+    const bytes = line === undefined
+      ? writeWasm({ update, layout, boundaries })
+      : writeLine({ update, layout, ends: line.ends });
+    const module = await bytes.then(WebAssembly.compile).catch(
       (error) => {
         this.#regions.delete(region);
         throw error;
@@ -214,6 +225,7 @@ export class CpuPool {
       boundaries,
       planes: { fields, materials },
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
+      line,
     } as const;
     await this.#enqueue(() => load);
     return this.#fieldOf(load, region, update);

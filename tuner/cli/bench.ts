@@ -1,21 +1,24 @@
 /**
- * `bench`: measures the CPU's workers against the same loops in C.
+ * `bench`: measures the CPU's workers against the same loops in C; in one dimension the swept rule against classic.
  *
  * @module
  */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { KS_POINTS } from "../../kernels/stencils/ks.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { C_COMPILER } from "../backends/native_loops.ts";
 import { CpuFailure, CpuPool } from "../backends/wasm_workers.ts";
 import { compareCpu, type CpuComparison } from "../measure/compare_cpu.ts";
 import { formatRate, formatTable } from "./format.ts";
-import { readGrid, readNumber } from "./option_values.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
+import { benchLines, DEFAULT_LENGTHS, lineEquations, renderLines } from "./bench_lines.ts";
+import { ifGiven, oneOf, readGrid, readNumber } from "./option_values.ts";
+import { type Options, parseOptions, renderHelp } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
 import { UserError } from "./user_error.ts";
 
 const USAGE = "deno task bench [OPTIONS]\n\n" +
-  "Measures one CPU worker against the same loops in C, and several workers against one, in turns.";
+  "Measures one CPU worker against the same loops in C, and several workers against one, in turns.\n" +
+  "Of an equation in one dimension it measures the swept rule against classic, on the GPU and on the workers.";
 
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
 const DEFAULT_GRIDS = ["64x64x64", "256x256x256"];
@@ -23,14 +26,34 @@ const DEFAULT_GRIDS = ["64x64x64", "256x256x256"];
 const DEFAULT_ORDERS = [2, 4, 8, 14];
 
 const OPTIONS = {
+  stencil: {
+    type: "strings",
+    value: "NAME",
+    help: `equation: wave, or in one dimension ${lineEquations().join(", ")} (default wave)`,
+  },
   order: { type: "strings", value: "N", help: `order in space (default ${DEFAULT_ORDERS.join(", ")})` },
   grid: {
     type: "strings",
-    value: "XxYxZ",
-    help: `cells along x, y, z (default ${DEFAULT_GRIDS.join(", ")})`,
+    value: "XxYxZ|N",
+    help: `cells along x, y, z (default ${
+      DEFAULT_GRIDS.join(", ")
+    }), or points (default 2048, 4096, … 1048576)`,
   },
   workers: { type: "string", value: "N", default: "2", help: "workers to compare with one; 1 leaves it out" },
-  seconds: { type: "string", value: "S", default: "3", help: "time for the samples of each order and grid" },
+  points: {
+    type: "string",
+    value: "N",
+    help: `ks: points of a sub-step: ${KS_POINTS.join(", ")} (default 5)`,
+  },
+  steps: {
+    type: "string",
+    value: "N",
+    help: "one dimension: time steps of a run (default: 16384 sub-steps)",
+  },
+  "no-gpu": { type: "boolean", help: "one dimension: leave the GPU out" },
+  "no-cpu": { type: "boolean", help: "one dimension: leave the CPU's workers out" },
+  out: { type: "string", value: "PREFIX", help: "one dimension: write PREFIX.json, and tables to PREFIX.md" },
+  seconds: { type: "string", value: "S", default: "3", help: "time for each order or equation and grid" },
   json: { type: "boolean", help: "print the results as JSON" },
 } as const;
 
@@ -47,8 +70,15 @@ export async function run(args: string[]): Promise<number> {
     console.log(renderHelp(USAGE, OPTIONS));
     return EXIT.done;
   }
+  if (options.stencil.some((name) => name !== "wave")) return await runLines(options);
+  const onlyLines = (["points", "steps", "no-gpu", "no-cpu", "out"] as const).find((name) =>
+    options[name] !== undefined && options[name] !== false
+  );
+  if (onlyLines !== undefined) {
+    throw new UserError(`Cannot use --${onlyLines}: it belongs to --stencil ${lineEquations().join(" or ")}`);
+  }
   const orders = options.order.length > 0 ? options.order.map(readOrder) : DEFAULT_ORDERS;
-  const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map(readGrid);
+  const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map((text) => readGrid(text));
   const workers = readNumber("workers", options.workers, {
     wanted: "a whole number from 1 to 1024",
     isRight: (n) => Number.isInteger(n) && n >= 1 && n <= 1024,
@@ -64,6 +94,50 @@ export async function run(args: string[]): Promise<number> {
       : render(comparisons, workers),
   );
   return comparisons.every(({ sameBits }) => sameBits) ? EXIT.done : EXIT.no;
+}
+
+/** The swept rule against classic. */
+async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
+  if (options.order.length > 0) {
+    throw new UserError("Cannot use --order: equations in one dimension have none");
+  }
+  const stencils = options.stencil.map((name) => oneOf("stencil", name, lineEquations()));
+  const lengths = options.grid.length > 0
+    ? options.grid.map((text) => readGrid(text, 1)[2])
+    : DEFAULT_LENGTHS;
+  const short = lengths.find((points) => points < 32);
+  if (short !== undefined) {
+    throw new UserError(`Cannot use --grid ${short}: wanted at least 32 points, the smallest node`);
+  }
+  const whole = (name: string, text: string, least: number, most: number): number =>
+    readNumber(name, text, {
+      wanted: `a whole number from ${least} to ${most}`,
+      isRight: (n) => Number.isInteger(n) && n >= least && n <= most,
+    });
+  const found = await benchLines({
+    stencils: [...new Set(stencils)],
+    lengths,
+    workers: options["no-cpu"] ? 0 : whole("workers", options.workers, 1, 1024),
+    gpu: !options["no-gpu"],
+    timeNs: 1e9 * readNumber("seconds", options.seconds, {
+      wanted: "a number above 0 and at most 3600",
+      isRight: (s) => s > 0 && s <= 3600,
+    }),
+    points: ifGiven(options.points, (text) =>
+      readNumber("points", text, {
+        wanted: `one of ${KS_POINTS.join(", ")}`,
+        isRight: (points) => (KS_POINTS as readonly number[]).includes(points),
+      })),
+    steps: ifGiven(options.steps, (text) => whole("steps", text, 1, 1_000_000)),
+  });
+  if (options.out !== undefined) {
+    await Deno.writeTextFile(`${options.out}.json`, JSON.stringify(found, null, 2) + "\n");
+    await Deno.writeTextFile(`${options.out}.md`, renderLines(found, true) + "\n");
+  }
+  console.log(options.json ? JSON.stringify(found, null, 2) : renderLines(found));
+  const isRight = found.gpu.every(({ failed }) => failed.length === 0) &&
+    found.cpu.every(({ sameBits }) => sameBits);
+  return isRight ? EXIT.done : EXIT.no;
 }
 
 function readOrder(text: string): number {

@@ -15,7 +15,7 @@ import type { TimedEvaluation } from "../replay/recorder.ts";
 /** A problem by the names that make it. */
 export interface ProblemRequest {
   readonly equation: string;
-  readonly variant: VariantValue;
+  readonly variant: VariantValue | undefined;
   readonly timeStep?: number;
   readonly grid: Grid;
   readonly boundary: Boundary;

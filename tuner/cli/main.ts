@@ -54,7 +54,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./import.ts"),
   },
   bench: {
-    title: "measures the CPU's workers against the same loops in C",
+    title: "measures the CPU's workers against the same loops in C, and the swept rule against classic",
     load: () => import("./bench.ts"),
   },
 };

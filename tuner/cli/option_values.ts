@@ -15,10 +15,14 @@ const MAX_CELLS = 2 ** 31 - 1;
 /** When the search ends. */
 export type Budget = { readonly timeNs: number } | { readonly evaluations: number };
 
-/** Cells along x, y, z. */
-export function readGrid(text: string): Grid {
-  const match = /^(\d+)x(\d+)x(\d+)$/i.exec(text);
+/** Cells along x, y, z; of an equation in one dimension also their number alone. */
+export function readGrid(text: string, dimensions: 1 | 3 = 3): Grid {
+  const isLine = dimensions === 1;
+  const match = /^(\d+)x(\d+)x(\d+)$/i.exec(isLine && /^\d+$/.test(text) ? `1x1x${text}` : text);
   const cells = match?.slice(1).map(Number) as [number, number, number] | undefined;
+  if (isLine && (cells === undefined || cells[0] !== 1 || cells[1] !== 1 || cells[2] < 1)) {
+    throw wrong("grid", "a whole number >= 1 of points, as 65536", text);
+  }
   if (cells === undefined || cells.some((n) => n < 1)) {
     throw wrong("grid", "XxYxZ with whole numbers >= 1, as 384x256x256", text);
   }

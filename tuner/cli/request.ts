@@ -3,11 +3,13 @@
  *
  * @module
  */
-import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectDevice, type DeviceDescription } from "../device.ts";
+import { defaultSteps } from "../default_problem.ts";
+import { combine } from "../search/space.ts";
 import type { SpaceOptions } from "./tune_options.ts";
 import { UserError } from "./user_error.ts";
 
@@ -37,10 +39,59 @@ export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promi
   }
   const stencil = options.equation.create(options.variant, options.timeStep);
   if (options.grid !== undefined) requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
-  const traversals = TRAVERSALS.filter(({ name }) =>
-    options.traversals.length === 0 || options.traversals.includes(name)
+  const traversals = TRAVERSALS.filter(({ name, dimensions }) =>
+    options.traversals.length === 0
+      ? dimensions === undefined || dimensions === stencil.dimensions
+      : options.traversals.includes(name)
   );
+  if (options.grid !== undefined && stencil.dimensions === 1 && device.gpu !== null) {
+    const { grid, boundary, steps = defaultSteps(stencil) } = options;
+    requireTraversal({ stencil, grid, boundary, steps }, traversals, device.gpu.limits);
+  }
   return { stencil, traversals, device, cpuWorkers };
+}
+
+/** How far from the wanted number of points to look for numbers that work. */
+const FURTHEST = 8192;
+
+/**
+ * Refuses a line that none of the traversals can compute: the swept rule takes whole nodes.
+ *
+ * @throws {UserError} saying why, and which numbers of points nearest to it would do
+ */
+export function requireTraversal(
+  problem: Problem,
+  traversals: readonly Traversal[],
+  limits: DeviceLimits,
+): void {
+  const willing = traversals.filter((traversal) => traversal.refuse(problem) === undefined);
+  const works = (points: number): boolean => {
+    const other: Problem = { ...problem, grid: [1, 1, points] };
+    return willing.some((traversal) =>
+      combine(traversal.parameterLists(other, limits)).some((parameters) =>
+        traversal.infeasible(other, parameters, limits) === undefined
+      )
+    );
+  };
+  const points = problem.grid[2];
+  if (works(points)) return;
+  const names = traversals.map(({ name }) => name).join(", ");
+  if (willing.length === 0) {
+    throw new UserError(`Cannot use --traversal ${names}: ${traversals[0].refuse(problem)}`);
+  }
+  const near = [-1, 1].flatMap((side) => {
+    for (let distance = 1; distance <= FURTHEST; distance++) {
+      const other = points + side * distance;
+      if (other < 1) break;
+      if (works(other)) return [other];
+    }
+    return [];
+  });
+  throw new UserError(
+    `Cannot use --grid ${points}: ${names} cannot cut it into nodes: the nearest that work: ${
+      near.length === 0 ? `none within ${FURTHEST} points` : near.join(" and ")
+    }`,
+  );
 }
 
 /** What {@linkcode requireFit} checks. */

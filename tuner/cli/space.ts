@@ -6,7 +6,7 @@
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { DEFAULT_STEPS, defaultGrid } from "../default_problem.ts";
+import { defaultGrid, defaultSteps } from "../default_problem.ts";
 import { describeProblem } from "../profile/schema.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<number> {
     stencil,
     grid: options.grid ?? defaultGrid(stencil, { limits, isFallback }),
     boundary: options.boundary,
-    steps: options.steps ?? DEFAULT_STEPS,
+    steps: options.steps ?? defaultSteps(stencil),
   };
   const space = limits === undefined
     ? { candidates: [], refused: [], combinations: 0, infeasible: [] }

@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { BOUNDARIES, type Boundary, type Grid } from "../../kernels/stencils/stencil.ts";
+import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
 import { type Budget, ifGiven, oneOf, readBudget, readGrid, readNumber, wrong } from "./option_values.ts";
 import { type OptionSpec, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import { UserError } from "./user_error.ts";
-
-/** Stencils of the contract that later versions bring; not advertised. */
-const LATER_STENCILS = ["heat-1d", "ks"];
 
 /** More workers than any machine has cores is a slip of the finger. */
 const MAX_WORKERS = 1024;
@@ -22,13 +19,13 @@ const MAX_STEPS = 10_000;
 export interface TuneOptions {
   /** The equation. */
   readonly equation: Equation;
-  /** Its order, delta, rule or medium. */
-  readonly variant: VariantValue;
+  /** Its order, delta, rule, medium or points; undefined where it has none. */
+  readonly variant: VariantValue | undefined;
   /** Its time step without dimensions, within the stability limit. @default {undefined} 0.9 of the limit */
   readonly timeStep: number | undefined;
   /** @default {undefined} one that fits the device */
   readonly grid: Grid | undefined;
-  /** @default {"zero"} */
+  /** @default {the first of the equation's} */
   readonly boundary: Boundary;
   /** Time steps of a run. @default {undefined} as many as suit the traversals */
   readonly steps: number | undefined;
@@ -87,16 +84,18 @@ const string = (value: string, help: string): OptionSpec & { type: "string" } =>
 });
 
 /** Names of the options that belong to some equations only. */
-type EquationOption = Equation["variant"]["name"] | NonNullable<Equation["timeStep"]>["name"];
+type EquationOption =
+  | NonNullable<Equation["variant"]>["name"]
+  | NonNullable<Equation["timeStep"]>["name"];
 
 /** The options that belong to an equation, each with its help. */
 function optionsOf({ variant, timeStep }: Equation): { name: EquationOption; value: string; help: string }[] {
   return [
-    {
+    ...(variant === undefined ? [] : [{
       name: variant.name,
       value: variant.placeholder,
       help: `${variant.title}: ${variant.wanted} (default ${variant.default})`,
-    },
+    }]),
     ...(timeStep === undefined ? [] : [{
       name: timeStep.name,
       value: "X",
@@ -121,6 +120,20 @@ function equationSpecs(): Record<EquationOption, OptionSpec & { type: "string" }
   return specs as Required<typeof specs>;
 }
 
+/** What may lie around the grid, the default first. */
+function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
+  return boundaries;
+}
+
+/** The boundaries of all equations, for `--help`. */
+function boundaryHelp(): string {
+  const own = EQUATIONS.flatMap(({ name, variant, create }) => {
+    const { boundaries } = create(variant?.default);
+    return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
+  });
+  return [`around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`, ...own].join("; ");
+}
+
 /** Options that say which problem, and what may compute it. */
 export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
   return {
@@ -129,8 +142,8 @@ export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
       default: EQUATIONS[0].name,
     },
     ...equationSpecs(),
-    grid: string("XxYxZ", "cells along x, y, z (default: one that fits the device)"),
-    boundary: { ...string("NAME", `around the grid: ${BOUNDARIES.join(", ")}`), default: BOUNDARIES[0] },
+    grid: string("XxYxZ|N", "cells along x, y, z, or points of a line (default: one that fits the device)"),
+    boundary: string("NAME", boundaryHelp()),
     steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
     traversal: {
       type: "strings",
@@ -237,7 +250,7 @@ export function parseSpaceOptions(
 export interface ProblemValues extends Readonly<Record<EquationOption, string | undefined>> {
   readonly stencil: string;
   readonly grid: string | undefined;
-  readonly boundary: string;
+  readonly boundary: string | undefined;
   readonly steps: string | undefined;
   readonly traversal: readonly string[];
   readonly "cpu-workers": string | undefined;
@@ -249,12 +262,6 @@ export function readProblem(
   values: ProblemValues,
   choices: Pick<Choices, "traversals">,
 ): Omit<SpaceOptions, "json"> {
-  if (LATER_STENCILS.includes(values.stencil)) {
-    const names = EQUATIONS.map(({ name }) => name).join(", ");
-    throw new UserError(
-      `Cannot use --stencil ${values.stencil}: it is not available yet: wanted one of ${names}`,
-    );
-  }
   const name = oneOf("stencil", values.stencil, EQUATIONS.map(({ name }) => name));
   const equation = EQUATIONS.find((equation) => equation.name === name)!;
   const own = optionsOf(equation).map(({ name }) => name);
@@ -264,12 +271,10 @@ export function readProblem(
       `Cannot use --${option} with --stencil ${name}: it belongs to ${ownersOf(option).join(" and ")}`,
     );
   }
-  const { variant: { name: variantName, wanted, read, ...choice }, timeStep } = equation;
-  const variant = ifGiven(values[variantName], (text) => {
-    const value = read(text);
-    if (value === undefined) throw wrong(variantName, wanted, text);
-    return value;
-  }) ?? choice.default;
+  const { timeStep } = equation;
+  const variant = readVariant(equation, values);
+  const ofVariant = equation.variant === undefined ? "" : ` of ${equation.variant.name} ${variant}`;
+  const stencil = equation.create(variant), boundaries = boundariesOf(stencil);
   const cpuWorkers = ifGiven(
     values["cpu-workers"],
     (text) =>
@@ -287,14 +292,12 @@ export function readProblem(
     timeStep: timeStep && ifGiven(values[timeStep.name], (text) => {
       const limit = timeStep.limit(variant);
       return readNumber(timeStep.name, text, {
-        wanted: `a number above 0 and at most ${
-          limit.toFixed(6)
-        }, the stability limit of ${variantName} ${variant}`,
+        wanted: `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${ofVariant}`,
         isRight: (value) => value > 0 && value <= limit,
       });
     }),
-    grid: ifGiven(values.grid, readGrid),
-    boundary: oneOf("boundary", values.boundary, BOUNDARIES),
+    grid: ifGiven(values.grid, (text) => readGrid(text, stencil.dimensions)),
+    boundary: oneOf("boundary", values.boundary ?? boundaries[0], boundaries),
     steps: ifGiven(values.steps, (text) =>
       readNumber("steps", text, {
         wanted: `a whole number from 1 to ${MAX_STEPS}, beyond which rates no longer change`,
@@ -312,6 +315,17 @@ export function readStartShare(text: string): number {
     wanted: "a number from 0 to 1",
     isRight: (share) => share >= 0 && share <= 1,
   });
+}
+
+/** The equation's variant; undefined where it has none. */
+function readVariant({ variant }: Equation, values: ProblemValues): VariantValue | undefined {
+  if (variant === undefined) return undefined;
+  const given = ifGiven(values[variant.name], (text) => {
+    const value = variant.read(text);
+    if (value === undefined) throw wrong(variant.name, variant.wanted, text);
+    return value;
+  });
+  return given ?? variant.default;
 }
 
 /** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */

@@ -18,9 +18,9 @@ export function problemOf(
   const equation = EQUATIONS.find(({ name }) => name === stencil);
   const known = BOUNDARIES.find((name) => name === boundary);
   if (equation === undefined || known === undefined) return undefined;
-  const { name, read, default: usual } = equation.variant;
-  const given = rest[name];
-  const variant = given === undefined ? usual : read(`${given}`);
-  if (variant === undefined) return undefined;
+  const { variant: choice } = equation;
+  const given = choice && rest[choice.name];
+  const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
+  if (choice !== undefined && variant === undefined) return undefined;
   return { stencil: equation.create(variant), grid: [...grid], boundary: known, steps };
 }

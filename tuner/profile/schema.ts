@@ -74,11 +74,17 @@ export const problemSchema = z.strictObject({
   rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule as 5/2-7").optional(),
   /** Of elastic waves. */
   medium: name.optional(),
+  /** Of KS: points of a sub-step. */
+  points: counting.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
   boundary: name,
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
 }).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")
+  .refine(
+    ({ order, delta, points }) => points === undefined || (order ?? delta) === undefined,
+    "points without order or delta",
+  )
   .refine(
     ({ stencil, order }) => stencil !== "wave" || order !== undefined,
     "an order with the wave equation",

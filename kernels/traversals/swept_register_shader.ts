@@ -1,0 +1,220 @@
+/**
+ * The shaders of `swept_register.ts`.
+ *
+ * @module
+ */
+import type { Problem } from "../stencils/stencil.ts";
+import { expressionsOf, type Update } from "../update.ts";
+import { declareLevels, strides } from "../wgsl/declare.ts";
+import { wgsl } from "../wgsl/template.ts";
+import { updateWriter } from "../wgsl/write_update.ts";
+import { lineShape, rowTap } from "./line.ts";
+import { lineLayout } from "./classic.ts";
+import { beginNode, declarePhase, nodesOf, type Phase } from "./swept_plan.ts";
+import type { Parameters, Shader } from "./traversal.ts";
+
+/** P/2r: rows of half a lozenge. */
+export function lozengeRows(update: Update, points: number): number {
+  return points / (2 * lineShape(update).reach);
+}
+
+/** How a lozenge is written. */
+interface LozengeOptions {
+  /** Only the upper half, on a row of the line. */
+  readonly isTriangle: boolean;
+  /** Rows above the last are left out, those of the last step stored. */
+  readonly isClipped: boolean;
+  /** It may lie at insulated ends, or across them. */
+  readonly mayBeAtEnds: boolean;
+}
+
+/**
+ * The lines of a lozenge. They read `own0`, … (the lower right edge, and in a triangle the row of the line as
+ * `base0`, …) and `in0`, … (the lower left edge); they set `own0`, … to the upper left edge, and `pool[i][to]` to the
+ * upper right one.
+ */
+function writeLozenge(
+  { stencil: { update } }: Problem,
+  points: number,
+  { isTriangle, isClipped, mayBeAtEnds }: LozengeOptions,
+): { constants: string; text: string } {
+  const { substeps, reach, edge } = lineShape(update);
+  const rows = lozengeRows(update, points), centre = points / 2;
+  const { constants, write } = updateWriter(expressionsOf(update));
+  const half = (row: number): number => reach * Math.min(row, 2 * rows - row);
+  const isOwn = (row: number, c: number): boolean => c >= centre - half(row) && c < centre + half(row);
+  /** The variable that holds point c of a row, from 0 to P − 1 and one reach beyond. */
+  const valueAt = (row: number, c: number): string => {
+    if (isTriangle && row === rows) return `base${c}`;
+    if (isOwn(row, c)) return `v${row}_${c}`;
+    const place = c < centre ? c - (centre - reach * row - edge) : c - (centre + reach * row);
+    if (row < 0 || row >= rows || place < 0 || place >= edge) {
+      throw new RangeError(`Cannot write the lozenge: point ${c} of row ${row} is not known`);
+    }
+    return `${c < centre ? "in" : "own"}${row * edge + place}`;
+  };
+  const read = (row: number, c: number, offset: number): string => {
+    const to = c + offset, crosses = (c < centre) !== (to < centre);
+    const value = valueAt(row, to);
+    const image = (at: number, condition: string): string =>
+      mayBeAtEnds ? `select(${value}, ${valueAt(row, at)}, ${condition})` : value;
+    if (to < 0) return image(-to, "isFirst");
+    if (to >= points) return image(2 * (points - 1) - to, "isLast");
+    if (crosses) return image(c >= centre ? points - to : points - 2 - to, "isSplit");
+    return value;
+  };
+  const writeRow = (row: number): string => {
+    const substep = (row - 1) % substeps;
+    const [{ field, value }] = update.substeps[substep];
+    const low = centre - half(row), high = centre + half(row);
+    const lines: string[] = [], stores: string[] = [];
+    for (let c = low; c < high; c++) {
+      const written = write({
+        prefix: `e${row}_${c}_`,
+        tap: (tap) => {
+          const { offset, back } = rowTap(update, substep, tap);
+          return read(row - back, c, offset);
+        },
+      }, [value]);
+      lines.push(...written.lines, `let v${row}_${c} = ${written.values[0]};`);
+      stores.push(
+        `before[${c < centre ? "low" : "high"}${strides(field, "phase.plane")} + ${c}] = v${row}_${c};`,
+      );
+    }
+    if (isClipped) lines.push(`if (last < ${row + substeps}) {`, ...stores.map((line) => `  ${line}`), "}");
+    if (row >= rows) lines.push(keepEdges(row));
+    return lines.join("\n");
+  };
+  const keepEdges = (row: number): string => {
+    const low = centre - half(row), high = centre + half(row);
+    const lines: string[] = [];
+    for (let e = 0; e < edge; e++) {
+      const slot = (row - rows) * edge + e;
+      if (low + e < high) lines.push(`own${slot} = ${valueAt(row, low + e)};`);
+      if (high - edge + e >= low) lines.push(`pool[${slot}][to] = ${valueAt(row, high - edge + e)};`);
+    }
+    return lines.join("\n");
+  };
+  let text = "";
+  for (let row = 2 * rows - 1; row > (isTriangle ? rows : 0); row--) {
+    const body = [writeRow(row), text].filter((part) => part !== "").join("\n");
+    text = isClipped
+      ? wgsl`
+      if (last >= ${row}) {
+        ${body}
+      }
+    `
+      : body;
+  }
+  return { constants, text: isTriangle ? `${keepEdges(rows)}\n${text}` : text };
+}
+
+/** The shader of one kind of phase. */
+export function registerShader(problem: Problem, kind: Phase["kind"], parameters: Parameters): Shader {
+  const { threads, points, steps } = parameters;
+  const { stencil: { title, update }, boundary } = problem;
+  const { edge } = lineShape(update);
+  const rows = lozengeRows(update, points), slots = rows * edge;
+  const nodes = nodesOf(problem, { points: threads * points, steps });
+  const hasFlats = nodes.flat > 0;
+  const isClipped = kind !== "middle", isStart = kind === "start";
+  const mayBeAtEnds = boundary === "insulated" && (!isStart || hasFlats);
+  const lozenge = writeLozenge(problem, points, { isTriangle: false, isClipped, mayBeAtEnds });
+  const each = (line: (slot: number) => string, count = slots): string =>
+    Array.from({ length: count }, (_, slot) => line(slot)).join("\n");
+  const made = strides(update.substeps.at(-1)![0].field, "phase.plane");
+  const load = (array: string): string =>
+    each((c) => `base${c} = ${array}[${c < points / 2 ? "low" : "high"}${made} + ${c}];`, points);
+  const ends = mayBeAtEnds
+    ? wgsl`
+      let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
+      let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
+    `
+    : "";
+  const bounds = isClipped
+    ? wgsl`
+      let last = phase.lastRow - m * ROWS;
+      let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
+    `
+    : "";
+  const place = wgsl`
+    let to = select(
+      select((m & 1) * THREADS + t, 2 * THREADS + m - LEVELS + 1, t == THREADS - 1),
+      2 * THREADS + t, m == 2 * LEVELS - 1);
+    ${isClipped || mayBeAtEnds ? "let leftmost = begin + t * POINTS + (LEVELS - 1 - m) * (POINTS / 2);" : ""}
+    ${ends}
+    ${bounds}
+  `;
+  const start = wgsl`
+    // the level that lies on the line's own row: the widest, in phase -1 the last
+    let m0 = select(LEVELS - 1, 2 * LEVELS - 1, phase.odd == 1);
+    if (t >= m0 - LEVELS + 1) {
+      let m = m0;
+      ${place}
+      ${each((c) => `var base${c} = 0.0f;`, points)}
+      if (phase.fromNow == 1) {
+        ${load("now")}
+      } else {
+        ${load("before")}
+      }
+      ${writeLozenge(problem, points, { isTriangle: true, isClipped, mayBeAtEnds }).text}
+    }
+  `;
+  const receive = wgsl`
+    {
+      let behind = phase.readAt + nodeBehind * THREADS + t - FLAT;
+      let ownAt = select(behind, phase.writeAt + node * THREADS + t + LEVELS, t < FLAT);
+      let storeAt = edges +
+        select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS) + t;
+      ${each((slot) => `own${slot} = before[ownAt + ${slot} * columns];`)}
+      ${each((slot) => `pool[${slot}][2 * THREADS + t] = before[storeAt + ${slot} * columns];`)}
+    }
+    ${hasFlats ? "storageBarrier(); // a node's own flat is read by other threads than write it" : ""}
+  `;
+  const levels = 2 * steps * update.substeps.length / rows - (hasFlats ? 0 : 1);
+  const code = wgsl`
+    // ${title}: ${kind} phase of the swept rule, ${points} points a thread in registers.
+    const NODE = ${nodes.points}; const PITCH = ${nodes.pitch};
+    const THREADS = ${threads}; const POINTS = ${points}; const ROWS = ${rows}; // of half a lozenge
+    const LEVELS = ${threads - nodes.flat / points}; const FLAT = THREADS - LEVELS;
+    ${lozenge.constants}
+    ${declareLevels()}
+    ${declarePhase(lineLayout(problem))}
+    // the edges between levels, in two halves by turns, and the store
+    var<workgroup> pool: array<array<f32, 3 * THREADS>, ${slots}>;
+
+    @compute @workgroup_size(${threads})
+    fn main(
+      @builtin(local_invocation_index) thread: u32,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      ${beginNode()}
+      let t = i32(thread);
+      // an array of edges holds value i of all threads' edges, then value i + 1
+      let columns = nodes * THREADS; let edges = ${slots} * columns;
+      ${each((slot) => `var own${slot} = 0.0f;`)}
+      ${isStart ? start : receive}
+      workgroupBarrier();
+      for (var m = ${isStart ? "m0 + 1" : "0"}; m < ${levels}${
+    isClipped ? " && m * ROWS < phase.lastRow" : ""
+  }; m++) {
+        if (t <= m + FLAT && m < t + LEVELS) {
+          ${place}
+          let neighbour = select(((m - 1) & 1) * THREADS + t - 1, 2 * THREADS + LEVELS + t - 1, m == 0);
+          let source = select(neighbour, 2 * THREADS + m, t == 0);
+          ${each((slot) => `let in${slot} = pool[${slot}][source];`)}
+          ${lozenge.text}
+        }
+        workgroupBarrier();
+      }
+      ${each((slot) => `before[phase.writeAt + ${slot} * columns + node * THREADS + t] = own${slot};`)}
+      ${
+    each((slot) =>
+      `before[phase.writeAt + edges + ${slot} * columns + node * THREADS + t] = pool[${slot}][2 * THREADS + t];`
+    )
+  }
+    }
+  `;
+  return { label: `${kind} ${threads}x${points}`, code };
+}

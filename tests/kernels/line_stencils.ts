@@ -1,0 +1,82 @@
+/**
+ * Updates with the shape of the equations in one dimension whose results are exact for any number of steps: bits,
+ * joined like those of the cellular automaton "rule 30", which never come to rest. Every misplaced read shows.
+ *
+ * @module
+ */
+import { add, type Ago, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
+import { ks } from "../../kernels/stencils/ks.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import { updateOf } from "../../kernels/update.ts";
+
+/** a xor b xor …, of values that are 0 or 1: (a − b)². */
+function xor(first: Expression, ...rest: Expression[]): Expression {
+  return rest.reduce((a, b) => {
+    const difference = subtract(a, b);
+    return multiply(difference, difference);
+  }, first);
+}
+
+/** a or b, of values that are 0 or 1: a + b − ab. */
+function or(a: Expression, b: Expression): Expression {
+  return subtract(add(a, b), multiply(a, b));
+}
+
+function at(offset: number, plane = 0, ago: Ago = 0): Expression {
+  return tap(0, 0, offset, ago, plane);
+}
+
+/** a and not b */
+function butNot(a: Expression, b: Expression): Expression {
+  return subtract(a, multiply(a, b));
+}
+
+/** The heat equation's shape: both neighbours and the point itself. Its mirrored ends do not come to rest either. */
+export const bitHeat: Stencil = {
+  ...heat1d(),
+  title: "bits, shape of heat-1d",
+  boundaries: ["insulated", "periodic"],
+  initialField: "binary",
+  update: updateOf(xor(at(0), at(1), butNot(at(-1), at(1)))),
+  errorGrowth: () => 0,
+};
+
+/** The flattened Kuramoto–Sivashinsky scheme's shape, but another on each side. */
+export const bitKs: Stencil = {
+  ...ks(5),
+  title: "bits, shape of ks with 5 points",
+  boundaries: ["insulated", "periodic"],
+  initialField: "binary",
+  update: {
+    fields: ["u", "p"],
+    materials: [],
+    substeps: [
+      [{ field: 1, value: xor(at(-2), or(at(1), at(2)), at(-1)) }],
+      [{
+        field: 0,
+        value: xor(at(0), at(-2, 1, -1), or(at(-1, 1, -1), at(1, 1, -1)), at(0, 1, -1), at(2, 1, -1)),
+      }],
+    ],
+  },
+  errorGrowth: () => 0,
+};
+
+/** The shape of the scheme of four sub-steps. */
+export const bitKs3: Stencil = {
+  ...ks(3),
+  title: "bits, shape of ks with 3 points",
+  boundaries: ["insulated", "periodic"],
+  initialField: "binary",
+  update: {
+    fields: ["u", "v", "p", "w"],
+    materials: [],
+    substeps: [
+      [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
+      [{ field: 2, value: xor(at(1), at(-1), at(0), at(-1, 1, -1), at(1, 1, -1)) }],
+      [{ field: 3, value: xor(or(at(-1, 2, -1), at(0, 2, -1)), at(1, 2, -1)) }],
+      [{ field: 0, value: xor(at(0), at(1, 2, -1), at(-1, 3, -1), at(1, 3, -1)) }],
+    ],
+  },
+  errorGrowth: () => 0,
+};

@@ -1,0 +1,308 @@
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertLess,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import fc from "fast-check";
+import { runReference } from "../../kernels/reference.ts";
+import { FOURIER_LIMIT_1D, heat1d, rodMode, rodUpdate } from "../../kernels/stencils/heat_1d.ts";
+import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
+import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { asLine, lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
+import { nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
+import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { initialCells } from "../../tuner/backends/reference.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { bitHeat } from "./line_stencils.ts";
+import { assertExact, assertWithinBound } from "./oracle_case.ts";
+
+const LIMITS = {
+  maxStorageBufferBindingSize: 2 ** 31 - 4,
+  maxBufferSize: 2 ** 32,
+  maxComputeWorkgroupStorageSize: 49152,
+  maxComputeInvocationsPerWorkgroup: 1024,
+  maxComputeWorkgroupSizeX: 1024,
+  maxComputeWorkgroupSizeY: 1024,
+  maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65535,
+};
+
+function lineOf(stencil: Stencil, points: number): Problem {
+  return { stencil, grid: [1, 1, points], boundary: stencil.boundaries?.[0] ?? "zero", steps: 100 };
+}
+
+/** ½T_0 + T_1 + … + ½T_{n−1} */
+function trapezoid(cells: Float32Array | Float64Array): number {
+  return [...cells].reduce((sum, value) => sum + value) - (cells[0] + cells.at(-1)!) / 2;
+}
+
+Deno.test("the oracle carries the modes of an insulated rod exactly", () => {
+  for (const [points, mode] of [[2, 1], [17, 0], [65, 7], [64, 63]]) {
+    const exact = rodMode({ points, mode, fourier: 0.4 });
+    const at = (step: number) => Float64Array.from({ length: points }, (_, z) => exact.at([0, 0, z], step));
+    const { update } = heat1d({ fourier: 0.4 });
+    const run = { update, grid: [1, 1, points], boundary: "insulated", steps: 50 } as const;
+    const { current } = runReference({ current: at(0), previous: at(0) }, run);
+    const wanted = at(50);
+    assert(
+      current.every((value, z) => Math.abs(value - wanted[z]) < 1e-13),
+      `${points} points, mode ${mode}`,
+    );
+  }
+});
+
+Deno.test("mirrored about the outermost cells, any number of times", () => {
+  assertEquals([-2, -1, 0, 1, 2, 3, 4, 5, 6].map((i) => mirrored(i, 4)), [2, 1, 0, 1, 2, 3, 2, 1, 0]);
+  assertEquals([-3, 0, 5].map((i) => mirrored(i, 1)), [0, 0, 0]);
+  assertEquals([-3, -2, -1, 0, 1, 2].map((i) => mirrored(i, 2)), [1, 0, 1, 0, 1, 0]);
+});
+
+Deno.test("a rod keeps its trapezoid sum, the Kuramoto-Sivashinsky field its sum, in f64", () => {
+  const points = 128, grid = [1, 1, points] as const;
+  const start = (stencil: Stencil) =>
+    Float64Array.from(initialCells({ grid, stencil }, { kind: "noise", seed: 3 }));
+  const rod = start(heat1d());
+  const heat = runReference({ current: rod, previous: rod }, {
+    update: heat1d().update,
+    grid,
+    boundary: "insulated",
+    steps: 300,
+  });
+  assertAlmostEquals(trapezoid(heat.current), trapezoid(rod), 1e-12);
+  assert(Math.abs(trapezoid(rod)) > 0.1 && heat.current.some((value, z) => Math.abs(value - rod[z]) > 0.1));
+  for (const form of [5, 3]) {
+    const field = start(ks(form));
+    const { update } = ks(form);
+    const { current } = runReference({ current: field, previous: field }, {
+      update,
+      grid,
+      boundary: "periodic",
+      steps: 500,
+    });
+    const sum = (cells: Float64Array) => cells.subarray(0, points).reduce((a, b) => a + b);
+    assertAlmostEquals(sum(current), sum(field), 1e-11);
+  }
+});
+
+Deno.test("both forms of the Kuramoto-Sivashinsky scheme are the same scheme, and their waves grow as they should", () => {
+  const points = 96, grid = [1, 1, points] as const, mode = 5, amplitude = 1e-9;
+  const theta = 2 * Math.PI * mode / points;
+  const results = [5, 3].map((form) => {
+    const { update } = ks(form, { timeStep: 0.005 });
+    const field = new Float64Array(points * update.fields.length);
+    for (let z = 0; z < points; z++) field[z] = amplitude * Math.cos(theta * z);
+    return runReference({ current: field, previous: field }, {
+      update,
+      grid,
+      boundary: "periodic",
+      steps: 200,
+    })
+      .current.subarray(0, points);
+  });
+  // so small a wave is linear: every step multiplies it by 1 + z + ½z², z = Δt (G − G²), G = (2 − 2 cos θ)/Δx²
+  const g = (2 - 2 * Math.cos(theta)) / 0.25, z = 0.005 * (g - g * g);
+  const factor = (1 + z + z * z / 2) ** 200;
+  for (const result of results) {
+    assert(
+      result.every((value, i) => Math.abs(value / amplitude - factor * Math.cos(theta * i)) < 1e-6),
+      "not the linear growth",
+    );
+  }
+});
+
+Deno.test("time steps beyond stability and unknown forms are refused, naming the limit", () => {
+  assertThrows(() => heat1d({ fourier: 0.51 }), RangeError, `at most ${FOURIER_LIMIT_1D}`);
+  assertThrows(() => heat1d({ fourier: 0 }), RangeError, "current value is 0");
+  assertThrows(() => ks(4), RangeError, "points must be 5 or 3: current value is 4");
+  assertThrows(() => ks(5, { timeStep: 0.0084 }), RangeError, ksTimeStepLimit().toFixed(6));
+  assertThrows(() => ks(5, { spacing: 1.5 }), RangeError, "at most 1: current value is 1.5");
+});
+
+Deno.test("rows of the equations: sub-steps, reach, edge, rows kept", () => {
+  assertEquals(lineShape(heat1d().update), { substeps: 1, reach: 1, edge: 2, rows: 2 });
+  assertEquals(lineShape(ks(5).update), { substeps: 2, reach: 2, edge: 4, rows: 2 });
+  // "four values per tier": the paper's Fig. 3b
+  assertEquals(lineShape(ks(3).update), { substeps: 4, reach: 1, edge: 4, rows: 4 });
+});
+
+Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () => {
+  const cube: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
+  for (const name of ["classic", "swept", "swept-register", "hybrid"]) {
+    assertEquals(traversalNamed(name).refuse(cube), "it sweeps one dimension: the grid must be 1x1xN", name);
+    assertEquals(traversalNamed(name).refuse(lineOf(heat1d(), 2048)), undefined, name);
+    assertStringIncludes(
+      traversalNamed(name).refuse({ ...lineOf(heat1d(), 64), boundary: "zero" })!,
+      "insulated",
+    );
+  }
+  assert(traversalNamed("diamond-torre").refuse(lineOf(ks(5), 2048)) !== undefined);
+  assert(traversalNamed("marching").refuse(lineOf(ks(5), 2048)) !== undefined);
+  assertStringIncludes(
+    refuseSweep(
+      asLine({
+        ...lineOf(wave(2), 64),
+        stencil: { ...wave(2), update: rodUpdate({ centre: 1, side: 1 }) },
+        boundary: "zero",
+      }),
+    )!,
+    "ends must be",
+  );
+});
+
+Deno.test("a number of points that no node fits is answered with the nearest", () => {
+  assertEquals(refusePoints(2048, 512), undefined);
+  assertEquals(
+    refusePoints(2049, 512),
+    "2049 points are no multiple of the node's 512: the nearest that are: 2048 and 2560",
+  );
+  assertEquals(
+    refusePoints(100, 512),
+    "100 points are no multiple of the node's 512: the nearest that are: 512",
+  );
+  const { infeasible } = traversalNamed("swept-register");
+  const why = (parameters: Parameters) => infeasible(lineOf(heat1d(), 2048), parameters, LIMITS);
+  assertEquals(why({ threads: 64, points: 8, steps: 256 }), undefined);
+  assertEquals(
+    why({ threads: 64, points: 8, steps: 512 }),
+    "512 steps a dispatch: a node of 512 points makes at most 256",
+  );
+  assertEquals(
+    why({ threads: 64, points: 8, steps: 255 }),
+    "255 steps a dispatch: they must be a multiple of 4",
+  );
+  assertStringIncludes(why({ threads: 64, points: 64, steps: 32 })!, "2048 updates between two barriers");
+  assertStringIncludes(
+    infeasible(lineOf(heat1d(), 2 ** 14), { threads: 512, points: 16, steps: 4096 }, LIMITS)!,
+    "bytes of workgroup memory",
+  );
+});
+
+Deno.test("every feasible configuration's nodes cover the line once", () => {
+  fc.assert(fc.property(
+    fc.integer({ min: 1, max: 40 }),
+    fc.constantFrom(heat1d(), ks(5), ks(3)),
+    (multiple, stencil) => {
+      const problem = lineOf(stencil, multiple * 96);
+      for (const name of ["swept", "swept-register"]) {
+        const traversal = traversalNamed(name);
+        for (
+          const parameters of [{ threads: 64, points: 8, steps: 32 }, { threads: 96, points: 8, steps: 16 }]
+        ) {
+          if (traversal.infeasible(problem, parameters, LIMITS) !== undefined) continue;
+          const { workgroupsPerDispatch, bytesPerUpdate } = traversal.demand(problem, parameters);
+          assert(Number.isInteger(workgroupsPerDispatch) && workgroupsPerDispatch >= 1);
+          assert(bytesPerUpdate > 0 && bytesPerUpdate < 8);
+        }
+      }
+    },
+  ));
+});
+
+Deno.test("more nodes than one dimension of a dispatch takes", () => {
+  assertEquals(nodeWorkgroups(1), [1, 1, 1]);
+  assertEquals(nodeWorkgroups(65_535), [65_535, 1, 1]);
+  const [x, y] = nodeWorkgroups(200_001);
+  assert(x <= 65_535 && y <= 65_535 && x * y >= 200_001);
+});
+
+/** Ways to sweep both equations on 2¹¹ points. */
+const WAYS: readonly [name: string, parameters: Parameters][] = [
+  ["classic", { threads: 128, points: 2 }],
+  ["swept", { threads: 128, points: 2, steps: 32 }],
+  ["swept-register", { threads: 32, points: 8, steps: 32 }],
+  ["hybrid", { threads: 128, points: 2, steps: 32 }],
+];
+
+for (const [name, parameters] of WAYS) {
+  const traversal = traversalNamed(name);
+  // a whole diamond of heat has four times the steps
+  const heat = name === "classic" ? parameters : { ...parameters, steps: 128 };
+  testOnGpu(
+    `${name}: rods of 2048 points, whole-number weights bit for bit, real ones but for rounding`,
+    async (gpu) => {
+      const shared = { traversal, grid: [1, 1, 2048], boundary: "insulated", parameters: heat } as const;
+      const whole = { ...heat1d(), update: rodUpdate({ centre: -1, side: 1 }) };
+      await assertExact(gpu, { ...shared, stencil: whole, runs: [5, 7] });
+      await assertWithinBound(gpu, { ...shared, stencil: heat1d(), runs: [131, 200] });
+    },
+  );
+  for (const form of [5, 3]) {
+    if (name === "hybrid" && form === 3) continue;
+    testOnGpu(
+      `${name}: the Kuramoto-Sivashinsky field of 2048 points, ${form} points, but for rounding`,
+      (gpu) =>
+        assertWithinBound(gpu, {
+          traversal,
+          stencil: ks(form),
+          grid: [1, 1, 2048],
+          boundary: "periodic",
+          parameters,
+          runs: [33, 40],
+        }),
+    );
+  }
+}
+
+testOnGpu(
+  "classic follows an insulated mode's exact decay, swept conserves its trapezoid sum",
+  async (gpu) => {
+    const points = 2048, steps = 500, fourier = 0.45;
+    const exact = rodMode({ points, mode: 21, fourier });
+    const start = Float32Array.from({ length: points }, (_, z) => 1 + exact.at([0, 0, z], 0));
+    const problem = lineOf(heat1d({ fourier }), points);
+    const bound = errorBound({
+      stencil: problem.stencil,
+      steps,
+      maxField: 2,
+      kernels: 1,
+      periodicCells: points,
+    });
+    for (
+      const [name, parameters] of [WAYS[0], ["swept-register", {
+        threads: 64,
+        points: 8,
+        steps: 256,
+      }]] as const
+    ) {
+      const plan = traversalNamed(name).plan(problem, parameters);
+      using field = await GpuField.create(gpu, problem, plan);
+      await field.writeCells(start, start);
+      await field.run(steps);
+      const found = await field.readCells(0);
+      const error = found.reduce(
+        (most, value, z) => Math.max(most, Math.abs(value - 1 - exact.at([0, 0, z], steps))),
+        0,
+      );
+      assertLess(error, bound + 2 ** -24, name);
+      assertLess(Math.abs(trapezoid(found) - trapezoid(start)) / points, bound, name);
+    }
+  },
+);
+
+/** 2²⁰ points: more than the oracle can do in time, so that ways are compared with each other. */
+testOnGpu("2^20 points: swept equals classic bit for bit, on more than one cycle", async (gpu) => {
+  const problem: Problem = { ...lineOf(bitHeat, 2 ** 20), steps: 150 };
+  const run = async (gpu: GpuDevice, name: string, parameters: Parameters) => {
+    const field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
+    await field.initialise({ kind: "binary", seed: 5 });
+    await field.run(problem.steps);
+    return field;
+  };
+  using expected = await run(gpu, "classic", { threads: 256, points: 4 });
+  using found = await run(gpu, "swept-register", { threads: 32, points: 8, steps: 128 });
+  const { maxError, maxValue, notFinite, cells } = await found.compare(expected, { ago: 0 });
+  assertEquals([maxError, maxValue, notFinite, cells], [0, 1, 0, 2 ** 20]);
+});
+
+Deno.test("the traversals of a line are offered", () => {
+  const names = TRAVERSALS.map(({ name }) => name);
+  for (const name of ["classic", "swept", "swept-register", "hybrid"]) assert(names.includes(name));
+});
