@@ -60,7 +60,8 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
 
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
-    fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+    // Vulkan leaves the remainder of a negative number open, and NVIDIA takes it as unsigned: i is made positive first.
+    fn wrapped(i: i32, n: i32) -> i32 { return (i + ${Math.max(1, wx, wy, wz)} * n) % n; }
     ${isMirrored ? MIRRORED : ""}
 
     @compute @workgroup_size(${THREADS})

@@ -7,7 +7,8 @@ const WX = 1; const WY = 1; const WZ = 1;
 
 // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
 fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
-fn wrapped(i: i32, n: i32) -> i32 { return ((i % n) + n) % n; }
+// Vulkan leaves the remainder of a negative number open, and NVIDIA takes it as unsigned: i is made positive first.
+fn wrapped(i: i32, n: i32) -> i32 { return (i + 1 * n) % n; }
 
 @compute @workgroup_size(256)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
