@@ -9,6 +9,9 @@ import * as z from "zod";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
+import type { Profile, ProfileDevice, ProfileEntry, ProfileProblem } from "./profile_types.ts";
+
+export type { Profile, ProfileDevice, ProfileEntry, ProfileProblem };
 
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;
@@ -181,14 +184,15 @@ export const profileSchema = z.strictObject({
 /** The same record, not to be changed in place. */
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** A profile. */
-export type Profile = DeepReadonly<z.infer<typeof profileSchema>>;
-/** A device as a profile describes it. */
-export type ProfileDevice = DeepReadonly<z.infer<typeof deviceSchema>>;
-/** A problem as a profile names it. */
-export type ProfileProblem = DeepReadonly<z.infer<typeof problemSchema>>;
-/** The best configuration for one problem, with its evidence. */
-export type ProfileEntry = DeepReadonly<z.infer<typeof entry>>;
+/** Whether a type that `profile_types.ts` writes out and one that is checked here are the same. */
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+
+const _checked: [
+  Same<Profile, DeepReadonly<z.infer<typeof profileSchema>>>,
+  Same<ProfileDevice, DeepReadonly<z.infer<typeof deviceSchema>>>,
+  Same<ProfileProblem, DeepReadonly<z.infer<typeof problemSchema>>>,
+  Same<ProfileEntry, DeepReadonly<z.infer<typeof entry>>>,
+] = [true, true, true, true];
 
 /** A problem's name in profiles and journals. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
