@@ -25,6 +25,7 @@ export interface Tap {
   readonly kind: "tap";
   /** Where it lies from the updated cell. */
   readonly offset: Offset;
+  /** Its time level. */
   readonly ago: Ago;
   /** Which field, or after the last field which material: see `update.ts`. */
   readonly plane: number;
@@ -32,8 +33,11 @@ export interface Tap {
 
 /** An expression at another cell. */
 export interface PartialSum {
+  /** What tells a partial sum from other nodes. */
   readonly kind: "partial";
+  /** The expression. */
   readonly of: Expression;
+  /** Where it is taken, from the updated cell. */
   readonly offset: Offset;
 }
 
