@@ -84,7 +84,7 @@ function adaptShare(
 ): { share: Share; changes: string[] } | { reason: string } {
   const { grid: [slices], steps, stencil } = problem;
   const gpuAlone: Share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
-  if (share.cpuSlices === 0) return { share: gpuAlone, changes: [] };
+  if (share.cpuSlices === 0) return { share: share.gpuSlices === slices ? share : gpuAlone, changes: [] };
   if (share.gpuSlices === 0) {
     if (cpuWorkers === 0) return { reason: "there are no workers for the CPU's slices" };
     const workers = Math.min(share.cpuWorkers, cpuWorkers);
