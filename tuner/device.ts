@@ -60,8 +60,9 @@ export interface AdapterFacts {
  *
  * @returns the adapter, or null where there is none
  */
-export function requestAdapter(): Promise<GPUAdapter | null> {
-  return navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+export async function requestAdapter(): Promise<GPUAdapter | null> {
+  // older browsers have no WebGPU at all
+  return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
 /**

@@ -18,7 +18,6 @@ import { requestAdapter } from "./device.ts";
  * ```
  */
 export async function openDevice(): Promise<GPUDevice | null> {
-  if (!("gpu" in navigator)) return null;
   const adapter = await requestAdapter();
   return adapter === null ? null : await requestFullDevice(adapter);
 }

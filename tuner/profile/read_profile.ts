@@ -42,8 +42,9 @@ export async function readProfile(source: string | URL): Promise<Profile> {
  */
 export async function readFileIfThere(path: string | URL): Promise<string | undefined> {
   if (typeof Deno === "undefined") {
-    const title = nameOf(path).slice(0, 60);
-    throw new ProfileError(`Cannot read ${title}: there are no files here: wanted the JSON text or a URL`);
+    throw new ProfileError(
+      `Cannot read ${nameOf(path)}: there are no files here: wanted the JSON text or a URL`,
+    );
   }
   try {
     return await Deno.readTextFile(path);
@@ -62,9 +63,10 @@ async function fetchText(url: URL): Promise<string> {
   } catch (error) {
     reason = reasonOf(error);
   }
-  throw new ProfileError(`Cannot read ${url}: ${reason}`);
+  throw new ProfileError(`Cannot read ${nameOf(url)}: ${reason}`);
 }
 
 function nameOf(source: string | URL): string {
-  return typeof source === "string" ? source : source.href;
+  const name = typeof source === "string" ? source : source.href;
+  return name.length > 200 ? `${name.slice(0, 199)}…` : name;
 }
