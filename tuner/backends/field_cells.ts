@@ -39,20 +39,28 @@ export async function writeGpuPlane(
   const [, padY, padZ] = layout.pad;
   // planes of one slice after another are one piece only where there is one plane
   const together = layout.planes === 1 ? Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.plane))) : 1;
-  await gpu.checked("incorrect", () => {
-    for (let done = 0; done < slices; done += together) {
-      const count = Math.min(together, slices - done);
-      const cells = new Float32Array(count * layout.plane);
-      for (let x = 0; x < count; x++) {
-        const dense = source(slice + done + x);
-        for (let y = 0; y < ny; y++) {
-          const to = x * layout.plane + (padY + y) * layout.pitch + padZ;
-          cells.set(dense.subarray(y * nz, (y + 1) * nz), to);
-        }
+  let staged = 0;
+  for (let done = 0; done < slices; done += together) {
+    const count = Math.min(together, slices - done);
+    const cells = new Float32Array(count * layout.plane);
+    for (let x = 0; x < count; x++) {
+      const dense = source(slice + done + x);
+      for (let y = 0; y < ny; y++) {
+        const to = x * layout.plane + (padY + y) * layout.pitch + padZ;
+        cells.set(dense.subarray(y * nz, (y + 1) * nz), to);
       }
-      gpu.device.queue.writeBuffer(array, 4 * startOf(layout, slice + done, plane), cells);
     }
-  });
+    staged += cells.byteLength;
+    const { queue } = gpu.device;
+    await gpu.checked("incorrect", () => {
+      queue.writeBuffer(array, 4 * startOf(layout, slice + done, plane), cells);
+      if (staged >= PIECE_BYTES) queue.submit([]);
+    });
+    if (staged < PIECE_BYTES) continue;
+    // what the device has not yet taken is kept on the host
+    await gpu.within(() => queue.onSubmittedWorkDone(), "writing cells");
+    staged = 0;
+  }
 }
 
 /** Reads slices of a plane of a GPU's array into a dense one: x, y, z. */

@@ -199,7 +199,10 @@ export class GpuField implements Disposable {
       UNIFORM_STRIDE,
       GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
       "uniforms",
-    );
+    ).catch((error) => {
+      if (given === undefined) { for (const array of arrays) array.destroy(); }
+      throw error;
+    });
     const ownsArrays = given === undefined;
     return new GpuField(gpu, problem, plan, { arrays, ownsArrays, uniforms, pipelines, compileNs });
   }

@@ -184,8 +184,11 @@ export const profileSchema = z.strictObject({
 /** The same record, not to be changed in place. */
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
+/** The same record with everything in it: what may be missing must exist in both as well. */
+type Full<T> = T extends object ? { [K in keyof T]-?: Full<T[K]> } : T;
+
 /** Whether a type that `profile_types.ts` writes out and one that is checked here are the same. */
-type Same<A, B> = [A, B] extends [B, A] ? true : never;
+type Same<A, B> = [A, B, Full<A>, Full<B>] extends [B, A, Full<B>, Full<A>] ? true : never;
 
 const _checked: [
   Same<Profile, DeepReadonly<z.infer<typeof profileSchema>>>,
