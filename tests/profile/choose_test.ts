@@ -198,6 +198,24 @@ Deno.test("smaller limits: other values, another entry, or the default, but noth
   assertStringIncludes(choice.message, "passed over: torres advance");
 });
 
+Deno.test("what cannot run is passed over for the next nearest, as often as it takes", () => {
+  const periodic = (grid: Grid): Problem => problemOf(grid, { boundary: "periodic" });
+  const { parameters } = WAVE.entries[0].configuration;
+  const torres = [64, 72, 80].map((nx): ProfileEntry => {
+    const grid: Grid = [nx, 64, 64];
+    return entryOf(periodic(grid), gpuAlone(grid, "diamond-torre", parameters));
+  });
+  const unknown = entryOf(periodic([88, 64, 64]), gpuAlone([88, 64, 64], "swept", {}));
+  const far = entryOf(periodic([128, 128, 128]), gpuAlone([128, 128, 128], "stepwise", STEPWISE));
+  const choice = chooseConfiguration(
+    profileOf([...torres, unknown, far]),
+    periodic([64, 64, 64]),
+    deviceOf(H100),
+  );
+  assertEquals([choice.match, choice.entry, choice.passedOver.length], ["same-device", far, 4]);
+  assertStringIncludes(choice.passedOver[3].reason, "there is no traversal swept");
+});
+
 Deno.test("a share follows the slices; ghost zones that no longer fit end it", () => {
   const { parameters } = WAVE.entries[0].configuration;
   const share = { cpuSlices: 20, gpuSlices: 180, exchangeEvery: 8, cpuWorkers: 4 };

@@ -21,6 +21,8 @@ export interface AdaptTarget {
   readonly cpuWorkers: number;
   /** Whether other values of the parameters may be tried. */
   readonly mayChange: boolean;
+  /** What was refused already, and why: of thousands of entries many are alike. @default {nothing} */
+  readonly refused?: Map<string, string>;
 }
 
 /** A configuration that can run, and what was changed; or why there is none. */
@@ -66,13 +68,19 @@ export function adaptConfiguration(
 
   const lists = traversal.parameterLists(part, limits);
   const given = rescale(configuration.parameters, lists, { from: measured.grid, to: part.grid });
+  const key = JSON.stringify([traversal.name, given, share.share, mayChange]);
+  const known = target.refused?.get(key);
+  if (known !== undefined) return { reason: known };
   const reason = whyNot(traversal, part, given, limits);
   const parameters = reason === undefined
     ? given
     : mayChange
     ? nearestFeasible(traversal, part, given, { lists, limits })
     : undefined;
-  if (parameters === undefined) return { reason: reason! };
+  if (parameters === undefined) {
+    target.refused?.set(key, reason!);
+    return { reason: reason! };
+  }
   changes.push(...describeChanges(configuration.parameters, parameters));
   return { configuration: { traversal: traversal.name, parameters, share: share.share }, changes };
 }

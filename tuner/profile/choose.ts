@@ -9,7 +9,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import type { Configuration } from "../configuration.ts";
 import { enumerateSpace } from "../search/space.ts";
-import { adaptConfiguration } from "./adapt.ts";
+import { adaptConfiguration, type AdaptTarget } from "./adapt.ts";
 import {
   type AdapterIdentity,
   DEVICE_GRADES,
@@ -104,7 +104,7 @@ export function chooseConfiguration(
 ): Choice {
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = nameProblem(problem);
-  const target = { problem, limits: device?.limits, cpuWorkers };
+  const target = { problem, limits: device?.limits, cpuWorkers, refused: new Map<string, string>() };
   const passedOver: PassedOver[] = [];
   for (const grade of DEVICE_GRADES) {
     const alike = list.filter((profile) => gradeDevice(device?.adapterInfo, profile.device.gpu) === grade);
@@ -135,7 +135,7 @@ function usualWorkers(): number {
 /** Of an entry's configurations, the fastest that runs as it is; else the fastest that runs with changes. */
 function firstThatRuns(
   { entry: { problem, configuration, tieSet } }: NearEntry,
-  target: { problem: Problem; limits: DeviceLimits | undefined; cpuWorkers: number },
+  target: Omit<AdaptTarget, "mayChange">,
   passedOver: PassedOver[],
 ): Pick<Choice, "configuration" | "changes"> | undefined {
   const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
