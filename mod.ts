@@ -1,10 +1,31 @@
 /**
- * Facet tunes stencil kernels for the GPU and the CPU it runs on, and lets other programs use what it found.
+ * Facet tunes stencil kernels for the GPU and the CPU it runs on, and lets other programs use what it found: read a
+ * profile, choose a configuration for the problem and the device at hand, and run it.
+ *
+ * @example
+ * ```ts
+ * import { chooseConfiguration, createSolver, openDevice, readProfile, wave } from "./mod.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const profile = await readProfile("fixtures/h100/wave.json");
+ * const problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero", steps: 16 } as const;
+ * const device = await openDevice(); // or a GPUDevice that you have
+ * const { configuration, match } = chooseConfiguration(profile, problem, device);
+ * {
+ *   using solver = await createSolver(device, problem, configuration);
+ *   for (const ago of [0, 1] as const) await solver.write("F", (x, y, z) => x + y + z === 48 ? 1 : 0, { ago });
+ *   const { cellsPerSecond } = await solver.run(64);
+ *   const field = await solver.read("F");
+ *   assert(field.length === 32 ** 3 && cellsPerSecond > 0 && match !== undefined);
+ * }
+ * device?.destroy();
+ * ```
  *
  * @module
  */
 export type { Ago, Expression, Offset, Operation, PartialSum, Tap } from "./kernels/expression.ts";
 export type { InitialField } from "./kernels/initial_field.ts";
+export type { Layout } from "./kernels/layout.ts";
 export type { Assignment, Material, Substep, Update } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
@@ -15,7 +36,15 @@ export {
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";
+export {
+  elastic,
+  ELASTIC_FIELDS,
+  ELASTIC_LIMIT,
+  type ElasticOptions,
+  MEDIA,
+} from "./kernels/stencils/elastic.ts";
 export { fourierLimit, heat, HEAT_DELTAS, type HeatOptions } from "./kernels/stencils/heat.ts";
+export { life } from "./kernels/stencils/life.ts";
 export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
 export type {
@@ -32,3 +61,39 @@ export {
   type DeviceDescription,
   type GpuDescription,
 } from "./tuner/device.ts";
+export { DeviceError } from "./tuner/device_error.ts";
+export { openDevice } from "./tuner/open_device.ts";
+export { ProfileError } from "./tuner/profile/profile_error.ts";
+export type {
+  Profile,
+  ProfileBalance,
+  ProfileCopyCost,
+  ProfileCostModel,
+  ProfileDevice,
+  ProfileEntry,
+  ProfileProblem,
+  ProfileRate,
+  ProfileResult,
+  ProfileSearch,
+  ProfileTie,
+} from "./tuner/profile/profile_types.ts";
+export { readProfile } from "./tuner/profile/read_profile.ts";
+export {
+  type AdapterIdentity,
+  type Choice,
+  chooseConfiguration,
+  type ChooseOptions,
+  type MatchGrade,
+  type PassedOver,
+  type TargetDevice,
+} from "./tuner/profile/choose.ts";
+export { createSolver, solverLayout } from "./tuner/create_solver.ts";
+export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver.ts";
+export { SolverError } from "./tuner/solver_error.ts";
+export {
+  tune,
+  type TuneEvaluation,
+  type TuneOptions,
+  type TuneProgress,
+  type TuneResult,
+} from "./tuner/tune_problem.ts";

@@ -33,8 +33,11 @@ export interface Tap {
 
 /** An expression at another cell. */
 export interface PartialSum {
+  /** What tells a partial sum from other nodes. */
   readonly kind: "partial";
+  /** The expression. */
   readonly of: Expression;
+  /** Where it is taken, from the updated cell. */
   readonly offset: Offset;
 }
 

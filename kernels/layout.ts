@@ -10,6 +10,7 @@ import type { Grid } from "./stencils/stencil.ts";
 
 /** A grid with its pads in one array of f32. */
 export interface Layout {
+  /** The grid's own cells along x, y, z. */
   readonly grid: Grid;
   /** Cells before and after the grid along x and y; before it along z (there are at least as many after). */
   readonly pad: Grid;

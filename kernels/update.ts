@@ -10,6 +10,7 @@ import { type Expression, fold, type Tap, tapsIn } from "./expression.ts";
 export interface Assignment {
   /** Index of the field. */
   readonly field: number;
+  /** What it becomes. */
   readonly value: Expression;
 }
 
@@ -18,6 +19,7 @@ export type Substep = readonly Assignment[];
 
 /** An array that no step changes, as the density of the ground: one value a cell. */
 export interface Material {
+  /** What it is called, as `buoyancy`. */
   readonly name: string;
   /**
    * Eight values, each exact in f32, that a synthetic medium scatters over its cells: see `initial_field.ts`. Eight
@@ -30,7 +32,9 @@ export interface Material {
 export interface Update {
   /** Names of the fields, the state. */
   readonly fields: readonly string[];
+  /** What no step changes. */
   readonly materials: readonly Material[];
+  /** What is computed, one after another. */
   readonly substeps: readonly Substep[];
   /** What `SIGNAL` stands for in the step from t = `step` to t + 1. */
   readonly signal?: (step: number) => number;

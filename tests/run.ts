@@ -6,7 +6,7 @@
  */
 
 /** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
-const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts"];
+const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md"];
 
 const PERMISSIONS = ["read", "write", "run", "env", "sys"].map((name) => `--allow-${name}`);
 

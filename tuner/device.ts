@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { cpus } from "node:os";
 import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
 
 /** The GPU as WebGPU describes it. A software adapter counts: it runs the same kernels, on the CPU. */
@@ -61,8 +60,9 @@ export interface AdapterFacts {
  *
  * @returns the adapter, or null where there is none
  */
-export function requestAdapter(): Promise<GPUAdapter | null> {
-  return navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
+export async function requestAdapter(): Promise<GPUAdapter | null> {
+  // older browsers have no WebGPU at all
+  return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
 /**
@@ -83,9 +83,9 @@ export async function detectDevice(): Promise<DeviceDescription> {
   const adapter = await requestAdapter();
   return {
     gpu: adapter && describeGpu(adapter),
-    cpu: describeCpu(),
-    os: `${Deno.build.os} ${Deno.build.arch}`,
-    deno: Deno.version.deno,
+    cpu: await describeCpu(),
+    os: typeof Deno === "undefined" ? "browser" : `${Deno.build.os} ${Deno.build.arch}`,
+    deno: typeof Deno === "undefined" ? "" : Deno.version.deno,
   };
 }
 
@@ -113,15 +113,17 @@ export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescri
   };
 }
 
-function describeCpu(): CpuDescription {
+async function describeCpu(): Promise<CpuDescription> {
   const cores = Math.max(1, navigator.hardwareConcurrency);
   let name = "";
   try {
+    // loaded only where it is used: a page has no such module
+    const { cpus } = await import("node:os");
     name = cpus()[0]?.model.replace(/\s+/g, " ").trim() ?? "";
   } catch {
     // Some systems don't tell; the architecture is what is left to say
   }
   // Linux on ARM has no "model name": Deno gives an empty text or "unknown"
   const isNamed = name !== "" && name !== "unknown";
-  return { model: isNamed ? name : `${Deno.build.arch} CPU`, cores };
+  return { model: isNamed ? name : `${typeof Deno === "undefined" ? "a" : Deno.build.arch} CPU`, cores };
 }

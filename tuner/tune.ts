@@ -54,9 +54,11 @@ export interface TuneRequest {
 
 /** How far a run has come. */
 export interface TuneProgress {
+  /** What is being done. */
   readonly stage: "device" | "search" | "final round" | "cpu" | "balance";
+  /** How much of it is done. */
   readonly done: number;
-  /** 0 where unknown. */
+  /** How much there is of it; 0 where unknown. */
   readonly total: number;
   /** Best verified rate so far. */
   readonly bestCellsPerSecond?: number;

@@ -28,7 +28,7 @@ import { meanOverWaves } from "./cross.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** Largest stable Courant number V_p Δt/h: 6/(7√3). */
-export const ELASTIC_LIMIT = 6 / (7 * Math.sqrt(3));
+export const ELASTIC_LIMIT: number = 6 / (7 * Math.sqrt(3));
 
 /** `scattered`: buoyancy, λ and μ differ from cell to cell. `uniform`: they are constants, not arrays. */
 export const MEDIA = ["scattered", "uniform"] as const;
@@ -127,7 +127,10 @@ export interface ElasticOptions {
    * @default {0.9 · ELASTIC_LIMIT}
    */
   courant?: number;
-  /** @default {"scattered"} */
+  /**
+   * Whether buoyancy, λ and μ differ from cell to cell.
+   * @default {"scattered"}
+   */
   medium?: typeof MEDIA[number];
 }
 

@@ -34,6 +34,9 @@ const WANTED_LIMITS = [
 /** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
 const LOST = /\bdevice is lost\b/i;
 
+/** Nanoseconds per tick of the clock of each device that was ever opened. */
+const calibrated = new WeakMap<GPUDevice, Promise<number>>();
+
 /** What {@linkcode GpuDevice.timed} was asked to run. */
 export interface Recording {
   /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
@@ -69,22 +72,27 @@ export class GpuDevice implements Disposable {
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
   #lost: string | undefined;
+  readonly #isBorrowed: boolean;
   #closed = false;
   /** Nanoseconds per tick of the device's clock. */
   #nsPerTick = 1;
 
-  private constructor(adapter: GPUAdapter, device: GPUDevice, timeoutMs: number) {
+  private constructor(
+    device: GPUDevice,
+    { limits, timeoutMs, isBorrowed }: { limits: DeviceLimits; timeoutMs: number; isBorrowed: boolean },
+  ) {
     this.device = device;
     this.timeoutMs = timeoutMs;
+    this.#isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
     this.limits = Object.fromEntries(
-      WANTED_LIMITS.map((name) => [name, adapter.limits[name]]),
+      WANTED_LIMITS.map((name) => [name, limits[name]]),
     ) as unknown as DeviceLimits;
     device.lost.then((info) => {
       this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
     });
     // Errors outside of any scope are caught by the scopes around what follows; nothing is printed.
-    device.addEventListener("uncapturederror", (event) => event.preventDefault());
+    if (!isBorrowed) device.addEventListener("uncapturederror", (event) => event.preventDefault());
   }
 
   /**
@@ -95,12 +103,23 @@ export class GpuDevice implements Disposable {
   static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
     const adapter = await requestAdapter();
     if (!adapter) return undefined;
-    const device = await adapter.requestDevice({
-      requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
-      requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
-    });
-    const gpu = new GpuDevice(adapter, device, timeoutMs);
-    if (gpu.hasTimestamps) await gpu.#calibrate();
+    const device = await requestFullDevice(adapter);
+    const gpu = new GpuDevice(device, { limits: adapter.limits, timeoutMs, isBorrowed: false });
+    await gpu.#calibrate();
+    return gpu;
+  }
+
+  /**
+   * Works on a device that belongs to someone else, within the limits it was made with. Disposing leaves it open.
+   *
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  static async borrow(
+    device: GPUDevice,
+    { timeoutMs = 20_000 }: { timeoutMs?: number } = {},
+  ): Promise<GpuDevice> {
+    const gpu = new GpuDevice(device, { limits: device.limits, timeoutMs, isBorrowed: true });
+    await gpu.checked("device-lost", () => gpu.#calibrate());
     return gpu;
   }
 
@@ -272,7 +291,7 @@ export class GpuDevice implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    this.device.destroy();
+    if (!this.#isBorrowed) this.device.destroy();
   }
 
   #requireDevice(): void {
@@ -280,12 +299,21 @@ export class GpuDevice implements Disposable {
     if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
 
+  /** Finds out what a tick is, once for each device. */
+  async #calibrate(): Promise<void> {
+    if (!this.hasTimestamps) return;
+    const known = calibrated.get(this.device) ?? this.#measureTick();
+    calibrated.set(this.device, known);
+    known.catch(() => calibrated.delete(this.device));
+    this.#nsPerTick = await known;
+  }
+
   /**
    * WebGPU promises timestamps in nanoseconds; a runtime that hands out the device's ticks instead would make
    * every rate wrong by a constant. Two timestamps 0.1 s apart tell: where the clocks differ by more than a
    * tenth, the host's is believed.
    */
-  async #calibrate(): Promise<void> {
+  async #measureTick(): Promise<number> {
     const stamp = async (): Promise<[ticks: number, hostMs: number]> => {
       const queries = this.device.createQuerySet({ type: "timestamp", count: 2 });
       const usage = GPUBufferUsage;
@@ -307,8 +335,14 @@ export class GpuDevice implements Disposable {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const [ticksB, hostB] = await stamp();
     const nsPerTick = (hostB - hostA) * 1e6 / (ticksB - ticksA);
-    if (Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1) {
-      this.#nsPerTick = nsPerTick;
-    }
+    return Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1 ? nsPerTick : 1;
   }
+}
+
+/** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
+export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+  return await adapter.requestDevice({
+    requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
+    requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+  });
 }

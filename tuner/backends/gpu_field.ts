@@ -128,6 +128,18 @@ async function compileAnew(
   });
 }
 
+/** Takes the memory of both levels. */
+async function makeArrays(gpu: GpuDevice, { label, layout }: GpuPlan): Promise<[GPUBuffer, GPUBuffer]> {
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+  const bytes = layout.length * 4;
+  const even = await gpu.buffer(bytes, usage, `${label}: even levels`);
+  const odd = await gpu.buffer(bytes, usage, `${label}: odd levels`).catch((error) => {
+    even.destroy();
+    throw error;
+  });
+  return [even, odd];
+}
+
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
@@ -135,7 +147,8 @@ export class GpuField implements Disposable {
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
   readonly #gpu: GpuDevice;
-  readonly #arrays: [GPUBuffer, GPUBuffer];
+  readonly #arrays: readonly [GPUBuffer, GPUBuffer];
+  readonly #ownsArrays: boolean;
   readonly #pipelines: Pipeline[];
   #uniforms: GPUBuffer;
   #step = 0;
@@ -146,12 +159,19 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    made: { arrays: [GPUBuffer, GPUBuffer]; uniforms: GPUBuffer; pipelines: Pipeline[]; compileNs: number },
+    made: {
+      arrays: readonly [GPUBuffer, GPUBuffer];
+      ownsArrays: boolean;
+      uniforms: GPUBuffer;
+      pipelines: Pipeline[];
+      compileNs: number;
+    },
   ) {
     this.#gpu = gpu;
     this.problem = problem;
     this.plan = plan;
     this.#arrays = made.arrays;
+    this.#ownsArrays = made.ownsArrays;
     this.#uniforms = made.uniforms;
     this.#pipelines = made.pipelines;
     this.compileNs = made.compileNs;
@@ -160,27 +180,31 @@ export class GpuField implements Disposable {
   /**
    * Compiles the plan and takes the memory.
    *
+   * @param given someone else's arrays of even and odd levels, to be used instead of own ones; they are not destroyed
    * @throws {RunFailure} "compile", "out-of-memory" or "device-lost"
    */
-  static async create(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Promise<GpuField> {
+  static async create(
+    gpu: GpuDevice,
+    problem: Problem,
+    plan: GpuPlan,
+    given?: readonly [even: GPUBuffer, odd: GPUBuffer],
+  ): Promise<GpuField> {
     const started = performance.now();
     const pipelines = await Promise.all(
       plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
     );
     const compileNs = (performance.now() - started) * 1e6;
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bytes = plan.layout.length * 4;
-    const even = await gpu.buffer(bytes, usage, `${plan.label}: even levels`);
-    const odd = await gpu.buffer(bytes, usage, `${plan.label}: odd levels`).catch((error) => {
-      even.destroy();
-      throw error;
-    });
+    const arrays = given ?? await makeArrays(gpu, plan);
     const uniforms = await gpu.buffer(
       UNIFORM_STRIDE,
       GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
       "uniforms",
-    );
-    return new GpuField(gpu, problem, plan, { arrays: [even, odd], uniforms, pipelines, compileNs });
+    ).catch((error) => {
+      if (given === undefined) { for (const array of arrays) array.destroy(); }
+      throw error;
+    });
+    const ownsArrays = given === undefined;
+    return new GpuField(gpu, problem, plan, { arrays, ownsArrays, uniforms, pipelines, compileNs });
   }
 
   /** Time steps since the initial state. */
@@ -335,22 +359,6 @@ export class GpuField implements Disposable {
     this.#step += steps;
     const { passes, record } = await this.#record(this.plan.dispatches(steps, start));
     const wrapPads = await this.#wrapPads();
-    const copy = (
-      encoder: GPUCommandEncoder,
-      { buffer, ranges }: SliceBuffer,
-      step: number,
-      isOut: boolean,
-    ): void => {
-      const { slice: perSlice, pad: [padX] } = this.plan.layout;
-      let offset = 0;
-      for (const { ago, slice, slices } of ranges) {
-        const array = this.#arrays[(step + ago) % 2];
-        const at = 4 * (padX + slice) * perSlice, bytes = 4 * slices * perSlice;
-        if (isOut) encoder.copyBufferToBuffer(array, at, buffer, offset, bytes);
-        else encoder.copyBufferToBuffer(buffer, offset, array, at, bytes);
-        offset += bytes;
-      }
-    };
     return await this.#gpu.submit({
       passes: passes + 2,
       countGaps: true,
@@ -358,14 +366,37 @@ export class GpuField implements Disposable {
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
         if (incoming !== undefined) {
-          copy(encoder, incoming, start, false);
+          this.#copy(encoder, incoming, { step: start, isOut: false });
           const pass = encoder.beginComputePass();
           wrapPads(pass);
           pass.end();
         }
         record(encoder, timestamps);
-        copy(encoder, outgoing, start + steps, true);
+        this.#copy(encoder, outgoing, { step: start + steps, isOut: true });
         encoder.beginComputePass(timestamps()).end();
+      },
+    });
+  }
+
+  /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
+  async receive(incoming: SliceBuffer): Promise<void> {
+    await this.#gpu.checked("incorrect", () => {
+      const encoder = this.#gpu.device.createCommandEncoder();
+      this.#copy(encoder, incoming, { step: this.#step, isOut: false });
+      this.#gpu.device.queue.submit([encoder.finish()]);
+    });
+    await this.renewPads();
+  }
+
+  /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
+  async renewPads(): Promise<void> {
+    const wrapPads = await this.#wrapPads();
+    await this.#gpu.timed({
+      passes: 1,
+      record: (encoder, timestamps) => {
+        const pass = encoder.beginComputePass(timestamps());
+        wrapPads(pass);
+        pass.end();
       },
     });
   }
@@ -461,19 +492,28 @@ export class GpuField implements Disposable {
       }
       this.#gpu.device.queue.writeBuffer(array, 0, all);
     }
-    const wrapPads = await this.#wrapPads();
-    await this.#gpu.timed({
-      passes: 1,
-      record: (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        wrapPads(pass);
-        pass.end();
-      },
-    });
+    await this.renewPads();
   }
 
   [Symbol.dispose](): void {
-    for (const buffer of [...this.#arrays, this.#uniforms]) buffer.destroy();
+    for (const buffer of [...(this.#ownsArrays ? this.#arrays : []), this.#uniforms]) buffer.destroy();
+  }
+
+  /** Copies slices between the levels at a time step and a buffer. */
+  #copy(
+    encoder: GPUCommandEncoder,
+    { buffer, ranges }: SliceBuffer,
+    { step, isOut }: { step: number; isOut: boolean },
+  ): void {
+    const { slice: perSlice, pad: [padX] } = this.plan.layout;
+    let offset = 0;
+    for (const { ago, slice, slices } of ranges) {
+      const array = this.#arrays[(step + ago) % 2];
+      const at = 4 * (padX + slice) * perSlice, bytes = 4 * slices * perSlice;
+      if (isOut) encoder.copyBufferToBuffer(array, at, buffer, offset, bytes);
+      else encoder.copyBufferToBuffer(buffer, offset, array, at, bytes);
+      offset += bytes;
+    }
   }
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */

@@ -185,6 +185,23 @@ export class SharedField implements Disposable {
     return this.#shares.cpu;
   }
 
+  /** The GPU's field and its own slices in it; undefined where the GPU has none. */
+  get gpuShare(): GpuPart | undefined {
+    return this.#shares.gpu;
+  }
+
+  /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
+  async settle(): Promise<void> {
+    const buffer = this.#packed;
+    if (buffer === undefined) return;
+    this.#packed = undefined;
+    try {
+      await this.#shares.gpu!.field.receive({ buffer, ranges: rangesOf(this.#shares.toGpu) });
+    } finally {
+      buffer.destroy();
+    }
+  }
+
   [Symbol.dispose](): void {
     this.#packed?.destroy();
     disposeShares(this.#shares);

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { layOut } from "../../kernels/layout.ts";
+import { type Layout, layOut } from "../../kernels/layout.ts";
 import { type Boundary, periodicAxes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../kernels/update.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import type { Configuration } from "../configuration.ts";
+import type { Configuration, Share } from "../configuration.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
 import { GpuField } from "./gpu_field.ts";
 import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
@@ -25,6 +25,8 @@ export interface ShareOptions {
    * @default {R·S}
    */
   readonly ghost?: number;
+  /** The GPU's arrays of even and odd levels, where they are someone else's. @default {undefined} own ones */
+  readonly gpuArrays?: readonly [even: GPUBuffer, odd: GPUBuffer];
 }
 
 /** The CPU's share. */
@@ -51,6 +53,38 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
   return exchangeEvery * stepReach(stencil.update).x;
 }
 
+/** Slices of the ghost zones at the two ends of each share. */
+function ghostZones(
+  { boundary }: Pick<Problem, "boundary">,
+  { cpuSlices, gpuSlices }: Pick<Share, "cpuSlices" | "gpuSlices">,
+  ghost: number,
+): { cpu: GhostZones; gpu: GhostZones } {
+  const isShared = cpuSlices > 0 && gpuSlices > 0;
+  const inner = isShared ? ghost : 0, outer = isShared && boundary === "periodic" ? ghost : 0;
+  return { cpu: { before: outer, after: inner }, gpu: { before: inner, after: outer } };
+}
+
+/** What the GPU computes: its share of the problem, ghost zones included. */
+export function gpuPartOf(problem: Problem, share: Share, ghost?: number): Problem {
+  const { cpuSlices, gpuSlices, exchangeEvery } = share;
+  const { gpu: { before, after } } = ghostZones(problem, share, ghost ?? ghostSlices(problem, exchangeEvery));
+  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
+  const [, ny, nz] = problem.grid;
+  return { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
+}
+
+/** Where the cells of the CPU's share lie, ghost zones included. */
+export function cpuLayoutOf(problem: Problem, share: Share, ghost?: number): Layout {
+  const { stencil: { update }, grid: [, ny, nz] } = problem;
+  const { cpu: { before, after } } = ghostZones(
+    problem,
+    share,
+    ghost ?? ghostSlices(problem, share.exchangeEvery),
+  );
+  const { x, y, z } = reachOf(update);
+  return layOut([before + share.cpuSlices + after, ny, nz], { pad: [x, y, z], planes: planesOf(update) });
+}
+
 /**
  * Compiles both shares' code and takes their memory.
  *
@@ -58,18 +92,13 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
  */
 export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
   checkShare(problem, options);
-  const { share: { cpuSlices, gpuSlices, exchangeEvery } } = options.configuration;
-  const isShared = cpuSlices > 0 && gpuSlices > 0;
+  const { share } = options.configuration;
+  const { ghost = ghostSlices(problem, share.exchangeEvery) } = options;
+  const zones = ghostZones(problem, share, ghost);
   const isPeriodic = problem.boundary === "periodic";
-  const { ghost = ghostSlices(problem, exchangeEvery) } = options;
-  const inner = isShared ? ghost : 0, outer = isShared && isPeriodic ? ghost : 0;
-  const cpu = cpuSlices === 0
-    ? undefined
-    : await makeCpuPart(problem, options, { before: outer, after: inner });
+  const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, zones.cpu);
   try {
-    const gpu = gpuSlices === 0
-      ? undefined
-      : await makeGpuPart(problem, options, { before: inner, after: outer });
+    const gpu = share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, zones.gpu);
     const { update } = problem.stencil;
     const { toCpu, toGpu } = cpu === undefined || gpu === undefined
       ? { toCpu: [], toGpu: [] }
@@ -132,40 +161,35 @@ interface GhostZones {
 }
 
 async function makeCpuPart(
-  { grid: [, ny, nz], boundary, stencil }: Problem,
-  { cpuPool, configuration: { traversal, parameters, share: { cpuSlices, gpuSlices } } }: ShareOptions,
-  { before, after }: GhostZones,
+  problem: Problem,
+  { cpuPool, configuration: { traversal, parameters, share }, ghost }: ShareOptions,
+  { before }: GhostZones,
 ): Promise<CpuPart> {
-  const { x, y, z } = reachOf(stencil.update);
-  const layout = layOut([before + cpuSlices + after, ny, nz], {
-    pad: [x, y, z],
-    planes: planesOf(stencil.update),
-  });
+  const { boundary, stencil: { update } } = problem;
+  const layout = cpuLayoutOf(problem, share, ghost);
   const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
   const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
   const boundaries = boundary === "insulated"
     ? boundary
-    : [along(wrapsX && gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
+    : [along(wrapsX && share.gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
   // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
-  const nodePoints = gpuSlices === 0 && traversal === "swept" ? parameters.points : 0;
-  const source = { update: stencil.update, layout, boundary: boundaries, nodePoints };
+  const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points : 0;
+  const source = { update, layout, boundary: boundaries, nodePoints };
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof CpuFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });
-  return { field, first: before, slices: cpuSlices };
+  return { field, first: before, slices: share.cpuSlices };
 }
 
 async function makeGpuPart(
   problem: Problem,
-  { gpu, configuration: { traversal: name, parameters, share: { cpuSlices, gpuSlices } } }: ShareOptions,
-  { before, after }: GhostZones,
+  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuArrays }: ShareOptions,
+  { before }: GhostZones,
 ): Promise<GpuPart> {
-  const { grid: [, ny, nz] } = problem;
-  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
-  const part: Problem = { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
+  const part = gpuPartOf(problem, share, ghost);
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
   if (reason !== undefined) throw new RunFailure("limits", reason);
-  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters));
-  return { device: gpu!, field, first: before, slices: gpuSlices };
+  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters), gpuArrays);
+  return { device: gpu!, field, first: before, slices: share.gpuSlices };
 }

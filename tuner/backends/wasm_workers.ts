@@ -362,6 +362,7 @@ function tooLarge(size: number, limit: number): CpuFailure {
 
 /** What the machine has free, where asking needs no prompt. */
 function freeBytes(): number {
+  if (typeof Deno === "undefined") return ADDRESSABLE;
   const { state } = Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" });
   return state === "granted" ? Deno.systemMemoryInfo().available : ADDRESSABLE;
 }

@@ -3,6 +3,7 @@
  * written where it should. The message is one line that says where, what was wanted and what was found.
  */
 export class ProfileError extends Error {
+  /** The name of the class. */
   override name = "ProfileError";
 }
 

@@ -10,6 +10,15 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { costModelSchema } from "./cost_model_schema.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
+import type {
+  Profile,
+  ProfileCostModel,
+  ProfileDevice,
+  ProfileEntry,
+  ProfileProblem,
+} from "./profile_types.ts";
+
+export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem };
 
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;
@@ -190,16 +199,18 @@ export const profileSchema = z.strictObject({
 /** The same record, not to be changed in place. */
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** A profile. */
-export type Profile = DeepReadonly<z.infer<typeof profileSchema>>;
-/** A device as a profile describes it. */
-export type ProfileDevice = DeepReadonly<z.infer<typeof deviceSchema>>;
-/** A problem as a profile names it. */
-export type ProfileProblem = DeepReadonly<z.infer<typeof problemSchema>>;
-/** What the steps between exchanges were chosen by, as an entry has it. */
-export type ProfileCostModel = DeepReadonly<z.infer<typeof costModelSchema>>;
-/** The best configuration for one problem, with its evidence. */
-export type ProfileEntry = DeepReadonly<z.infer<typeof entry>>;
+/** The same record with everything in it: what may be missing must exist in both as well. */
+type Full<T> = T extends object ? { [K in keyof T]-?: Full<T[K]> } : T;
+
+/** Whether a type that `profile_types.ts` writes out and one that is checked here are the same. */
+type Same<A, B> = [A, B, Full<A>, Full<B>] extends [B, A, Full<B>, Full<A>] ? true : never;
+
+const _checked: [
+  Same<Profile, DeepReadonly<z.infer<typeof profileSchema>>>,
+  Same<ProfileDevice, DeepReadonly<z.infer<typeof deviceSchema>>>,
+  Same<ProfileProblem, DeepReadonly<z.infer<typeof problemSchema>>>,
+  Same<ProfileEntry, DeepReadonly<z.infer<typeof entry>>>,
+] = [true, true, true, true];
 
 /** A problem's name in profiles and journals. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {

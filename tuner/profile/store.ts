@@ -6,6 +6,7 @@
  */
 import { basename, dirname, join, resolve } from "node:path";
 import { ProfileError, reasonOf } from "./profile_error.ts";
+import { readFileIfThere } from "./read_profile.ts";
 import {
   checkProfile,
   parseProfile,
@@ -14,6 +15,9 @@ import {
   type ProfileEntry,
   type ProfileProblem,
 } from "./schema.ts";
+import { problemKey } from "./problem_key.ts";
+
+export { readProfile } from "./read_profile.ts";
 
 /** What tells one device from another. */
 export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
@@ -64,10 +68,6 @@ export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boole
   return problemKey(one) === problemKey(other);
 }
 
-function problemKey({ stencil, order, delta, grid, boundary, precision, steps }: ProfileProblem): string {
-  return JSON.stringify([stencil, order ?? 0, delta ?? 0, ...grid, boundary, precision, steps]);
-}
-
 /**
  * Adds entries to those of an earlier profile of the same device: an entry for the same problem replaces the
  * earlier one, everything else of the profile is the newer.
@@ -76,18 +76,6 @@ export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
   const replaced = new Set(newer.entries.map((entry) => problemKey(entry.problem)));
   const kept: ProfileEntry[] = earlier.entries.filter((entry) => !replaced.has(problemKey(entry.problem)));
   return { ...newer, entries: [...kept, ...newer.entries] };
-}
-
-/**
- * Reads a profile.
- *
- * @param path the file
- * @throws {ProfileError} in one line, if there is none, it is damaged, or of another version
- */
-export async function readProfile(path: string): Promise<Profile> {
-  const profile = await readIfThere(path);
-  if (profile === undefined) throw new ProfileError(`Cannot read ${path}: there is no such file`);
-  return profile;
 }
 
 /**
@@ -163,14 +151,8 @@ function refuseForeign(path: string, theirs: DeviceIdentity, ours: DeviceIdentit
 
 /** The profile in a file; undefined if there is no file. */
 async function readIfThere(path: string): Promise<Profile | undefined> {
-  let text: string;
-  try {
-    text = await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
-  }
-  return parseProfile(text, path);
+  const text = await readFileIfThere(path);
+  return text === undefined ? undefined : parseProfile(text, path);
 }
 
 /** The file that a path names, links followed. Refuses what a profile must not replace. */

@@ -1,0 +1,82 @@
+/**
+ * The examples run as their comments say, each as its own process.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { decode } from "fast-png";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname!, "..");
+const PROFILE = join(ROOT, "fixtures/h100/wave.json");
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function runExample(command: string, args: string[]): Promise<Ended> {
+  const env = { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" };
+  const { code, stdout, stderr } = await new Deno.Command(command, { args, env, cwd: ROOT }).output();
+  const text = new TextDecoder();
+  return { code, stdout: text.decode(stdout), stderr: text.decode(stderr) };
+}
+
+const WAVE = ["run", "--no-prompt", "--allow-read", "--allow-write", "--allow-sys", "examples/wave_png.ts"];
+
+Deno.test("wave_png draws the wave of a point source, and tells its rate", async () => {
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = join(folder, "wave.png");
+    const { code, stdout, stderr } = await runExample(Deno.execPath(), [...WAVE, PROFILE, path, "48", "24"]);
+    assertEquals(code, 0, stderr);
+    assertMatch(stdout, /24 steps of 48³ cells: \d+\.\d{3} Gcells\/s/);
+    const { width, height, channels, data } = decode(await Deno.readFile(path));
+    assertEquals([width, height, channels], [48, 48, 3]);
+    const pixel = (y: number, z: number) => [...data.slice(3 * (y * 48 + z), 3 * (y * 48 + z) + 3)];
+    // about 24 · 0.9 · 0.5 cells from the middle there is a front, red outside; the corners are still nearly at rest
+    const along = Array.from({ length: 24 }, (_, i) => pixel(24, 24 + i));
+    assert(along.some(([red, green]) => red === 255 && green < 150), `${along.join(" ")}`);
+    for (const [y, z] of [[0, 0], [0, 47], [47, 0], [47, 47]]) assert(Math.min(...pixel(y, z)) > 240);
+    // the source lies on a cell: mirror images are the same but for rounding
+    for (let i = 1; i < 24; i++) {
+      for (const at of [pixel(24, 24 - i), pixel(24 + i, 24), pixel(24 - i, 24)]) {
+        const other = pixel(24, 24 + i);
+        assert(at.every((value, channel) => Math.abs(value - other[channel]) <= 1), `${i}: ${at} ${other}`);
+      }
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("wave_png says how it is used", async () => {
+  const { code, stderr } = await runExample(Deno.execPath(), WAVE);
+  assertEquals(code, 2);
+  assertStringIncludes(stderr, "usage: wave_png.ts PROFILE PICTURE");
+});
+
+const BEST_DTS = [
+  "NVIDIA H100 80GB HBM3",
+  "wave order 2: DTS 6, 804 Gcells/s",
+  "wave order 4: DTS 3, 475 Gcells/s",
+  "wave order 6: DTS 2, 310 Gcells/s",
+  "wave order 8: DTS 1, 196 Gcells/s",
+  "",
+].join("\n");
+
+Deno.test("best_dts.mjs reads the best DTS with nothing but JSON", async () => {
+  const args = ["run", "--no-prompt", "--allow-read", "examples/best_dts.mjs", PROFILE];
+  assertEquals((await runExample(Deno.execPath(), args)).stdout, BEST_DTS);
+});
+
+const PYTHON = await runExample("python3", ["--version"]).then(({ code }) => code === 0, () => false);
+
+Deno.test({
+  name: `best_dts.py reads the best DTS with nothing but JSON${PYTHON ? "" : " (ignored: no Python)"}`,
+  ignore: !PYTHON,
+  async fn() {
+    assertEquals((await runExample("python3", ["examples/best_dts.py", PROFILE])).stdout, BEST_DTS);
+  },
+});

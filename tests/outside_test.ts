@@ -1,0 +1,112 @@
+/**
+ * A program outside the repository: it knows the package by its name and a profile, and solves on the device that is
+ * there. The profiles are those of strangers, with larger limits than most devices have.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { join } from "node:path";
+import type { Profile } from "../mod.ts";
+
+const ROOT = join(import.meta.dirname!, "..");
+
+/** What the program prints, by problem and profile. */
+interface Report {
+  readonly match: string;
+  readonly message: string;
+  readonly traversal: string;
+  readonly error: number;
+}
+
+const PROGRAM = `
+import { chooseConfiguration, createSolver, openDevice, readProfile, runReference, wave } from "@facet/facet";
+
+async function solve(device, profile, problem) {
+  const { configuration, match, message } = chooseConfiguration(profile, problem, device);
+  const { grid: [nx, ny, nz], boundary, stencil } = problem;
+  const exact = stencil.planeWave(problem.grid, [1, 2, 1]);
+  await using solver = await createSolver(device, problem, configuration, { timeoutMs: 120_000 });
+  const cells = [];
+  for (let x = 0; x < nx; x++) for (let y = 0; y < ny; y++) for (let z = 0; z < nz; z++) cells.push([x, y, z]);
+  const level = (step) => Float32Array.from(cells, (cell) => exact.at(cell, step));
+  await solver.write("F", level(0));
+  await solver.write("F", level(-1), { ago: 1 });
+  const steps = 30;
+  await solver.run(steps);
+  // with a frame of zeros a plane wave is no solution: there the oracle tells what is right
+  const expected = boundary === "periodic" ? level(steps) : runReference(
+    { current: level(0), previous: level(-1) },
+    { update: stencil.update, grid: problem.grid, boundary, steps },
+  ).current;
+  const result = await solver.read("F");
+  const error = result.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i])), 0);
+  return { match, message, traversal: configuration.traversal, error };
+}
+
+const device = await openDevice();
+const reports = {};
+for (const path of Deno.args) {
+  const profile = await readProfile(path);
+  for (const [boundary, order] of [["periodic", 2], ["periodic", 4], ["zero", 4]]) {
+    const problem = { stencil: wave(order), grid: [25, 40, 30], boundary, steps: 10 };
+    reports[[path.split("/").at(-1), boundary, order].join(" ")] = await solve(device, profile, problem);
+  }
+}
+console.log(JSON.stringify(reports));
+device?.destroy();
+`;
+
+/** The profile of a GPU of this device's own vendor that has twice of everything. */
+function stranger(profile: Profile, gpu: { vendor: string; isFallbackAdapter: boolean }): Profile {
+  const own = profile.device.gpu!;
+  const limits = Object.fromEntries(
+    Object.entries(own.limits).map(([name, value]) => [name, 2 * value]),
+  ) as unknown as typeof own.limits;
+  const description = "A larger one of the same vendor";
+  const identity = { vendor: gpu.vendor, architecture: "", isFallback: gpu.isFallbackAdapter };
+  // workgroups, chunks and tiles that only such a device can have, beside those that were measured
+  const [first, second, ...entries] = profile.entries;
+  const parameters = { ...second.configuration.parameters, threads: 2048, chunk: 16 };
+  const larger = { ...second, configuration: { ...second.configuration, parameters }, tieSet: [] };
+  return {
+    ...profile,
+    device: { ...profile.device, gpu: { ...own, ...identity, description, limits } },
+    entries: [first, larger, ...entries],
+  };
+}
+
+Deno.test("a program outside the repository chooses, solves, and matches the plane wave", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "facet-outside-" });
+  try {
+    await Deno.writeTextFile(
+      join(folder, "deno.json"),
+      JSON.stringify({ imports: { "@facet/facet": "jsr:@facet/facet@^0.1.0" }, links: [ROOT] }),
+    );
+    await Deno.writeTextFile(join(folder, "main.js"), PROGRAM);
+    const wave = join(ROOT, "fixtures/h100/wave.json");
+    const profile: Profile = JSON.parse(await Deno.readTextFile(wave));
+    const adapter = await navigator.gpu?.requestAdapter() ?? null;
+    const info = adapter?.info ?? { vendor: "0", isFallbackAdapter: false };
+    const large = join(folder, "stranger.json");
+    await Deno.writeTextFile(large, JSON.stringify(stranger(profile, info)));
+
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-prompt", "--allow-read", "--allow-sys", "main.js", wave, large],
+      cwd: folder,
+      env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" },
+    }).output();
+    const text = new TextDecoder();
+    assert(stdout.length > 0, text.decode(stderr));
+    const reports: Record<string, Report> = JSON.parse(text.decode(stdout));
+    assertEquals(Object.keys(reports).length, 6);
+    for (const [what, { error, message }] of Object.entries(reports)) {
+      assertLess(error, 1e-4, `${what}: ${message}`);
+    }
+    if (adapter === null) return;
+    // torres that were measured elsewhere run here, at this grid and within these limits
+    const torres = reports["stranger.json zero 4"];
+    assertEquals([torres.match, torres.traversal], ["same-vendor", "diamond-torre"], torres.message);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

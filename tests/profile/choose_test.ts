@@ -1,0 +1,373 @@
+import { assert, assertEquals, assertLess, assertStringIncludes, assertThrows } from "@std/assert";
+import * as fc from "fast-check";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { life } from "../../kernels/stencils/life.ts";
+import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { ghostSlices, gpuPartOf } from "../../tuner/backends/shares.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
+import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
+import type { TargetDevice } from "../../tuner/profile/match_device.ts";
+import { problemDistance, ProfileIndex } from "../../tuner/profile/profile_index.ts";
+import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
+import { readProfile } from "../../tuner/profile/read_profile.ts";
+import { nameProblem } from "../../tuner/profile/problem_key.ts";
+
+const FIXTURES = new URL("../../fixtures/h100/", import.meta.url);
+const WAVE = await readProfile(new URL("wave.json", FIXTURES));
+const HEAT = await readProfile(new URL("heat.json", FIXTURES));
+
+const H100_LIMITS: DeviceLimits = WAVE.device.gpu!.limits;
+/** What WebGPU promises every device. */
+const LEAST_LIMITS: DeviceLimits = {
+  maxStorageBufferBindingSize: 134217728,
+  maxBufferSize: 268435456,
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256,
+  maxComputeWorkgroupSizeY: 256,
+  maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65535,
+};
+
+const H100 = { vendor: "4318", architecture: "", device: "9008", description: "NVIDIA H100 80GB HBM3" };
+
+function deviceOf(adapterInfo: TargetDevice["adapterInfo"], limits = H100_LIMITS): TargetDevice {
+  return { limits, adapterInfo };
+}
+
+function problemOf(grid: Grid, changed: Partial<Problem> = {}): Problem {
+  return { stencil: wave(2), grid, boundary: "zero", steps: 96, ...changed };
+}
+
+/** An entry of a profile, measured with this configuration. */
+function entryOf(problem: Problem, configuration: Configuration, cellsPerSecond = 1e9): ProfileEntry {
+  const confidence95 = [cellsPerSecond, cellsPerSecond] as const;
+  const result = { cellsPerSecond, confidence95, samples: [cellsPerSecond] };
+  return {
+    ...WAVE.entries[0],
+    problem: nameProblem(problem),
+    configuration,
+    result: { ...result, roofFraction: null, speedupOverStepwise: null },
+    tieSet: [{ configuration, cellsPerSecond, confidence95 }],
+  };
+}
+
+function profileOf(entries: readonly ProfileEntry[], gpu: Partial<Profile["device"]["gpu"]> = {}): Profile {
+  return { ...WAVE, device: { ...WAVE.device, gpu: { ...WAVE.device.gpu!, ...gpu } }, entries };
+}
+
+function gpuAlone([slices]: Grid, traversal: string, parameters: Record<string, number>): Configuration {
+  return {
+    traversal,
+    parameters,
+    share: { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 8, cpuWorkers: 0 },
+  };
+}
+
+const STEPWISE = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+const MARCHING = { zPerThread: 1, threadsZ: 32, threadsY: 8, pieces: 4, tile: 1, ahead: 0 };
+
+/** Why a configuration cannot run; undefined where it can. Asked of the traversals, as the solver does. */
+function whyNot(
+  { traversal: name, parameters, share }: Configuration,
+  problem: Problem,
+  limits?: DeviceLimits,
+) {
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
+  if (cpuSlices + gpuSlices !== problem.grid[0]) return "the shares do not add up";
+  if ((cpuSlices > 0) !== (cpuWorkers > 0)) return "workers without slices, or slices without workers";
+  if (gpuSlices === 0) return undefined;
+  if (cpuSlices > 0 && Math.min(cpuSlices, gpuSlices) < ghostSlices(problem, exchangeEvery)) {
+    return "a share is thinner than its ghost zone";
+  }
+  const part = gpuPartOf(problem, share), traversal = traversalNamed(name);
+  return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits!);
+}
+
+Deno.test("the profile's own device and problem: its configuration, unchanged", () => {
+  for (const { problem: { order, grid }, configuration } of WAVE.entries) {
+    const choice = chooseConfiguration(WAVE, problemOf(grid, { stencil: wave(order!) }), deviceOf(H100));
+    assertEquals([choice.match, choice.configuration.parameters], ["exact", configuration.parameters]);
+    assertEquals([choice.changes, choice.passedOver], [[], []]);
+    assertStringIncludes(choice.message, "measured for this problem on this device");
+  }
+});
+
+Deno.test("grades: device, architecture, vendor, and nothing in common", () => {
+  const problem = problemOf([64, 64, 64]);
+  const own = gpuAlone([64, 64, 64], "stepwise", STEPWISE);
+  const gpu = { vendor: "nvidia", architecture: "hopper", device: "", description: "" };
+  const profile = profileOf([entryOf(problem, own)], { ...gpu, description: "H100" });
+  const match = (info: TargetDevice["adapterInfo"]) =>
+    chooseConfiguration(profile, problem, deviceOf(info)).match;
+  assertEquals(match({ ...gpu, description: "H100" }), "exact");
+  assertEquals(match({ ...gpu, description: "H200" }), "same-architecture");
+  assertEquals(match(gpu), "same-architecture"); // a browser that gives no names proves no identity
+  assertEquals(match({ ...gpu, architecture: "ampere" }), "same-vendor");
+  assertEquals(match({ ...gpu, vendor: "4318", architecture: "" }), "same-vendor"); // 0x10de, as wgpu says it
+  assertEquals(match({ ...gpu, vendor: "amd" }), "default");
+  assertEquals(match({ ...gpu, description: "H100", isFallbackAdapter: true }), "default");
+  assertEquals(match({ vendor: "", architecture: "", device: "", description: "" }), "default");
+  assertEquals(match(undefined), "default");
+});
+
+Deno.test("of several profiles the most alike device counts, whatever its problem", () => {
+  const grid: Grid = [64, 64, 64];
+  const mine = profileOf([
+    entryOf(problemOf([128, 128, 128]), gpuAlone([128, 128, 128], "marching", MARCHING)),
+  ]);
+  const other = profileOf([entryOf(problemOf(grid), gpuAlone(grid, "stepwise", STEPWISE))], {
+    description: "NVIDIA A100",
+  });
+  const choice = chooseConfiguration([other, mine], problemOf(grid), deviceOf(H100));
+  assertEquals([choice.match, choice.configuration.traversal], ["same-device", "marching"]);
+  assertEquals(chooseConfiguration([other], problemOf(grid), deviceOf(H100)).match, "same-vendor");
+});
+
+Deno.test("the nearest problem: stencil and variant, boundary, cells, shape, steps", () => {
+  const of = (problem: Problem) => nameProblem(problem);
+  const here = of(problemOf([128, 128, 128]));
+  const distances = [
+    problemOf([128, 128, 128]),
+    problemOf([128, 128, 128], { steps: 48 }),
+    problemOf([128, 128, 64]),
+    problemOf([512, 64, 64]),
+    problemOf([256, 256, 256]),
+    problemOf([128, 128, 128], { boundary: "periodic" }),
+  ].map((problem) => problemDistance(of(problem), here));
+  assertEquals(distances[0], 0);
+  assertEquals(distances, distances.toSorted((a, b) => a - b));
+  const entries = [
+    entryOf(
+      problemOf([64, 64, 64], { stencil: life("5/2-7") }),
+      gpuAlone([64, 64, 64], "stepwise", STEPWISE),
+    ),
+    entryOf(problemOf([64, 64, 64], { stencil: heat(2) }), gpuAlone([64, 64, 64], "stepwise", STEPWISE)),
+  ];
+  const match = (stencil: Stencil) =>
+    chooseConfiguration(profileOf(entries), problemOf([32, 64, 64], { stencil }), deviceOf(H100)).match;
+  assertEquals(match(life("5/2-7")), "same-device");
+  assertEquals(match(life("4/2-7")), "default");
+  assertEquals(match(heat(2)), "same-device");
+  assertEquals(match(heat(1)), "default");
+});
+
+Deno.test("what depends on the grid is changed, and the choice says so", () => {
+  const narrow = chooseConfiguration(WAVE, problemOf([100, 640, 70]), deviceOf(H100));
+  const { threads, dts } = narrow.configuration.parameters;
+  assertEquals([narrow.match, threads, dts], ["same-device", 96, 6]);
+  assertStringIncludes(narrow.message, "threads 128 → 96");
+
+  const march = profileOf([
+    entryOf(problemOf([256, 64, 64]), gpuAlone([256, 64, 64], "marching", MARCHING)),
+  ]);
+  const wide = chooseConfiguration(march, problemOf([256, 128, 128]), deviceOf(H100));
+  assertEquals(wide.configuration.parameters.pieces, 1); // four times the tiles in a slice
+  const thin = chooseConfiguration(march, problemOf([256, 32, 64]), deviceOf(H100));
+  assertEquals(thin.configuration.parameters.pieces, 8);
+});
+
+Deno.test("smaller limits: other values, another entry, or the default, but nothing that cannot run", () => {
+  const problem = problemOf([64, 64, 64]);
+  const large = gpuAlone([64, 64, 64], "stepwise", { threadsZ: 64, threadsY: 16, threadsX: 1 });
+  const changed = chooseConfiguration(
+    profileOf([entryOf(problem, large)]),
+    problem,
+    deviceOf(H100, LEAST_LIMITS),
+  );
+  assertEquals([changed.match, whyNot(changed.configuration, problem, LEAST_LIMITS)], ["exact", undefined]);
+  assert(changed.changes.length > 0);
+
+  // of a tie set, what runs as it is comes before what must be changed
+  const small = gpuAlone([64, 64, 64], "stepwise", STEPWISE);
+  const { tieSet: [tie], ...entry } = entryOf(problem, large);
+  const tied = { ...entry, tieSet: [tie, { ...tie, configuration: small, cellsPerSecond: 0.9e9 }] };
+  const second = chooseConfiguration(profileOf([tied]), problem, deviceOf(H100, LEAST_LIMITS));
+  assertEquals([second.configuration, second.changes], [small, []]);
+
+  // torres refuse a periodic boundary: all entries are passed over
+  const periodic = problemOf([64, 64, 64], { boundary: "periodic" });
+  const choice = chooseConfiguration(WAVE, periodic, deviceOf(H100));
+  assertEquals([choice.match, whyNot(choice.configuration, periodic, H100_LIMITS)], ["default", undefined]);
+  assertStringIncludes(choice.passedOver[0].reason, "torres advance");
+  assertStringIncludes(choice.message, "passed over: torres advance");
+});
+
+Deno.test("what cannot run is passed over for the next nearest, as often as it takes", () => {
+  const periodic = (grid: Grid): Problem => problemOf(grid, { boundary: "periodic" });
+  const { parameters } = WAVE.entries[0].configuration;
+  const torres = [64, 72, 80].map((nx): ProfileEntry => {
+    const grid: Grid = [nx, 64, 64];
+    return entryOf(periodic(grid), gpuAlone(grid, "diamond-torre", parameters));
+  });
+  const unknown = entryOf(periodic([88, 64, 64]), gpuAlone([88, 64, 64], "spiral", {}));
+  const far = entryOf(periodic([128, 128, 128]), gpuAlone([128, 128, 128], "stepwise", STEPWISE));
+  const choice = chooseConfiguration(
+    profileOf([...torres, unknown, far]),
+    periodic([64, 64, 64]),
+    deviceOf(H100),
+  );
+  assertEquals([choice.match, choice.entry, choice.passedOver.length], ["same-device", far, 4]);
+  assertStringIncludes(choice.passedOver[3].reason, "there is no traversal spiral");
+});
+
+Deno.test("a share follows the slices; ghost zones that no longer fit end it", () => {
+  const { parameters } = WAVE.entries[0].configuration;
+  const share = { cpuSlices: 20, gpuSlices: 180, exchangeEvery: 8, cpuWorkers: 4 };
+  const shared = { traversal: "diamond-torre", parameters, share };
+  const measured = problemOf([200, 5280, 128]);
+  const profile = profileOf([entryOf(measured, shared)]);
+  const choose = (problem: Problem, cpuWorkers: number): Choice =>
+    chooseConfiguration(profile, problem, deviceOf(H100), { cpuWorkers });
+  assertEquals(choose(measured, 8).configuration.share, share);
+  const half = choose(problemOf([100, 5280, 128]), 4);
+  assertEquals(half.configuration.share, { cpuSlices: 10, gpuSlices: 90, exchangeEvery: 8, cpuWorkers: 4 });
+  const narrow = choose(problemOf([60, 5280, 128]), 4);
+  assertEquals(narrow.configuration.share, { cpuSlices: 6, gpuSlices: 54, exchangeEvery: 6, cpuWorkers: 4 });
+  assertStringIncludes(narrow.message, "exchange every 8 → 6 steps");
+  const alone = { cpuSlices: 0, gpuSlices: 30, exchangeEvery: 96, cpuWorkers: 0 };
+  assertEquals(choose(problemOf([30, 5280, 128]), 4).configuration.share, alone);
+  const fewer = choose(measured, 2);
+  assertEquals(fewer.configuration.share.cpuSlices, 0);
+  assertStringIncludes(fewer.message, "4 CPU workers wanted, 2 had");
+});
+
+Deno.test("the CPU alone: where it was fastest and there are workers, or where there is no GPU", () => {
+  const problem = problemOf([64, 64, 64]);
+  const share = { cpuSlices: 64, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 4 };
+  const profile = profileOf([entryOf(problem, { traversal: "stepwise", parameters: {}, share })]);
+  const choose = (cpuWorkers: number) =>
+    chooseConfiguration(profile, problem, deviceOf(H100), { cpuWorkers });
+  assertEquals([choose(4).match, choose(4).configuration.share], ["exact", share]);
+  assertEquals(choose(2).configuration.share, { ...share, cpuWorkers: 2 });
+  assertEquals([choose(0).match, choose(0).configuration.share.cpuSlices], ["default", 0]);
+  const none = chooseConfiguration([], problem, null, { cpuWorkers: 3 });
+  assertEquals([none.match, none.configuration.share], ["default", { ...share, cpuWorkers: 3 }]);
+});
+
+Deno.test("where nothing can run, the error names both limits", () => {
+  const problem = problemOf([2000, 2000, 2000]);
+  assertThrows(
+    () => chooseConfiguration(WAVE, problem, deviceOf(H100), { cpuWorkers: 2 }),
+    RangeError,
+    "2000x2000x2000: GPU: 32",
+  );
+  assertThrows(
+    () => chooseConfiguration(WAVE, problemOf([8, 8, 8]), null, { cpuWorkers: 0 }),
+    RangeError,
+    "GPU: there is no GPU; CPU: there are no workers",
+  );
+});
+
+Deno.test("other versions' parameters: defaults where the traversal has them, else not runnable", () => {
+  const grid: Grid = [64, 64, 64];
+  const target = { problem: problemOf(grid), limits: H100_LIMITS, cpuWorkers: 0 };
+  const adapt = (traversal: string, parameters: Record<string, number>, mayChange = true) =>
+    adaptConfiguration(gpuAlone(grid, traversal, parameters), { grid }, { ...target, mayChange });
+  const reasonOf = (traversal: string, parameters: Record<string, number>): string => {
+    const adapted = adapt(traversal, parameters);
+    return "reason" in adapted ? adapted.reason : `runs: ${JSON.stringify(adapted)}`;
+  };
+  const torre = { ...WAVE.entries[0].configuration.parameters, threads: 64 };
+  for (const name of ["dts", "nt", "zPerThread", "threads", "chunk", "unroll", "lookahead"]) {
+    const { [name]: _missing, ...others } = torre as Record<string, number>;
+    assert(!reasonOf("diamond-torre", others).startsWith("runs"), name);
+  }
+  for (const name of ["threadsZ", "threadsY", "threadsX"]) {
+    const { [name]: _missing, ...others } = STEPWISE as Record<string, number>;
+    assertStringIncludes(reasonOf("stepwise", others), `no value of ${name}`);
+  }
+  const { bands: _bands, ...without } = torre as Record<string, number>;
+  assert("configuration" in adapt("diamond-torre", without, false)); // 1 band
+  const old = adapt("marching", { threadsZ: 32, threadsY: 4, pieces: 2 }, false);
+  assert("configuration" in old, JSON.stringify(old));
+  const newer = adapt("stepwise", { ...STEPWISE, swizzle: 3 }, false);
+  assert("configuration" in newer);
+  assertEquals(newer.configuration.parameters, STEPWISE);
+  assertStringIncludes(newer.changes.join(), "swizzle");
+  assertStringIncludes(reasonOf("spiral", {}), "there is no traversal spiral");
+  for (const value of [-1, 0.5, 1e300, NaN]) {
+    const adapted = adapt("stepwise", { ...STEPWISE, threadsX: value });
+    assert("reason" in adapted || Number.isInteger(adapted.configuration.parameters.threadsX), `${value}`);
+  }
+});
+
+Deno.test("whatever is chosen can run", () => {
+  const shared: Configuration = {
+    traversal: "marching",
+    parameters: MARCHING,
+    share: { cpuSlices: 40, gpuSlices: 160, exchangeEvery: 10, cpuWorkers: 2 },
+  };
+  const mixed = profileOf([
+    ...WAVE.entries,
+    ...HEAT.entries,
+    entryOf(problemOf([200, 50, 60], { stencil: wave(4) }), shared),
+    entryOf(problemOf([200, 50, 60], { stencil: elastic(), boundary: "periodic" }), shared),
+    entryOf(problemOf([200, 50, 60], { stencil: life() }), shared),
+  ]);
+  const cells = fc.integer({ min: 1, max: 300 });
+  const stencil = fc.constantFrom(wave(2), wave(4), wave(14), heat(1), heat(4), life(), elastic());
+  const problem = fc.record({
+    stencil,
+    grid: fc.tuple(cells, cells, cells),
+    boundary: fc.constantFrom("zero" as const, "periodic" as const),
+    steps: fc.integer({ min: 1, max: 200 }),
+  });
+  const limits = fc.record({
+    maxComputeWorkgroupStorageSize: fc.constantFrom(16384, 32768, 49152),
+    maxComputeInvocationsPerWorkgroup: fc.constantFrom(256, 512, 1024),
+    maxComputeWorkgroupSizeX: fc.constantFrom(128, 256, 1024),
+    maxStorageBufferBindingSize: fc.constantFrom(2 ** 26, 2 ** 27, 2 ** 31 - 4),
+  });
+  const info = fc.constantFrom(H100, { ...H100, description: "other" }, undefined);
+  fc.assert(
+    fc.property(problem, limits, info, fc.nat(4), (problem, some, adapterInfo, cpuWorkers) => {
+      const limits = { ...H100_LIMITS, ...some };
+      let choice: Choice;
+      try {
+        choice = chooseConfiguration(mixed, problem, { limits, adapterInfo }, { cpuWorkers });
+      } catch (error) {
+        // only where stepwise with the smallest workgroup does not fit either
+        const small = gpuAlone(problem.grid, "stepwise", { threadsZ: 4, threadsY: 1, threadsX: 1 });
+        return error instanceof RangeError && whyNot(small, problem, limits) !== undefined;
+      }
+      assertEquals(whyNot(choice.configuration, problem, limits), undefined, choice.message);
+      assert(choice.configuration.share.cpuWorkers <= cpuWorkers);
+      assertEquals(choice.message.includes("\n"), false);
+      return true;
+    }),
+    { seed: 20261121, numRuns: 40 },
+  );
+});
+
+Deno.test("of 100,000 entries few are looked at", () => {
+  const entries = Array.from({ length: 100_000 }, (_, i) => {
+    const grid: Grid = [
+      16 + i % 100 * 8,
+      16 + Math.floor(i / 100) % 100 * 8,
+      16 + Math.floor(i / 10_000) * 32,
+    ];
+    return entryOf(problemOf(grid), gpuAlone(grid, "stepwise", STEPWISE));
+  });
+  const profile = profileOf(entries);
+  const index = ProfileIndex.of(profile);
+  assertEquals(index, ProfileIndex.of(profile)); // built once
+  const choose = (grid: Grid): Choice => chooseConfiguration(profile, problemOf(grid), deviceOf(H100));
+  assertEquals(choose([416, 416, 176]).match, "exact");
+  assertEquals(index.looked, 1);
+  const near = choose([417, 415, 177]);
+  assertEquals([near.match, near.entry!.problem.grid], ["same-device", [416, 416, 176]]);
+  assertLess(index.looked, 20_000);
+  assertEquals(choose([1, 1, 1]).entry!.problem.grid, [16, 16, 16]);
+  // the order is that of a search through all of them
+  const wanted = nameProblem(problemOf([100, 200, 90]));
+  const nearest = [];
+  for (const { distance } of index.entriesFor(wanted)) if (nearest.push(distance) === 50) break;
+  const all = entries.map(({ problem }) => problemDistance(problem, wanted)).sort((a, b) => a - b);
+  assertEquals(nearest, all.slice(0, 50));
+});

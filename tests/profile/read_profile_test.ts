@@ -1,0 +1,50 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { join } from "node:path";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { readProfile } from "../../tuner/profile/read_profile.ts";
+import { PROFILE } from "./sample_profile.ts";
+
+Deno.test("a profile is read from a text, a path and a URL", async () => {
+  assertEquals(await readProfile(`\n ${JSON.stringify(PROFILE)}`), PROFILE);
+  const folder = await Deno.makeTempDir();
+  try {
+    const path = join(folder, "a {b} #1.json");
+    await Deno.writeTextFile(path, JSON.stringify(PROFILE));
+    assertEquals(await readProfile(path), PROFILE);
+    const url = new URL(`file://${path.replaceAll("#", "%23").replaceAll(" ", "%20")}`);
+    assertEquals(await readProfile(url), PROFILE);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  const data = new URL(`data:application/json,${encodeURIComponent(JSON.stringify(PROFILE))}`);
+  assertEquals(await readProfile(data), PROFILE);
+});
+
+Deno.test("what is no profile is one line: what could not be read, what was wanted, what was found", async () => {
+  const messageOf = async (source: string | URL): Promise<string> => {
+    const { message } = await assertRejects(() => readProfile(source), ProfileError);
+    assertEquals(message.split("\n").length, 1);
+    return message;
+  };
+  assertEquals(await messageOf("nowhere.json"), "Cannot read nowhere.json: there is no such file");
+  assertStringIncludes(await messageOf("."), "Cannot read .: ");
+  assertStringIncludes(await messageOf("{"), "Cannot read the profile: it is no JSON");
+  assertStringIncludes(await messageOf('{"schemaVersion":7}'), "version 7: this Facet reads version 1");
+  assertStringIncludes(await messageOf("{}"), "wanted a text, found nothing");
+  const data = new URL("data:application/json,[]");
+  assertStringIncludes(await messageOf(data), "wanted an object, found a list of 0");
+  assertStringIncludes(await messageOf(new URL("unknown:nothing")), "Cannot read unknown:nothing: ");
+});
+
+Deno.test("a page without files reads texts, and says so of paths", async () => {
+  const runtime = globalThis as { Deno?: typeof Deno };
+  const deno = runtime.Deno;
+  try {
+    delete runtime.Deno;
+    assertEquals(await readProfile(JSON.stringify(PROFILE)), PROFILE);
+    const error = await readProfile("a.json").catch((error: Error) => error);
+    assertStringIncludes(`${error}`, "there are no files here: wanted the JSON text or a URL");
+  } finally {
+    runtime.Deno = deno;
+  }
+});

@@ -1,0 +1,211 @@
+/**
+ * From a profile to a configuration that can run here and now: the best match first, every limit checked again, and
+ * the next candidate wherever one cannot run.
+ *
+ * @module
+ */
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { Configuration } from "../configuration.ts";
+import { enumerateSpace } from "../search/space.ts";
+import { adaptConfiguration, type AdaptTarget } from "./adapt.ts";
+import {
+  type AdapterIdentity,
+  DEVICE_GRADES,
+  type DeviceGrade,
+  gradeDevice,
+  type TargetDevice,
+} from "./match_device.ts";
+import { nameProblem } from "./problem_key.ts";
+import { mergeByDistance, type NearEntry, ProfileIndex } from "./profile_index.ts";
+import type { Profile, ProfileEntry } from "./profile_types.ts";
+
+export type { AdapterIdentity, TargetDevice };
+
+/**
+ * How good a match is, the best first. `exact`: this device and this problem. `same-device`: this device, the nearest
+ * problem of the same stencil and variant. `same-architecture`, `same-vendor`: a device of the same family or maker,
+ * its entry for this problem or the nearest. `default`: nothing in the profile fits; the best by prediction.
+ */
+export type MatchGrade = "exact" | "same-device" | "same-architecture" | "same-vendor" | "default";
+
+/** A configuration that can run, and where it comes from. */
+export interface Choice {
+  /** What to give to {@linkcode createSolver}. */
+  readonly configuration: Configuration;
+  /** How good the match is. */
+  readonly match: MatchGrade;
+  /** The profile's entry that it comes from; undefined for a default. */
+  readonly entry?: ProfileEntry;
+  /** What had to be changed to make it run here, in words; empty where it runs as it was measured. */
+  readonly changes: readonly string[];
+  /** Better matches that cannot run here, and why: the first few. */
+  readonly passedOver: readonly PassedOver[];
+  /** All of this in one line for people. */
+  readonly message: string;
+}
+
+/** A better match that cannot run here. */
+export interface PassedOver {
+  /** The configuration as the profile has it. */
+  readonly configuration: Configuration;
+  /** Why it cannot run. */
+  readonly reason: string;
+}
+
+/** Options of {@linkcode chooseConfiguration}. */
+export interface ChooseOptions {
+  /**
+   * Workers that the CPU can have; 0: only what the GPU computes alone.
+   * @default {one a core where Deno runs; 0 elsewhere, where workers need a module of their own}
+   */
+  readonly cpuWorkers?: number;
+}
+
+/** Entries that are tried of one grade: the ones after that are too far away to be better than a default. */
+const MOST_ENTRIES = 64;
+
+/** Passed over configurations that a choice tells of. */
+const MOST_TOLD = 8;
+
+/** Copy bandwidth that a device is taken to have where it is unknown; it hardly changes the order of predictions. */
+const USUAL_BANDWIDTH = 200e9;
+
+/**
+ * Chooses how to compute a problem on a device. Whatever is returned passed every check that can be made without
+ * compiling: the traversal's own, the device's limits, ghost zones and memory.
+ *
+ * @param profiles one profile or several, of whatever devices; none: the default
+ * @param problem what is to be computed
+ * @param device the device at hand, as a `GPUDevice`; null: the CPU computes alone
+ * @throws {RangeError} where nothing can run the problem here, with the limit that stands against it
+ *
+ * @example
+ * ```ts
+ * import { chooseConfiguration } from "./choose.ts";
+ * import { readProfile } from "./read_profile.ts";
+ * import { wave } from "../../kernels/stencils/wave.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const profile = await readProfile("fixtures/h100/wave.json");
+ * const { limits, vendor, architecture, device, description } = profile.device.gpu!;
+ * const h100 = { limits, adapterInfo: { vendor, architecture, device, description } };
+ * const problem = { stencil: wave(2), grid: [512, 5280, 128], boundary: "zero", steps: 96 } as const;
+ * const { match, configuration } = chooseConfiguration(profile, problem, h100);
+ * assertEquals([match, configuration.parameters.dts], ["same-device", 6]);
+ * ```
+ */
+export function chooseConfiguration(
+  profiles: Profile | readonly Profile[],
+  problem: Problem,
+  device: TargetDevice | null,
+  { cpuWorkers = usualWorkers() }: ChooseOptions = {},
+): Choice {
+  const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
+  const wanted = nameProblem(problem);
+  const target = { problem, limits: device?.limits, cpuWorkers, refused: new Map<string, string>() };
+  const passedOver: PassedOver[] = [];
+  for (const grade of DEVICE_GRADES) {
+    const alike = list.filter((profile) => gradeDevice(device?.adapterInfo, profile.device.gpu) === grade);
+    const entries = mergeByDistance(alike.map((profile) => ProfileIndex.of(profile).entriesFor(wanted)));
+    let tried = 0;
+    for (const near of entries) {
+      if (tried++ === MOST_ENTRIES) break;
+      const found = firstThatRuns(near, target, passedOver);
+      if (found === undefined) continue;
+      const match: MatchGrade = near.distance === 0 && grade === "same-device" ? "exact" : grade;
+      const choice = { ...found, match, entry: near.entry, passedOver };
+      return { ...choice, message: explain(choice, { grade, near }) };
+    }
+  }
+  const bandwidth = list.find(({ device: { gpu } }) => gradeDevice(device?.adapterInfo, gpu) !== undefined)
+    ?.device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
+  const configuration = defaultConfiguration(problem, { ...target, bandwidth });
+  const choice = { configuration, match: "default" as const, changes: [], passedOver };
+  return { ...choice, message: explain(choice) };
+}
+
+/** One worker a core where they can be started without being told how. */
+function usualWorkers(): number {
+  const canShare = typeof Deno !== "undefined" && typeof SharedArrayBuffer !== "undefined";
+  return canShare ? navigator.hardwareConcurrency : 0;
+}
+
+/** Of an entry's configurations, the fastest that runs as it is; else the fastest that runs with changes. */
+function firstThatRuns(
+  { entry: { problem, configuration, tieSet } }: NearEntry,
+  target: Omit<AdaptTarget, "mayChange">,
+  passedOver: PassedOver[],
+): Pick<Choice, "configuration" | "changes"> | undefined {
+  const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const candidates = [...new Map(
+    [configuration, ...ties.map((tie) => tie.configuration)].map((one) => [JSON.stringify(one), one]),
+  ).values()];
+  const isSameGrid = problem.grid.every((cells, axis) => cells === target.problem.grid[axis]);
+  for (const mayChange of isSameGrid ? [false, true] : [true]) {
+    for (const candidate of candidates) {
+      const adapted = adaptConfiguration(candidate, problem, { ...target, mayChange });
+      if (!("reason" in adapted)) return adapted;
+      if (mayChange && passedOver.length < MOST_TOLD) {
+        passedOver.push({ configuration: candidate, reason: adapted.reason });
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The best predicted configuration of the GPU alone; the CPU alone where there is none. */
+function defaultConfiguration(
+  problem: Problem,
+  { limits, cpuWorkers, bandwidth }: {
+    limits: DeviceLimits | undefined;
+    cpuWorkers: number;
+    bandwidth: number;
+  },
+): Configuration {
+  const { grid: [slices], steps } = problem;
+  let reason = "there is no GPU";
+  if (limits !== undefined) {
+    const device = { copyBytesPerSecond: bandwidth };
+    const { candidates, infeasible } = enumerateSpace(problem, { traversals: TRAVERSALS, limits, device });
+    const best = candidates.reduce((a, b) => b.predicted > a.predicted ? b : a, candidates[0]);
+    if (best !== undefined) {
+      const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
+      return { traversal: best.traversal.name, parameters: best.parameters, share };
+    }
+    reason = infeasible.find(({ traversal }) => traversal === TRAVERSALS[0].name)?.example ??
+      "nothing runs it";
+  }
+  const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
+  const target = { problem, limits, cpuWorkers, mayChange: false };
+  const alone = adaptConfiguration({ traversal: "stepwise", parameters: {}, share }, problem, target);
+  if (!("reason" in alone)) return alone.configuration;
+  const { stencil: { title }, grid } = problem;
+  throw new RangeError(
+    `Cannot choose a configuration for ${title} on ${grid.join("x")}: GPU: ${reason}; CPU: ${alone.reason}`,
+  );
+}
+
+function explain(
+  { changes, passedOver, configuration }: Omit<Choice, "message">,
+  from?: { grade: DeviceGrade; near: NearEntry },
+): string {
+  const { grid, steps, boundary } = from?.near.entry.problem ?? { grid: [], steps: 0, boundary: "" };
+  const devices = {
+    "same-device": "this device",
+    "same-architecture": "a device of the same architecture",
+    "same-vendor": "a device of the same vendor",
+  };
+  const what = from === undefined
+    ? "nothing in the profile fits: the best prediction"
+    : from.near.distance === 0
+    ? `measured for this problem on ${devices[from.grade]}`
+    : `measured on ${devices[from.grade]} for ${grid.join("x")}, ${boundary} boundary, ${steps} steps`;
+  const { cpuSlices, gpuSlices } = configuration.share;
+  const where = gpuSlices === 0 ? "the CPU alone" : configuration.traversal +
+    (cpuSlices === 0 ? "" : `, shared with the CPU`);
+  const changed = changes.length === 0 ? "" : `; changed: ${changes.join(", ")}`;
+  const passed = passedOver.length === 0 ? "" : `; passed over: ${passedOver[0].reason}`;
+  return `${where}: ${what}${changed}${passed}`;
+}

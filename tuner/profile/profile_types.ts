@@ -1,0 +1,213 @@
+/**
+ * The profile as types: what `schema.ts` checks, written out so that other programs see it in the documentation.
+ *
+ * @module
+ */
+import type { Configuration, Verification } from "../configuration.ts";
+import type { DeviceDescription } from "../device.ts";
+
+/** A device as a profile describes it. */
+export interface ProfileDevice extends DeviceDescription {
+  /** Rates of the device itself; null where the device has no such part. */
+  readonly measured: {
+    /** Bytes read plus bytes written per second by a plain copy. */
+    readonly copyBytesPerSecond: number | null;
+    /** Further rates, by name. */
+    readonly [name: string]: number | null;
+  };
+}
+
+/** A problem as a profile names it. */
+export interface ProfileProblem {
+  /** The stencil's name, as `wave`. */
+  readonly stencil: string;
+  /** Of wave: order in space. */
+  readonly order?: number | undefined;
+  /** Of heat: reach in space. */
+  readonly delta?: number | undefined;
+  /** Of life: numbers of living neighbours, as 5/2-7. */
+  readonly rule?: string | undefined;
+  /** Of elastic waves: the medium. */
+  readonly medium?: string | undefined;
+  /** Of KS: points of a sub-step. */
+  readonly points?: number | undefined;
+  /** Cells along x, y, z. */
+  readonly grid: readonly [x: number, y: number, z: number];
+  /** What lies around the grid. */
+  readonly boundary: string;
+  /** Precision of the values. */
+  readonly precision: "f32";
+  /** Time steps of a run. */
+  readonly steps: number;
+}
+
+/** A configuration's rate, in cells per second of the grid's own cells. */
+export interface ProfileRate {
+  /** The median. */
+  readonly cellsPerSecond: number;
+  /** 95% interval of the median. */
+  readonly confidence95: readonly [low: number, high: number];
+}
+
+/** A configuration that can't be told apart from the chosen one. */
+export interface ProfileTie extends ProfileRate {
+  /** The configuration. */
+  readonly configuration: Configuration;
+}
+
+/** The chosen configuration's rate, with its evidence. */
+export interface ProfileResult extends ProfileRate {
+  /** Cells per second of each sample. */
+  readonly samples: readonly number[];
+  /** Of the roof of this traversal on this device; null where no roof is known, as for a CPU alone. */
+  readonly roofFraction: number | null;
+  /** Over the best stepwise configuration; null where none could be measured. */
+  readonly speedupOverStepwise: number | null;
+}
+
+/** One step of the Eq. 8 balance: slices, and the time that each device took for them. */
+export interface ProfileBalance {
+  /** Slices of the CPU. */
+  readonly cpuSlices: number;
+  /** Slices of the GPU. */
+  readonly gpuSlices: number;
+  /** Nanoseconds that the CPU took. */
+  readonly cpuTimeNs: number;
+  /** Nanoseconds that the GPU took. */
+  readonly gpuTimeNs: number;
+}
+
+/** How an entry was found. */
+export interface ProfileSearch {
+  /** Name of the strategy. */
+  readonly strategy: string;
+  /** Seed of its random choices. */
+  readonly seed: number;
+  /** Configurations that there were. */
+  readonly spaceSize: number;
+  /** Configurations that were evaluated. */
+  readonly evaluated: number;
+  /** How many failed, by reason. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Milliseconds that it took. */
+  readonly elapsedMs: number;
+}
+
+/** The best configuration for one problem, with its evidence. */
+export interface ProfileEntry {
+  /** What was computed. */
+  readonly problem: ProfileProblem;
+  /** How it is computed fastest. */
+  readonly configuration: Configuration;
+  /** How fast that is. */
+  readonly result: ProfileResult;
+  /** Configurations that can't be told apart from the chosen one, the chosen one included. */
+  readonly tieSet: readonly ProfileTie[];
+  /** The balance between the CPU and the GPU. */
+  readonly balance: readonly ProfileBalance[];
+  /** What R was chosen by, where both devices took part and R was chosen by prediction. */
+  readonly costModel?: ProfileCostModel | undefined;
+  /** That the result is right. */
+  readonly verification: Verification;
+  /** How the entry was found. */
+  readonly search: ProfileSearch;
+}
+
+/** A copy of x bytes takes a·x + b nanoseconds of host time. */
+export interface ProfileCopyCost {
+  /** Nanoseconds a byte. */
+  readonly a: number;
+  /** Nanoseconds a copy. */
+  readonly b: number;
+}
+
+/** The fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was measured, and the curve. */
+export interface ProfileCostModel {
+  /** Nanoseconds a cell update, a step, a pass over a cell, a byte; of the rounds' schedule. */
+  readonly coefficients: {
+    /** The CPU's workers. */
+    readonly cpu: {
+      /** A cell update. */
+      readonly updateNs: number;
+      /** A step. */
+      readonly stepNs: number;
+      /** What a cell update takes longer where the cells leave the cache. */
+      readonly missNs: number;
+      /** Cells that the cache keeps; 0 where none shows. */
+      readonly cachedCells: number;
+    };
+    /** The GPU. */
+    readonly gpu: {
+      /** A cell update. */
+      readonly updateNs: number;
+      /** A step. */
+      readonly stepNs: number;
+      /** A cell of a round. */
+      readonly passNs: number;
+      /** A byte copied. */
+      readonly byteNs: number;
+    };
+    /** The GPU's slices to the CPU's memory. */
+    readonly unpack: ProfileCopyCost;
+    /** The CPU's slices to the GPU. */
+    readonly pack: ProfileCopyCost;
+    /** What the host adds to every round. */
+    readonly schedule: {
+      /** Handing over a round. */
+      readonly submitNs: number;
+      /** One timer. */
+      readonly timerNs: number;
+      /** From the GPU's end to the mapping. */
+      readonly waitNs: number;
+      /** How much slower each device is while both compute. */
+      readonly contention: number;
+      /** Part of the CPU's round by which the host is late. */
+      readonly starvation: number;
+    };
+  };
+  /** (predicted − measured) / measured of each part. */
+  readonly residuals: {
+    /** Rounds of the CPU. */
+    readonly cpu: readonly number[];
+    /** Rounds of the GPU. */
+    readonly gpu: readonly number[];
+    /** Copies to the CPU's memory. */
+    readonly unpack: readonly number[];
+    /** Copies to the GPU. */
+    readonly pack: readonly number[];
+    /** Whole runs of both. */
+    readonly together: readonly number[];
+  };
+  /** Time of a step over R. */
+  readonly curve: readonly {
+    /** R. */
+    readonly exchangeEvery: number;
+    /** The best share of the CPU. */
+    readonly cpuSlices: number;
+    /** By the model. */
+    readonly predictedNs: number;
+    /** null where this R was only predicted. */
+    readonly measuredNs: number | null;
+  }[];
+}
+
+/** A profile: the best configurations of one device. */
+export interface Profile {
+  /** The JSON Schema. */
+  readonly $schema: string;
+  /** Version of the format. */
+  readonly schemaVersion: 1;
+  /** What wrote it. */
+  readonly tool: {
+    /** Name of the tool. */
+    readonly name: string;
+    /** Its version. */
+    readonly version: string;
+  };
+  /** UTC time in ISO 8601. */
+  readonly createdAt: string;
+  /** The device that was measured. */
+  readonly device: ProfileDevice;
+  /** One entry a problem. */
+  readonly entries: readonly ProfileEntry[];
+}

@@ -1,0 +1,72 @@
+/**
+ * Reads profiles for other programs: from a text, a file or the network, whichever there is.
+ *
+ * @module
+ */
+import { ProfileError, reasonOf } from "./profile_error.ts";
+import type { Profile } from "./profile_types.ts";
+import { parseProfile } from "./schema.ts";
+
+/**
+ * Reads a profile and checks all of it.
+ *
+ * @param source the JSON text itself (it begins with a brace), the path of a file (where Deno runs), or a URL, which
+ *   is fetched; a `file:` URL is read
+ * @throws {ProfileError} in one line: what could not be read, or where in the record what was wanted and what was
+ *   found; also for a profile of another schema version
+ *
+ * @example
+ * ```ts
+ * import { readProfile } from "./read_profile.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const profile = await readProfile("fixtures/h100/wave.json");
+ * assertEquals(profile.entries[0].configuration.parameters.dts, 6);
+ * assertEquals((await readProfile(JSON.stringify(profile))).entries.length, profile.entries.length);
+ * ```
+ */
+export async function readProfile(source: string | URL): Promise<Profile> {
+  if (typeof source === "string" && /^\s*\{/.test(source)) return parseProfile(source, "the profile");
+  const found = typeof source === "string" || source.protocol === "file:"
+    ? await readFileIfThere(source)
+    : await fetchText(source);
+  if (found === undefined) throw new ProfileError(`Cannot read ${nameOf(source)}: there is no such file`);
+  return parseProfile(found, nameOf(source));
+}
+
+/**
+ * The text of a file.
+ *
+ * @returns undefined where there is no such file
+ * @throws {ProfileError} where it cannot be read, or nothing here can read files
+ */
+export async function readFileIfThere(path: string | URL): Promise<string | undefined> {
+  if (typeof Deno === "undefined") {
+    throw new ProfileError(
+      `Cannot read ${nameOf(path)}: there are no files here: wanted the JSON text or a URL`,
+    );
+  }
+  try {
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw new ProfileError(`Cannot read ${nameOf(path)}: ${reasonOf(error)}`);
+  }
+}
+
+async function fetchText(url: URL): Promise<string> {
+  let reason: string;
+  try {
+    const response = await fetch(url);
+    if (response.ok) return await response.text();
+    reason = `wanted a file, found status ${response.status}`;
+  } catch (error) {
+    reason = reasonOf(error);
+  }
+  throw new ProfileError(`Cannot read ${nameOf(url)}: ${reason}`);
+}
+
+function nameOf(source: string | URL): string {
+  const name = typeof source === "string" ? source : source.href;
+  return name.length > 200 ? `${name.slice(0, 199)}…` : name;
+}
