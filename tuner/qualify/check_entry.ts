@@ -136,9 +136,9 @@ function whyNoParameters(
     if (!Object.hasOwn(lists, name)) {
       return `${traversal} has no parameter ${name}: it has ${Object.keys(lists).join(", ")}`;
     }
-    const most = FAR_BEYOND * Math.max(1, ...lists[name]);
-    if (!(Number.isInteger(value) && value >= 0 && value <= most)) {
-      return `${name} must be a whole number from 0 to ${most}: found ${value}`;
+    const least = Math.min(1, ...lists[name]), most = FAR_BEYOND * Math.max(1, ...lists[name]);
+    if (!(Number.isInteger(value) && value >= least && value <= most)) {
+      return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
     }
   }
   return undefined;

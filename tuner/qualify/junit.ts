@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { EntryResult, Qualification } from "../qualify.ts";
+import type { EntryResult, Qualification } from "./qualification.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
 

@@ -5,7 +5,7 @@
  */
 import { formatDuration, formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import type { EntryResult, Qualification } from "../qualify.ts";
+import type { EntryResult, Qualification } from "./qualification.ts";
 import { describeAnswer, describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
 
 /** A sign before each verdict, so that a long table is read at a glance. */

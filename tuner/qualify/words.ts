@@ -7,7 +7,7 @@ import { formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import type { DeviceDescription } from "../device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-import type { EntryResult, Qualification, Verdict } from "../qualify.ts";
+import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
 
 /** Verdicts that speak against the device. */
 const AGAINST: readonly Verdict[] = ["slower", "wrong", "failed"];
