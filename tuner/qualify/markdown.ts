@@ -55,11 +55,13 @@ function row(result: EntryResult): string {
   return `| ${cells.map(escapeMarkdown).join(" | ")} |`;
 }
 
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;" } as const;
+
 /** Text that Markdown and HTML leave as it is, on one line. */
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/\s+/g, " ")
-    .replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/[&<>]/g, (character) => ENTITIES[character as keyof typeof ENTITIES])
     .replace(/[\\`*_[\]|~#]/g, (character) => `\\${character}`)
     // a name after @ would notify somebody
     .replaceAll("@", "@\u200b");
