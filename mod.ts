@@ -30,3 +30,14 @@ export {
   type DeviceDescription,
   type GpuDescription,
 } from "./tuner/device.ts";
+export {
+  type Answer,
+  type EntryResult,
+  type Qualification,
+  qualify,
+  type QualifyOptions,
+  type QualifyProgress,
+  type Rate,
+  type RateVerdict,
+  type Verdict,
+} from "./tuner/qualify.ts";

@@ -36,6 +36,12 @@ Deno.test("what is slower is measured again before it is said, and then said by 
   const noisy = new FakeBench([slowedBy(3)], software);
   const { results } = await qualifyOn(noisy, profileOf([entryOf()], recorded));
   assertEquals([results[0].verdict, results[0].attempts], ["slower", 10]);
+  // but not where no other program explains so much
+  const hopeless = await qualifyOn(
+    new FakeBench([slowedBy(9)], software),
+    profileOf([entryOf()], recorded),
+  );
+  assertEquals([hopeless.results[0].verdict, hopeless.results[0].attempts], ["slower", 3]);
 });
 
 Deno.test("the best of several measurements counts, and one that passes ends them", async () => {

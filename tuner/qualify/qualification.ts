@@ -26,6 +26,7 @@ export type Answer = "yes" | "no" | "device failed" | "unanswered";
 export interface EntryResult {
   /** The profile's entry. */
   readonly entry: ProfileEntry;
+  /** What became of it. */
   readonly verdict: Verdict;
   /** Why, in one line, where the rates don't say it; else null. */
   readonly reason: string | null;
@@ -41,22 +42,27 @@ export interface EntryResult {
   readonly ratio: number | null;
   /** How many times it was measured. */
   readonly attempts: number;
+  /** Time spent on it, pauses left out. */
   readonly elapsedNs: number;
 }
 
 /** What a qualification found. */
 export interface Qualification {
+  /** What all entries say together. */
   readonly answer: Answer;
   /** This machine. */
   readonly device: DeviceDescription;
   /** The profile's. */
   readonly recorded: ProfileDevice;
+  /** Fraction that a rate might fall below the recorded interval. */
   readonly tolerance: number;
   /** What may explain differences, in one line; null where nothing is known. */
   readonly note: string | null;
   /** One for each entry, in the profile's order. */
   readonly results: readonly EntryResult[];
+  /** Whether it was ended before its end. */
   readonly interrupted: boolean;
+  /** Time for all of it. */
   readonly elapsedNs: number;
 }
 
