@@ -49,6 +49,10 @@ Deno.test("the best of several measurements counts, and one that passes ends the
   assertEquals([passes.answer, passes.result.verdict, passes.result.attempts], ["yes", "pass", 2]);
   const slower = await one([slowedBy(3), slowedBy(2), slowedBy(4)]);
   assertAlmostEquals(slower.result.ratio!, 1 / 2);
+  // what cannot be run again takes nothing back
+  const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
+  const once = await one([slowedBy(3), full]);
+  assertEquals([once.answer, once.result.verdict, once.result.reason], ["no", "slower", null]);
 });
 
 Deno.test("the tolerance decides", async () => {

@@ -181,7 +181,7 @@ function isHopeless({ measured, leastCellsPerSecond: least }: EntryResult): bool
 function worseOrFaster(earlier: EntryResult, later: EntryResult): EntryResult {
   const attempts = earlier.attempts + later.attempts, elapsedNs = earlier.elapsedNs + later.elapsedNs;
   if (later.verdict === "not run") return earlier; // no time was left for it
-  const isFaster = later.measured === null ||
-    later.verdict !== "slower" || later.measured.cellsPerSecond >= earlier.measured!.cellsPerSecond;
-  return { ...(isFaster ? later : earlier), attempts, elapsedNs };
+  const counts = later.verdict !== "slower" ||
+    later.measured!.cellsPerSecond >= earlier.measured!.cellsPerSecond;
+  return { ...(counts ? later : earlier), attempts, elapsedNs };
 }
