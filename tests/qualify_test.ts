@@ -159,6 +159,26 @@ Deno.test("a profile without entries, or with a configuration that cannot be, is
   assertEquals(bench.prepared, []);
 });
 
+Deno.test("the tie set is verified too: one wrong among the right makes the entry wrong", async () => {
+  const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
+  const right = new FakeBench();
+  const { answer, results: [result] } = await qualifyOn(right, profile);
+  assertEquals([answer, result.verdict, result.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
+  const wrong: Behaviour = { verification: { maxError: 1 } };
+  const bad = await qualifyOn(new FakeBench([{}, {}, wrong]), profile);
+  assertEquals([bad.answer, bad.results[0].verdict, bad.results[0].tiesVerified], ["no", "wrong", 1]);
+  assertStringIncludes(bad.results[0].reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
+  // one that is too large for this device is left out
+  const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
+  const small = await qualifyOn(new FakeBench([{}, full, {}]), profile);
+  assertEquals([small.answer, small.results[0].tiesVerified], ["yes", 1]);
+  await assertRejects(
+    () => qualifyOn(new FakeBench(), profileOf([entryOf({ ties: [3000] })])),
+    ProfileError,
+    "stepwise threadsZ=3000",
+  );
+});
+
 Deno.test("a quick qualification ends in time, and says what there was none for", async () => {
   const entries = Array.from({ length: 12 }, () => entryOf({ rate: 1e6 })); // a run takes 1 s
   const bench = new FakeBench([slowedBy(3000)]); // and now 3 s

@@ -15,6 +15,7 @@ import { noteOf } from "./qualify/comparability.ts";
 import { expectedNs } from "./qualify/expected_time.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualify/qualification.ts";
 import { attempt, notRun, type Run, type Trial, trialsOf } from "./qualify/trial.ts";
+import { verifyTies } from "./qualify/ties.ts";
 import { checkTolerance, judgedInterval } from "./qualify/verdict.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualify/qualification.ts";
@@ -119,12 +120,16 @@ export async function qualifyOn(
   const results: EntryResult[] = [];
   for (const [done, trial] of trials.entries()) {
     onProgress?.({ stage: "measure", done, total: trials.length });
-    const result = signal?.aborted
-      ? notRun(trial, "interrupted")
-      : await attempt(trial, { ...run, entriesLeft: trials.length - done });
-    results.push(result);
+    results.push(
+      signal?.aborted
+        ? notRun(trial, "interrupted")
+        : await attempt(trial, { ...run, entriesLeft: trials.length - done }),
+    );
   }
   await measureAgain(results, trials, { ...run, onProgress, signal });
+  for (const [i, trial] of trials.entries()) {
+    results[i] = await verifyTies(trial, results[i], { ...run, signal });
+  }
   return {
     answer: answerOf(results),
     device: bench.device,

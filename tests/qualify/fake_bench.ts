@@ -16,6 +16,8 @@ export function entryOf(changes: {
   readonly parameters?: Readonly<Record<string, number>>;
   readonly share?: Partial<Configuration["share"]>;
   readonly traversal?: string;
+  /** Threads along z of the tie set's stepwise configurations. @default {none} */
+  readonly ties?: readonly number[];
 } = {}): ProfileEntry {
   const { rate = 1e9 } = changes;
   const { costModel: _, ...entry } = ENTRY;
@@ -34,7 +36,15 @@ export function entryOf(changes: {
       samples: [rate],
       speedupOverStepwise: 1,
     },
-    tieSet: [],
+    tieSet: (changes.ties ?? []).map((threadsZ) => ({
+      configuration: {
+        traversal: "stepwise",
+        parameters: { threadsZ, threadsY: 4, threadsX: 1 },
+        share: { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 10, cpuWorkers: 0 },
+      },
+      cellsPerSecond: rate,
+      confidence95: [rate, rate],
+    })),
     balance: [],
   };
 }

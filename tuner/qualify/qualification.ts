@@ -42,6 +42,8 @@ export interface EntryResult {
   readonly ratio: number | null;
   /** How many times it was measured. */
   readonly attempts: number;
+  /** Configurations of its tie set, but for the chosen one, whose results are right. */
+  readonly tiesVerified: number;
   /** Time spent on it, pauses left out. */
   readonly elapsedNs: number;
 }

@@ -5,6 +5,7 @@
  */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Configuration, FailureReason } from "../configuration.ts";
 import { evaluate, type Evaluation } from "../evaluate.ts";
 import { formatDuration } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
@@ -59,12 +60,9 @@ export function trialsOf(profile: Profile, { device }: Bench): Trial[] {
   return profile.entries.map((entry, i) => {
     const { configuration } = entry;
     const problem = problemOf(entry.problem);
-    const invalid = problem && whyInvalid(problem, configuration, profile.device);
-    if (invalid !== undefined) {
-      const named = `entry ${i + 1} (${describeProfileProblem(entry.problem)}; ${
-        describeConfiguration(configuration)
-      })`;
-      throw new ProfileError(`Cannot qualify ${named}: the configuration cannot be: ${invalid}`);
+    for (const one of [configuration, ...entry.tieSet.map((tie) => tie.configuration)]) {
+      const invalid = problem && whyInvalid(problem, one, profile.device);
+      if (invalid !== undefined) throw cannotBe(i + 1, entry, one, invalid);
     }
     return {
       entry,
@@ -76,6 +74,18 @@ export function trialsOf(profile: Profile, { device }: Bench): Trial[] {
       isNoisy: configuration.share.cpuSlices > 0 || (device.gpu?.isFallback ?? false),
     };
   });
+}
+
+function cannotBe(
+  number: number,
+  { problem }: ProfileEntry,
+  configuration: Configuration,
+  invalid: string,
+): ProfileError {
+  const named = `${describeProfileProblem(problem)}; ${describeConfiguration(configuration)}`;
+  return new ProfileError(
+    `Cannot qualify entry ${number} (${named}): the configuration cannot be: ${invalid}`,
+  );
 }
 
 function whyUnknown({ problem }: ProfileEntry): string {
@@ -116,8 +126,7 @@ export async function attempt(
       now: () => bench.now(),
     },
   );
-  const isLost = "failure" in evaluation && ["device-lost", "timeout"].includes(evaluation.failure.reason);
-  if (isLost) bench.recover();
+  if (isLost(evaluation)) bench.recover();
   return resultOf(trial, evaluation, { ...run, elapsedNs: bench.now() - startedNs });
 }
 
@@ -131,11 +140,7 @@ function resultOf(
   const none = { ...notRun(trial, ""), attempts: 1, elapsedNs };
   if ("failure" in evaluation) {
     const { reason: failure, message } = evaluation.failure;
-    const verdict = failure === "incorrect"
-      ? "wrong"
-      : failure === "limits" || failure === "out-of-memory"
-      ? "not run"
-      : "failed";
+    const verdict = verdictOf(failure);
     return { ...none, verdict, failure, reason: `${failure}: ${message}` };
   }
   const { cellsPerSecond, confidence95, samples, verification } = evaluation.measurement;
@@ -154,6 +159,17 @@ function resultOf(
   };
 }
 
+/** Whether the device has to be opened anew. */
+export function isLost(evaluation: Evaluation): boolean {
+  return "failure" in evaluation && ["device-lost", "timeout"].includes(evaluation.failure.reason);
+}
+
+/** What a failure says of a configuration. */
+export function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
+  if (failure === "incorrect") return "wrong";
+  return failure === "limits" || failure === "out-of-memory" ? "not run" : "failed";
+}
+
 /** An entry that was not run, and why. */
 export function notRun({ entry }: Trial, reason: string): EntryResult {
   return {
@@ -166,6 +182,7 @@ export function notRun({ entry }: Trial, reason: string): EntryResult {
     leastCellsPerSecond: null,
     ratio: null,
     attempts: 0,
+    tiesVerified: 0,
     elapsedNs: 0,
   };
 }

@@ -44,6 +44,8 @@ export function explainResult(result: EntryResult): string[] {
   if (verification !== null) {
     const [error, bound] = [verification.maxError, verification.bound].map((value) => value.toPrecision(3));
     lines.push(`verified against ${verification.against}: largest error ${error}, bound ${bound}`);
+    const { tiesVerified: ties } = result;
+    if (ties > 0) lines.push(`so ${ties === 1 ? "is 1 other" : `are ${ties} others`} of its tie set`);
   }
   return lines;
 }
