@@ -97,3 +97,14 @@ export {
   type TuneProgress,
   type TuneResult,
 } from "./tuner/tune_problem.ts";
+export {
+  type Answer,
+  type EntryResult,
+  type Qualification,
+  qualify,
+  type QualifyOptions,
+  type QualifyProgress,
+  type Rate,
+  type RateVerdict,
+  type Verdict,
+} from "./tuner/qualify.ts";

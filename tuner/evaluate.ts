@@ -22,6 +22,8 @@ export interface EvaluateOptions {
   readonly best?: number;
   /** Time for the samples, in nanoseconds. @default {3e9} */
   readonly samplingNs?: number;
+  /** Samples at least, time permitting. @default {3} */
+  readonly minSamples?: number;
   /** The clock, in nanoseconds. */
   readonly now: () => number;
 }
@@ -40,7 +42,7 @@ const FAR_BELOW = 0.8;
 export async function evaluate(
   configuration: Configuration,
   prepare: () => Promise<Runner>,
-  { problem, best = 0, samplingNs = 3e9, now }: EvaluateOptions,
+  { problem, best = 0, samplingNs = 3e9, minSamples, now }: EvaluateOptions,
 ): Promise<Evaluation> {
   let runner: Runner | undefined;
   try {
@@ -57,6 +59,7 @@ export async function evaluate(
     const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,
+      minSamples,
       maxSamples: isPromising ? 30 : 3,
     });
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));

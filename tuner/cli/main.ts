@@ -37,6 +37,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "runs search strategies on recorded spaces, without a GPU",
     load: () => import("./replay.ts"),
   },
+  qualify: {
+    title: "verifies and measures a profile's configurations, and compares with what was recorded",
+    load: () => import("./qualify.ts"),
+  },
   doctor: {
     title: "says what was found on this machine, and what would help",
     load: () => import("./doctor.ts"),

@@ -16,11 +16,12 @@ export function problemOf(
   { stencil, boundary, grid, steps, ...rest }: ProfileProblem,
 ): Problem | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil);
-  const known = BOUNDARIES.find((name) => name === boundary);
-  if (equation === undefined || known === undefined) return undefined;
+  if (equation === undefined) return undefined;
   const { variant: choice } = equation;
   const given = choice && rest[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
   if (choice !== undefined && variant === undefined) return undefined;
-  return { stencil: equation.create(variant), grid: [...grid], boundary: known, steps };
+  const made = equation.create(variant);
+  const known = (made.boundaries ?? BOUNDARIES).find((name) => name === boundary);
+  return known && { stencil: made, grid: [...grid], boundary: known, steps };
 }

@@ -1,0 +1,183 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { readTolerance } from "../../tuner/cli/qualify.ts";
+import { UserError } from "../../tuner/cli/user_error.ts";
+import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
+import { readProfile } from "../../tuner/profile/store.ts";
+import { PROFILE } from "../profile/sample_profile.ts";
+import { runTask, taskCommand } from "./run_task.ts";
+
+const ENTRIES = { cpu: ["--no-gpu", "--cpu-workers", "1"], gpu: ["--cpu-workers", "0"] } as const;
+
+/** Calls a test with a directory of its own, and a profile that `tune` has just written there. */
+async function tuned(
+  kind: keyof typeof ENTRIES,
+  test: (path: string, directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "facet-qualify-" });
+  try {
+    const path = `${directory}/p.json`;
+    const small = ["--grid", "24x20x16", "--steps", "12", "--budget", "3", "--quiet"];
+    const { code, stderr } = await runTask("tune", [...small, ...ENTRIES[kind], "--out", path]);
+    assertEquals(code, 0, stderr);
+    await test(path, directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+/** Writes a changed copy of a profile. */
+async function changed(
+  path: string,
+  name: string,
+  change: (profile: Profile & { entries: [ProfileEntry] }) => unknown,
+): Promise<string> {
+  const copy = path.replace("p.json", `${name}.json`);
+  const profile = await readProfile(path) as Profile & { entries: [ProfileEntry] };
+  await Deno.writeTextFile(copy, JSON.stringify(change(profile)));
+  return copy;
+}
+
+/** The profile with all rates multiplied. */
+function scaled(profile: Profile, factor: number): Profile {
+  const entries = profile.entries.map((entry) => ({
+    ...entry,
+    result: {
+      ...entry.result,
+      cellsPerSecond: factor * entry.result.cellsPerSecond,
+      confidence95: entry.result.confidence95.map((end) => factor * end) as [number, number],
+    },
+  }));
+  return { ...profile, entries };
+}
+
+// a tolerance that leaves room for whatever else the machine does: what is tested is no rate
+const LENIENT = ["--quick", "--tolerance", "90%", "--quiet"];
+
+for (const kind of ["cpu", "gpu"] as const) {
+  Deno.test({
+    name: `tune, then qualify: exit 0; rates 20 times as high: exit 1 with the figures (${kind})`,
+    ignore: kind === "gpu" && await navigator.gpu?.requestAdapter() === null,
+    fn: () =>
+      tuned(kind, async (path, directory) => {
+        const [junit, markdown] = [`${directory}/a/j.xml`, `${directory}/a/m.md`];
+        const files = ["--junit", junit, "--markdown", markdown];
+        const same = await runTask("qualify", ["--profile", path, ...LENIENT, ...files, "--json"]);
+        assertEquals([same.code, same.stderr], [0, ""], same.stdout);
+        const record = JSON.parse(same.stdout);
+        assertEquals([record.profile, record.answer, record.results.length], [path, "yes", 1]);
+        assert(record.results[0].measured.cellsPerSecond > 0);
+        assertStringIncludes(await Deno.readTextFile(junit), 'tests="1" failures="0" errors="0" skipped="0"');
+        assertMatch(await Deno.readTextFile(markdown), /^## Qualified: 1 (pass|faster)\n/);
+
+        const faster = await changed(path, "faster", (profile) => scaled(profile, 30));
+        const slower = await runTask("qualify", ["--profile", faster, ...LENIENT, ...files]);
+        assertEquals([slower.code, slower.stderr], [1, ""], slower.stdout);
+        assertMatch(slower.stdout, /^slower by 9\d%: wave, order 2, grid 24x20x16/m);
+        assertMatch(
+          slower.stdout,
+          /^ {2}measured [\d.,]+ Gcells\/s \(95% between .*\), the best of \d+ meas/m,
+        );
+        assertMatch(slower.stdout, /^Not qualified: 1 slower, tolerance 90%/m);
+        assertStringIncludes(await Deno.readTextFile(junit), 'tests="1" failures="1"');
+        assertStringIncludes(await Deno.readTextFile(markdown), "❌ slower by 9");
+
+        const elsewhere = await changed(path, "elsewhere", (profile) => ({
+          ...profile,
+          device: { ...profile.device, cpu: { model: "Z80", cores: 1 }, os: "cpm z80" },
+        }));
+        const other = await runTask("qualify", ["--profile", elsewhere, ...LENIENT]);
+        assertEquals(other.code, 1, other.stdout);
+        assertStringIncludes(other.stdout, "not comparable: wave");
+        assertStringIncludes(other.stdout, "--numerics asks for right results only.");
+        const numerics = await runTask("qualify", ["--profile", elsewhere, ...LENIENT, "--numerics"]);
+        assertEquals(numerics.code, 0, numerics.stdout);
+        assertStringIncludes(numerics.stdout, "Qualified: 1 right");
+      }),
+  });
+}
+
+Deno.test("qualify refuses what is wrong before any work, in one line", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "facet-qualify-" });
+  try {
+    const files = {
+      sample: JSON.stringify(PROFILE), // its configuration lacks parameters
+      version: JSON.stringify({ ...PROFILE, schemaVersion: 2 }),
+      broken: JSON.stringify(PROFILE).slice(0, 300),
+      empty: JSON.stringify({ ...PROFILE, entries: [] }),
+      other: "[]",
+    };
+    const path = (name: string): string => `${directory}/${name}.json`;
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(path(name), text);
+    const given = (name: string): string[] => ["--profile", path(name)];
+    const cases: [args: string[], stderr: RegExp][] = [
+      [[], /^facet: Missing option --profile/],
+      [given("nosuch"), /there is no such file$/],
+      [given("version"), /it is a profile of version 2: this Facet reads version 1$/],
+      [given("broken"), /it is no JSON/],
+      [given("other"), /Cannot read .*other\.json/],
+      [given("empty"), /wanted a profile with entries: found none$/],
+      [
+        given("sample"),
+        /^facet: Cannot qualify entry 1 \(wave, order 2, .*; diamond-torre .*\): the configuration cannot be: /,
+      ],
+      [
+        ["--profile", "fixtures/h100/wave.json", "--tolerance", "10"],
+        /--tolerance: wanted a percentage .*"10"$/,
+      ],
+      [["--profile", "fixtures/h100/wave.json", "--tolerance", "100%"], /--tolerance: .*found "100%"$/],
+      [["--profile", "fixtures/h100/wave.json", "--junit", "/proc/x/y"], /Cannot write \/proc\/x\/y/],
+      [["--profile", "fixtures/h100/wave.json", "--markdown", directory], /it is a directory$/],
+      [["--frobnicate"], /Unknown option --frobnicate/],
+    ];
+    const results = await Promise.all(cases.map(([args]) => runTask("qualify", args)));
+    results.forEach(({ code, stdout, stderr }, i) => {
+      assertEquals([code, stdout], [2, ""], stderr);
+      assertMatch(stderr.trimEnd(), cases[i][1]);
+      assertEquals(stderr.trimEnd().split("\n").length, 1, stderr);
+    });
+    const help = await runTask("qualify", ["--help"]);
+    assertEquals([help.code, help.stderr], [0, ""]);
+    assertStringIncludes(help.stdout, "--tolerance PERCENT");
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("Ctrl-C ends a qualification early, keeps what is known, exit 130", () =>
+  tuned("cpu", async (path, directory) => {
+    // so slow that it is measured again and again
+    const faster = await changed(path, "faster", (profile) => scaled(profile, 30));
+    const junit = `${directory}/j.xml`;
+    const child = taskCommand("qualify", ["--profile", faster, "--junit", junit]).spawn();
+    const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    for (let seen = ""; !seen.includes("again");) {
+      const { value, done } = await reader.read();
+      assert(!done, seen);
+      seen += value;
+    }
+    child.kill("SIGINT");
+    reader.releaseLock();
+    const [{ code }, stdout] = await Promise.all([child.status, new Response(child.stdout).text()]);
+    assertEquals(code, 130);
+    assertStringIncludes(stdout, "Interrupted: 1 slower");
+    assertStringIncludes(await Deno.readTextFile(junit), 'failures="1"');
+  }));
+
+Deno.test("the workflow calls tasks and options that there are", async () => {
+  const text = (await Deno.readTextFile(".github/workflows/qualify.yml")).replace(/\n\s+(?=--)/g, " ");
+  const calls = [...text.matchAll(/deno task (\w+) (.*)/g)];
+  assertEquals(calls.map(([, task]) => task), ["tune", "tune", "qualify", "qualify"]);
+  for (const [, task, rest] of calls) {
+    const { stdout } = await runTask(task, ["--help"]);
+    const options = [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option);
+    assert(options.length >= 2);
+    for (const option of options) assertMatch(stdout, new RegExp(`^ +${option}( |$)`, "m"));
+  }
+});
+
+Deno.test("a tolerance is a percentage", () => {
+  assertEquals([readTolerance("10%"), readTolerance("0%"), readTolerance("2.5%")], [0.1, 0, 0.025]);
+  for (const text of ["10", "0.1", "-1%", "100%", "%", "1e1%", "ten%"]) {
+    assertThrows(() => readTolerance(text), UserError, `found ${JSON.stringify(text)}`);
+  }
+});

@@ -1,0 +1,64 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { noteOf, whyNotComparable } from "../../tuner/qualify/comparability.ts";
+import { DEVICE } from "../profile/sample_profile.ts";
+import { HERE } from "./fake_bench.ts";
+
+const GPU = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
+const CPU = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 8 };
+const BOTH = { cpuSlices: 4, gpuSlices: 4, exchangeEvery: 1, cpuWorkers: 8 };
+
+Deno.test("rates can be compared where all that takes part is the same", () => {
+  for (const share of [GPU, CPU, BOTH]) assertEquals(whyNotComparable(DEVICE, HERE, share), undefined);
+});
+
+Deno.test("another GPU or driver matters where the GPU takes part, and only there", () => {
+  const gpu = HERE.gpu!;
+  const others: [change: Partial<typeof gpu>, reason: RegExp][] = [
+    [{ description: "Other GPU" }, /^another GPU: was Test GPU 80GB, is Other GPU$/],
+    [{ vendor: "4098" }, /^another GPU's vendor: was 4318, is 4098$/],
+    [{ architecture: "rdna" }, /^another GPU's architecture: was not told, is rdna$/],
+    [{ device: "1" }, /^another GPU's model number/],
+    [{ isFallback: true }, /^another kind of adapter: was hardware, is software$/],
+    [
+      { limits: { ...gpu.limits, maxBufferSize: 5 } },
+      /^another driver: maxBufferSize was 18446744073709552000, is 5$/,
+    ],
+    [{ features: [] }, /^another driver: it now lacks timestamp-query$/],
+    [{ features: ["shader-f16", "timestamp-query"] }, /^another driver: it now has shader-f16$/],
+  ];
+  for (const [change, reason] of others) {
+    const here = { ...HERE, gpu: { ...gpu, ...change } };
+    assertMatch(whyNotComparable(DEVICE, here, GPU)!, reason);
+    assertMatch(whyNotComparable(DEVICE, here, BOTH)!, reason);
+    assertEquals(whyNotComparable(DEVICE, here, CPU), undefined);
+  }
+  assertMatch(whyNotComparable(DEVICE, { ...HERE, gpu: null }, GPU)!, /no WebGPU adapter/);
+  assertMatch(whyNotComparable({ ...DEVICE, gpu: null }, HERE, GPU)!, /profile's device has no GPU/);
+});
+
+Deno.test("what another Deno shows of the same driver is no other driver, but noted", () => {
+  const here = { ...HERE, deno: "3.0.0", gpu: { ...HERE.gpu!, features: ["new", "timestamp-query"] } };
+  assertEquals(whyNotComparable(DEVICE, here, GPU), undefined);
+  assertEquals(noteOf(DEVICE, here), "recorded with Deno 2.9.6, this is 3.0.0");
+  assertEquals(noteOf(DEVICE, HERE), undefined);
+});
+
+Deno.test("another CPU matters where it computes: as workers, or as a software adapter", () => {
+  const other = { ...HERE, cpu: { model: "Other CPU", cores: 8 } };
+  const fewer = { ...HERE, cpu: { ...HERE.cpu, cores: 1 } };
+  assertEquals(whyNotComparable(DEVICE, other, GPU), undefined);
+  for (const share of [CPU, BOTH]) {
+    assertEquals(whyNotComparable(DEVICE, other, share), "another CPU: was Test CPU, is Other CPU");
+    assertEquals(whyNotComparable(DEVICE, fewer, share), "other cores: were 8, are 1");
+  }
+  const software = { ...HERE.gpu!, isFallback: true };
+  assertEquals(
+    whyNotComparable({ ...DEVICE, gpu: software }, { ...other, gpu: software }, GPU),
+    "another CPU: was Test CPU, is Other CPU",
+  );
+});
+
+Deno.test("another system has other drivers", () => {
+  const reason = "another system: was linux x86_64, is windows x86_64";
+  assertEquals(whyNotComparable(DEVICE, { ...HERE, os: "windows x86_64" }, GPU), reason);
+});

@@ -1,0 +1,196 @@
+/**
+ * What can be said of a profile's entry before anything runs: that no device could run its configuration, which
+ * makes the profile wrong; or that this one can't.
+ *
+ * @module
+ */
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
+import { ghostSlices } from "../backends/shares.ts";
+import type { Configuration } from "../configuration.ts";
+import type { ProfileDevice } from "../profile/schema.ts";
+
+/** Limits that no device reaches: what cannot run with them cannot run anywhere. */
+const GENEROUS = 2 ** 40;
+const ANY_DEVICE: DeviceLimits = {
+  maxStorageBufferBindingSize: GENEROUS,
+  maxBufferSize: GENEROUS,
+  maxComputeWorkgroupStorageSize: GENEROUS,
+  maxComputeInvocationsPerWorkgroup: GENEROUS,
+  maxComputeWorkgroupSizeX: GENEROUS,
+  maxComputeWorkgroupSizeY: GENEROUS,
+  maxComputeWorkgroupSizeZ: GENEROUS,
+  maxComputeWorkgroupsPerDimension: GENEROUS,
+};
+
+/** Most CPU workers, as `tune` takes them. */
+const MOST_WORKERS = 1024;
+
+/** Bytes that a WebAssembly memory can hold. */
+const WASM_BYTES = 2 ** 32;
+
+/** A parameter further than this factor beyond all that a search would try was not found by one. */
+const FAR_BEYOND = 4;
+
+/**
+ * Why a configuration can't be what its profile's device ran.
+ *
+ * @param problem what it computes
+ * @param configuration as the profile has it
+ * @param recorded the profile's device
+ * @returns one line; undefined where nothing is wrong with it
+ *
+ * @example
+ * ```ts
+ * import { whyInvalid } from "./check_entry.ts";
+ * import { wave } from "../../kernels/stencils/wave.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 5 } as const;
+ * const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 5, cpuWorkers: 0 };
+ * const configuration = { traversal: "zigzag", parameters: {}, share };
+ * assertEquals(
+ *   whyInvalid(problem, configuration, { gpu: null }),
+ *   'wanted one of stepwise, marching, diamond-torre: found traversal "zigzag"',
+ * );
+ * ```
+ */
+export function whyInvalid(
+  problem: Problem,
+  configuration: Configuration,
+  recorded: Pick<ProfileDevice, "gpu">,
+): string | undefined {
+  const { traversal, parameters, share } = configuration;
+  const names = TRAVERSALS.map(({ name }) => name);
+  if (!names.includes(traversal)) {
+    return `wanted one of ${names.join(", ")}: found traversal ${JSON.stringify(traversal)}`;
+  }
+  const reason = whyNoShare(problem, configuration);
+  if (reason !== undefined) return reason;
+  if (share.gpuSlices === 0) return undefined;
+  if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
+  return whyNoParameters(problem, configuration) ??
+    whyInfeasible(problem, configuration, ANY_DEVICE) ??
+    // of an imported device nothing but the name is known: its limits are 0
+    (recorded.gpu.limits.maxBufferSize === 0
+      ? undefined
+      : whyInfeasible(problem, configuration, recorded.gpu.limits)) ??
+    whyNoPlan(gpuPart(problem, configuration), traversal, parameters);
+}
+
+/**
+ * Why a configuration can't run here, though it may elsewhere.
+ *
+ * @param limits of the GPU here; undefined where there is none
+ */
+export function whyNotHere(
+  problem: Problem,
+  configuration: Configuration,
+  limits: DeviceLimits | undefined,
+): string | undefined {
+  const { share } = configuration;
+  if (share.gpuSlices > 0) {
+    if (limits === undefined) return "there is no WebGPU adapter here";
+    const bytes = bytesOf(problem), most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+    if (bytes > most) {
+      return `it does not fit: a time level takes ${bytes} bytes, this GPU binds at most ${most}`;
+    }
+    const reason = whyInfeasible(problem, configuration, limits);
+    if (reason !== undefined) return `this GPU cannot: ${reason}`;
+  }
+  const bytes = 2 * bytesOf(problem);
+  return share.cpuSlices > 0 && bytes > WASM_BYTES
+    ? `it does not fit: two time levels take ${bytes} bytes, the CPU's workers hold ${WASM_BYTES}`
+    : undefined;
+}
+
+/** Bytes of a time level, as the reference has it. */
+function bytesOf(problem: Problem): number {
+  return 4 * stepwiseLayout(problem).length;
+}
+
+function whyNoShare(problem: Problem, { share }: Configuration): string | undefined {
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
+  const [slices] = problem.grid;
+  if (cpuSlices + gpuSlices !== slices) {
+    return `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${slices}`;
+  }
+  if (cpuWorkers > MOST_WORKERS) return `${cpuWorkers} CPU workers, more than ${MOST_WORKERS}`;
+  if (cpuSlices > 0 && cpuWorkers === 0) return `${cpuSlices} slices on the CPU without a worker`;
+  if (cpuSlices === 0 || gpuSlices === 0) return undefined;
+  const ghost = ghostSlices(problem, exchangeEvery);
+  return Math.min(cpuSlices, gpuSlices) < ghost
+    ? `shares of ${cpuSlices} and ${gpuSlices} slices: one is thinner than the ghost zone of ${ghost}`
+    : undefined;
+}
+
+/** Refuses parameters that no search finds; some sizes would keep the writers busy for ever. */
+function whyNoParameters(
+  problem: Problem,
+  { traversal, parameters }: Configuration,
+): string | undefined {
+  const lists = traversalNamed(traversal).parameterLists(problem, ANY_DEVICE);
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!Object.hasOwn(lists, name)) {
+      return `${traversal} has no parameter ${name}: it has ${Object.keys(lists).join(", ")}`;
+    }
+    const least = Math.min(1, ...lists[name]), most = FAR_BEYOND * Math.max(1, ...lists[name]);
+    if (!(Number.isInteger(value) && value >= least && value <= most)) {
+      return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
+    }
+  }
+  return undefined;
+}
+
+function whyInfeasible(
+  problem: Problem,
+  configuration: Configuration,
+  limits: DeviceLimits,
+): string | undefined {
+  const { traversal: name, parameters } = configuration;
+  const part = gpuPart(problem, configuration);
+  const traversal = traversalNamed(name);
+  try {
+    return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits);
+  } catch (error) {
+    return firstLine(error);
+  }
+}
+
+/** Why no kernel comes of it, as where a parameter is missing. */
+function whyNoPlan(problem: Problem, name: string, parameters: Parameters): string | undefined {
+  const lists = traversalNamed(name).parameterLists(problem, ANY_DEVICE);
+  const missing = Object.keys(lists).filter((one) => !Object.hasOwn(parameters, one));
+  const told = missing.length > 0 ? `it lacks ${missing.join(", ")}` : "its kernel cannot be written";
+  try {
+    const { layout, shaders, dispatches } = traversalNamed(name).plan(problem, parameters);
+    const numbers = [
+      layout.length,
+      ...dispatches(Math.min(problem.steps, 2), 0).flatMap((one) => [
+        ...one.workgroups,
+        ...one.uniforms,
+      ]),
+    ];
+    const isWhole = numbers.every(Number.isFinite) &&
+      shaders.every(({ code }) => !/\b(?:undefined|NaN|Infinity)\b/.test(code));
+    return isWhole ? undefined : told;
+  } catch (error) {
+    return missing.length > 0 ? told : firstLine(error);
+  }
+}
+
+/** The GPU's share as a problem of its own, its ghost zones included. */
+function gpuPart(problem: Problem, { share }: Configuration): Problem {
+  const { cpuSlices, gpuSlices, exchangeEvery } = share;
+  if (cpuSlices === 0) return problem;
+  const [, ny, nz] = problem.grid;
+  const isPeriodic = problem.boundary === "periodic";
+  const slices = gpuSlices + (isPeriodic ? 2 : 1) * ghostSlices(problem, exchangeEvery);
+  return { ...problem, grid: [slices, ny, nz], boundary: isPeriodic ? "periodic-yz" : problem.boundary };
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0];
+}

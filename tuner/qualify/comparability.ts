@@ -1,0 +1,101 @@
+/**
+ * Whether rates of this machine can be held against a profile's: only what takes part in a configuration has to
+ * be the same. WebGPU tells no driver's version; what it does tell of a driver (its name, limits and features) has
+ * to be the same too.
+ *
+ * @module
+ */
+import type { Share } from "../configuration.ts";
+import type { DeviceDescription, GpuDescription } from "../device.ts";
+import type { ProfileDevice } from "../profile/schema.ts";
+
+/** Fields of a GPU that tell one from another, in words. */
+const NAMES = {
+  description: "GPU",
+  vendor: "GPU's vendor",
+  architecture: "GPU's architecture",
+  device: "GPU's model number",
+} as const;
+
+/**
+ * Why a configuration's rate on this machine can't be held against the recorded one.
+ *
+ * @param recorded the profile's device
+ * @param here this machine
+ * @param share which devices take part
+ * @returns one line with what was and what is; undefined where the rates can be compared
+ *
+ * @example
+ * ```ts
+ * import { whyNotComparable } from "./comparability.ts";
+ * import { detectDevice } from "../device.ts";
+ * import { assertEquals, assertMatch } from "@std/assert";
+ *
+ * const here = await detectDevice();
+ * const cpuAlone = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+ * assertEquals(whyNotComparable({ ...here, measured: { copyBytesPerSecond: null } }, here, cpuAlone), undefined);
+ * const other = { ...here, cpu: { model: "Z80", cores: 1 }, measured: { copyBytesPerSecond: null } };
+ * assertMatch(whyNotComparable(other, here, cpuAlone)!, /another CPU: was Z80/);
+ * ```
+ */
+export function whyNotComparable(
+  recorded: ProfileDevice,
+  here: DeviceDescription,
+  share: Share,
+): string | undefined {
+  if (share.gpuSlices > 0) {
+    const reason = whyOtherGpu(recorded, here);
+    if (reason !== undefined) return reason;
+  }
+  // a software adapter computes on the CPU
+  if (share.cpuSlices > 0 || here.gpu?.isFallback) {
+    const reason = whyOtherCpu(recorded.cpu, here.cpu);
+    if (reason !== undefined) return reason;
+  }
+  return recorded.os === here.os ? undefined : `another system: was ${recorded.os}, is ${here.os}`;
+}
+
+/** What may explain a difference but forbids no comparison. */
+export function noteOf(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
+  return recorded.deno === here.deno
+    ? undefined
+    : `recorded with Deno ${recorded.deno}, this is ${here.deno}`;
+}
+
+function whyOtherGpu(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
+  const { gpu: was } = recorded, { gpu: is } = here;
+  if (was === null) return "the profile's device has no GPU";
+  if (is === null) return "there is no WebGPU adapter here";
+  for (const [field, title] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
+    if (was[field] !== is[field]) {
+      return `another ${title}: was ${was[field] || "not told"}, is ${is[field] || "not told"}`;
+    }
+  }
+  if (was.isFallback !== is.isFallback) {
+    const kind = (isFallback: boolean): string => isFallback ? "software" : "hardware";
+    return `another kind of adapter: was ${kind(was.isFallback)}, is ${kind(is.isFallback)}`;
+  }
+  // another Deno may show more of the same driver
+  return recorded.deno === here.deno ? whyOtherDriver(was, is) : undefined;
+}
+
+function whyOtherDriver(was: NonNullable<ProfileDevice["gpu"]>, is: GpuDescription): string | undefined {
+  for (const name of Object.keys(is.limits) as (keyof GpuDescription["limits"])[]) {
+    if (was.limits[name] !== is.limits[name]) {
+      return `another driver: ${name} was ${was.limits[name]}, is ${is.limits[name]}`;
+    }
+  }
+  const gone = was.features.filter((name) => !is.features.includes(name));
+  const come = is.features.filter((name) => !was.features.includes(name));
+  if (gone.length === 0 && come.length === 0) return undefined;
+  const changes = [
+    ...(gone.length > 0 ? [`lacks ${gone.join(", ")}`] : []),
+    ...(come.length > 0 ? [`has ${come.join(", ")}`] : []),
+  ];
+  return `another driver: it now ${changes.join(" and ")}`;
+}
+
+function whyOtherCpu(was: ProfileDevice["cpu"], is: DeviceDescription["cpu"]): string | undefined {
+  if (was.model !== is.model) return `another CPU: was ${was.model}, is ${is.model}`;
+  return was.cores === is.cores ? undefined : `other cores: were ${was.cores}, are ${is.cores}`;
+}

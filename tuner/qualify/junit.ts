@@ -1,0 +1,86 @@
+/**
+ * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. What speaks
+ * against the device is a failure, what the device failed at an error, what could not be answered is skipped.
+ *
+ * The format is that of https://github.com/testmoapp/junitxml, the common part of what its readers take.
+ *
+ * @module
+ */
+import type { EntryResult, Qualification } from "./qualification.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import { describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
+
+/**
+ * Writes the XML.
+ *
+ * @param qualification what was found
+ * @param timestamp when, as `2026-11-21T10:00:00Z`
+ * @returns a whole document, in UTF-8
+ */
+export function junitOf(qualification: Qualification, timestamp: string): string {
+  const { results, elapsedNs, device, recorded, tolerance, note } = qualification;
+  const kinds = results.map(kindOf);
+  const count = (kind: string): number => kinds.filter((one) => one === kind).length;
+  const totals = `tests="${results.length}" failures="${count("failure")}" errors="${count("error")}" ` +
+    `skipped="${count("skipped")}" time="${seconds(elapsedNs)}"`;
+  const properties = Object.entries({
+    device: describeDevice(device),
+    recorded: describeDevice(recorded),
+    tolerance: `${tolerance}`,
+    ...(note === null ? {} : { note }),
+  }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`);
+  return [
+    `<?xml version="1.0" encoding="UTF-8"?>`,
+    `<testsuites name="facet qualify" ${totals}>`,
+    `  <testsuite name="facet qualify" ${totals} timestamp="${escapeXml(timestamp)}">`,
+    `    <properties>`,
+    ...properties,
+    `    </properties>`,
+    ...results.map(testCase),
+    `  </testsuite>`,
+    `</testsuites>`,
+    "",
+  ].join("\n");
+}
+
+/** The element that tells a test case's fate; none where it passed. */
+function kindOf({ verdict }: EntryResult): "failure" | "error" | "skipped" | "passed" {
+  if (verdict === "failed") return "error";
+  const leaning = leaningOf(verdict);
+  return leaning === "against" ? "failure" : leaning === "open" ? "skipped" : "passed";
+}
+
+function testCase(result: EntryResult): string {
+  const { entry: { problem, configuration }, elapsedNs, verdict, reason } = result;
+  const kind = kindOf(result);
+  const lines = explainResult(result);
+  const message = escapeXml(`${describeVerdict(result)}${reason === null ? "" : `: ${reason}`}`);
+  const text = escapeXml(lines.join("\n"));
+  const fate = kind === "passed"
+    ? []
+    : kind === "skipped"
+    ? [`      <skipped message="${message}"/>`]
+    : [`      <${kind} type="${verdict}" message="${message}">${text}</${kind}>`];
+  return [
+    `    <testcase classname="facet.${escapeXml(problem.stencil)}" name="${
+      escapeXml(`${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`)
+    }" time="${seconds(elapsedNs)}">`,
+    ...fate,
+    `      <system-out>${text}</system-out>`,
+    `    </testcase>`,
+  ].join("\n");
+}
+
+function seconds(timeNs: number): string {
+  return (timeNs / 1e9).toFixed(3);
+}
+
+/** Text for an element or an attribute. What XML 1.0 has no place for, as control characters, becomes U+FFFD. */
+export function escapeXml(text: string): string {
+  return text.toWellFormed()
+    // deno-lint-ignore no-control-regex -- these are what is meant
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+    // an attribute's line ends and tabs would be read as spaces
+    .replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,68 @@
+/**
+ * A qualification as Markdown, for a pull request's comment or a CI job's summary.
+ *
+ * @module
+ */
+import { formatDuration, formatPercent, formatRate } from "../format.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import type { EntryResult, Qualification } from "./qualification.ts";
+import { describeAnswer, describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
+
+/** A sign before each verdict, so that a long table is read at a glance. */
+const SIGNS = { for: "✅", against: "❌", open: "⚪" } as const;
+
+/**
+ * Writes the Markdown: the answer, a table with a row for each entry, and what lies behind every verdict that is
+ * no pass.
+ */
+export function markdownOf(qualification: Qualification): string {
+  const { results, device, recorded, tolerance, note, elapsedNs } = qualification;
+  const behind = results.filter(({ verdict }) => leaningOf(verdict) !== "for");
+  const lines = [
+    `## ${escapeMarkdown(describeAnswer(qualification))}`,
+    "",
+    `On ${escapeMarkdown(describeDevice(device))}; recorded on ${
+      escapeMarkdown(describeDevice(recorded))
+    }. ` +
+    `Tolerance ${formatPercent(tolerance)}, ${formatDuration(elapsedNs)}.`,
+    ...(note === null ? [] : ["", escapeMarkdown(note)]),
+    "",
+    "| | problem | configuration | recorded | measured | largest error |",
+    "| --- | --- | --- | --: | --: | --: |",
+    ...results.map(row),
+    ...behind.flatMap((result) => [
+      "",
+      `**${escapeMarkdown(describeVerdict(result))}**: ${
+        escapeMarkdown(describeProfileProblem(result.entry.problem))
+      }`,
+      "",
+      ...explainResult(result).map((line) => `- ${escapeMarkdown(line)}`),
+    ]),
+  ];
+  return lines.join("\n") + "\n";
+}
+
+function row(result: EntryResult): string {
+  const { entry: { problem, configuration, result: recorded }, verdict, measured, verification } = result;
+  const cells = [
+    `${SIGNS[leaningOf(verdict)]} ${describeVerdict(result)}`,
+    describeProfileProblem(problem),
+    describeConfiguration(configuration),
+    formatRate(recorded.cellsPerSecond),
+    measured === null ? "" : formatRate(measured.cellsPerSecond),
+    verification === null ? "" : verification.maxError.toPrecision(3),
+  ];
+  return `| ${cells.map(escapeMarkdown).join(" | ")} |`;
+}
+
+const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;" } as const;
+
+/** Text that Markdown and HTML leave as it is, on one line. */
+export function escapeMarkdown(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .replace(/[&<>]/g, (character) => ENTITIES[character as keyof typeof ENTITIES])
+    .replace(/[\\`*_[\]|~#]/g, (character) => `\\${character}`)
+    // a name after @ would notify somebody
+    .replaceAll("@", "@\u200b");
+}

@@ -1,0 +1,80 @@
+/**
+ * What a qualification finds: plain records, which every format shows.
+ *
+ * @module
+ */
+import type { FailureReason, Verification } from "../configuration.ts";
+import type { DeviceDescription } from "../device.ts";
+import type { ProfileDevice, ProfileEntry } from "../profile/schema.ts";
+import type { Rate, RateVerdict } from "./verdict.ts";
+
+/**
+ * What became of an entry. `right`: verified, where no rates were to be compared. `not comparable`: verified, on
+ * another device. `not run`: it cannot be on this device or with this Facet, or there was no time. `failed`: the
+ * device failed, or its compiler did.
+ */
+export type Verdict = RateVerdict | "right" | "wrong" | "not comparable" | "not run" | "failed";
+
+/**
+ * What all entries say together. `yes`: every one passes. `no`: at least one is slower, wrong, or does not compile.
+ * `device failed`: none of these, but the device was lost or hung. `unanswered`: neither, but at least one could
+ * not be run or compared.
+ */
+export type Answer = "yes" | "no" | "device failed" | "unanswered";
+
+/** An entry, and what became of it here. */
+export interface EntryResult {
+  /** The profile's entry. */
+  readonly entry: ProfileEntry;
+  /** What became of it. */
+  readonly verdict: Verdict;
+  /** Why, in one line, where the rates don't say it; else null. */
+  readonly reason: string | null;
+  /** What kind of failure it was; null where it was none. */
+  readonly failure: FailureReason | null;
+  /** How far the result lies from the reference; null where it was not computed to its end. */
+  readonly verification: Verification | null;
+  /** The rate here with its samples; null where it was not measured. */
+  readonly measured: (Rate & { readonly samples: readonly number[] }) | null;
+  /** Cells per second below which the measured interval must not lie as a whole; null where nothing is compared. */
+  readonly leastCellsPerSecond: number | null;
+  /** Measured over recorded rate, medians; null where either is missing or they are not comparable. */
+  readonly ratio: number | null;
+  /** How many times it was measured. */
+  readonly attempts: number;
+  /** Configurations of its tie set, but for the chosen one, whose results are right. */
+  readonly tiesVerified: number;
+  /** Time spent on it, pauses left out. */
+  readonly elapsedNs: number;
+}
+
+/** What a qualification found. */
+export interface Qualification {
+  /** What all entries say together. */
+  readonly answer: Answer;
+  /** This machine. */
+  readonly device: DeviceDescription;
+  /** The profile's. */
+  readonly recorded: ProfileDevice;
+  /** Fraction that a rate might fall below the recorded interval. */
+  readonly tolerance: number;
+  /** What may explain differences, in one line; null where nothing is known. */
+  readonly note: string | null;
+  /** One for each entry, in the profile's order. */
+  readonly results: readonly EntryResult[];
+  /** Whether it was ended before its end. */
+  readonly interrupted: boolean;
+  /** Time for all of it. */
+  readonly elapsedNs: number;
+}
+
+/** What the entries' verdicts say together. */
+export function answerOf(results: readonly Pick<EntryResult, "verdict" | "failure">[]): Answer {
+  const isNo = ({ verdict, failure }: Pick<EntryResult, "verdict" | "failure">): boolean =>
+    verdict === "slower" || verdict === "wrong" || (verdict === "failed" && failure === "compile");
+  if (results.some(isNo)) return "no";
+  if (results.some(({ verdict }) => verdict === "failed")) return "device failed";
+  const isOpen = ({ verdict }: Pick<EntryResult, "verdict">): boolean =>
+    verdict === "not comparable" || verdict === "not run";
+  return results.some(isOpen) ? "unanswered" : "yes";
+}

@@ -1,0 +1,76 @@
+/**
+ * What two intervals say of a rate: the recorded one, and the one of this run.
+ *
+ * Intervals are compared, not points: a run is **slower** only where all of its 95% interval lies below the
+ * recorded one's lower end less the tolerance, and **faster** only where all of it lies above the upper end plus
+ * the tolerance. Everything between is a **pass**: the difference is no larger than what is tolerated, or than
+ * what the noise explains.
+ *
+ * An interval of very few samples says nothing (of two, Student's reaches some nine standard deviations far), and
+ * against it no device could ever be too slow. So no interval counts as wider than {@linkcode WIDEST}: with a
+ * tolerance of 10%, a device at less than 40% of the recorded rate is always slower, whatever the noise.
+ *
+ * @module
+ */
+
+/** A rate with its 95% interval, in cells per second. */
+export interface Rate {
+  /** The median. */
+  readonly cellsPerSecond: number;
+  /** 95% interval of the median. */
+  readonly confidence95: readonly [low: number, high: number];
+}
+
+/** What became of a rate. */
+export type RateVerdict = "pass" | "slower" | "faster";
+
+/** The farthest that an end of an interval counts from its median, as a factor. */
+export const WIDEST = 1.5;
+
+/**
+ * Compares a measured rate with the recorded one.
+ *
+ * @param recorded the profile's, above 0
+ * @param measured this run's, above 0
+ * @param tolerance fraction that a rate may differ from the recorded interval, from 0 to below 1
+ * @throws {RangeError} for another tolerance
+ *
+ * @example
+ * ```ts
+ * import { judgeRate } from "./verdict.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const recorded = { cellsPerSecond: 100e9, confidence95: [98e9, 102e9] } as const;
+ * const third = { cellsPerSecond: 33e9, confidence95: [32e9, 34e9] } as const;
+ * assertEquals(judgeRate(recorded, third, 0.1), "slower");
+ * assertEquals(judgeRate(recorded, { ...third, confidence95: [32e9, 99e9] }, 0.1), "slower");
+ * assertEquals(judgeRate(recorded, recorded, 0), "pass");
+ * ```
+ */
+export function judgeRate(recorded: Rate, measured: Rate, tolerance: number): RateVerdict {
+  checkTolerance(tolerance);
+  const [low, high] = judgedInterval(measured);
+  if (high < leastRate(recorded, tolerance)) return "slower";
+  return low > mostRate(recorded, tolerance) ? "faster" : "pass";
+}
+
+/** The lowest rate that still passes. */
+export function leastRate(recorded: Rate, tolerance: number): number {
+  return judgedInterval(recorded)[0] * (1 - tolerance);
+}
+
+/** The highest rate that is not faster yet. */
+export function mostRate(recorded: Rate, tolerance: number): number {
+  return judgedInterval(recorded)[1] * (1 + tolerance);
+}
+
+/** A rate's interval as far as it counts. */
+export function judgedInterval({ cellsPerSecond, confidence95: [low, high] }: Rate): [number, number] {
+  return [Math.max(low, cellsPerSecond / WIDEST), Math.min(high, cellsPerSecond * WIDEST)];
+}
+
+/** Refuses what is no tolerance. */
+export function checkTolerance(tolerance: number): void {
+  if (tolerance >= 0 && tolerance < 1) return;
+  throw new RangeError(`Cannot qualify: tolerance must be from 0 to below 1: current value is ${tolerance}`);
+}

@@ -1,0 +1,89 @@
+/**
+ * What a qualification says, in words; every format uses the same.
+ *
+ * @module
+ */
+import { formatPercent, formatRate } from "../format.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import type { DeviceDescription } from "../device.ts";
+import type { ProfileDevice } from "../profile/schema.ts";
+import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
+
+/** Verdicts that speak against the device. */
+const AGAINST: readonly Verdict[] = ["slower", "wrong", "failed"];
+/** Verdicts that leave the question open. */
+const OPEN: readonly Verdict[] = ["not comparable", "not run"];
+
+/** Whether a verdict speaks for the device, against it, or leaves the question open. */
+export function leaningOf(verdict: Verdict): "for" | "against" | "open" {
+  return AGAINST.includes(verdict) ? "against" : OPEN.includes(verdict) ? "open" : "for";
+}
+
+/** What an entry is about: `wave, order 2, grid 64x64x64, …: stepwise threadsZ=64 …`. */
+export function describeEntry({ entry: { problem, configuration } }: EntryResult): string {
+  return `${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`;
+}
+
+/** The verdict in short: `slower by 67%`. */
+export function describeVerdict({ verdict, ratio }: EntryResult): string {
+  if (ratio === null || (verdict !== "slower" && verdict !== "faster")) return verdict;
+  return `${verdict} by ${formatPercent(Math.abs(1 - ratio))}`;
+}
+
+/** The figures or the reason behind a verdict, one line each. */
+export function explainResult(result: EntryResult): string[] {
+  const { entry, reason, verification, measured, leastCellsPerSecond: least, attempts } = result;
+  const lines = reason === null ? [] : [reason];
+  if (measured !== null) {
+    const [low, high] = measured.confidence95.map(formatRate);
+    const tries = attempts > 1 ? `, the best of ${attempts} measurements` : "";
+    lines.push(`measured ${formatRate(measured.cellsPerSecond)} (95% between ${low} and ${high})${tries}`);
+    lines.push(`recorded ${describeRecorded(entry.result)}`);
+    if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
+  }
+  if (verification !== null) {
+    const [error, bound] = [verification.maxError, verification.bound].map((value) => value.toPrecision(3));
+    lines.push(`verified against ${verification.against}: largest error ${error}, bound ${bound}`);
+    const { tiesVerified: ties } = result;
+    if (ties > 0) lines.push(`so ${ties === 1 ? "is 1 other" : `are ${ties} others`} of its tie set`);
+  }
+  return lines;
+}
+
+/** A recorded rate with its interval. */
+export function describeRecorded(
+  { cellsPerSecond, confidence95 }: Pick<EntryResult["entry"]["result"], "cellsPerSecond" | "confidence95">,
+): string {
+  const [low, high] = confidence95.map(formatRate);
+  return `${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
+}
+
+/** How many entries have each verdict: `2 pass, 1 slower`. */
+export function countVerdicts(results: readonly EntryResult[]): string {
+  const groups = Map.groupBy(results, ({ verdict }) => verdict);
+  return [...groups].map(([verdict, { length }]) => `${length} ${verdict}`).join(", ");
+}
+
+/** The answer in a sentence. */
+export function describeAnswer({ answer, results, interrupted }: Qualification): string {
+  const counts = countVerdicts(results);
+  if (interrupted) return `Interrupted: ${counts}`;
+  switch (answer) {
+    case "yes":
+      return `Qualified: ${counts}`;
+    case "no":
+      return `Not qualified: ${counts}`;
+    case "device failed":
+      return `The device failed: ${counts}`;
+    case "unanswered":
+      return `Not qualified, as not everything could be run and compared: ${counts}`;
+  }
+}
+
+/** A device in a line: `NVIDIA H100 80GB HBM3, Intel(R) Xeon(R) Processor (16 cores), linux x86_64`. */
+export function describeDevice({ gpu, cpu, os, deno }: DeviceDescription | ProfileDevice): string {
+  const name = gpu === null ? "no GPU" : gpu.description || `${gpu.vendor} ${gpu.device}`;
+  return `${name}${gpu?.isFallback ? " (software)" : ""}, ${cpu.model} (${cpu.cores} ${
+    cpu.cores === 1 ? "core" : "cores"
+  }), ${os}, Deno ${deno}`;
+}
