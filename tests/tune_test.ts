@@ -14,6 +14,7 @@ import type { Failure } from "../tuner/configuration.ts";
 import { detectDevice } from "../tuner/device.ts";
 import { DeviceError } from "../tuner/device_error.ts";
 import type { Evaluation } from "../tuner/evaluate.ts";
+import { configurationKey } from "../tuner/profile/entry_records.ts";
 import { exhaustive } from "../tuner/search/exhaustive.ts";
 import type { Candidate } from "../tuner/search/space.ts";
 import type { Point, Search, SearchOptions, Strategy } from "../tuner/search/strategy.ts";
@@ -210,6 +211,34 @@ testOnGpu("the entry tells the final round's samples", async () => {
   assert(samples.length >= 3);
   assertEquals(outcome.entry?.result.samples, samples);
 });
+
+testOnGpu(
+  "what earlier runs evaluated is not evaluated again, counts, and takes part in the final round",
+  async () => {
+    const first = await record({ budget: { evaluations: 3 } });
+    const searched = first.evaluations.slice(0, 3);
+    const [one, two, three] = searched.map(({ configuration }) => configuration);
+    const known = new Map(searched.slice(0, 2).map((each) => [configurationKey(each.configuration), each]));
+    const failure = { reason: "device-lost", message: "the process that measured it ended" } as const;
+    known.set(configurationKey(three), { configuration: three, failure });
+    let recalledBeforeStart = false;
+    const { outcome, evaluations } = await record({ budget: { evaluations: 5 } }, {
+      recall: () => Promise.resolve(known),
+      onStart: () => void (recalledBeforeStart = true),
+    });
+    assert(recalledBeforeStart);
+    assertEquals([outcome.evaluated, outcome.recalled, outcome.entry?.search.evaluated], [5, 3, 5]);
+    assertEquals(outcome.failed, { "device-lost": 1 });
+    const keys = evaluations.map(({ configuration }) => configurationKey(configuration));
+    assert(evaluations.slice(0, 2).every(({ configuration }) => !known.has(configurationKey(configuration))));
+    assert(!keys.includes(configurationKey(three)), "what is quarantined was tried");
+    // four of four have a rate, so all are finalists
+    for (const finalist of [one, two]) assert(keys.slice(2).includes(configurationKey(finalist)));
+    const all = await record({ budget: { evaluations: 3 } }, { recall: () => Promise.resolve(known) });
+    assertEquals([all.outcome.evaluated, all.outcome.recalled], [3, 3]);
+    assertWon(all.outcome);
+  },
+);
 
 testOnGpu("a budget of evaluations is kept exactly, one of time roughly", async () => {
   const exactly = await record({ budget: { evaluations: 5 } });

@@ -25,11 +25,13 @@ import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
 import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
+import { configurationKey } from "./profile/entry_records.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeCostModel, describeProblem } from "./profile/schema.ts";
 import { deviceModelOf } from "./search/device_model.ts";
+import { beginRecalling } from "./search/recalled_search.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
-import type { Strategy } from "./search/strategy.ts";
+import type { Outcome, Strategy } from "./search/strategy.ts";
 
 /** What to tune, and how. */
 export interface TuneRequest {
@@ -75,6 +77,12 @@ export interface TuneEnvironment {
   readonly onProgress: (progress: TuneProgress) => void;
   /** Called when the problem is fixed and the device is known, before anything is evaluated. */
   readonly onStart: (start: TuneStart) => void | Promise<void>;
+  /**
+   * What earlier runs evaluated that still holds, by {@linkcode configurationKey}; asked before `onStart`. It is not
+   * evaluated again in the search, and counts as evaluations of its budget; finalists are.
+   * @default {undefined} nothing
+   */
+  readonly recall?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>;
   /** Called with every evaluation as it is made. */
   readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
 }
@@ -104,6 +112,8 @@ export interface TuneOutcome extends TuneStart {
   /** Fastest verified measurement of each traversal on the GPU. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
   readonly evaluated: number;
+  /** Evaluations, of those, that earlier runs made. */
+  readonly recalled: number;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string;
   readonly failed: Readonly<Record<string, number>>;
@@ -136,6 +146,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   using run = new TuningRun(request, environment);
   onProgress({ stage: "device", done: 0, total: 0 });
   const start = await run.start();
+  run.recall(await environment.recall?.(start) ?? new Map());
   await environment.onStart(start);
   const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
   const until = (part: number): number => startedNs + part * timeNs;
@@ -163,6 +174,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     costModel: shared.costModel,
     bestOfEach: run.bestOfEach,
     evaluated: run.evaluated,
+    recalled: run.recalled,
     searchVerdict: run.searchVerdict,
     failed: run.failed,
     interrupted: signal.aborted,
@@ -184,6 +196,8 @@ class TuningRun implements Disposable {
   readonly bestOfEach = new Map<string, Measurement>();
   readonly failed: Record<string, number> = {};
   evaluated = 0;
+  /** Evaluations, of those, that earlier runs made. */
+  recalled = 0;
   searchVerdict: string | undefined;
   /** Verified measurements of the GPU alone, each configuration once; after the final round the finalists lead. */
   #measured: Measurement[] = [];
@@ -191,6 +205,8 @@ class TuningRun implements Disposable {
   #gpu: GpuDevice | undefined;
   #pool: CpuPool | undefined;
   #reference: Reference | undefined;
+  /** Evaluations of earlier runs, by configuration. */
+  #known: ReadonlyMap<string, Evaluation> = new Map();
   #problem!: Problem;
   #space!: Space;
 
@@ -240,21 +256,28 @@ class TuningRun implements Disposable {
     return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
   }
 
+  /** Takes in what earlier runs evaluated. */
+  recall(known: ReadonlyMap<string, Evaluation>): void {
+    this.#known = known;
+  }
+
   /** Asks the strategy, evaluates, tells it, until the budget is spent. */
   async search(deadlineNs: number): Promise<void> {
     const { request: { strategy, budget, seed }, environment: { now, signal, onProgress } } = this;
     const beganNs = now();
-    const search = strategy.begin(this.#space.candidates, {
+    const search = beginRecalling(strategy, this.#space.candidates, {
       seed,
       budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, deadlineNs - beganNs) },
+      recall: (candidate) => this.#recall(candidate),
     });
     const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
-    for (let done = 0; done < evaluations && this.#gpu !== undefined; done++) {
+    const { recalled } = this;
+    for (let done = recalled; done < evaluations && this.#gpu !== undefined; done++) {
       if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
       const candidate = search.next();
       if (candidate === undefined) break;
       const total = Math.min(this.#space.candidates.length, evaluations);
-      const eachNs = done === 0 ? Infinity : (now() - beganNs) / done;
+      const eachNs = done === recalled ? Infinity : (now() - beganNs) / (done - recalled);
       onProgress({
         stage: "search",
         done,
@@ -312,9 +335,20 @@ class TuningRun implements Disposable {
     if (this.#reference === undefined) {
       return { message: "not measured: there is no reference to verify it with" };
     }
+    const [slices] = this.#problem.grid;
+    const alone: Configuration = {
+      traversal: "stepwise",
+      parameters: {},
+      share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers },
+    };
+    const known = this.#known.get(configurationKey(alone));
+    if (known !== undefined) {
+      this.#take(known);
+      this.recalled++;
+      return cpuResultOf(known);
+    }
     if (signal.aborted) return { message: "interrupted before the CPU was measured" };
     onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: this.best?.cellsPerSecond });
-    const [slices] = this.#problem.grid;
     try {
       const probed = await probeCpu(this.#pool, this.#problem);
       const runNs = updatesOf(this.#problem) / probed * 1e9;
@@ -333,16 +367,7 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       return { message: `not measured: ${error.reason}: ${error.message}` };
     }
-    const evaluation = await this.#evaluate({
-      traversal: "stepwise",
-      parameters: {},
-      share: { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers },
-    });
-    if ("failure" in evaluation) {
-      return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
-    }
-    const { measurement } = evaluation;
-    return { measurement, cellsPerSecond: measurement.cellsPerSecond };
+    return cpuResultOf(await this.#evaluate(alone));
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
@@ -460,14 +485,27 @@ class TuningRun implements Disposable {
       best: configuration.share.gpuSlices > 0 ? this.best?.cellsPerSecond : 0,
       now,
     });
-    this.#count(evaluation);
+    this.#take(evaluation);
     await onEvaluation(evaluation);
-    if ("failure" in evaluation) {
-      await this.#afterFailure(evaluation.failure);
-    } else if (configuration.share.gpuSlices > 0) {
+    if ("failure" in evaluation) await this.#afterFailure(evaluation.failure);
+    return evaluation;
+  }
+
+  /** What earlier runs found out about a candidate; it counts as if it had been evaluated now. */
+  #recall(candidate: Candidate): Outcome | undefined {
+    const known = this.#known.get(configurationKey(this.#configurationOf(candidate)));
+    if (known === undefined) return undefined;
+    this.#take(known);
+    this.recalled++;
+    return { rate: "measurement" in known ? known.measurement.cellsPerSecond : undefined, spentNs: 0 };
+  }
+
+  /** Counts an evaluation, and remembers a rate of the GPU alone. */
+  #take(evaluation: Evaluation): void {
+    this.#count(evaluation);
+    if ("measurement" in evaluation && evaluation.configuration.share.gpuSlices > 0) {
       this.#remember(evaluation.measurement);
     }
-    return evaluation;
   }
 
   #remember(measurement: Measurement): void {
@@ -516,6 +554,14 @@ class TuningRun implements Disposable {
       return undefined;
     });
   }
+}
+
+function cpuResultOf(evaluation: Evaluation): CpuResult {
+  if ("failure" in evaluation) {
+    return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
+  }
+  const { measurement } = evaluation;
+  return { measurement, cellsPerSecond: measurement.cellsPerSecond };
 }
 
 function fastest(measurements: readonly Measurement[]): Measurement | undefined {

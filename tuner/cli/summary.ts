@@ -47,6 +47,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     refused: outcome.space.refused,
     evaluated: outcome.evaluated,
+    recalled: outcome.recalled,
     searchVerdict: outcome.searchVerdict ?? null,
     failed: outcome.failed,
     interrupted: outcome.interrupted,
@@ -86,8 +87,8 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   const failed = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
   lines.push(
     "",
-    `${outcome.evaluated} ${
-      outcome.evaluated === 1 ? "evaluation" : "evaluations"
+    `${outcome.evaluated} ${outcome.evaluated === 1 ? "evaluation" : "evaluations"}${
+      outcome.recalled === 0 ? "" : `, ${outcome.recalled} of them in earlier runs,`
     } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
     ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),

@@ -7,7 +7,13 @@ import { dirname } from "node:path";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import type { DeviceDescription } from "../device.ts";
-import { Journal, journalPath } from "../profile/journal.ts";
+import { describeDriver } from "../driver.ts";
+import type { Evaluation } from "../evaluate.ts";
+import { hashKernels } from "../kernel_source.ts";
+import { Journal, journalPath, readJournal } from "../profile/journal.ts";
+import type { JournalHeader } from "../profile/journal_format.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import { recallEvaluations } from "../profile/recalled.ts";
 import {
   describeProblem,
   JSON_SCHEMA_NAME,
@@ -17,11 +23,11 @@ import {
 } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
-import type { Candidate } from "../search/space.ts";
 import { tune, type TuneOutcome, type TuneStart } from "../tune.ts";
 import { VERSION } from "../version.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
+import { damageOf } from "./read_inputs.ts";
 import { resolveRequest } from "./request.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
@@ -83,8 +89,11 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       now,
       signal: stop.signal,
       onProgress: (state) => progress.update(state),
+      recall: options.resume
+        ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start))
+        : undefined,
       async onStart(start) {
-        journal = await openJournal(out, device, start);
+        journal = await openJournal(out, await headerOf(device, start));
       },
       async onEvaluation(evaluation) {
         if ("measurement" in evaluation) await journal?.measured(evaluation.measurement);
@@ -128,39 +137,35 @@ async function report(
   return outcome.entry === undefined ? EXIT.no : EXIT.done;
 }
 
-/** Opens the journal beside the profile; its directory is made where it is missing. */
-async function openJournal(out: string, device: DeviceDescription, start: TuneStart): Promise<Journal> {
-  await Deno.mkdir(dirname(out), { recursive: true });
-  return await Journal.open(journalPath(out), {
+/** Under what a run measures. */
+async function headerOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
+  const driver = device.gpu === null ? undefined : await describeDriver();
+  return {
     tool: TOOL,
     device: measuredDevice(device, start.copyBytesPerSecond),
     problem: describeProblem(start.problem),
     kernelSource: await hashKernels(start),
-  });
+    ...(driver === undefined ? {} : { driver }),
+  };
 }
 
-/**
- * SHA-256 of one generated shader of every traversal: kernels that changed are not the ones that were measured.
- * Which one must not depend on the ranking, which follows the bandwidth that was measured a moment ago.
- */
-export async function hashKernels(
-  { problem, space }: Pick<TuneStart, "problem" | "space">,
-): Promise<string> {
-  const oneOfEach = new Map<string, Candidate>();
-  for (const candidate of space.candidates) {
-    const { traversal: { name } } = candidate, before = oneOfEach.get(name);
-    if (before === undefined || keyOf(candidate) < keyOf(before)) oneOfEach.set(name, candidate);
+/** Opens the journal beside the profile; its directory is made where it is missing. */
+async function openJournal(out: string, header: JournalHeader): Promise<Journal> {
+  await Deno.mkdir(dirname(out), { recursive: true });
+  return await Journal.open(journalPath(out), header);
+}
+
+/** What earlier runs evaluated that still holds; damaged lines are told and left out. */
+async function recallFrom(path: string, header: JournalHeader): Promise<ReadonlyMap<string, Evaluation>> {
+  try {
+    const content = await readJournal(path);
+    for (const warning of damageOf(path, content)) console.error(`facet: ${warning}`);
+    return recallEvaluations(content.records, header);
+  } catch (error) {
+    if (!(error instanceof ProfileError)) throw error;
+    console.error(`facet: ${error.message}: everything is measured again`);
+    return new Map();
   }
-  const code = [...oneOfEach.values()].sort((a, b) => a.traversal.name < b.traversal.name ? -1 : 1).flatMap((
-    { traversal, parameters },
-  ) => traversal.plan(problem, parameters).shaders.map((shader) => shader.code));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code.join("\n")));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Parameters as a text, to order by. */
-function keyOf({ parameters }: Candidate): string {
-  return JSON.stringify(Object.entries(parameters));
 }
 
 function now(): number {

@@ -59,13 +59,15 @@ export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolea
   return identify(one) === identify(other);
 }
 
-/** Whether both are the same problem: stencil, order or delta, grid, boundary, precision and steps. */
+/** Whether both are the same problem: stencil and its variant, grid, boundary, precision and steps. */
 export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
   return problemKey(one) === problemKey(other);
 }
 
-function problemKey({ stencil, order, delta, grid, boundary, precision, steps }: ProfileProblem): string {
-  return JSON.stringify([stencil, order ?? 0, delta ?? 0, ...grid, boundary, precision, steps]);
+function problemKey(problem: ProfileProblem): string {
+  const { stencil, order, delta, rule, medium, grid, boundary, precision, steps } = problem;
+  const variant = [order ?? 0, delta ?? 0, rule ?? "", medium ?? ""];
+  return JSON.stringify([stencil, ...variant, ...grid, boundary, precision, steps]);
 }
 
 /**
