@@ -12,7 +12,8 @@ import type { Evaluation } from "../evaluate.ts";
 import { hashKernels } from "../kernel_source.ts";
 import { Journal, journalPath, readJournal } from "../profile/journal.ts";
 import type { JournalHeader } from "../profile/journal_format.ts";
-import { ProfileError } from "../profile/profile_error.ts";
+import { JournalKeeper } from "../profile/journal_keeper.ts";
+import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import {
   describeProblem,
@@ -70,7 +71,11 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
     now,
     columns: () => Deno.consoleSize().columns,
   });
-  let journal: Journal | undefined;
+  let journal: JournalKeeper | undefined;
+  const warn = (text: string): void => {
+    progress.clear();
+    console.error(`facet: ${text}`);
+  };
   try {
     const outcome = await tune({
       stencil,
@@ -90,14 +95,15 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       signal: stop.signal,
       onProgress: (state) => progress.update(state),
       recall: options.resume
-        ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start))
+        ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start), warn)
         : undefined,
       async onStart(start) {
-        journal = await openJournal(out, await headerOf(device, start));
+        const header = await headerOf(device, start);
+        journal = new JournalKeeper(() => openJournal(out, header), warn);
+        await journal.begin();
       },
       async onEvaluation(evaluation) {
-        if ("measurement" in evaluation) await journal?.measured(evaluation.measurement);
-        else await journal?.failed(evaluation.configuration, evaluation.failure);
+        await journal?.record(evaluation);
       },
     });
     progress.clear();
@@ -114,11 +120,12 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
-/** Writes the profile, prints the summary. */
+/** Writes the profile, prints the summary; what was found is printed also where it cannot be written. */
 async function report(
   outcome: TuneOutcome,
   { options, device, out }: { options: TuneOptions; device: DeviceDescription; out: string },
 ): Promise<number> {
+  let problem: unknown;
   if (outcome.entry !== undefined) {
     const profile: Profile = {
       $schema: JSON_SCHEMA_NAME,
@@ -128,11 +135,12 @@ async function report(
       device: measuredDevice(device, outcome.copyBytesPerSecond),
       entries: [outcome.entry],
     };
-    await writeProfile(out, profile);
+    await writeProfile(out, profile).catch((error) => problem = error);
   }
-  const written = outcome.entry === undefined ? undefined : out;
+  const written = outcome.entry === undefined || problem !== undefined ? undefined : out;
   if (options.json) console.log(JSON.stringify(summaryRecord(outcome, { device, written }), null, 2));
   else console.log(renderSummary(outcome, { device, written }));
+  if (problem !== undefined) throw problem;
   if (outcome.interrupted) return EXIT.interrupted;
   return outcome.entry === undefined ? EXIT.no : EXIT.done;
 }
@@ -151,19 +159,27 @@ async function headerOf(device: DeviceDescription, start: TuneStart): Promise<Jo
 
 /** Opens the journal beside the profile; its directory is made where it is missing. */
 async function openJournal(out: string, header: JournalHeader): Promise<Journal> {
-  await Deno.mkdir(dirname(out), { recursive: true });
+  try {
+    await Deno.mkdir(dirname(out), { recursive: true });
+  } catch (error) {
+    throw new ProfileError(`Cannot write ${journalPath(out)}: ${reasonOf(error)}`);
+  }
   return await Journal.open(journalPath(out), header);
 }
 
 /** What earlier runs evaluated that still holds; damaged lines are told and left out. */
-async function recallFrom(path: string, header: JournalHeader): Promise<ReadonlyMap<string, Evaluation>> {
+async function recallFrom(
+  path: string,
+  header: JournalHeader,
+  warn: (text: string) => void,
+): Promise<ReadonlyMap<string, Evaluation>> {
   try {
     const content = await readJournal(path);
-    for (const warning of damageOf(path, content)) console.error(`facet: ${warning}`);
+    for (const warning of damageOf(path, content)) warn(warning);
     return recallEvaluations(content.records, header);
   } catch (error) {
     if (!(error instanceof ProfileError)) throw error;
-    console.error(`facet: ${error.message}: everything is measured again`);
+    warn(`${error.message}: everything is measured again`);
     return new Map();
   }
 }
