@@ -22,6 +22,7 @@ import { DEFAULT_STEPS, defaultGrid } from "./default_problem.ts";
 import type { DeviceDescription } from "./device.ts";
 import { DeviceError } from "./device_error.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
+import { evaluateSideBySide, type Evaluator, type Turn } from "./evaluator.ts";
 import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
@@ -83,8 +84,24 @@ export interface TuneEnvironment {
    * @default {undefined} nothing
    */
   readonly recall?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>;
+  /**
+   * Who evaluates in the search, as processes that may crash or hang without harm.
+   * @default {undefined} this process
+   */
+  readonly evaluators?: Evaluators;
   /** Called with every evaluation as it is made. */
   readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
+}
+
+/** Evaluators outside of this process. */
+export interface Evaluators {
+  /** How many, at least 1: while one measures, others compile. */
+  readonly workers: number;
+  /**
+   * Starts one.
+   * @throws {RunFailure} if it cannot
+   */
+  start(problem: Problem, turn: Turn): Promise<Evaluator>;
 }
 
 /** What is known before the search. */
@@ -129,6 +146,8 @@ const LEAST_BALANCE = 0.2;
 const UNTIMED_STAGE_NS = 15e9;
 /** Finalists, the best of all and the best stepwise. */
 const FINALISTS = 4;
+/** How often an evaluator is started before it is given up, and the time between. */
+const START_TRIES = 3, START_PAUSE_MS = 1000;
 /** Evaluations that a strategy's first candidates get at least, however small the budget. */
 const LEAST_EVALUATIONS = 3;
 
@@ -271,12 +290,15 @@ class TuningRun implements Disposable {
       recall: (candidate) => this.#recall(candidate),
     });
     const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
+    const total = Math.min(this.#space.candidates.length, evaluations);
     const { recalled } = this;
-    for (let done = recalled; done < evaluations && this.#gpu !== undefined; done++) {
-      if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
+    let asked = recalled, done = recalled;
+    const next = (): Candidate | undefined => {
+      if (this.#gpu === undefined || asked >= evaluations) return undefined;
+      if (now() >= deadlineNs && asked >= LEAST_EVALUATIONS) return undefined;
       const candidate = search.next();
-      if (candidate === undefined) break;
-      const total = Math.min(this.#space.candidates.length, evaluations);
+      if (candidate === undefined) return undefined;
+      asked++;
       const eachNs = done === recalled ? Infinity : (now() - beganNs) / (done - recalled);
       onProgress({
         stage: "search",
@@ -285,14 +307,50 @@ class TuningRun implements Disposable {
         bestCellsPerSecond: this.best?.cellsPerSecond,
         leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
       });
-      const askedNs = now();
-      const evaluation = await this.#evaluate(this.#configurationOf(candidate));
-      search.tell(candidate, {
-        rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined,
-        spentNs: now() - askedNs,
+      return candidate;
+    };
+    const { evaluators } = this.environment;
+    // what others measure with is theirs alone: this process gives back the memory
+    if (evaluators !== undefined) this.#reference?.dispose();
+    let verdict: string | undefined;
+    try {
+      await evaluateSideBySide({
+        workers: evaluators?.workers ?? 1,
+        start: (turn) =>
+          evaluators === undefined ? this.#inProcess() : startPatiently(evaluators, this.#problem, turn),
+        next,
+        configurationOf: (candidate) => this.#configurationOf(candidate),
+        best: () => this.best?.cellsPerSecond ?? 0,
+        signal,
+        onEvaluated: async (candidate, { evaluation, evaluationNs }) => {
+          done++;
+          await this.#keep(evaluation);
+          search.tell(candidate, {
+            rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined,
+            spentNs: evaluationNs,
+          });
+        },
       });
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
     }
-    this.searchVerdict = search.verdict;
+    if (evaluators !== undefined) await this.#renewReference();
+    this.searchVerdict = verdict ?? search.verdict;
+  }
+
+  /** This process as an evaluator. */
+  #inProcess(): Promise<Evaluator> {
+    const { now } = this.environment;
+    return Promise.resolve({
+      alive: true,
+      evaluate: async (configuration, { best }) => {
+        const beganNs = now();
+        const evaluation = await this.#measure(configuration, best);
+        return { evaluation, evaluationNs: now() - beganNs };
+      },
+      close: () => {},
+    });
   }
 
   /** Measures the best few and the best stepwise again, in turns. */
@@ -367,7 +425,9 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       return { message: `not measured: ${error.reason}: ${error.message}` };
     }
-    return cpuResultOf(await this.#evaluate(alone));
+    const evaluation = await this.#measure(alone, 0);
+    await this.#keep(evaluation);
+    return cpuResultOf(evaluation);
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
@@ -478,17 +538,31 @@ class TuningRun implements Disposable {
     return prepare(devices, this.#problem, configuration);
   }
 
-  async #evaluate(configuration: Configuration): Promise<Evaluation> {
-    const { now, onEvaluation } = this.environment;
-    const evaluation = await evaluate(configuration, () => this.#prepare(configuration), {
-      problem: this.#problem,
-      best: configuration.share.gpuSlices > 0 ? this.best?.cellsPerSecond : 0,
-      now,
-    });
+  /** Evaluates in this process. */
+  #measure(configuration: Configuration, best: number): Promise<Evaluation> {
+    const { now } = this.environment;
+    const prepare = () => this.#prepare(configuration);
+    return evaluate(configuration, prepare, { problem: this.#problem, best, now });
+  }
+
+  /** Records an evaluation; what it did to this process's device is made good. */
+  async #keep(evaluation: Evaluation): Promise<void> {
     this.#take(evaluation);
-    await onEvaluation(evaluation);
-    if ("failure" in evaluation) await this.#afterFailure(evaluation.failure);
-    return evaluation;
+    await this.environment.onEvaluation(evaluation);
+    const isElsewhere = this.environment.evaluators !== undefined &&
+      evaluation.configuration.share.gpuSlices > 0;
+    if ("failure" in evaluation && !isElsewhere) await this.#afterFailure(evaluation.failure);
+  }
+
+  /** Computes the reference again; where the device has been lost since, on one that is opened anew. */
+  async #renewReference(): Promise<void> {
+    try {
+      if (this.#gpu === undefined) return;
+      this.#reference = await makeReference({ gpu: this.#gpu, problem: this.#problem });
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      await this.#reopen();
+    }
   }
 
   /** What earlier runs found out about a candidate; it counts as if it had been evaluated now. */
@@ -538,6 +612,11 @@ class TuningRun implements Disposable {
   async #afterFailure({ reason }: Failure): Promise<void> {
     if (this.#gpu === undefined || (this.#gpu.lost === undefined && reason !== "device-lost")) return;
     this.#reference?.dispose();
+    await this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#gpu === undefined) return;
     this.#gpu[Symbol.dispose]();
     try {
       this.#gpu = await GpuDevice.open({ timeoutMs: this.#gpu.timeoutMs });
@@ -562,6 +641,18 @@ function cpuResultOf(evaluation: Evaluation): CpuResult {
   }
   const { measurement } = evaluation;
   return { measurement, cellsPerSecond: measurement.cellsPerSecond };
+}
+
+/** Starts an evaluator; a driver that has just crashed may need a moment. */
+async function startPatiently({ start }: Evaluators, problem: Problem, turn: Turn): Promise<Evaluator> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await start(problem, turn);
+    } catch (error) {
+      if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
+    }
+  }
 }
 
 function fastest(measurements: readonly Measurement[]): Measurement | undefined {

@@ -24,14 +24,21 @@ import {
 } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { tune, type TuneOutcome, type TuneStart } from "../tune.ts";
+import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune.ts";
 import { VERSION } from "../version.ts";
+import { ProcessEvaluator } from "./process_evaluator.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { resolveRequest } from "./request.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
+
+/** Time to compile a configuration, and again to verify and time it: this part of the budget, within these bounds. */
+const LIMIT_PART = 0.25, LIMIT_MS = [10_000, 30_000] as const;
+
+/** Time for a configuration's samples. */
+const SAMPLING_NS = 3e9;
 
 /** Who wrote a profile or a journal. */
 export const TOOL = { name: "facet", version: VERSION };
@@ -93,6 +100,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       device,
       now,
       signal: stop.signal,
+      evaluators: device.gpu === null ? undefined : evaluatorsOf(options, device.gpu),
       onProgress: (state) => progress.update(state),
       recall: options.resume
         ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start), warn)
@@ -113,6 +121,26 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
     journal?.close();
     Deno.removeSignalListener("SIGINT", interrupt);
   }
+}
+
+/**
+ * Processes that evaluate. On a real GPU one compiles while the other measures; a software device computes on the
+ * cores that would compile.
+ */
+function evaluatorsOf(options: TuneOptions, { isFallback }: { isFallback: boolean }): Evaluators {
+  const { equation: { name: equation }, variant, timeStep, budget } = options;
+  const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
+  const [least, most] = LIMIT_MS;
+  return {
+    workers: isFallback ? 1 : 2,
+    start: ({ grid, boundary, steps }, turn) =>
+      ProcessEvaluator.start({
+        problem: { equation, variant, timeStep, grid, boundary, steps },
+        limitMs: Math.min(Math.max(wanted, least), most),
+        samplingNs: SAMPLING_NS,
+        turn,
+      }),
+  };
 }
 
 /** A device as profiles and journals have it. */
