@@ -26,6 +26,7 @@ import { evaluateSideBySide, type Evaluator, type Turn } from "./evaluator.ts";
 import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
+import { Sentinel } from "./measure/sentinel.ts";
 import { configurationKey } from "./profile/entry_records.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeCostModel, describeProblem } from "./profile/schema.ts";
@@ -33,6 +34,7 @@ import { deviceModelOf } from "./search/device_model.ts";
 import { beginRecalling } from "./search/recalled_search.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
 import type { Outcome, Strategy } from "./search/strategy.ts";
+import { orderTies } from "./tie_order.ts";
 
 /** What to tune, and how. */
 export interface TuneRequest {
@@ -133,6 +135,8 @@ export interface TuneOutcome extends TuneStart {
   readonly recalled: number;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string;
+  /** How often the device was found to run at another rate than before; what that affected was measured again. */
+  readonly drifts: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
   readonly elapsedNs: number;
@@ -195,11 +199,21 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     evaluated: run.evaluated,
     recalled: run.recalled,
     searchVerdict: run.searchVerdict,
+    drifts: run.drifts,
     failed: run.failed,
     interrupted: signal.aborted,
     elapsedNs: now() - startedNs,
   };
 }
+
+/** What an evaluator is asked for in the search. */
+type Asked =
+  & { readonly configuration: Configuration }
+  & (
+    | { readonly candidate: Candidate; readonly why?: undefined }
+    // the sentinel, or what a drift has affected
+    | { readonly candidate?: undefined; readonly why: "look" | "again" }
+  );
 
 /** What the CPU alone came to. */
 interface CpuResult {
@@ -218,6 +232,8 @@ class TuningRun implements Disposable {
   /** Evaluations, of those, that earlier runs made. */
   recalled = 0;
   searchVerdict: string | undefined;
+  /** How often the device was found to run at another rate than before. */
+  drifts = 0;
   /** Verified measurements of the GPU alone, each configuration once; after the final round the finalists lead. */
   #measured: Measurement[] = [];
   #tieSet: readonly Measurement[] = [];
@@ -293,9 +309,15 @@ class TuningRun implements Disposable {
     const total = Math.min(this.#space.candidates.length, evaluations);
     const { recalled } = this;
     let asked = recalled, done = recalled;
-    const next = (): Candidate | undefined => {
-      if (this.#gpu === undefined || asked >= evaluations) return undefined;
-      if (now() >= deadlineNs && asked >= LEAST_EVALUATIONS) return undefined;
+    const sentinel = new Sentinel({ now });
+    const next = (): Asked | undefined => {
+      if (this.#gpu === undefined) return undefined;
+      const isLate = now() >= deadlineNs;
+      const looked = isLate ? undefined : sentinel.look();
+      if (looked !== undefined) return { configuration: looked, why: "look" };
+      const affected = isLate ? undefined : sentinel.again();
+      if (affected !== undefined) return { configuration: affected, why: "again" };
+      if (asked >= evaluations || (isLate && asked >= LEAST_EVALUATIONS)) return undefined;
       const candidate = search.next();
       if (candidate === undefined) return undefined;
       asked++;
@@ -307,28 +329,33 @@ class TuningRun implements Disposable {
         bestCellsPerSecond: this.best?.cellsPerSecond,
         leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
       });
-      return candidate;
+      return { configuration: this.#configurationOf(candidate), candidate };
     };
     const { evaluators } = this.environment;
     // what others measure with is theirs alone: this process gives back the memory
     if (evaluators !== undefined) this.#reference?.dispose();
     let verdict: string | undefined;
     try {
-      await evaluateSideBySide({
+      await evaluateSideBySide<Asked>({
         workers: evaluators?.workers ?? 1,
         start: (turn) =>
           evaluators === undefined ? this.#inProcess() : startPatiently(evaluators, this.#problem, turn),
         next,
-        configurationOf: (candidate) => this.#configurationOf(candidate),
+        configurationOf: ({ configuration }) => configuration,
         best: () => this.best?.cellsPerSecond ?? 0,
         signal,
-        onEvaluated: async (candidate, { evaluation, evaluationNs }) => {
+        onEvaluated: async ({ why, candidate }, { evaluation, evaluationNs }) => {
+          const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
+          if (candidate === undefined) {
+            if (why === "look") sentinel.seen(measurement, evaluationNs);
+            else if (measurement !== undefined) sentinel.note(measurement);
+            await this.#keep(evaluation, { isAgain: true });
+            return;
+          }
           done++;
           await this.#keep(evaluation);
-          search.tell(candidate, {
-            rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined,
-            spentNs: evaluationNs,
-          });
+          if (measurement !== undefined) sentinel.note(measurement);
+          search.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
         },
       });
     } catch (error) {
@@ -337,6 +364,7 @@ class TuningRun implements Disposable {
     }
     if (evaluators !== undefined) await this.#renewReference();
     this.searchVerdict = verdict ?? search.verdict;
+    this.drifts = sentinel.drifts;
   }
 
   /** This process as an evaluator. */
@@ -380,7 +408,11 @@ class TuningRun implements Disposable {
     });
     // the fastest of each comes last
     for (const result of results.toReversed()) this.bestOfEach.set(result.configuration.traversal, result);
-    this.#tieSet = tieSetOf(results);
+    const ties = tieSetOf(results);
+    // an interrupted round says too little to prefer one that was slower
+    this.#tieSet = signal.aborted
+      ? ties
+      : orderTies(ties, (configuration) => this.#candidateOf(configuration)?.demand);
   }
 
   /**
@@ -525,12 +557,17 @@ class TuningRun implements Disposable {
   }
 
   /** The roof of a configuration of the GPU alone: bandwidth over its traversal's traffic. */
-  #roofOf({ traversal, parameters, share }: Configuration): number | undefined {
-    if (share.gpuSlices === 0) return undefined;
-    const key = JSON.stringify(parameters);
+  #roofOf(configuration: Configuration): number | undefined {
+    return configuration.share.gpuSlices === 0 ? undefined : this.#candidateOf(configuration)?.roof;
+  }
+
+  #candidateOf({ traversal, parameters }: Configuration): Candidate | undefined {
+    const share = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 0 };
+    const key = configurationKey({ traversal, parameters, share });
     return this.#space.candidates.find((candidate) =>
-      candidate.traversal.name === traversal && JSON.stringify(candidate.parameters) === key
-    )?.roof;
+      configurationKey({ traversal: candidate.traversal.name, parameters: candidate.parameters, share }) ===
+        key
+    );
   }
 
   #prepare(configuration: Configuration) {
@@ -546,8 +583,8 @@ class TuningRun implements Disposable {
   }
 
   /** Records an evaluation; what it did to this process's device is made good. */
-  async #keep(evaluation: Evaluation): Promise<void> {
-    this.#take(evaluation);
+  async #keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
+    this.#take(evaluation, { isAgain });
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.environment.evaluators !== undefined &&
       evaluation.configuration.share.gpuSlices > 0;
@@ -575,11 +612,12 @@ class TuningRun implements Disposable {
   }
 
   /** Counts an evaluation, and remembers a rate of the GPU alone. */
-  #take(evaluation: Evaluation): void {
-    this.#count(evaluation);
-    if ("measurement" in evaluation && evaluation.configuration.share.gpuSlices > 0) {
-      this.#remember(evaluation.measurement);
-    }
+  #take(evaluation: Evaluation, { isAgain = false } = {}): void {
+    if (!isAgain) this.#count(evaluation);
+    else if ("failure" in evaluation) this.#countFailure(evaluation.failure);
+    if (evaluation.configuration.share.gpuSlices === 0) return;
+    if (isAgain) this.#forget(evaluation.configuration);
+    if ("measurement" in evaluation) this.#remember(evaluation.measurement);
   }
 
   #remember(measurement: Measurement): void {
@@ -593,7 +631,8 @@ class TuningRun implements Disposable {
 
   /** What was right once and fails now must not win by its earlier rate. */
   #forget(configuration: Configuration): void {
-    const kept = this.#measured.filter((measurement) => measurement.configuration !== configuration);
+    const key = configurationKey(configuration);
+    const kept = this.#measured.filter((measurement) => configurationKey(measurement.configuration) !== key);
     this.#measured = [];
     this.bestOfEach.clear();
     for (const measurement of kept) this.#remember(measurement);

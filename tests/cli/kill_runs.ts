@@ -60,10 +60,16 @@ export async function killRuns({ kills, seed, args, longestMs, onKill }: KillOpt
       const output = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
       let hasEnded = false;
       const status = run.status.then((status) => (hasEnded = true, status));
-      await pause(draw() * longestMs);
-      if (!hasEnded && draw() < 0.4) {
-        const [child] = await childrenOf(run.pid);
+      if (draw() < 0.5) {
+        let child: number | undefined;
+        while (!hasEnded && child === undefined) {
+          await pause(50);
+          [child] = await childrenOf(run.pid);
+        }
+        await pause(draw() * longestMs / 2);
         if (child !== undefined && kill(child)) children++;
+        await pause(draw() * longestMs / 2);
+      } else {
         await pause(draw() * longestMs);
       }
       if (!hasEnded && kill(run.pid)) parents++;

@@ -121,7 +121,7 @@ testOnGpu(
         "--json",
         "--quiet",
         "--cpu-workers",
-        "1",
+        "0",
         "--strategy",
         "exhaustive",
       ];

@@ -50,6 +50,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     recalled: outcome.recalled,
     searchVerdict: outcome.searchVerdict ?? null,
     failed: outcome.failed,
+    drifts: outcome.drifts,
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
   };
@@ -92,6 +93,9 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
     } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
     ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
+    ...(outcome.drifts === 0
+      ? []
+      : ["The device changed its speed during the search: what that affected was measured again."]),
     ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
     ...(written === undefined ? [] : [`Profile: ${written}`]),
