@@ -29,8 +29,7 @@ export async function withLock<T>(
   { patienceMs = PATIENCE_MS }: LockOptions = {},
 ): Promise<T> {
   const began = performance.now();
-  let isLocked: boolean;
-  while (!(isLocked = await tryLock(file))) {
+  while (!await tryLock(file)) {
     if (performance.now() - began > patienceMs) {
       throw new Error(`another process has kept its lock for ${patienceMs / 1000} s`);
     }
