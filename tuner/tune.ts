@@ -339,7 +339,9 @@ class TuningRun implements Disposable {
       await evaluateSideBySide<Asked>({
         workers: evaluators?.workers ?? 1,
         start: (turn) =>
-          evaluators === undefined ? this.#inProcess() : startPatiently(evaluators, this.#problem, turn),
+          evaluators === undefined
+            ? this.#inProcess()
+            : startPatiently(evaluators, { problem: this.#problem, turn, signal }),
         next,
         configurationOf: ({ configuration }) => configuration,
         best: () => this.best?.cellsPerSecond ?? 0,
@@ -683,12 +685,17 @@ function cpuResultOf(evaluation: Evaluation): CpuResult {
 }
 
 /** Starts an evaluator; a driver that has just crashed may need a moment. */
-async function startPatiently({ start }: Evaluators, problem: Problem, turn: Turn): Promise<Evaluator> {
+async function startPatiently(
+  evaluators: Evaluators,
+  { problem, turn, signal }: { problem: Problem; turn: Turn; signal: AbortSignal },
+): Promise<Evaluator> {
   for (let tries = 1;; tries++) {
     try {
-      return await start(problem, turn);
+      return await evaluators.start(problem, turn);
     } catch (error) {
-      if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES) throw error;
+      if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES || signal.aborted) {
+        throw error;
+      }
       await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
     }
   }
