@@ -1,5 +1,5 @@
 /**
- * What the search takes beyond compiling and running kernels. `deno run -A tests/cli/overhead.ts [COUNT] [GRID]`
+ * What the search takes beyond compiling and running kernels. `deno run -A tests/cli/overhead.ts [COUNT] [GRID] [TRAVERSAL…]`
  * tries so many configurations by the strategy `exhaustive`, as `tune` does, and prints where the time went:
  *
  * - kernels: time on the device of every run, by its clock;
@@ -24,7 +24,7 @@ import { describeProblem } from "../../tuner/profile/schema.ts";
 import { exhaustive } from "../../tuner/search/exhaustive.ts";
 import { tune, type TuneProgress } from "../../tuner/tune.ts";
 
-const [count = "200", grid = "64x64x64"] = Deno.args;
+const [count = "200", grid = "64x64x64", ...names] = Deno.args;
 const [nx, ny, nz] = grid.split("x").map(Number);
 
 const directory = await Deno.makeTempDir({ prefix: "facet-overhead-" });
@@ -39,7 +39,7 @@ await tune({
   stencil: wave(2),
   grid: [nx, ny, nz],
   boundary: "zero",
-  traversals: TRAVERSALS,
+  traversals: TRAVERSALS.filter(({ name }) => names.length === 0 || names.includes(name)),
   strategy: exhaustive,
   budget: { evaluations: Number(count) },
   cpuWorkers: 0,
