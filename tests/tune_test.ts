@@ -9,11 +9,12 @@ import { wave } from "../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { stepwise } from "../kernels/traversals/stepwise.ts";
 import type { GpuPlan, Traversal } from "../kernels/traversals/traversal.ts";
-import { GpuDevice } from "../tuner/backends/gpu_device.ts";
-import type { Failure } from "../tuner/configuration.ts";
+import { GpuDevice, RunFailure } from "../tuner/backends/gpu_device.ts";
+import type { Configuration, Failure } from "../tuner/configuration.ts";
 import { detectDevice } from "../tuner/device.ts";
 import { DeviceError } from "../tuner/device_error.ts";
 import type { Evaluation } from "../tuner/evaluate.ts";
+import { configurationKey } from "../tuner/profile/entry_records.ts";
 import { exhaustive } from "../tuner/search/exhaustive.ts";
 import type { Candidate } from "../tuner/search/space.ts";
 import type { Point, Search, SearchOptions, Strategy } from "../tuner/search/strategy.ts";
@@ -24,6 +25,7 @@ import {
   type TuneProgress,
   type TuneRequest,
 } from "../tuner/tune.ts";
+import { measurementNamed } from "./fake_runner.ts";
 import { testOnGpu } from "./test_on_gpu.ts";
 
 const SHAPE = { threadsZ: 16, threadsY: 4, threadsX: 1 };
@@ -209,6 +211,87 @@ testOnGpu("the entry tells the final round's samples", async () => {
   const samples = again.flatMap((one) => "measurement" in one ? one.measurement.samples : []);
   assert(samples.length >= 3);
   assertEquals(outcome.entry?.result.samples, samples);
+});
+
+testOnGpu(
+  "what earlier runs evaluated is not evaluated again, counts, and takes part in the final round",
+  async () => {
+    const first = await record({ budget: { evaluations: 3 } });
+    const searched = first.evaluations.slice(0, 3);
+    const [one, two, three] = searched.map(({ configuration }) => configuration);
+    const known = new Map(searched.slice(0, 2).map((each) => [configurationKey(each.configuration), each]));
+    const failure = { reason: "device-lost", message: "the process that measured it ended" } as const;
+    known.set(configurationKey(three), { configuration: three, failure });
+    let recalledBeforeStart = false;
+    const { outcome, evaluations } = await record({ budget: { evaluations: 5 } }, {
+      recall: () => Promise.resolve(known),
+      onStart: () => void (recalledBeforeStart = true),
+    });
+    assert(recalledBeforeStart);
+    assertEquals([outcome.evaluated, outcome.recalled, outcome.entry?.search.evaluated], [5, 3, 5]);
+    assertEquals(outcome.failed, { "device-lost": 1 });
+    const keys = evaluations.map(({ configuration }) => configurationKey(configuration));
+    assert(evaluations.slice(0, 2).every(({ configuration }) => !known.has(configurationKey(configuration))));
+    assert(!keys.includes(configurationKey(three)), "what is quarantined was tried");
+    // four of four have a rate, so all are finalists
+    for (const finalist of [one, two]) assert(keys.slice(2).includes(configurationKey(finalist)));
+    const all = await record({ budget: { evaluations: 3 } }, { recall: () => Promise.resolve(known) });
+    assertEquals([all.outcome.evaluated, all.outcome.recalled], [3, 3]);
+    assertWon(all.outcome);
+  },
+);
+
+/** Rates without a device: 1e9, or less while it is slow; every evaluation takes 11 s on the clock. */
+function fakeEvaluators(time: { nowNs: number }, isSlow: (call: number) => boolean) {
+  const asked: string[] = [];
+  const evaluate = (configuration: Configuration) => {
+    const rate = isSlow(asked.length) ? 0.7e9 : 1e9;
+    asked.push(configurationKey(configuration));
+    time.nowNs += 11e9;
+    const measurement = {
+      ...measurementNamed("stepwise", rate, [0.99 * rate, 1.01 * rate]),
+      configuration,
+      verification: { maxError: 0, bound: 1, against: "nothing" },
+    };
+    return Promise.resolve({ evaluation: { configuration, measurement }, evaluationNs: 1e6 });
+  };
+  const start = () => Promise.resolve({ alive: true, evaluate, close: () => {} });
+  return { asked, evaluators: { workers: 1, start } };
+}
+
+testOnGpu(
+  "the sentinel is measured now and then; what a drift affected is measured again, and does not count twice",
+  async () => {
+    const time = { nowNs: 0 };
+    const stop = new AbortController();
+    // the third candidate and the look after it find the device slow
+    const { asked, evaluators } = fakeEvaluators(time, (call) => call === 3 || call === 4);
+    const { outcome, evaluations } = await record({ budget: { evaluations: 4 } }, {
+      evaluators,
+      now: () => time.nowNs,
+      signal: stop.signal,
+      onEvaluation: () => asked.length === 10 ? stop.abort() : undefined,
+    });
+    const names = [...new Set(asked)];
+    assertEquals(asked.slice(0, 9).map((key) => names.indexOf(key)), [0, 1, 0, 2, 0, 0, 2, 0, 3]);
+    assertEquals([outcome.evaluated, outcome.drifts, names.length], [4, 1, 4]);
+    const rates = evaluations.slice(0, 9).flatMap((one) =>
+      "measurement" in one ? one.measurement.cellsPerSecond : []
+    );
+    assertEquals(rates, [1e9, 1e9, 1e9, 0.7e9, 0.7e9, 1e9, 1e9, 1e9, 1e9]);
+  },
+);
+
+testOnGpu("evaluators that cannot start end the search, and the run goes on with what is there", async () => {
+  let starts = 0;
+  const start = () => {
+    starts++;
+    return Promise.reject(new RunFailure("compile", "no program"));
+  };
+  const { outcome } = await record({ cpuWorkers: 1 }, { evaluators: { workers: 2, start } });
+  assertEquals([outcome.gpuAlone, starts], [undefined, 2]);
+  assertEquals(outcome.searchVerdict, "the process that measures cannot start: compile: no program");
+  assert(outcome.entry !== undefined && outcome.cpuAlone !== undefined);
 });
 
 testOnGpu("a budget of evaluations is kept exactly, one of time roughly", async () => {

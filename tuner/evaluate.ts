@@ -18,7 +18,10 @@ export type Evaluation =
 /** Options of {@linkcode evaluate}. */
 export interface EvaluateOptions {
   readonly problem: Problem;
-  /** Best rate so far: what is far below it is not timed to the last percent. @default {0} */
+  /**
+   * Best rate so far: what is far below it is not timed to the last percent, nor what is surely below it.
+   * @default {0}
+   */
   readonly best?: number;
   /** Time for the samples, in nanoseconds. @default {3e9} */
   readonly samplingNs?: number;
@@ -61,6 +64,7 @@ export async function evaluate(
       budgetNs: samplingNs,
       minSamples,
       maxSamples: isPromising ? 30 : 3,
+      hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
     });
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     return {

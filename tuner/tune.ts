@@ -23,14 +23,19 @@ import { defaultGrid, defaultSteps } from "./default_problem.ts";
 import type { DeviceDescription } from "./device.ts";
 import { DeviceError } from "./device_error.ts";
 import { evaluate, type Evaluation, isFailure } from "./evaluate.ts";
+import { evaluateSideBySide, type Evaluator, type Turn } from "./evaluator.ts";
 import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
+import { Sentinel } from "./measure/sentinel.ts";
+import { configurationKey } from "./profile/entry_records.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeCostModel, describeProblem } from "./profile/schema.ts";
 import { deviceModelOf } from "./search/device_model.ts";
+import { beginRecalling } from "./search/recalled_search.ts";
 import { type Candidate, enumerateSpace, type Space } from "./search/space.ts";
-import type { Strategy } from "./search/strategy.ts";
+import type { Outcome, Strategy } from "./search/strategy.ts";
+import { orderTies } from "./tie_order.ts";
 
 /** What to tune, and how. */
 export interface TuneRequest {
@@ -78,8 +83,30 @@ export interface TuneEnvironment {
   readonly onProgress: (progress: TuneProgress) => void;
   /** Called when the problem is fixed and the device is known, before anything is evaluated. */
   readonly onStart: (start: TuneStart) => void | Promise<void>;
+  /**
+   * What earlier runs evaluated that still holds, by {@linkcode configurationKey}; asked before `onStart`. It is not
+   * evaluated again in the search, and counts as evaluations of its budget; finalists are.
+   * @default {undefined} nothing
+   */
+  readonly recall?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>;
+  /**
+   * Who evaluates in the search, as processes that may crash or hang without harm.
+   * @default {undefined} this process
+   */
+  readonly evaluators?: Evaluators;
   /** Called with every evaluation as it is made. */
   readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
+}
+
+/** Evaluators outside of this process. */
+export interface Evaluators {
+  /** How many, at least 1: while one measures, others compile. */
+  readonly workers: number;
+  /**
+   * Starts one.
+   * @throws {RunFailure} if it cannot
+   */
+  start(problem: Problem, turn: Turn): Promise<Evaluator>;
 }
 
 /** What is known before the search. */
@@ -107,8 +134,12 @@ export interface TuneOutcome extends TuneStart {
   /** Fastest verified measurement of each traversal on the GPU. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
   readonly evaluated: number;
+  /** Evaluations, of those, that earlier runs made. */
+  readonly recalled: number;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string;
+  /** How often the device was found to run at another rate than before; what that affected was measured again. */
+  readonly drifts: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
   readonly elapsedNs: number;
@@ -122,6 +153,8 @@ const LEAST_BALANCE = 0.2;
 const UNTIMED_STAGE_NS = 15e9;
 /** Finalists, the best of all and the best stepwise. */
 const FINALISTS = 4;
+/** How often an evaluator is started before it is given up, and the time between. */
+const START_TRIES = 3, START_PAUSE_MS = 1000;
 /** Evaluations that a strategy's first candidates get at least, however small the budget. */
 const LEAST_EVALUATIONS = 3;
 
@@ -139,6 +172,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   using run = new TuningRun(request, environment);
   onProgress({ stage: "device", done: 0, total: 0 });
   const start = await run.start();
+  run.recall(await environment.recall?.(start) ?? new Map());
   await environment.onStart(start);
   const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
   const until = (part: number): number => startedNs + part * timeNs;
@@ -166,12 +200,23 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     costModel: shared.costModel,
     bestOfEach: run.bestOfEach,
     evaluated: run.evaluated,
+    recalled: run.recalled,
     searchVerdict: run.searchVerdict,
+    drifts: run.drifts,
     failed: run.failed,
     interrupted: signal.aborted,
     elapsedNs: now() - startedNs,
   };
 }
+
+/** What an evaluator is asked for in the search. */
+type Asked =
+  & { readonly configuration: Configuration }
+  & (
+    | { readonly candidate: Candidate; readonly why?: undefined }
+    // the sentinel, or what a drift has affected
+    | { readonly candidate?: undefined; readonly why: "look" | "again" }
+  );
 
 /** What the CPU alone came to. */
 interface CpuResult {
@@ -187,13 +232,19 @@ class TuningRun implements Disposable {
   readonly bestOfEach = new Map<string, Measurement>();
   readonly failed: Record<string, number> = {};
   evaluated = 0;
+  /** Evaluations, of those, that earlier runs made. */
+  recalled = 0;
   searchVerdict: string | undefined;
+  /** How often the device was found to run at another rate than before. */
+  drifts = 0;
   /** Verified measurements of the GPU alone, each configuration once; after the final round the finalists lead. */
   #measured: Measurement[] = [];
   #tieSet: readonly Measurement[] = [];
   #gpu: GpuDevice | undefined;
   #pool: CpuPool | undefined;
   #reference: Reference | undefined;
+  /** Evaluations of earlier runs, by configuration. */
+  #known: ReadonlyMap<string, Evaluation> = new Map();
   #problem!: Problem;
   #space!: Space;
 
@@ -243,21 +294,37 @@ class TuningRun implements Disposable {
     return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
   }
 
+  /** Takes in what earlier runs evaluated. */
+  recall(known: ReadonlyMap<string, Evaluation>): void {
+    this.#known = known;
+  }
+
   /** Asks the strategy, evaluates, tells it, until the budget is spent. */
   async search(deadlineNs: number): Promise<void> {
     const { request: { strategy, budget, seed }, environment: { now, signal, onProgress } } = this;
     const beganNs = now();
-    const search = strategy.begin(this.#space.candidates, {
+    const search = beginRecalling(strategy, this.#space.candidates, {
       seed,
       budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, deadlineNs - beganNs) },
+      recall: (candidate) => this.#recall(candidate),
     });
     const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
-    for (let done = 0; done < evaluations && this.#gpu !== undefined; done++) {
-      if (signal.aborted || (now() >= deadlineNs && done >= LEAST_EVALUATIONS)) break;
+    const total = Math.min(this.#space.candidates.length, evaluations);
+    const { recalled } = this;
+    let asked = recalled, done = recalled;
+    const sentinel = new Sentinel({ now });
+    const next = (): Asked | undefined => {
+      if (this.#gpu === undefined) return undefined;
+      const isLate = now() >= deadlineNs;
+      const looked = isLate ? undefined : sentinel.look();
+      if (looked !== undefined) return { configuration: looked, why: "look" };
+      const affected = isLate ? undefined : sentinel.again();
+      if (affected !== undefined) return { configuration: affected, why: "again" };
+      if (asked >= evaluations || (isLate && asked >= LEAST_EVALUATIONS)) return undefined;
       const candidate = search.next();
-      if (candidate === undefined) break;
-      const total = Math.min(this.#space.candidates.length, evaluations);
-      const eachNs = done === 0 ? Infinity : (now() - beganNs) / done;
+      if (candidate === undefined) return undefined;
+      asked++;
+      const eachNs = done === recalled ? Infinity : (now() - beganNs) / (done - recalled);
       onProgress({
         stage: "search",
         done,
@@ -265,14 +332,58 @@ class TuningRun implements Disposable {
         bestCellsPerSecond: this.best?.cellsPerSecond,
         leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
       });
-      const askedNs = now();
-      const evaluation = await this.#evaluate(this.#configurationOf(candidate));
-      search.tell(candidate, {
-        rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined,
-        spentNs: now() - askedNs,
+      return { configuration: this.#configurationOf(candidate), candidate };
+    };
+    const { evaluators } = this.environment;
+    // what others measure with is theirs alone: this process gives back the memory
+    if (evaluators !== undefined) this.#reference?.dispose();
+    let verdict: string | undefined;
+    try {
+      await evaluateSideBySide<Asked>({
+        workers: evaluators?.workers ?? 1,
+        start: (turn) =>
+          evaluators === undefined
+            ? this.#inProcess()
+            : startPatiently(evaluators, { problem: this.#problem, turn, signal }),
+        next,
+        configurationOf: ({ configuration }) => configuration,
+        best: () => this.best?.cellsPerSecond ?? 0,
+        signal,
+        onEvaluated: async ({ why, candidate }, { evaluation, evaluationNs }) => {
+          const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
+          if (candidate === undefined) {
+            if (why === "look") sentinel.seen(measurement, evaluationNs);
+            else if (measurement !== undefined) sentinel.note(measurement);
+            await this.#keep(evaluation, { isAgain: true });
+            return;
+          }
+          done++;
+          await this.#keep(evaluation);
+          if (measurement !== undefined) sentinel.note(measurement);
+          search.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
+        },
       });
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
     }
-    this.searchVerdict = search.verdict;
+    if (evaluators !== undefined) await this.#renewReference();
+    this.searchVerdict = verdict ?? search.verdict;
+    this.drifts = sentinel.drifts;
+  }
+
+  /** This process as an evaluator. */
+  #inProcess(): Promise<Evaluator> {
+    const { now } = this.environment;
+    return Promise.resolve({
+      alive: true,
+      evaluate: async (configuration, { best }) => {
+        const beganNs = now();
+        const evaluation = await this.#measure(configuration, best);
+        return { evaluation, evaluationNs: now() - beganNs };
+      },
+      close: () => {},
+    });
   }
 
   /** Measures the best few and the best stepwise again, in turns. */
@@ -302,7 +413,11 @@ class TuningRun implements Disposable {
     });
     // the fastest of each comes last
     for (const result of results.toReversed()) this.bestOfEach.set(result.configuration.traversal, result);
-    this.#tieSet = tieSetOf(results);
+    const ties = tieSetOf(results);
+    // an interrupted round says too little to prefer one that was slower
+    this.#tieSet = signal.aborted
+      ? ties
+      : orderTies(ties, (configuration) => this.#candidateOf(configuration)?.demand);
   }
 
   /**
@@ -314,6 +429,14 @@ class TuningRun implements Disposable {
     if (this.#pool === undefined) return { message: "no CPU workers were asked for" };
     if (this.#reference === undefined) {
       return { message: "not measured: there is no reference to verify it with" };
+    }
+    const known = cpuConfigurations(this.#problem, cpuWorkers)
+      .map((configuration) => this.#known.get(configurationKey(configuration)))
+      .filter((evaluation) => evaluation !== undefined);
+    if (known.length > 0) {
+      for (const evaluation of known) this.#take(evaluation);
+      this.recalled += known.length;
+      return fastestResult(known.map(cpuResultOf));
     }
     if (signal.aborted) return { message: "interrupted before the CPU was measured" };
     onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: this.best?.cellsPerSecond });
@@ -335,19 +458,15 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       return { message: `not measured: ${error.reason}: ${error.message}` };
     }
-    const measurements: Measurement[] = [];
-    let message = "";
+    const results: CpuResult[] = [];
     for (const configuration of cpuConfigurations(this.#problem, cpuWorkers)) {
       // one is measured whatever the time
-      if (measurements.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
-      const evaluation = await this.#evaluate(configuration);
-      if ("measurement" in evaluation) measurements.push(evaluation.measurement);
-      else message ||= `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}`;
+      if (results.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
+      const evaluation = await this.#measure(configuration, 0);
+      await this.#keep(evaluation);
+      results.push(cpuResultOf(evaluation));
     }
-    const measurement = fastest(measurements);
-    return measurement === undefined
-      ? { message }
-      : { measurement, cellsPerSecond: measurement.cellsPerSecond };
+    return fastestResult(results);
   }
 
   /** Shares the grid between the best configuration of the GPU and the CPU. */
@@ -446,12 +565,17 @@ class TuningRun implements Disposable {
   }
 
   /** The roof of a configuration of the GPU alone: bandwidth over its traversal's traffic. */
-  #roofOf({ traversal, parameters, share }: Configuration): number | undefined {
-    if (share.gpuSlices === 0) return undefined;
-    const key = JSON.stringify(parameters);
+  #roofOf(configuration: Configuration): number | undefined {
+    return configuration.share.gpuSlices === 0 ? undefined : this.#candidateOf(configuration)?.roof;
+  }
+
+  #candidateOf({ traversal, parameters }: Configuration): Candidate | undefined {
+    const share = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 0 };
+    const key = configurationKey({ traversal, parameters, share });
     return this.#space.candidates.find((candidate) =>
-      candidate.traversal.name === traversal && JSON.stringify(candidate.parameters) === key
-    )?.roof;
+      configurationKey({ traversal: candidate.traversal.name, parameters: candidate.parameters, share }) ===
+        key
+    );
   }
 
   #prepare(configuration: Configuration) {
@@ -459,21 +583,49 @@ class TuningRun implements Disposable {
     return prepare(devices, this.#problem, configuration);
   }
 
-  async #evaluate(configuration: Configuration): Promise<Evaluation> {
-    const { now, onEvaluation } = this.environment;
-    const evaluation = await evaluate(configuration, () => this.#prepare(configuration), {
-      problem: this.#problem,
-      best: configuration.share.gpuSlices > 0 ? this.best?.cellsPerSecond : 0,
-      now,
-    });
-    this.#count(evaluation);
-    await onEvaluation(evaluation);
-    if ("failure" in evaluation) {
-      await this.#afterFailure(evaluation.failure);
-    } else if (configuration.share.gpuSlices > 0) {
-      this.#remember(evaluation.measurement);
+  /** Evaluates in this process. */
+  #measure(configuration: Configuration, best: number): Promise<Evaluation> {
+    const { now } = this.environment;
+    const prepare = () => this.#prepare(configuration);
+    return evaluate(configuration, prepare, { problem: this.#problem, best, now });
+  }
+
+  /** Records an evaluation; what it did to this process's device is made good. */
+  async #keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
+    this.#take(evaluation, { isAgain });
+    await this.environment.onEvaluation(evaluation);
+    const isElsewhere = this.environment.evaluators !== undefined &&
+      evaluation.configuration.share.gpuSlices > 0;
+    if ("failure" in evaluation && !isElsewhere) await this.#afterFailure(evaluation.failure);
+  }
+
+  /** Computes the reference again; where the device has been lost since, on one that is opened anew. */
+  async #renewReference(): Promise<void> {
+    try {
+      if (this.#gpu === undefined) return;
+      this.#reference = await makeReference({ gpu: this.#gpu, problem: this.#problem });
+    } catch (error) {
+      if (!isFailure(error)) throw error;
+      await this.#reopen();
     }
-    return evaluation;
+  }
+
+  /** What earlier runs found out about a candidate; it counts as if it had been evaluated now. */
+  #recall(candidate: Candidate): Outcome | undefined {
+    const known = this.#known.get(configurationKey(this.#configurationOf(candidate)));
+    if (known === undefined) return undefined;
+    this.#take(known);
+    this.recalled++;
+    return { rate: "measurement" in known ? known.measurement.cellsPerSecond : undefined, spentNs: 0 };
+  }
+
+  /** Counts an evaluation, and remembers a rate of the GPU alone. */
+  #take(evaluation: Evaluation, { isAgain = false } = {}): void {
+    if (!isAgain) this.#count(evaluation);
+    else if ("failure" in evaluation) this.#countFailure(evaluation.failure);
+    if (evaluation.configuration.share.gpuSlices === 0) return;
+    if (isAgain) this.#forget(evaluation.configuration);
+    if ("measurement" in evaluation) this.#remember(evaluation.measurement);
   }
 
   #remember(measurement: Measurement): void {
@@ -487,7 +639,8 @@ class TuningRun implements Disposable {
 
   /** What was right once and fails now must not win by its earlier rate. */
   #forget(configuration: Configuration): void {
-    const kept = this.#measured.filter((measurement) => measurement.configuration !== configuration);
+    const key = configurationKey(configuration);
+    const kept = this.#measured.filter((measurement) => configurationKey(measurement.configuration) !== key);
     this.#measured = [];
     this.bestOfEach.clear();
     for (const measurement of kept) this.#remember(measurement);
@@ -506,6 +659,11 @@ class TuningRun implements Disposable {
   async #afterFailure({ reason }: Failure): Promise<void> {
     if (this.#gpu === undefined || (this.#gpu.lost === undefined && reason !== "device-lost")) return;
     this.#reference?.dispose();
+    await this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#gpu === undefined) return;
     this.#gpu[Symbol.dispose]();
     try {
       this.#gpu = await GpuDevice.open({ timeoutMs: this.#gpu.timeoutMs });
@@ -521,6 +679,37 @@ class TuningRun implements Disposable {
       if (!isFailure(error)) throw error;
       return undefined;
     });
+  }
+}
+
+function cpuResultOf(evaluation: Evaluation): CpuResult {
+  if ("failure" in evaluation) {
+    return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
+  }
+  const { measurement } = evaluation;
+  return { measurement, cellsPerSecond: measurement.cellsPerSecond };
+}
+
+/** The fastest of what the CPU came to; where nothing was measured, why the first was not. */
+function fastestResult(results: readonly CpuResult[]): CpuResult {
+  const rate = ({ measurement }: CpuResult): number => measurement?.cellsPerSecond ?? 0;
+  return results.reduce((best, one) => rate(one) > rate(best) ? one : best);
+}
+
+/** Starts an evaluator; a driver that has just crashed may need a moment. */
+async function startPatiently(
+  evaluators: Evaluators,
+  { problem, turn, signal }: { problem: Problem; turn: Turn; signal: AbortSignal },
+): Promise<Evaluator> {
+  for (let tries = 1;; tries++) {
+    try {
+      return await evaluators.start(problem, turn);
+    } catch (error) {
+      if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES || signal.aborted) {
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
+    }
   }
 }
 

@@ -49,6 +49,8 @@ const OUTCOME: TuneOutcome = {
   costModel: undefined,
   bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE]]),
   evaluated: 96,
+  recalled: 0,
+  drifts: 0,
   failed: { compile: 1, "device-lost": 2 },
   interrupted: false,
   elapsedNs: 60e9,

@@ -102,7 +102,56 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     assertStringIncludes(stdout, "Fastest: CPU, 1 worker\n");
     assertStringIncludes(stdout, `Profile: ${out}`);
     assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement"]);
+    const again = await runTask("tune", [...args, "--resume", "--quiet"]);
+    assertEquals([again.code, again.stderr], [0, ""]);
+    assertStringIncludes(again.stdout, "1 evaluation, 1 of them in earlier runs");
+    assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement", "run"]);
+    assertEquals((await readProfile(out)).entries[0].result, entry.result);
   }));
+
+testOnGpu(
+  "tune --resume measures nothing again, and something else where the problem is another",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/p.json`;
+      const args = [
+        ...SMALL,
+        "--out",
+        out,
+        "--json",
+        "--quiet",
+        "--cpu-workers",
+        "0",
+        "--strategy",
+        "exhaustive",
+      ];
+      const run = async (...more: string[]) => {
+        const { code, stdout, stderr } = await runTask("tune", [...args, ...more]);
+        assertEquals(code, 0, stderr);
+        return { summary: JSON.parse(stdout), stderr };
+      };
+      const searched = async () => {
+        const { summary, stderr } = await run("--resume", "--budget", "5");
+        assertEquals(summary.entry.search.evaluated, summary.evaluated);
+        return { recalled: summary.recalled, stderr };
+      };
+      await run("--budget", "3");
+      assertEquals(await searched(), { recalled: 3, stderr: "" });
+      assertEquals(await searched(), { recalled: 5, stderr: "" });
+      assertEquals((await run("--resume", "--budget", "2", "--order", "4")).summary.recalled, 0);
+      // a damaged line costs itself, and is told
+      const path = journalPath(out);
+      const lines = (await Deno.readTextFile(path)).split("\n");
+      lines[1] = lines[1].replace('"traversal"', '"traversel"');
+      await Deno.writeTextFile(path, lines.join("\n") + '{"crc32":"0');
+      const damaged = await searched();
+      assertMatch(
+        damaged.stderr,
+        /^facet: \S+: left out 1 damaged line, the first is line 2: the checksum differs\n$/,
+      );
+      assert(damaged.recalled >= 4);
+    }),
+);
 
 testOnGpu(
   "tune says which traversals a periodic boundary leaves out, and why",

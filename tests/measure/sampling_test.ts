@@ -35,6 +35,17 @@ Deno.test("sampling goes on while the interval is wide", async () => {
   assertEquals(samplesNs.length, 9);
 });
 
+Deno.test("what is surely slower than something else is not sampled to the end, what may be faster is", async () => {
+  const noisy = [100, 110, 105, 95, 104, 99, 111, 96, 108, 102, 94, 107];
+  const samplesFor = async (hopelessNs: number): Promise<number> => {
+    const { sample, now } = playBack(noisy);
+    return (await sampleUntilStable(sample, { now, hopelessNs, maxSamples: 12 })).samplesNs.length;
+  };
+  assertEquals(await samplesFor(50), 3); // three samples say at least 92
+  assertEquals(await samplesFor(94), 5); // five samples say at least 95
+  assertEquals([await samplesFor(103), await samplesFor(200), await samplesFor(Infinity)], [12, 12, 12]);
+});
+
 Deno.test("sampling stops at the most samples, not stable", async () => {
   const { sample, now } = playBack([100, 150, 90, 160, 80, 170, 70]);
   const { samplesNs, stable } = await sampleUntilStable(sample, { now, maxSamples: 5 });

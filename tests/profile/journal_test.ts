@@ -167,6 +167,23 @@ Deno.test("a later run goes on in the same journal, whatever its last line looks
     }
   }));
 
+Deno.test("two runs at once on one journal lose nothing, also beside one that was killed while it wrote", () =>
+  withFile(async (path) => {
+    const journals = await Promise.all([1, 2, 3].map(() => Journal.open(path, HEADER)));
+    const each = async (journal: Journal): Promise<void> => {
+      for (let i = 0; i < 20; i++) await journal.measured(MEASUREMENT);
+    };
+    const opens = Promise.all(Array.from({ length: 5 }, () => Journal.open(path, HEADER)));
+    await Promise.all([...journals.map(each), opens]);
+    await Deno.writeTextFile(path, '{"crc32":"0123', { append: true });
+    await journals[0].measured(MEASUREMENT);
+    [...journals, ...await opens].forEach((journal) => journal.close());
+    const { records, damaged, torn } = await readJournal(path);
+    assertEquals([records.length, torn], [3 * 20 + 3 + 5 + 1, false]);
+    // the half of a line that the killed one left
+    assertEquals(damaged.map(({ line }) => line), [3 * 20 + 3 + 5 + 1]);
+  }));
+
 Deno.test("a torn line longer than a block is removed", () =>
   withFile(async (path) => {
     const lines = Array.from({ length: 60 }, () => LINES).flat();

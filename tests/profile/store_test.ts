@@ -41,6 +41,29 @@ Deno.test("a profile is read as it was written, and nothing else is left on disk
     assertEquals(namesIn(`${directory}/new/deep`), ["p.json"]);
   }));
 
+Deno.test("of several writers at once no entry is lost, and what a killed one left behind is removed", () =>
+  withDirectory(async (directory) => {
+    const path = `${directory}/p.json`;
+    const left = `.p.json.${crypto.randomUUID()}.tmp`, other = `.q.json.${crypto.randomUUID()}.tmp`;
+    for (const name of [left, other]) await Deno.writeTextFile(`${directory}/${name}`, "{");
+    const steps = Array.from({ length: 12 }, (_, i) => i + 1);
+    await Promise.all(
+      steps.map((count) =>
+        writeProfile(path, { ...PROFILE, entries: [{ ...ENTRY, problem: { ...PROBLEM, steps: count } }] })
+      ),
+    );
+    const { entries } = await readProfile(path);
+    assertEquals(entries.map(({ problem }) => problem.steps).toSorted((a, b) => a - b), steps);
+    assertEquals(namesIn(directory), [other, "p.json"]);
+  }));
+
+Deno.test("rules and media are problems of their own", () => {
+  const problem = { ...PROBLEM, stencil: "life", order: undefined };
+  const entries = ["5/2-7", "4/3"].map((rule) => ({ ...ENTRY, problem: { ...problem, rule } }));
+  const [one, other] = entries.map((entry): Profile => ({ ...PROFILE, entries: [entry] }));
+  assertEquals(mergeProfiles(one, other).entries, entries);
+});
+
 Deno.test("an entry for the same problem replaces the old one, others stay", () =>
   withDirectory(async (directory) => {
     const path = `${directory}/p.json`;

@@ -1,5 +1,5 @@
 /**
- * The process that `record` starts to compile and measure; see `evaluator_protocol.ts`. It ends with its stdin.
+ * The process that `tune` and `record` start to compile and measure; see `evaluator_protocol.ts`. It ends with its stdin.
  *
  * @module
  */
@@ -12,9 +12,6 @@ import type { Failure } from "../configuration.ts";
 import { evaluate, isFailure } from "../evaluate.ts";
 import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
 import { quietMesa } from "./mesa_environment.ts";
-
-/** Time for a configuration's samples: a space of thousands must end, and its median is stable long before. */
-const SAMPLING_NS = 300e6;
 
 const requests = readRecords<ToEvaluator>(Deno.stdin.readable);
 
@@ -47,19 +44,22 @@ interface Bench {
   readonly gpu: GpuDevice;
   readonly problem: Problem;
   readonly reference: Reference;
+  readonly samplingNs: number;
 }
 
-async function open({ problem: request, timeoutMs }: ToEvaluator & { say: "open" }): Promise<Bench> {
+async function open(
+  { problem: request, timeoutMs, samplingNs }: ToEvaluator & { say: "open" },
+): Promise<Bench> {
   const { equation, variant, timeStep, grid, boundary, steps } = request;
   const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
   const problem: Problem = { stencil, grid, boundary, steps };
   await takeTurn();
   const gpu = await GpuDevice.open({ timeoutMs });
   if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
-  return { gpu, problem, reference: await makeReference({ gpu, problem }) };
+  return { gpu, problem, reference: await makeReference({ gpu, problem }), samplingNs };
 }
 
-async function serve({ gpu, problem, reference }: Bench): Promise<never> {
+async function serve({ gpu, problem, reference, samplingNs }: Bench): Promise<never> {
   while (true) {
     const request = await receive();
     if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
@@ -74,15 +74,17 @@ async function serve({ gpu, problem, reference }: Bench): Promise<never> {
     const evaluation = await evaluate(configuration, compile, {
       problem,
       best,
-      samplingNs: SAMPLING_NS,
+      samplingNs,
       now,
     });
     await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
   }
 }
 
-if (import.meta.main) {
+/** Evaluates what it is told to on stdin, until that ends. */
+export async function serveEvaluations(): Promise<void> {
   quietMesa();
+  new Worker(new URL("./orphan_watch.ts", import.meta.url), { type: "module" });
   // Ctrl-C is for the process that waits for this one
   Deno.addSignalListener("SIGINT", () => {});
   try {
@@ -99,3 +101,5 @@ if (import.meta.main) {
     Deno.exit(1);
   }
 }
+
+if (import.meta.main) await serveEvaluations();

@@ -1,5 +1,5 @@
 /**
- * What `record` and the processes that it starts say to each other: one JSON record a line, on stdin and stdout.
+ * What `tune` and `record` and the processes that it starts say to each other: one JSON record a line, on stdin and stdout.
  *
  * `open` is answered by `wait` (it wants the device), which is answered by `go`, then by `done` or `failed`.
  * `evaluate` is answered by `wait`, once the configuration is compiled, and after `go` by `evaluated`; by
@@ -10,7 +10,7 @@
 import type { VariantValue } from "../../kernels/stencils/all.ts";
 import type { Boundary, Grid } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
-import type { TimedEvaluation } from "../replay/recorder.ts";
+import type { TimedEvaluation } from "../evaluator.ts";
 
 /** A problem by the names that make it. */
 export interface ProblemRequest {
@@ -24,7 +24,13 @@ export interface ProblemRequest {
 
 /** What the process is told. */
 export type ToEvaluator =
-  | { readonly say: "open"; readonly problem: ProblemRequest; readonly timeoutMs: number }
+  | {
+    readonly say: "open";
+    readonly problem: ProblemRequest;
+    readonly timeoutMs: number;
+    /** Time for a configuration's samples. */
+    readonly samplingNs: number;
+  }
   | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
   | { readonly say: "go" };
 

@@ -5,7 +5,7 @@
  */
 import { RunFailure } from "../backends/gpu_device.ts";
 import type { Configuration, Failure } from "../configuration.ts";
-import type { Evaluator, TimedEvaluation, Turn } from "../replay/recorder.ts";
+import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
 import {
   type FromEvaluator,
   type ProblemRequest,
@@ -20,6 +20,11 @@ export interface ProcessOptions {
   /** Time to compile a configuration, and again to verify and time it; longer is a failure of kind `timeout`. */
   readonly limitMs: number;
   readonly turn: Turn;
+  /**
+   * Time for a configuration's samples.
+   * @default {300e6} a space of thousands must end, and a median is stable long before
+   */
+  readonly samplingNs?: number;
   /** The program. @default this Deno with `evaluator_main.ts` */
   readonly command?: readonly [string, ...string[]];
 }
@@ -27,7 +32,8 @@ export interface ProcessOptions {
 /** A first answer takes a start of Deno, which compiles its modules the first time. */
 const START_LIMIT_MS = 120_000;
 
-const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read"];
+// it runs nothing, but may have to end itself: orphan_watch.ts
+const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read", "--allow-run"];
 
 /** Time and death as answers. */
 type Answer = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
@@ -58,12 +64,18 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const open = { say: "open", problem: options.problem, timeoutMs: START_LIMIT_MS } as const;
+    const { problem, samplingNs = 300e6 } = options;
+    const open = { say: "open", problem, timeoutMs: START_LIMIT_MS, samplingNs } as const;
     const { answer } = await evaluator.#converse(open, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
     const { reason, message } = answer.say === "failed" ? answer.failure : failureOf(answer, START_LIMIT_MS);
     throw new RunFailure(reason, message);
+  }
+
+  /** The process. */
+  get pid(): number {
+    return this.#child.pid;
   }
 
   get alive(): boolean {

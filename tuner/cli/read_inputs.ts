@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
-import { type JournalRecord, parseJournal } from "../profile/journal_format.ts";
+import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
@@ -42,8 +42,8 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
 export async function readProfileJournal(profile: string, given: string | undefined): Promise<JournalInput> {
   const path = given ?? journalPath(profile);
   if (given === undefined && !await isThere(path)) return { records: [], path: undefined, warnings: [] };
-  const { records, damaged, torn } = parseJournal(await readBytes(path));
-  const [first] = damaged;
+  const content = parseJournal(await readBytes(path));
+  const { records, damaged: [first], torn } = content;
   if (records.length === 0 && (first !== undefined || torn)) {
     throw new UserError(`Cannot read ${path}: wanted a journal, found: ${first?.reason ?? "a line cut off"}`);
   }
@@ -51,14 +51,20 @@ export async function readProfileJournal(profile: string, given: string | undefi
     records,
     path,
     warnings: [
-      ...(first === undefined ? [] : [
-        `${path}: left out ${damaged.length} damaged ${
-          damaged.length === 1 ? "line" : "lines"
-        }, the first is line ${first.line}: ${first.reason}`,
-      ]),
+      ...damageOf(path, content),
       ...(torn ? [`${path}: the last line was cut off while it was written: left out`] : []),
     ],
   };
+}
+
+/** What of a journal was left out because it is damaged, in one line; none where nothing was. */
+export function damageOf(path: string, { damaged }: Pick<JournalContent, "damaged">): string[] {
+  const [first] = damaged;
+  if (first === undefined) return [];
+  const lines = damaged.length === 1 ? "line" : "lines";
+  return [
+    `${path}: left out ${damaged.length} damaged ${lines}, the first is line ${first.line}: ${first.reason}`,
+  ];
 }
 
 async function isThere(path: string): Promise<boolean> {

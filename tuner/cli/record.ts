@@ -19,6 +19,7 @@ import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { keyOf, type RecordedConfiguration } from "../replay/replay_space.ts";
 import { recordConfigurations } from "../replay/recorder.ts";
 import { packSpace, readSpaceFile, type SpaceHeader } from "../replay/space_file.ts";
+import { hashKernels } from "../kernel_source.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
@@ -27,7 +28,7 @@ import { Progress, progressMode } from "./progress.ts";
 import { parseRecordOptions, type RecordOptions } from "./record_options.ts";
 import { EXIT } from "./report_error.ts";
 import { resolveRequest } from "./request.ts";
-import { hashKernels, measuredDevice, TOOL } from "./tune.ts";
+import { measuredDevice, TOOL } from "./tune.ts";
 import { UserError } from "./user_error.ts";
 
 /** Time between two checkpoints: what a crash can cost. */

@@ -47,8 +47,10 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     refused: outcome.space.refused,
     evaluated: outcome.evaluated,
+    recalled: outcome.recalled,
     searchVerdict: outcome.searchVerdict ?? null,
     failed: outcome.failed,
+    drifts: outcome.drifts,
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
   };
@@ -86,11 +88,14 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   const failed = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
   lines.push(
     "",
-    `${outcome.evaluated} ${
-      outcome.evaluated === 1 ? "evaluation" : "evaluations"
+    `${outcome.evaluated} ${outcome.evaluated === 1 ? "evaluation" : "evaluations"}${
+      outcome.recalled === 0 ? "" : `, ${outcome.recalled} of them in earlier runs,`
     } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
     ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
+    ...(outcome.drifts === 0
+      ? []
+      : ["The device changed its speed during the search: what that affected was measured again."]),
     ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
     ...(written === undefined ? [] : [`Profile: ${written}`]),

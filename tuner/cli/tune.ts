@@ -7,7 +7,14 @@ import { dirname } from "node:path";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import type { DeviceDescription } from "../device.ts";
-import { Journal, journalPath } from "../profile/journal.ts";
+import { describeDriver } from "../driver.ts";
+import type { Evaluation } from "../evaluate.ts";
+import { hashKernels } from "../kernel_source.ts";
+import { Journal, journalPath, readJournal } from "../profile/journal.ts";
+import type { JournalHeader } from "../profile/journal_format.ts";
+import { JournalKeeper } from "../profile/journal_keeper.ts";
+import { ProfileError, reasonOf } from "../profile/profile_error.ts";
+import { recallEvaluations } from "../profile/recalled.ts";
 import {
   describeProblem,
   JSON_SCHEMA_NAME,
@@ -17,14 +24,21 @@ import {
 } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
-import type { Candidate } from "../search/space.ts";
-import { tune, type TuneOutcome, type TuneStart } from "../tune.ts";
+import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune.ts";
 import { VERSION } from "../version.ts";
+import { ProcessEvaluator } from "./process_evaluator.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
+import { damageOf } from "./read_inputs.ts";
 import { resolveRequest } from "./request.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
+
+/** Time to compile a configuration, and again to verify and time it: this part of the budget, within these bounds. */
+const LIMIT_PART = 0.25, LIMIT_MS = [10_000, 30_000] as const;
+
+/** Time for a configuration's samples. */
+const SAMPLING_NS = 3e9;
 
 /** Who wrote a profile or a journal. */
 export const TOOL = { name: "facet", version: VERSION };
@@ -64,7 +78,11 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
     now,
     columns: () => Deno.consoleSize().columns,
   });
-  let journal: Journal | undefined;
+  let journal: JournalKeeper | undefined;
+  const warn = (text: string): void => {
+    progress.clear();
+    console.error(`facet: ${text}`);
+  };
   try {
     const outcome = await tune({
       stencil,
@@ -82,13 +100,18 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       device,
       now,
       signal: stop.signal,
+      evaluators: device.gpu === null ? undefined : evaluatorsOf(options, device.gpu),
       onProgress: (state) => progress.update(state),
+      recall: options.resume
+        ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start), warn)
+        : undefined,
       async onStart(start) {
-        journal = await openJournal(out, device, start);
+        const header = await headerOf(device, start);
+        journal = new JournalKeeper(() => openJournal(out, header), warn);
+        await journal.begin();
       },
       async onEvaluation(evaluation) {
-        if ("measurement" in evaluation) await journal?.measured(evaluation.measurement);
-        else await journal?.failed(evaluation.configuration, evaluation.failure);
+        await journal?.record(evaluation);
       },
     });
     progress.clear();
@@ -100,16 +123,37 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   }
 }
 
+/**
+ * Processes that evaluate. On a real GPU one compiles while the other measures; a software device computes on the
+ * cores that would compile.
+ */
+function evaluatorsOf(options: TuneOptions, { isFallback }: { isFallback: boolean }): Evaluators {
+  const { equation: { name: equation }, variant, timeStep, budget } = options;
+  const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
+  const [least, most] = LIMIT_MS;
+  return {
+    workers: isFallback ? 1 : 2,
+    start: ({ grid, boundary, steps }, turn) =>
+      ProcessEvaluator.start({
+        problem: { equation, variant, timeStep, grid, boundary, steps },
+        limitMs: Math.min(Math.max(wanted, least), most),
+        samplingNs: SAMPLING_NS,
+        turn,
+      }),
+  };
+}
+
 /** A device as profiles and journals have it. */
 export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
-/** Writes the profile, prints the summary. */
+/** Writes the profile, prints the summary; what was found is printed also where it cannot be written. */
 async function report(
   outcome: TuneOutcome,
   { options, device, out }: { options: TuneOptions; device: DeviceDescription; out: string },
 ): Promise<number> {
+  let problem: unknown;
   if (outcome.entry !== undefined) {
     const profile: Profile = {
       $schema: JSON_SCHEMA_NAME,
@@ -119,48 +163,53 @@ async function report(
       device: measuredDevice(device, outcome.copyBytesPerSecond),
       entries: [outcome.entry],
     };
-    await writeProfile(out, profile);
+    await writeProfile(out, profile).catch((error) => problem = error);
   }
-  const written = outcome.entry === undefined ? undefined : out;
+  const written = outcome.entry === undefined || problem !== undefined ? undefined : out;
   if (options.json) console.log(JSON.stringify(summaryRecord(outcome, { device, written }), null, 2));
   else console.log(renderSummary(outcome, { device, written }));
+  if (problem !== undefined) throw problem;
   if (outcome.interrupted) return EXIT.interrupted;
   return outcome.entry === undefined ? EXIT.no : EXIT.done;
 }
 
-/** Opens the journal beside the profile; its directory is made where it is missing. */
-async function openJournal(out: string, device: DeviceDescription, start: TuneStart): Promise<Journal> {
-  await Deno.mkdir(dirname(out), { recursive: true });
-  return await Journal.open(journalPath(out), {
+/** Under what a run measures. */
+async function headerOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
+  const driver = device.gpu === null ? undefined : await describeDriver();
+  return {
     tool: TOOL,
     device: measuredDevice(device, start.copyBytesPerSecond),
     problem: describeProblem(start.problem),
     kernelSource: await hashKernels(start),
-  });
+    ...(driver === undefined ? {} : { driver }),
+  };
 }
 
-/**
- * SHA-256 of one generated shader of every traversal: kernels that changed are not the ones that were measured.
- * Which one must not depend on the ranking, which follows the bandwidth that was measured a moment ago.
- */
-export async function hashKernels(
-  { problem, space }: Pick<TuneStart, "problem" | "space">,
-): Promise<string> {
-  const oneOfEach = new Map<string, Candidate>();
-  for (const candidate of space.candidates) {
-    const { traversal: { name } } = candidate, before = oneOfEach.get(name);
-    if (before === undefined || keyOf(candidate) < keyOf(before)) oneOfEach.set(name, candidate);
+/** Opens the journal beside the profile; its directory is made where it is missing. */
+async function openJournal(out: string, header: JournalHeader): Promise<Journal> {
+  try {
+    await Deno.mkdir(dirname(out), { recursive: true });
+  } catch (error) {
+    throw new ProfileError(`Cannot write ${journalPath(out)}: ${reasonOf(error)}`);
   }
-  const code = [...oneOfEach.values()].sort((a, b) => a.traversal.name < b.traversal.name ? -1 : 1).flatMap((
-    { traversal, parameters },
-  ) => traversal.plan(problem, parameters).shaders.map((shader) => shader.code));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code.join("\n")));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return await Journal.open(journalPath(out), header);
 }
 
-/** Parameters as a text, to order by. */
-function keyOf({ parameters }: Candidate): string {
-  return JSON.stringify(Object.entries(parameters));
+/** What earlier runs evaluated that still holds; damaged lines are told and left out. */
+async function recallFrom(
+  path: string,
+  header: JournalHeader,
+  warn: (text: string) => void,
+): Promise<ReadonlyMap<string, Evaluation>> {
+  try {
+    const content = await readJournal(path);
+    for (const warning of damageOf(path, content)) warn(warning);
+    return recallEvaluations(content.records, header);
+  } catch (error) {
+    if (!(error instanceof ProfileError)) throw error;
+    warn(`${error.message}: everything is measured again`);
+    return new Map();
+  }
 }
 
 function now(): number {

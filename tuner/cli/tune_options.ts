@@ -45,6 +45,8 @@ export interface TuneOptions {
   readonly startShare: number;
   /** The profile. @default {undefined} profiles/<device>.json */
   readonly out: string | undefined;
+  /** Measures nothing again that the journal knows. @default {false} */
+  readonly resume: boolean;
   readonly json: boolean;
   readonly quiet: boolean;
 }
@@ -169,6 +171,10 @@ function searchSpecs({ strategies }: Pick<Choices, "strategies">) {
     "start-share": { ...string("F", "the CPU's share when balancing begins, 0 to 1"), default: "0.1" },
     seed: { ...string("N", "whole number that makes random choices repeatable"), default: "1" },
     out: string("FILE", "the profile to write or add to (default: profiles/<device>.json)"),
+    resume: {
+      type: "boolean",
+      help: "measure nothing again that the journal beside the profile knows; it counts as evaluations",
+    },
     json: { type: "boolean", help: "print the summary as JSON on stdout" },
     quiet: { type: "boolean", help: "show no progress" },
   } as const satisfies OptionSpecs;
@@ -214,6 +220,7 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
       isRight: (seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32,
     }),
     out: values.out,
+    resume: values.resume,
     json: values.json,
     quiet: values.quiet,
   };

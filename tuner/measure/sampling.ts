@@ -40,6 +40,11 @@ export interface SamplingOptions {
    * @default {Infinity}
    */
   budgetNs?: number;
+  /**
+   * What surely takes longer than this is not worth more samples: the 95% interval lies above it.
+   * @default {Infinity}
+   */
+  hopelessNs?: number;
   /** The clock, in nanoseconds. */
   now: () => number;
 }
@@ -48,12 +53,12 @@ export interface SamplingOptions {
 export interface Sampling {
   /** Nanoseconds of each repetition, in order. */
   readonly samplesNs: readonly number[];
-  /** Whether the median settled; otherwise samples or time ran out. */
+  /** Whether the median settled; otherwise samples or time ran out, or it was hopeless. */
   readonly stable: boolean;
 }
 
 /**
- * Repeats a measurement until its median is stable, or samples or time run out.
+ * Repeats a measurement until its median is stable, or surely too long, or samples or time run out.
  *
  * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
  * @param options when to stop
@@ -73,7 +78,14 @@ export async function sampleUntilStable(
   sample: () => Promise<number>,
   options: SamplingOptions,
 ): Promise<Sampling> {
-  const { minSamples = 3, maxSamples = 30, tolerance = 0.03, budgetNs = Infinity, now } = options;
+  const {
+    minSamples = 3,
+    maxSamples = 30,
+    tolerance = 0.03,
+    budgetNs = Infinity,
+    hopelessNs = Infinity,
+    now,
+  } = options;
   const start = now();
   const samplesNs: number[] = [];
   while (true) {
@@ -84,6 +96,9 @@ export async function sampleUntilStable(
     samplesNs.push(timeNs);
     if (samplesNs.length >= Math.max(2, minSamples) && isStable(samplesNs, tolerance)) {
       return { samplesNs, stable: true };
+    }
+    if (samplesNs.length >= Math.max(2, minSamples) && medianInterval95(samplesNs)[0] > hopelessNs) {
+      return { samplesNs, stable: false };
     }
     const spentNs = now() - start;
     const nextEndsNs = spentNs * (samplesNs.length + 1) / samplesNs.length;

@@ -17,6 +17,7 @@ import {
   parseLine,
   recordSchema,
 } from "./journal_format.ts";
+import { withLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import { writeAll } from "./store.ts";
 
@@ -34,6 +35,11 @@ export interface JournalOptions {
   now?: () => Date;
 }
 
+/** A record that is none: trying again would not help. */
+export class RecordError extends ProfileError {
+  override name = "RecordError";
+}
+
 /** A journal open for appending. */
 export class Journal {
   /** What this run's records are marked with. */
@@ -43,8 +49,6 @@ export class Journal {
   #now: () => Date;
   /** The last append; each waits for the one before. */
   #last: Promise<void> = Promise.resolve();
-  /** Whether part of a line may stand at the end, from an append that failed. */
-  #torn = false;
 
   private constructor(path: string, file: Deno.FsFile, { run, now }: { run: string; now: () => Date }) {
     this.#path = path;
@@ -71,10 +75,10 @@ export class Journal {
     }
     const journal = new Journal(path, file, { run, now });
     try {
-      await repairEnd(file);
+      await withLock(file, () => repairEnd(file));
       file.close();
       // appended from here on: two runs on one journal then take turns by whole lines
-      journal.#file = await Deno.open(path, { append: true });
+      journal.#file = await Deno.open(path, { read: true, append: true });
       const startedAt = now().toISOString();
       await journal.#append({ kind: "run", version: JOURNAL_VERSION, run, startedAt, ...header });
     } catch (error) {
@@ -114,17 +118,15 @@ export class Journal {
   }
 
   #append(record: JournalRecord): Promise<void> {
+    let isRight = false;
     const append = this.#last.then(async () => {
       // what could not be read back is better not written
       checkRecord(recordSchema, record, "the record");
-      // what a failed append left behind becomes a line of its own
-      const line = (this.#torn ? "\n" : "") + formatLine(record);
-      this.#torn = true;
-      await writeAll(this.#file, new TextEncoder().encode(line));
-      await this.#file.syncData();
-      this.#torn = false;
+      isRight = true;
+      await withLock(this.#file, () => appendLine(this.#file, formatLine(record)));
     }).catch((error) => {
-      throw new ProfileError(`Cannot write ${this.#path}: ${reasonOf(error)}`);
+      const message = `Cannot write ${this.#path}: ${reasonOf(error)}`;
+      throw isRight ? new ProfileError(message) : new RecordError(message);
     });
     this.#last = append.catch(() => {});
     return append;
@@ -144,6 +146,29 @@ export async function readJournal(path: string): Promise<JournalContent> {
     if (error instanceof Deno.errors.NotFound) return { records: [], damaged: [], torn: false };
     throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
   }
+}
+
+/** Appends a line and flushes it; of one that does not fit the disk nothing stays. */
+async function appendLine(file: Deno.FsFile, line: string): Promise<void> {
+  const { size } = await file.stat();
+  // what another run that was killed left behind becomes a line of its own
+  const start = await endsLine(file, size) ? "" : "\n";
+  try {
+    await writeAll(file, new TextEncoder().encode(start + line));
+    await file.syncData();
+  } catch (error) {
+    await file.truncate(size).catch(() => {});
+    throw error;
+  }
+}
+
+/** Whether a file of this size ends with the end of a line. */
+async function endsLine(file: Deno.FsFile, size: number): Promise<boolean> {
+  if (size === 0) return true;
+  await file.seek(size - 1, Deno.SeekMode.Start);
+  const last = new Uint8Array(1);
+  await file.read(last);
+  return last[0] === 0x0a;
 }
 
 /** Removes a last line that was cut off, or ends it if it is whole. */

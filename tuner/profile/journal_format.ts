@@ -33,8 +33,10 @@ export interface JournalHeader {
   readonly tool: { readonly name: string; readonly version: string };
   readonly device: ProfileDevice;
   readonly problem: ProfileProblem;
-  /** Hash of the source of every kernel, so that rates of older kernels are not taken for those of new ones. */
+  /** Hashes of the kernels' source, so that rates of older kernels are not taken for those of new ones. */
   readonly kernelSource: string;
+  /** The GPU's driver. @default {undefined} nobody knows */
+  readonly driver?: string;
 }
 
 /** The first record of a run. */
@@ -105,6 +107,7 @@ export const recordSchema = z.discriminatedUnion("kind", [
     device: deviceSchema,
     problem: problemSchema,
     kernelSource: text,
+    driver: text.optional(),
   }),
   z.strictObject({
     kind: z.literal("measurement"),

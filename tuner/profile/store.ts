@@ -5,6 +5,7 @@
  * @module
  */
 import { basename, dirname, join, resolve } from "node:path";
+import { withDirectoryLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
 import {
@@ -63,7 +64,7 @@ export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolea
   return identify(one) === identify(other);
 }
 
-/** Whether both are the same problem: stencil, order or delta, grid, boundary, precision and steps. */
+/** Whether both are the same problem: stencil and its variant, grid, boundary, precision and steps. */
 export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
   return problemKey(one) === problemKey(other);
 }
@@ -89,16 +90,32 @@ export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
 export async function writeProfile(path: string, profile: Profile): Promise<Profile> {
   const target = await resolveTarget(path);
   checkProfile(profile, "the new profile");
-  const earlier = await readIfThere(target);
-  if (earlier !== undefined) refuseForeign(path, earlier.device, profile.device);
-  const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
+  const merge = async (): Promise<Profile> => {
+    const earlier = await readIfThere(target);
+    if (earlier !== undefined) refuseForeign(path, earlier.device, profile.device);
+    const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
+    await removeTemporaries(target);
+    await replaceFile(target, JSON.stringify(merged, null, 2) + "\n");
+    return merged;
+  };
   try {
     await Deno.mkdir(dirname(target), { recursive: true });
-    await replaceFile(target, JSON.stringify(merged, null, 2) + "\n");
+    // of two processes at once, the second merges with what the first has written
+    return await withDirectoryLock(dirname(target), merge);
   } catch (error) {
-    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw error instanceof ProfileError
+      ? error
+      : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
-  return merged;
+}
+
+/** Removes what writers of this file left behind when they were killed; the lock says that none is at work. */
+async function removeTemporaries(target: string): Promise<void> {
+  const start = `.${basename(target)}.`;
+  for await (const { name } of Deno.readDir(dirname(target))) {
+    if (!name.startsWith(start) || !/^[0-9a-f-]{36}\.tmp$/.test(name.slice(start.length))) continue;
+    await Deno.remove(join(dirname(target), name)).catch(() => {});
+  }
 }
 
 /** Options of {@linkcode checkWritable}. */

@@ -90,14 +90,17 @@ class AutoSearch<P extends Point> implements Search<P> {
 
   next(): P | undefined {
     if (this.verdict !== undefined) return undefined;
-    const found = this.#first.pop() ?? this.#mostPromising();
+    let found = this.#first.pop();
+    while (found !== undefined && !this.#untried.has(found)) found = this.#first.pop();
+    found ??= this.#mostPromising();
     if (found !== undefined) this.#untried.delete(found);
     return found;
   }
 
   tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
-    this.#cost.observe(candidate, spentNs);
+    this.#untried.delete(candidate);
+    if (spentNs > 0) this.#cost.observe(candidate, spentNs);
     this.#successes.learn(index, rate === undefined ? 0 : 1);
     if (rate === undefined) {
       this.#failures++;

@@ -34,7 +34,7 @@ export interface Search<P extends Point> {
    * again before the last one's outcome is known: the answer then does without it.
    */
   next(): P | undefined;
-  /** What came of a candidate that `next` gave. */
+  /** What came of a candidate that `next` gave, or what earlier runs found out, before `next` is first asked. */
   tell(candidate: P, outcome: Outcome): void;
   /** Why it ended although candidates were left; undefined while it goes on. */
   readonly verdict?: string;

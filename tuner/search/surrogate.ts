@@ -57,6 +57,7 @@ class SurrogateSearch<P extends Point> implements Search<P> {
   }
 
   tell(candidate: P, { rate }: { rate: number | undefined }): void {
+    this.#untried.delete(candidate);
     if (rate === undefined) this.#failed.push(candidate);
     else this.#rates.set(candidate, rate);
   }

@@ -1,0 +1,78 @@
+/**
+ * Which driver answers WebGPU. An adapter tells its hardware and, at times, a name of its driver, but no version: an
+ * update that doubles a rate would go unnoticed.
+ *
+ * @module
+ */
+import { basename, join } from "node:path";
+
+/** Where Vulkan's loader looks for drivers on Linux. */
+const ICD_DIRECTORIES = ["/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d"];
+
+/** Where it looks for libraries that are named without a directory. */
+const LIBRARY_DIRECTORIES = [
+  "/usr/lib/x86_64-linux-gnu",
+  "/usr/lib/aarch64-linux-gnu",
+  "/usr/lib64",
+  "/usr/lib",
+  "/usr/local/lib",
+];
+
+/** Where to look; the system's own places unless given. */
+export interface DriverPlaces {
+  readonly icdDirectories?: readonly string[];
+  readonly libraryDirectories?: readonly string[];
+}
+
+/**
+ * A text that changes when a Vulkan driver is installed, updated or removed: the drivers' library files with their
+ * versions, as far as their names tell, sizes and dates. Never throws.
+ *
+ * @returns undefined where there is nothing to read, as on other systems than Linux
+ */
+export async function describeDriver(
+  { icdDirectories = ICD_DIRECTORIES, libraryDirectories = LIBRARY_DIRECTORIES }: DriverPlaces = {},
+): Promise<string | undefined> {
+  const drivers = new Set<string>();
+  for (const directory of icdDirectories) {
+    for (const name of await namesIn(directory)) {
+      const library = await libraryOf(join(directory, name));
+      if (library === undefined) continue;
+      // a name without a directory is looked up, the first that is there counts
+      const places = library.includes("/") ? [library] : libraryDirectories.map((at) => join(at, library));
+      const found = (await Promise.all(places.map(describeFile))).find((file) => file !== undefined);
+      if (found !== undefined) drivers.add(found);
+    }
+  }
+  return drivers.size === 0 ? undefined : [...drivers].sort().join("; ").slice(0, 1000);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    const names = await Array.fromAsync(Deno.readDir(directory), ({ name }) => name);
+    return names.filter((name) => name.endsWith(".json"));
+  } catch {
+    return [];
+  }
+}
+
+/** What a driver's manifest names. */
+async function libraryOf(manifest: string): Promise<string | undefined> {
+  try {
+    const path: unknown = JSON.parse(await Deno.readTextFile(manifest))?.ICD?.library_path;
+    return typeof path === "string" ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `libGLX_nvidia.so.535.104 1234567 2026-11-21`. */
+async function describeFile(path: string): Promise<string | undefined> {
+  try {
+    const target = await Deno.realPath(path);
+    const { size, mtime } = await Deno.stat(target);
+    return `${basename(target)} ${size} ${mtime?.toISOString() ?? ""}`.trimEnd();
+  } catch {
+    return undefined;
+  }
+}

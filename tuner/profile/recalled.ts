@@ -1,0 +1,61 @@
+/**
+ * What a journal knows that a run need not measure again: what was measured on the same device, by the same driver,
+ * with the same kernels, for the same problem.
+ *
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Evaluation } from "../evaluate.ts";
+import { hasSameKernels } from "../kernel_source.ts";
+import { configurationKey } from "./entry_records.ts";
+import type { JournalHeader, JournalRecord, RunRecord } from "./journal_format.ts";
+import { isSameProblem } from "./store.ts";
+
+/**
+ * Picks what still holds. Of several measurements of one configuration the one with most samples counts, of equals
+ * the last. What failed is known as well, by its last failure, unless it was measured since: it is not tried again.
+ * Only a lack of memory is: others may have had it.
+ *
+ * @param records a journal's records
+ * @param header under what the new run measures
+ * @returns evaluations by {@linkcode configurationKey}
+ */
+export function recallEvaluations(
+  records: readonly JournalRecord[],
+  header: JournalHeader,
+): Map<string, Evaluation> {
+  const runs = new Map<string, RunRecord>();
+  const recalled = new Map<string, Evaluation>();
+  for (const record of records) {
+    if (record.kind === "run") {
+      if (isSameSystem(record, header) && isSameProblem(record.problem, header.problem)) {
+        runs.set(record.run, record);
+      }
+      continue;
+    }
+    const run = runs.get(record.run);
+    const configuration = record.kind === "measurement"
+      ? record.measurement.configuration
+      : record.configuration;
+    if (run === undefined || !hasSameKernels(configuration, run.kernelSource, header.kernelSource)) continue;
+    const key = configurationKey(configuration);
+    const before = recalled.get(key);
+    if (record.kind === "failure") {
+      if (record.failure.reason !== "out-of-memory") {
+        recalled.set(key, { configuration, failure: record.failure });
+      }
+      continue;
+    }
+    const samples = before !== undefined && "measurement" in before ? before.measurement.samples.length : 0;
+    if (record.measurement.samples.length >= samples) {
+      recalled.set(key, { configuration, measurement: record.measurement });
+    }
+  }
+  return recalled;
+}
+
+/** The same hardware, driver, system and Deno, whose part it is to compile for the driver. */
+function isSameSystem(one: JournalHeader, other: JournalHeader): boolean {
+  const { measured: _, ...device } = one.device, { measured: __, ...otherDevice } = other.device;
+  return one.driver === other.driver && isDeepStrictEqual(device, otherDevice);
+}
