@@ -313,7 +313,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
   await refused("the boundary must be one of zero, periodic: found open", {
     problem: { boundary: "open" as Boundary },
   });
-  await refused("name must be one of stepwise", { configuration: { ...configuration, traversal: "swept" } });
+  await refused("name must be one of stepwise", { configuration: { ...configuration, traversal: "zigzag" } });
   const share = { ...configuration.share, gpuSlices: 13 };
   await refused("shares of 0 and 13 slices do not make up 14", {
     configuration: { ...configuration, share },

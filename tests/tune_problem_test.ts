@@ -67,8 +67,8 @@ Deno.test("a request that makes no sense says what was wanted and what was found
     [{ seed: -1 }, "the seed must be"],
     [{ startShare: 2 }, "startShare must be from 0 to 1: found 2"],
     [{ boundary: "periodic-yz" }, "the boundary must be one of zero, periodic: found periodic-yz"],
-    [{ strategy: "guess" }, "the strategy must be one of exhaustive"],
-    [{ traversals: ["swept"] }, "name must be one of stepwise"],
+    [{ strategy: "guess" }, "the strategy must be one of auto"],
+    [{ traversals: ["zigzag"] }, "name must be one of stepwise"],
     [{ cpuWorkers: -2 }, "cpuWorkers must be"],
     [{ gpu: false, cpuWorkers: 0 }, "a GPU or CPU workers are wanted: found neither"],
   ];

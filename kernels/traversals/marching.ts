@@ -26,7 +26,10 @@ import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
-  refuse({ stencil: { update } }) {
+  refuse({ stencil: { update }, boundary }) {
+    if (boundary === "insulated" && update.substeps.length > 1) {
+      return "insulated ends and several sub-steps: what an earlier one makes beyond the ends is not mirrored";
+    }
     const taps = tapsOf(update);
     const off = ({ offset }: { offset: readonly number[] }): boolean => offset.some((d) => d !== 0);
     if (taps.some((tap) => tap.ago === 1 && off(tap))) {

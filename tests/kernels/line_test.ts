@@ -144,7 +144,11 @@ Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () =
     );
   }
   assert(traversalNamed("diamond-torre").refuse(lineOf(ks(5), 2048)) !== undefined);
-  assert(traversalNamed("marching").refuse(lineOf(ks(5), 2048)) !== undefined);
+  // fused sub-steps hold zeros beyond the grid, not its mirror image
+  assertStringIncludes(
+    traversalNamed("marching").refuse({ ...lineOf(ks(5), 2048), boundary: "insulated" })!,
+    "insulated",
+  );
   assertStringIncludes(
     refuseSweep(
       asLine({

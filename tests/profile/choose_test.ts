@@ -341,7 +341,7 @@ Deno.test("whatever is chosen can run", () => {
       assertEquals(choice.message.includes("\n"), false);
       return true;
     }),
-    { seed: 20261121, numRuns: 40 },
+    { seed: 20261121, numRuns: 15 },
   );
 });
 

@@ -46,15 +46,12 @@ const FAR_BEYOND = 4;
  * ```ts
  * import { whyInvalid } from "./check_entry.ts";
  * import { wave } from "../../kernels/stencils/wave.ts";
- * import { assertEquals } from "@std/assert";
+ * import { assertStringIncludes } from "@std/assert";
  *
  * const problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 5 } as const;
  * const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 5, cpuWorkers: 0 };
  * const configuration = { traversal: "zigzag", parameters: {}, share };
- * assertEquals(
- *   whyInvalid(problem, configuration, { gpu: null }),
- *   'wanted one of stepwise, marching, diamond-torre: found traversal "zigzag"',
- * );
+ * assertStringIncludes(whyInvalid(problem, configuration, { gpu: null })!, 'found traversal "zigzag"');
  * ```
  */
 export function whyInvalid(
