@@ -71,8 +71,14 @@ async function passOn(
   return text;
 }
 
-/** A test file that takes as long as all others: where everything is tested, it runs beside them. */
-const SLOW = "tests/kernels/high_order_torres_test.ts";
+/** Test files that take long or wait a lot: where everything is tested, they run beside the others. */
+const SLOW = [
+  "tests/kernels/high_order_torres_test.ts",
+  "tests/cli/tune_test.ts",
+  "tests/cli/qualify_test.ts",
+  "tests/cli/kill_test.ts",
+  "tests/cli/isolation_test.ts",
+];
 
 /** Runs `deno test`; what it prints is passed on as it comes, or at the end where another run prints. */
 async function runTests(args: readonly string[], { atOnce }: { atOnce: boolean }): Promise<Tally> {
@@ -104,11 +110,13 @@ if (import.meta.main) {
     }
   };
   const args = testArguments(Deno.args).filter((arg) => !PATHS.includes(arg) || present(arg));
-  const isEverything = args.includes(PATHS[0]) && present(SLOW);
+  const isEverything = args.includes(PATHS[0]) && SLOW.every(present);
   const slow = isEverything
-    ? runTests([...args.filter((arg) => !PATHS.includes(arg)), SLOW], { atOnce: false })
+    ? runTests([...args.filter((arg) => !PATHS.includes(arg)), ...SLOW], { atOnce: false })
     : undefined;
-  const main = await runTests(isEverything ? [...args, `--ignore=${SLOW}`] : args, { atOnce: true });
+  const main = await runTests(isEverything ? [...args, `--ignore=${SLOW.join(",")}`] : args, {
+    atOnce: true,
+  });
   const beside = await slow ?? { passed: 0, failed: 0 };
   const passed = main.passed + beside.passed, failed = main.failed + beside.failed;
   if (passed + failed === 0) console.error("no test ran");

@@ -14,7 +14,7 @@ import type { Configuration, Failure } from "../tuner/configuration.ts";
 import { detectDevice } from "../tuner/device.ts";
 import { DeviceError } from "../tuner/device_error.ts";
 import type { Evaluation } from "../tuner/evaluate.ts";
-import { configurationKey } from "../tuner/profile/entry_records.ts";
+import { configurationKey } from "../tuner/configuration_key.ts";
 import { exhaustive } from "../tuner/search/exhaustive.ts";
 import type { Candidate } from "../tuner/search/space.ts";
 import type { Point, Search, SearchOptions, Strategy } from "../tuner/search/strategy.ts";

@@ -5,7 +5,7 @@
  */
 import type { Demand } from "../kernels/traversals/traversal.ts";
 import type { Configuration, Measurement } from "./configuration.ts";
-import { configurationKey } from "./profile/entry_records.ts";
+import { configurationKey } from "./configuration_key.ts";
 
 /**
  * Orders a tie set: the smallest use of the device's memory on chip first (registers and workgroup memory of a

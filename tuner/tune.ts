@@ -28,7 +28,7 @@ import { finalRound, tieSetOf } from "./final_round.ts";
 import { probeCpu } from "./measure/cpu_probe.ts";
 import { measureCopyBandwidth } from "./measure/copy_bandwidth.ts";
 import { Sentinel } from "./measure/sentinel.ts";
-import { configurationKey } from "./profile/entry_records.ts";
+import { configurationKey } from "./configuration_key.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import { describeCostModel, describeProblem } from "./profile/schema.ts";
 import { deviceModelOf } from "./search/device_model.ts";

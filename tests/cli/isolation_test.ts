@@ -10,7 +10,7 @@ import { GpuDevice } from "../../tuner/backends/gpu_device.ts";
 import { ProcessEvaluator } from "../../tuner/cli/process_evaluator.ts";
 import { detectDevice } from "../../tuner/device.ts";
 import type { Evaluation } from "../../tuner/evaluate.ts";
-import { configurationKey } from "../../tuner/profile/entry_records.ts";
+import { configurationKey } from "../../tuner/configuration_key.ts";
 import { exhaustive } from "../../tuner/search/exhaustive.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";

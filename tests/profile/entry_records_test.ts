@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { Measurement } from "../../tuner/configuration.ts";
-import { configurationKey, entryRecords } from "../../tuner/profile/entry_records.ts";
+import { configurationKey } from "../../tuner/configuration_key.ts";
+import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import type { JournalRecord, RunRecord } from "../../tuner/profile/journal_format.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
 

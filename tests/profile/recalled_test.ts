@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Failure, Measurement } from "../../tuner/configuration.ts";
-import { configurationKey } from "../../tuner/profile/entry_records.ts";
+import { configurationKey } from "../../tuner/configuration_key.ts";
 import type { JournalHeader, JournalRecord } from "../../tuner/profile/journal_format.ts";
 import { recallEvaluations } from "../../tuner/profile/recalled.ts";
 import { configurationNamed, measurementNamed } from "../fake_runner.ts";

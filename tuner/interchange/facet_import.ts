@@ -8,7 +8,7 @@ import * as z from "zod";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { relativeSpread } from "../measure/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
-import { configurationKey } from "../profile/entry_records.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {

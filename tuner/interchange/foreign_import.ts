@@ -9,7 +9,7 @@ import type { Configuration, FailureReason, Measurement } from "../configuration
 import { tieSetOf } from "../final_round.ts";
 import { summarize } from "../measure/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
-import { configurationKey } from "../profile/entry_records.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {

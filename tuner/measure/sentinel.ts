@@ -6,7 +6,7 @@
  * @module
  */
 import type { Configuration, Measurement } from "../configuration.ts";
-import { configurationKey } from "../profile/entry_records.ts";
+import { configurationKey } from "../configuration_key.ts";
 
 /** Options of {@linkcode Sentinel}. */
 export interface SentinelOptions {

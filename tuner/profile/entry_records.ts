@@ -5,6 +5,7 @@
  * @module
  */
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import type { JournalRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameDevice, isSameProblem } from "./store.ts";
@@ -93,13 +94,6 @@ export function entryRecords(
     outdated,
     kernelSource,
   };
-}
-
-/** A text that is equal for equal configurations only. */
-export function configurationKey({ traversal, parameters, share }: Configuration): string {
-  const sorted = Object.keys(parameters).sort().map((name) => [name, parameters[name]]);
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  return JSON.stringify([traversal, sorted, cpuSlices, gpuSlices, exchangeEvery, cpuWorkers]);
 }
 
 /** An entry's result as a measurement. */
