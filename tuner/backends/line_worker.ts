@@ -107,8 +107,8 @@ class RowMaker {
     const field = fields[(row - 1) % fields.length], array = Math.floor((row - 1) / fields.length + 1) % 2;
     // only the ends that were made: another worker may be at the other one, cell `reach` is the furthest in the pads
     const atLow = first <= reach && end > 0, atHigh = first < 0 || end >= points - reach;
-    if (ends === "insulated" ? atLow : atHigh) this.#renew(array, field, -1);
-    if (ends === "insulated" ? atHigh : atLow) this.#renew(array, field, 1);
+    if (ends === "insulated" ? atLow : atHigh) this.#renew(array, field, { side: -1, first, end });
+    if (ends === "insulated" ? atHigh : atLow) this.#renew(array, field, { side: 1, first, end });
   }
 
   /** Makes a valley or a triangle, two rows at a time as far as that is possible. */
@@ -161,21 +161,31 @@ class RowMaker {
 
   /** Renews the pads of all fields in both arrays. */
   renewAll(): void {
+    const { layout } = this.#worker;
     for (const array of [0, 1]) {
       for (const field of this.#worker.line.fields) {
-        for (const side of [-1, 1]) this.#renew(array, field, side);
+        for (const side of [-1, 1]) this.#renew(array, field, { side, first: 0, end: layout.grid[2] });
       }
     }
   }
 
-  /** Renews the pad below (side −1) or above (side 1) the line from the cells that it is an image of. */
-  #renew(array: number, field: number, side: number): void {
+  /**
+   * Renews the pad below (side −1) or above (side 1) the line from those cells that it is an image of and that
+   * `first` ≤ z < `end` holds: another worker may be at the others just now.
+   */
+  #renew(
+    array: number,
+    field: number,
+    { side, first, end: last }: { readonly side: number; readonly first: number; readonly end: number },
+  ): void {
     const { layout: { grid: [, , points], origin, plane }, line: { reach, ends } } = this.#worker;
     const cells = this.#cells[array];
     const low = origin + field * plane, end = side < 0 ? low : low + points - 1;
     for (let k = 1; k <= reach; k++) {
       const to = end + side * k;
-      cells[to] = cells[ends === "insulated" ? end - side * k : to - side * points];
+      const source = ends === "insulated" ? end - side * k : to - side * points, z = source - low;
+      const isMade = (z >= first && z < last) || (z - points >= first && z - points < last);
+      if (isMade) cells[to] = cells[source];
     }
   }
 }
