@@ -31,8 +31,11 @@ export interface EvaluateOptions {
   readonly now: () => number;
 }
 
-/** A first run slower than this fraction of the best will not win: three samples are enough to say so. */
-const FAR_BELOW = 0.8;
+/**
+ * A first run slower than this fraction of the best will not win: three samples are enough to say so, and two where it
+ * is slower than the other.
+ */
+const FAR_BELOW = 0.8, HOPELESS = 0.5;
 
 /**
  * Verifies and times a configuration.
@@ -58,12 +61,13 @@ export async function evaluate(
     if (failure !== undefined) return { configuration, failure };
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
-    const isPromising = updates / (firstNs * 1e-9) > FAR_BELOW * best;
+    const firstRate = updates / (firstNs * 1e-9);
+    const enough = firstRate > FAR_BELOW * best ? 30 : firstRate > HOPELESS * best ? 3 : 2;
     const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,
       minSamples,
-      maxSamples: isPromising ? 30 : 3,
+      maxSamples: enough,
       hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
     });
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));

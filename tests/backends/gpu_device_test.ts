@@ -194,22 +194,22 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
   const largest = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   await one.writeCells(cells, zeros);
   await other.writeCells(cells, zeros);
-  assertEquals(await one.compare(other, { ago: 0 }), {
+  assertEquals(await one.compare(other, { levels: [0] }), {
     maxError: 0,
     maxValue: largest,
     notFinite: 0,
     cells: cells.length,
   });
-  assertEquals((await one.compare(other, { ago: 1 })).maxValue, 0);
+  assertEquals((await one.compare(other, { levels: [1] })).maxValue, 0);
   for (const index of [0, 64, 149, 150, 1000, cells.length - 1]) {
     const changed = cells.slice();
     changed[index] += 0.5;
     await one.writeCells(changed, zeros);
     for (const [a, b] of [[one, other], [other, one]]) {
-      const { maxError } = await a.compare(b, { ago: 0 });
+      const { maxError } = await a.compare(b, { levels: [0] });
       assertAlmostEquals(maxError, Math.abs(changed[index] - cells[index]), 1e-7, `cell ${index}`);
     }
-    const level1 = await one.compare(other, { ago: 1 });
+    const level1 = await one.compare(other, { levels: [1] });
     assertEquals(level1.maxError, 0);
   }
 });
@@ -224,9 +224,9 @@ testOnGpu("compare counts what is not finite, on both sides", async (gpu) => {
   bad[384] = -Infinity;
   await one.writeCells(bad, cells);
   await other.writeCells(cells, cells);
-  assertEquals((await one.compare(other, { ago: 0 })).notFinite, 3);
-  assertEquals((await other.compare(one, { ago: 0 })).notFinite, 3);
-  assertEquals((await one.compare(other, { ago: 1 })).notFinite, 0);
+  assertEquals((await one.compare(other, { levels: [0] })).notFinite, 3);
+  assertEquals((await other.compare(one, { levels: [0] })).notFinite, 3);
+  assertEquals((await one.compare(other, { levels: [1] })).notFinite, 0);
 });
 
 testOnGpu("compare takes slices, each field's from its own first", async (gpu) => {
@@ -238,7 +238,7 @@ testOnGpu("compare takes slices, each field's from its own first", async (gpu) =
   shifted.set(cells.subarray(2 * perSlice)); // slice x holds what the other has at x + 2
   await one.writeCells(shifted, shifted);
   await other.writeCells(cells, cells);
-  const options = { ago: 0, slice: 1, referenceSlice: 3, slices: 2 } as const;
+  const options = { levels: [0], slice: 1, referenceSlice: 3, slices: 2 } as const;
   assertEquals(await one.compare(other, options).then(({ maxError, cells }) => [maxError, cells]), [
     0,
     2 * perSlice,
@@ -294,7 +294,7 @@ testOnGpu("a run of many different dispatches has room for all their uniforms", 
     await one.initialise({ kind: "noise", seed: 1 });
     await one.run(60);
   }
-  assertLess((await field.compare(reference, { ago: 0 })).maxError, 1e-4);
+  assertLess((await field.compare(reference, { levels: [0] })).maxError, 1e-4);
 });
 
 testOnGpu("an array of more than 65,535 workgroups is filled to its end", async (gpu) => {

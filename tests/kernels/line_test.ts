@@ -302,7 +302,7 @@ testOnGpu("2^20 points: swept equals classic bit for bit, on more than one cycle
   };
   using expected = await run(gpu, "classic", { threads: 256, points: 4 });
   using found = await run(gpu, "swept-register", { threads: 32, points: 8, steps: 128 });
-  const { maxError, maxValue, notFinite, cells } = await found.compare(expected, { ago: 0 });
+  const { maxError, maxValue, notFinite, cells } = await found.compare(expected, { levels: [0] });
   assertEquals([maxError, maxValue, notFinite, cells], [0, 1, 0, 2 ** 20]);
 });
 

@@ -88,7 +88,7 @@ export async function readGpuPlane(
         gpu.device.queue.submit([encoder.finish()]);
       });
       await gpu.within(() => readable.mapAsync(GPUMapMode.READ), "reading back");
-      const cells = new Float32Array(readable.getMappedRange());
+      const cells = new Float32Array(gpu.mapped(readable));
       for (let row = 0; row < count * ny; row++) {
         const x = Math.floor(row / ny), y = row % ny;
         const from = x * layout.plane + (padY + y) * layout.pitch + padZ;

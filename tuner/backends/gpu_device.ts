@@ -205,6 +205,15 @@ export class GpuDevice implements Disposable {
     }
   }
 
+  /** Submits what nobody has to wait for: whatever is submitted later runs after it. */
+  async enqueue(record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+    await this.checked("incorrect", () => {
+      const encoder = this.device.createCommandEncoder();
+      record(encoder);
+      this.device.queue.submit([encoder.finish()]);
+    });
+  }
+
   /**
    * Submits compute passes and waits for their end.
    *
@@ -233,8 +242,7 @@ export class GpuDevice implements Disposable {
       queries?.destroy();
     };
     const started = performance.now();
-    await this.checked("incorrect", () => {
-      const encoder = this.device.createCommandEncoder();
+    await this.enqueue((encoder) => {
       let pass = 0;
       recording.record(encoder, () => {
         const beginningOfPassWriteIndex = 2 * pass++;
@@ -248,7 +256,6 @@ export class GpuDevice implements Disposable {
       });
       if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
-      this.device.queue.submit([encoder.finish()]);
     }).catch((error) => {
       release();
       throw error;
@@ -263,7 +270,7 @@ export class GpuDevice implements Disposable {
           await this.within(map, "the kernel", submissionMs);
           const hostNs = (performance.now() - started) * 1e6;
           if (queries === undefined) return hostNs;
-          const ticks = new BigUint64Array(readable.getMappedRange());
+          const ticks = new BigUint64Array(this.mapped(readable));
           if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
           let sum = 0;
           for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
@@ -275,6 +282,29 @@ export class GpuDevice implements Disposable {
     };
   }
 
+  /**
+   * The contents of a buffer that a finished submission has mapped.
+   *
+   * @throws {RunFailure} "device-lost", if the device is gone since
+   */
+  mapped(buffer: GPUBuffer): ArrayBuffer {
+    return this.#unlessLost(() => buffer.getMappedRange());
+  }
+
+  /**
+   * Writes the host's values into a buffer, before whatever is submitted later.
+   *
+   * @param offset in bytes
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  write(
+    buffer: GPUBuffer,
+    offset: number,
+    values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>,
+  ): void {
+    this.#unlessLost(() => this.device.queue.writeBuffer(buffer, offset, values));
+  }
+
   /** The contents of a buffer. */
   async read(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size): Promise<ArrayBuffer> {
     const readable = await this.buffer(bytes, GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ, "read back");
@@ -283,7 +313,7 @@ export class GpuDevice implements Disposable {
       encoder.copyBufferToBuffer(buffer, offset, readable, 0, bytes);
       this.device.queue.submit([encoder.finish()]);
       await this.within(() => readable.mapAsync(GPUMapMode.READ), "reading back");
-      return readable.getMappedRange().slice(0);
+      return this.mapped(readable).slice(0);
     } finally {
       readable.destroy();
     }
@@ -292,6 +322,16 @@ export class GpuDevice implements Disposable {
   [Symbol.dispose](): void {
     this.#closed = true;
     if (!this.#isBorrowed) this.device.destroy();
+  }
+
+  /** What throws outside of any error scope does so because the device is gone. */
+  #unlessLost<T>(use: () => T): T {
+    try {
+      return use();
+    } catch (error) {
+      this.#lost ??= error instanceof Error ? error.message : `${error}`;
+      throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+    }
   }
 
   #requireDevice(): void {

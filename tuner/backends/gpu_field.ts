@@ -24,6 +24,9 @@ const DISPATCHES_PER_PASS = 4096;
 /** Largest piece of the host's cells that is on the device at once, for a comparison. */
 const PIECE_BYTES = 2 ** 26;
 
+/** Words of a comparison: `COMPARISON_WORDS`. */
+const COMPARISON_BYTES = 16;
+
 /** How long one submission should take at most. */
 const SUBMISSION_NS = 3e9;
 
@@ -52,9 +55,9 @@ export interface SliceBuffer {
   readonly ranges: readonly SliceRange[];
 }
 
-/** Cells of some slices in a GPU's array. */
+/** Cells of some slices in a GPU's arrays, one for each time level. */
 interface Slab {
-  readonly array: GPUBuffer;
+  readonly arrays: readonly GPUBuffer[];
   readonly layout: Layout;
   /** First slice. */
   readonly slice: number;
@@ -217,25 +220,34 @@ export class GpuField implements Disposable {
     return this.#arrays[(this.#step + ago) % 2];
   }
 
-  /** Sets both time levels, pads too, and time step 0. */
+  /**
+   * Compiles what fills this field and compares it with another one, so that neither takes time when its turn comes.
+   *
+   * @param kind what it will start from
+   * @param reference what it will be compared with
+   */
+  async compileForVerification(kind: InitialField, reference: GpuField): Promise<void> {
+    await this.#compileFill(kind);
+    await this.#wrapPads();
+    await this.#compileCompare(this.plan.layout, reference.plan.layout);
+  }
+
+  /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
   async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
     const { layout } = this.plan;
-    const fill = await compile(this.#gpu, fillShader(layout, this.problem.stencil.update, kind), "fill", [0]);
+    const fill = await this.#compileFill(kind);
     const wrapPads = await this.#wrapPads();
     this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
-    await this.#gpu.timed({
-      passes: 1,
-      record: (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        for (const array of this.#arrays) {
-          pass.setPipeline(fill.pipeline);
-          pass.setBindGroup(0, this.#bind(fill.bindings, [[0, array]]), [0]);
-          pass.dispatchWorkgroups(...fillWorkgroups(layout));
-        }
-        wrapPads(pass);
-        pass.end();
-      },
+    await this.#gpu.enqueue((encoder) => {
+      const pass = encoder.beginComputePass();
+      for (const array of this.#arrays) {
+        pass.setPipeline(fill.pipeline);
+        pass.setBindGroup(0, this.#bind(fill.bindings, [[0, array]]), [0]);
+        pass.dispatchWorkgroups(...fillWorkgroups(layout));
+      }
+      wrapPads(pass);
+      pass.end();
     });
   }
 
@@ -310,11 +322,11 @@ export class GpuField implements Disposable {
         const beside = await this.#record([dispatch]);
         const computing = await gpu.submit(beside);
         await reading.finish();
-        const values = new Float32Array(staged.getMappedRange());
+        const values = new Float32Array(gpu.mapped(staged));
         let first = 0;
         const inputs = host.reads.map(({ count }) => values.slice(first, first += count));
         for (const { at, values } of host.compute(inputs)) {
-          if (values.length > 0) gpu.device.queue.writeBuffer(array, 4 * at, new Float32Array(values));
+          if (values.length > 0) gpu.write(array, 4 * at, new Float32Array(values));
         }
         await computing.finish();
       } finally {
@@ -380,32 +392,26 @@ export class GpuField implements Disposable {
 
   /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
   async receive(incoming: SliceBuffer): Promise<void> {
-    await this.#gpu.checked("incorrect", () => {
-      const encoder = this.#gpu.device.createCommandEncoder();
-      this.#copy(encoder, incoming, { step: this.#step, isOut: false });
-      this.#gpu.device.queue.submit([encoder.finish()]);
-    });
+    await this.#gpu.enqueue((encoder) => this.#copy(encoder, incoming, { step: this.#step, isOut: false }));
     await this.renewPads();
   }
 
   /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
   async renewPads(): Promise<void> {
     const wrapPads = await this.#wrapPads();
-    await this.#gpu.timed({
-      passes: 1,
-      record: (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        wrapPads(pass);
-        pass.end();
-      },
+    await this.#gpu.enqueue((encoder) => {
+      const pass = encoder.beginComputePass();
+      wrapPads(pass);
+      pass.end();
     });
   }
 
-  /** Compares a level of this field with a reference field's at the same time step, on the device. */
+  /** Compares levels of this field with a reference field's at the same time step, on the device. */
   async compare(
     reference: GpuField,
-    { ago, slices, referenceSlice = 0, slice = 0 }: {
-      ago: 0 | 1;
+    { levels, slices, referenceSlice = 0, slice = 0 }: {
+      /** 0: the newest level, 1: the one before. */
+      levels: readonly (0 | 1)[];
       /** Slices to compare. @default {all of this field's} */
       slices?: number;
       /** First slice in this field. */
@@ -416,8 +422,12 @@ export class GpuField implements Disposable {
   ): Promise<Comparison> {
     const { layout } = this.plan;
     return await this.#compareSlabs(
-      { array: this.level(ago), layout, slice },
-      { array: reference.level(ago), layout: reference.plan.layout, slice: referenceSlice },
+      { arrays: levels.map((ago) => this.level(ago)), layout, slice },
+      {
+        arrays: levels.map((ago) => reference.level(ago)),
+        layout: reference.plan.layout,
+        slice: referenceSlice,
+      },
       slices ?? layout.grid[0],
     );
   }
@@ -455,14 +465,16 @@ export class GpuField implements Disposable {
         const from = (padX + slice + done) * layout.slice;
         // a copy, since memory that workers share may not be handed to the device
         const piece = new Float32Array(cells.subarray(from, from + count * layout.slice));
-        this.#gpu.device.queue.writeBuffer(array, 0, piece);
+        this.#gpu.write(array, 0, piece);
         const mine = {
           ...layout,
           grid: [count, ny, nz] as const,
           origin: layout.origin - padX * layout.slice,
         };
-        const theirs = { array: this.level(ago), layout: this.plan.layout, slice: referenceSlice + done };
-        comparisons.push(await this.#compareSlabs({ array, layout: mine, slice: 0 }, theirs, count));
+        const theirs = { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice + done };
+        comparisons.push(
+          await this.#compareSlabs({ arrays: [array], layout: mine, slice: 0 }, theirs, count),
+        );
       }
       return joinComparisons(comparisons);
     } finally {
@@ -490,7 +502,7 @@ export class GpuField implements Disposable {
       for (const [row, to] of rowStarts(layout).entries()) {
         all.set(cells.subarray(row * nz, (row + 1) * nz), to);
       }
-      this.#gpu.device.queue.writeBuffer(array, 0, all);
+      this.#gpu.write(array, 0, all);
     }
     await this.renewPads();
   }
@@ -556,34 +568,48 @@ export class GpuField implements Disposable {
     return { passes, record };
   }
 
+  #compileFill(kind: InitialField): Promise<Pipeline> {
+    return compile(this.#gpu, fillShader(this.plan.layout, this.problem.stencil.update, kind), "fill", [0]);
+  }
+
+  #compileCompare(mine: Layout, reference: Layout): Promise<Pipeline> {
+    return compile(this.#gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
+  }
+
+  /** Compares each array of a slab with the other slab's, all in one submission. */
   async #compareSlabs(result: Slab, reference: Slab, slices: number): Promise<Comparison> {
     const gpu = this.#gpu;
     const [, ny, nz] = result.layout.grid;
     const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
-    const { pipeline, bindings } = await compile(gpu, compareShader(mine, reference.layout), "compare", [
-      0,
-      1,
-      3,
-    ]);
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const comparison = await gpu.buffer(16, usage, "comparison");
+    const { pipeline, bindings } = await this.#compileCompare(mine, reference.layout);
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
+    const comparison = await gpu.buffer(COMPARISON_BYTES, usage, "comparison");
+    const readable = await gpu.buffer(
+      COMPARISON_BYTES,
+      GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ,
+      "comparison, read back",
+    );
     try {
       this.#writeUniforms([[result.slice, reference.slice]]);
       await gpu.timed({
         passes: 1,
+        outgoing: [readable],
         record: (encoder, timestamps) => {
           const pass = encoder.beginComputePass(timestamps());
           pass.setPipeline(pipeline);
-          pass.setBindGroup(
-            0,
-            this.#bind(bindings, [[0, result.array], [1, reference.array], [3, comparison]]),
-            [0],
-          );
-          pass.dispatchWorkgroups(...compareWorkgroups(mine));
+          for (const [i, array] of result.arrays.entries()) {
+            pass.setBindGroup(
+              0,
+              this.#bind(bindings, [[0, array], [1, reference.arrays[i]], [3, comparison]]),
+              [0],
+            );
+            pass.dispatchWorkgroups(...compareWorkgroups(mine));
+          }
           pass.end();
+          encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
         },
       });
-      const bits = await gpu.read(comparison);
+      const bits = gpu.mapped(readable);
       const words = new Uint32Array(bits), floats = new Float32Array(bits);
       return {
         maxError: floats[COMPARISON_WORDS.maxError],
@@ -593,6 +619,7 @@ export class GpuField implements Disposable {
       };
     } finally {
       comparison.destroy();
+      readable.destroy();
     }
   }
 
@@ -612,7 +639,7 @@ export class GpuField implements Disposable {
   #writeUniforms(values: readonly (readonly number[])[]): void {
     const words = new Int32Array(values.length * UNIFORM_STRIDE / 4);
     values.forEach((list, i) => words.set(list.map((value) => value | 0), i * UNIFORM_STRIDE / 4));
-    this.#gpu.device.queue.writeBuffer(this.#uniforms, 0, words);
+    this.#gpu.write(this.#uniforms, 0, words);
   }
 
   /** Writes the dispatches' distinct uniforms; returns each dispatch's byte offset. */

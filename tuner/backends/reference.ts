@@ -27,10 +27,15 @@ export interface Start {
 
 /** Slices of a field, and where they lie in the reference. */
 export interface ComparedSlices {
-  readonly ago: 0 | 1;
   readonly slice: number;
   readonly slices: number;
   readonly referenceSlice: number;
+}
+
+/** Slices of one level. */
+export interface ComparedLevel extends ComparedSlices {
+  /** 0: the newest level, 1: the one before. */
+  readonly ago: 0 | 1;
 }
 
 /** The right result of a problem, after its steps. */
@@ -39,8 +44,12 @@ export interface Reference {
   readonly start: Start;
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
+  /** Compiles what {@linkcode compareGpu} and the field's start will run. */
+  prepareGpu(field: GpuField): Promise<void>;
+  /** Compares every level of the state. */
   compareGpu(field: GpuField, slices: ComparedSlices): Promise<Comparison>;
-  compareCpu(field: CpuField, slices: ComparedSlices): Promise<Comparison>;
+  /** Compares one level. */
+  compareCpu(field: CpuField, slices: ComparedLevel): Promise<Comparison>;
   dispose(): void;
 }
 
@@ -117,7 +126,8 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     problem,
     start,
     against: `gpu ${field.plan.label}`,
-    compareGpu: (result, slices) => result.compare(field, slices),
+    prepareGpu: (result) => result.compileForVerification(start.kind, field),
+    compareGpu: (result, slices) => result.compare(field, { levels: stateLevels(problem), ...slices }),
     compareCpu(result, slices) {
       const { cells, layout } = levelOf(result, slices.ago);
       return field.compareCells(cells, { layout, ...slices });
@@ -167,6 +177,7 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
       problem,
       start,
       against: isChecked ? "oracle f32" : `one CPU worker, checked by oracle f32: ${extent}`,
+      prepareGpu: () => Promise.resolve(),
       compareGpu: () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU")),
       compareCpu: (result, slices) =>
         Promise.resolve(
@@ -235,7 +246,7 @@ export function initialCells(
 /** Compares slices with the levels of a reference in the host's memory. */
 function compareOnHost(
   { cells, layout }: { cells: Float32Array; layout: Layout },
-  { ago, slice, slices, referenceSlice, ...reference }: ComparedSlices & {
+  { ago, slice, slices, referenceSlice, ...reference }: ComparedLevel & {
     readonly layout: Layout;
     readonly levels: readonly Float32Array[];
   },

@@ -54,6 +54,12 @@ export async function prepare(
   configuration: Configuration,
 ): Promise<Runner> {
   const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
+  try {
+    await field.prepareToCompare(reference);
+  } catch (error) {
+    field[Symbol.dispose]();
+    throw error;
+  }
   return new FieldRunner(field, { configuration, reference, hasGpuClock: gpu?.hasTimestamps ?? false });
 }
 

@@ -133,21 +133,24 @@ export class SharedField implements Disposable {
     return { wallNs: (performance.now() - started) * 1e6, ...rounds };
   }
 
+  /** Compiles what starting from a reference's initial state and comparing with it will run. */
+  async prepareToCompare(reference: Reference): Promise<void> {
+    if (this.#shares.gpu !== undefined) await reference.prepareGpu(this.#shares.gpu.field);
+  }
+
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
     const { cpu, gpu } = this.#shares;
     const parts: Comparison[] = [];
-    for (const ago of stateLevels(this.problem)) {
-      if (cpu !== undefined) {
-        const { field, first: slice, slices } = cpu;
+    if (cpu !== undefined) {
+      const { field, first: slice, slices } = cpu;
+      for (const ago of stateLevels(this.problem)) {
         parts.push(await reference.compareCpu(field, { ago, slice, slices, referenceSlice: 0 }));
       }
-      if (gpu !== undefined) {
-        const { field, first: slice, slices } = gpu;
-        parts.push(
-          await reference.compareGpu(field, { ago, slice, slices, referenceSlice: cpu?.slices ?? 0 }),
-        );
-      }
+    }
+    if (gpu !== undefined) {
+      const { field, first: slice, slices } = gpu;
+      parts.push(await reference.compareGpu(field, { slice, slices, referenceSlice: cpu?.slices ?? 0 }));
     }
     return joinComparisons(parts);
   }
@@ -268,7 +271,7 @@ export class SharedField implements Disposable {
   /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
   #unpack(buffer: GPUBuffer, cpu: CpuPart, gpu: GpuPart): number {
     const started = performance.now();
-    const cells = new Float32Array(buffer.getMappedRange());
+    const cells = new Float32Array(gpu.device.mapped(buffer));
     this.#copy(this.#shares.toCpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
       copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, slices);
     });
@@ -290,7 +293,7 @@ export class SharedField implements Disposable {
     this.#copy(this.#shares.toGpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
       copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, slices);
     });
-    gpu.device.device.queue.writeBuffer(this.#packed, 0, cells);
+    gpu.device.write(this.#packed, 0, cells);
     return (performance.now() - started) * 1e6;
   }
 

@@ -230,7 +230,7 @@ class Contender {
     const field = await this.#open();
     await field.initialise(reference.start);
     await field.run(steps);
-    return await reference.compareGpu(field, { ago: 0, slice: 0, slices: 1, referenceSlice: 0 });
+    return await reference.compareGpu(field, { slice: 0, slices: 1, referenceSlice: 0 });
   }
 
   /** Times one batch of at least {@linkcode DEVICE_BATCH_NS}. */
