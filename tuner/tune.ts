@@ -14,10 +14,10 @@ import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.t
 
 export type * from "./tune_request.ts";
 
-/** Parts of the time budget at whose end each stage stops. */
-const SEARCH_UNTIL = 0.72, FINALS_UNTIL = 0.84;
-/** Part of the time budget that the CPU and the balance get at least. */
-const LEAST_BALANCE = 0.2;
+/** Parts of the time budget at whose end each stage stops; without the CPU the final round is the last. */
+const SEARCH_UNTIL = 0.7, SEARCH_ALONE_UNTIL = 0.8, FINALS_UNTIL = 0.84;
+/** Parts of the time budget that stages get at least: on slow devices those before run over. */
+const LEAST_FINALS = 0.1, LEAST_BALANCE = 0.2;
 /** Time for the final round, and for CPU and balance, at most. */
 const UNTIMED_STAGE_NS = 15e9;
 
@@ -41,10 +41,12 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
   const until = (part: number): number => startedNs + part * timeNs;
 
-  const searched = await search(run, until(SEARCH_UNTIL));
-  await finals(run, Math.min(until(FINALS_UNTIL), now() + UNTIMED_STAGE_NS));
+  const isAlone = request.cpuWorkers === 0;
+  const searched = await search(run, until(isAlone ? SEARCH_ALONE_UNTIL : SEARCH_UNTIL));
+  const finalsUntil = Math.max(until(isAlone ? 1 : FINALS_UNTIL), now() + LEAST_FINALS * timeNs);
+  const finalists = await finals(run, Math.min(finalsUntil, now() + UNTIMED_STAGE_NS));
   const gpuAlone = findings.best;
-  const left = Math.max(until(1) - now(), LEAST_BALANCE * timeNs); // on slow devices the stages before run over
+  const left = Math.max(until(1) - now(), LEAST_BALANCE * timeNs);
   const end = now() + Math.min(left, UNTIMED_STAGE_NS);
   const cpu = await measureCpu(run, end);
   const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs: end });
@@ -64,6 +66,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     balanceMessage: shared.message,
     costModel: shared.costModel,
     bestOfEach: findings.bestOfEach,
+    finalists,
     evaluated: findings.evaluated,
     recalled: findings.recalled,
     searchVerdict: searched.verdict,

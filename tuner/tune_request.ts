@@ -11,6 +11,7 @@ import type { Measurement } from "./configuration.ts";
 import type { DeviceDescription } from "./device.ts";
 import type { Evaluation } from "./evaluate.ts";
 import type { Evaluator, Turn } from "./evaluator.ts";
+import type { Finalist } from "./final_round.ts";
 import type { ProfileEntry } from "./profile/schema.ts";
 import type { Space } from "./search/space.ts";
 import type { Strategy } from "./search/strategy.ts";
@@ -111,6 +112,8 @@ export interface TuneOutcome extends TuneStart {
   readonly costModel: SharedCostModel | undefined;
   /** Fastest verified measurement of each traversal on the GPU. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
+  /** The final round: every finalist, fastest first; empty where there was none. */
+  readonly finalists: readonly Finalist[];
   readonly evaluated: number;
   /** Evaluations, of those, that earlier runs made. */
   readonly recalled: number;

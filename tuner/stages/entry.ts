@@ -5,6 +5,7 @@
  */
 import type { SharedCostModel } from "../balance_run.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
+import { laterRunInterval } from "../measure/later_run.ts";
 import { describeCostModel, describeProblem, type ProfileEntry } from "../profile/schema.ts";
 import { fastest } from "./findings.ts";
 import type { TuningRun } from "./tuning_run.ts";
@@ -24,13 +25,18 @@ export function entryOf(
   if (winner === undefined) return undefined;
   const stepwise = findings.bestOfEach.get("stepwise");
   const roof = roofOf(run, winner.configuration);
-  const ties = findings.tieSet.includes(winner) ? findings.tieSet : [winner];
+  const isFinalist = findings.tieSet.includes(winner);
+  const confidence95 = isFinalist
+    ? winner.confidence95
+    // it was measured in one turn only
+    : laterRunInterval([winner.samples], winner.cellsPerSecond);
+  const ties = isFinalist ? findings.tieSet : [{ ...winner, confidence95 }];
   return {
     problem: describeProblem(run.problem),
     configuration: winner.configuration,
     result: {
       cellsPerSecond: winner.cellsPerSecond,
-      confidence95: winner.confidence95,
+      confidence95,
       samples: winner.samples,
       roofFraction: roof === undefined ? null : winner.cellsPerSecond / roof,
       speedupOverStepwise: stepwise === undefined ? null : winner.cellsPerSecond / stepwise.cellsPerSecond,

@@ -3,22 +3,37 @@
  *
  * @module
  */
-import { finalRound, tieSetOf } from "../final_round.ts";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { chooseFinalists } from "../choose_finalists.ts";
+import type { Measurement } from "../configuration.ts";
+import { type Finalist, finalRound } from "../final_round.ts";
 import { orderTies } from "../tie_order.ts";
+import { overlappingTies } from "../tie_set.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/** Finalists, the best of all and the best stepwise. */
-const FINALISTS = 4;
+/** Runs in a turn: one to verify, two samples; and what the host waits, ten milliseconds each and for the rest. */
+const TURN_RUNS = 3, TURN_WAIT_NS = 80e6;
+/** Blocks that there should be time for. */
+const WANTED_BLOCKS = 3;
 
-/** Measures the best few and the best stepwise again, in turns. */
-export async function finals(run: TuningRun, deadlineNs: number): Promise<void> {
+/**
+ * Measures the best few and the best stepwise again, in blocks.
+ *
+ * @returns what became of each, fastest first
+ */
+export async function finals(run: TuningRun, deadlineNs: number): Promise<readonly Finalist[]> {
   const { environment: { now, signal, onProgress, onEvaluation }, request: { seed }, devices, findings } =
     run;
-  const ordered = findings.measured;
-  const finalists = new Set(ordered.slice(0, FINALISTS));
+  const order = (ties: readonly Measurement[]): Measurement[] =>
+    orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
+  const { measured } = findings;
+  if (measured.length === 0 || devices.gpu === undefined) return [];
+  const updates = cellsOf(run.problem.grid) * run.problem.steps;
+  const turnNs = TURN_RUNS * updates / measured[0].cellsPerSecond * 1e9 + TURN_WAIT_NS;
+  const most = (deadlineNs - now()) / (WANTED_BLOCKS * turnNs);
+  const finalists = new Set(chooseFinalists(measured, { order, most }));
   const baseline = findings.bestOfEach.get("stepwise");
   if (baseline !== undefined) finalists.add(baseline);
-  if (ordered.length === 0 || devices.gpu === undefined) return;
   const results = await finalRound([...finalists], {
     problem: run.problem,
     prepare: (configuration) => devices.prepare(configuration),
@@ -37,10 +52,24 @@ export async function finals(run: TuningRun, deadlineNs: number): Promise<void> 
     },
   });
   // the fastest of each comes last
-  for (const result of results.toReversed()) findings.bestOfEach.set(result.configuration.traversal, result);
-  const ties = tieSetOf(results);
-  // an interrupted round says too little to prefer one that was slower
-  findings.tieSet = signal.aborted
-    ? ties
-    : orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
+  for (const { measurement } of results.toReversed()) {
+    findings.bestOfEach.set(measurement.configuration.traversal, measurement);
+  }
+  findings.tieSet = tiesOf(results, order);
+  return results;
+}
+
+/** Those that cannot be told apart, the one that is chosen first. */
+function tiesOf(
+  results: readonly Finalist[],
+  order: (ties: readonly Measurement[]) => Measurement[],
+): readonly Measurement[] {
+  // a round that was cut short says too little to prefer one that was slower
+  if (results.some(({ standing }) => standing === undefined)) {
+    return overlappingTies(results.map(({ measurement }) => measurement));
+  }
+  const tied = results.filter(({ standing }) => standing!.isTied);
+  const core = tied.filter(({ standing }) => standing!.isCore);
+  const others = tied.filter((one) => !core.includes(one));
+  return [core, others].flatMap((part) => order(part.map(({ measurement }) => measurement)));
 }
