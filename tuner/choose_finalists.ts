@@ -10,10 +10,10 @@ import type { Measurement } from "./configuration.ts";
  * of the search comes from a single turn.
  */
 const WITHIN = 0.02;
-/** Finalists at most: those that would be fastest are in any case; then come those that would be chosen. */
-const MOST_FINALISTS = 8, FASTEST = 4;
-/** Finalists at least, where time is short. */
-const LEAST_FINALISTS = 3;
+/** Finalists at most. */
+const MOST_FINALISTS = 8;
+/** The fastest of the search, which take part in any case; and how many of them where time is short. */
+const FASTEST = 4, LEAST_FINALISTS = 3;
 
 /** Options of {@linkcode chooseFinalists}. */
 export interface FinalistOptions {
@@ -27,9 +27,9 @@ export interface FinalistOptions {
 }
 
 /**
- * Chooses the finalists of a search. All take part whose rate is within 2% of the best, or whose interval reaches the
- * best one's. Where these are too many, the fastest decide how fast it gets, and of the others those come first that
- * would be chosen if they tie.
+ * Chooses the finalists of a search. The fastest few say how fast it gets. With them take part all whose rate is within
+ * 2% of the best, or whose interval reaches the best one's; where these are too many, those that would be chosen if
+ * they tie.
  *
  * @param measured rates of the search, the fastest first
  * @returns the finalists, the fastest first
@@ -46,12 +46,12 @@ export function chooseFinalists(
   measured: readonly Measurement[],
   { order, most = MOST_FINALISTS }: FinalistOptions,
 ): readonly Measurement[] {
-  const near = measured.filter((one) =>
+  const count = Math.min(Math.max(Math.floor(most), LEAST_FINALISTS), MOST_FINALISTS);
+  const fastest = measured.slice(0, Math.min(FASTEST, count));
+  const near = measured.slice(fastest.length).filter((one) =>
     one.cellsPerSecond >= (1 - WITHIN) * measured[0].cellsPerSecond ||
     one.confidence95[1] >= measured[0].confidence95[0]
   );
-  const count = Math.min(Math.max(Math.floor(most), LEAST_FINALISTS), MOST_FINALISTS);
-  const fastest = near.slice(0, Math.min(FASTEST, count));
-  const others = order(near.slice(fastest.length)).slice(0, count - fastest.length);
-  return near.filter((one) => fastest.includes(one) || others.includes(one));
+  const others = order(near).slice(0, count - fastest.length);
+  return [...fastest, ...near.filter((one) => others.includes(one))];
 }

@@ -14,7 +14,7 @@ import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
 import { laterRunInterval } from "./measure/later_run.ts";
 import { median } from "./measure/statistics.ts";
 import { seededRandom } from "./search/seeded_random.ts";
-import { NEGLIGIBLE, type Standing, standingsOf, type Turns } from "./tie_set.ts";
+import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
 /** Options of {@linkcode finalRound}. */
 export interface FinalRoundOptions {
@@ -55,8 +55,6 @@ const SURE_BLOCKS = 2;
 const TURN_NS = 0.25e9, TURN_SAMPLES = 2;
 /** Part of the rate to which slowdowns are known when the round ends early. */
 const PRECISION = NEGLIGIBLE / 2;
-/** The error with which a finalist is left out of further blocks: it is asked after each of them. */
-const LEAVING_ERROR = 0.001;
 
 /** A finalist under way. */
 interface Racer {
@@ -100,27 +98,47 @@ export async function finalRound(
     }
     blockNs = now() - beganNs;
     compete = compete.filter((one) => racing.includes(one));
-    const standings = standingsOf(racing.map(ratesOf), { error: LEAVING_ERROR });
+    const standings = standingsOf(racing.map(ratesOf));
     if (standings === undefined) continue;
     compete = compete.filter((one) => standings[racing.indexOf(one)].isTied);
-    if (block + 1 >= LEAST_BLOCKS && areKnown(racing, compete)) break;
+    const areKnown = compete.every((one) => isKnown(standings[racing.indexOf(one)]));
+    if (block + 1 >= LEAST_BLOCKS && (compete.length === 1 || areKnown)) break;
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
+  const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
   return racing.map((one, i) => ({
     before: one.before,
-    measurement: measurementAfter(one),
+    measurement: measurementAfter(one, among),
     blocks: one.blocks,
     standing: standings?.[i],
   })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
 }
 
-/** Whether the slowdowns of those that are left are known as well as matters. */
-function areKnown(racing: readonly Racer[], compete: readonly Racer[]): boolean {
-  const standings = standingsOf(racing.map(ratesOf));
-  return standings !== undefined && compete.every((one) => {
-    const [low, high] = standings[racing.indexOf(one)].interval95;
-    return compete.length === 1 || high - low <= 2 * PRECISION;
-  });
+/**
+ * Those that cannot be told apart, the one that is chosen first: the core, then the others, each part in order.
+ *
+ * A round that was cut short knows nothing of the noise between turns. It says what the intervals say, of the search's
+ * turn and at most one more, and does not prefer one that was slower.
+ *
+ * @param finalists fastest first
+ * @param order orders what ties, see `tie_order.ts`
+ */
+export function tieSetOf(
+  finalists: readonly Finalist[],
+  order: (ties: readonly Measurement[]) => readonly Measurement[],
+): readonly Measurement[] {
+  const standings = finalists.flatMap(({ standing }) => standing === undefined ? [] : [standing]);
+  if (standings.length < finalists.length) {
+    return overlappingTies(finalists.map(({ measurement }) => measurement));
+  }
+  const part = (isWanted: (standing: Standing) => boolean): readonly Measurement[] =>
+    order(finalists.filter((_, i) => isWanted(standings[i])).map(({ measurement }) => measurement));
+  return [...part(({ isCore }) => isCore), ...part(({ isCore, isTied }) => isTied && !isCore)];
+}
+
+/** Whether a slowdown is known as well as matters. */
+function isKnown({ interval95: [low, high] }: Standing): boolean {
+  return high - low <= 2 * PRECISION;
 }
 
 /** The rate of each turn. */
@@ -129,9 +147,10 @@ function ratesOf({ blocks }: Racer): Turns {
 }
 
 /** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
-function measurementAfter({ before, blocks }: Racer): Measurement {
+function measurementAfter({ before, blocks }: Racer, among: number): Measurement {
   const turns = blocks.filter((samples) => samples !== undefined);
   const measurement = turns.length === 0 ? before : measurementOf(before.configuration, turns.flat(), before);
-  const confidence95 = laterRunInterval([before.samples, ...turns], measurement.cellsPerSecond);
+  const { cellsPerSecond } = measurement;
+  const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
   return { ...measurement, confidence95 };
 }

@@ -8,19 +8,19 @@
  * block design; Montgomery, "Design and Analysis of Experiments", ch. 4), with the degrees of freedom of all, so that
  * two or three blocks can do. Each finalist is compared with all others, not with the one that happens to look
  * fastest, and the error is divided by their number (Bonferroni): all statements about a finalist hold at once.
- * So its **slowdown**, how much slower it is than the fastest of the others, lies in an interval (as in Hsu,
- * "Multiple Comparisons", 1996, ch. 4, comparisons with the best).
+ * So its **slowdown**, how much slower it is than the fastest of the others, lies in an interval (comparisons with
+ * the best, as in Hsu, "Multiple Comparisons", 1996, ch. 4).
  *
- * Two differences are too small to be worth telling, and a rate found in another run may be off by as much as the
- * smaller, whatever blocks say (memory elsewhere, another clock):
+ * Two limits follow from it, with a difference too small to be worth telling:
  *
- * - a finalist **ties** unless it is surely slower than another by more than {@linkcode TELLING};
- * - one of the **core** is surely not slower than any other by more than {@linkcode NEGLIGIBLE}. The choice is made
- *   among these. The fastest is always one.
+ * - a finalist **ties** unless it is slower than another by more than {@linkcode TELLING}, with an error of
+ *   {@linkcode TELLING_ERROR};
+ * - one of the **core** is slower than no other by more than {@linkcode NEGLIGIBLE}, with an error of
+ *   {@linkcode CORE_ERROR}. What looks fastest is always one. The choice is made among these.
  *
- * What is chosen in one run is so in the tie set of any other, but for a deviation as large as the difference of the
- * two and both intervals together. With one limit for both, what lies at the limit would be chosen in one run and
- * told apart in the next.
+ * With a single limit, what lies near it would be chosen in one run and told apart in the next. With two, what one
+ * run chooses is in the tie set of any other, unless that one finds it slower by the distance of the limits and both
+ * intervals together. How often that is, `tests/tie_set_simulation_test.ts` tells.
  *
  * @module
  */
@@ -37,6 +37,12 @@ export const NEGLIGIBLE = 0.005;
 /** The rate of each of a finalist's turns, by block; undefined where it had none. */
 export type Turns = readonly (number | undefined)[];
 
+/** Probability that a finalist is told apart that is not slower by {@linkcode TELLING}: in every run it must not be. */
+export const TELLING_ERROR = 0.001;
+
+/** Probability that an end of a 95% interval is wrong. */
+export const CORE_ERROR = 0.025;
+
 /** How a finalist stands against all others. */
 export interface Standing {
   /** How much slower it is than the fastest, as a part of that one's rate; 0 for the fastest. */
@@ -49,14 +55,8 @@ export interface Standing {
   readonly isCore: boolean;
 }
 
-/** Options of {@linkcode standingsOf}. */
-export interface StandingOptions {
-  /**
-   * Probability that an end of a finalist's interval is wrong, all of the other finalists together.
-   * @default {0.025}
-   */
-  readonly error?: number;
-}
+/** The only one. */
+const ALONE: Standing = { slowdown: 0, interval95: [0, 0], isTied: true, isCore: true };
 
 /** Two finalists in the blocks in which both had a turn. */
 interface Pair {
@@ -71,8 +71,8 @@ interface Pair {
  * Compares finalists.
  *
  * @param finalists the rates of each in every block, above 0
- * @returns how each stands, in the same order; undefined where no two blocks have turns of all: of less nothing
- *   can be said
+ * @returns how each stands, in the same order; undefined where no two blocks have turns of both of any pair:
+ *   of less nothing can be said
  * @throws {RangeError} for a rate that is not above 0
  *
  * @example
@@ -90,46 +90,57 @@ interface Pair {
  * assertEquals(standings.map(({ isTied }) => isTied), [true, true, false]);
  * ```
  */
-export function standingsOf(
-  finalists: readonly Turns[],
-  { error = 0.025 }: StandingOptions = {},
-): readonly Standing[] | undefined {
+export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | undefined {
   for (const rate of finalists.flat()) {
     if (rate !== undefined && !(rate > 0 && Number.isFinite(rate))) {
       throw new RangeError(`Cannot compare finalists: rates must be above 0: one is ${rate}`);
     }
   }
   if (finalists.length === 0) return [];
-  if (finalists.length === 1) return [{ slowdown: 0, interval95: [0, 0], isTied: true, isCore: true }];
+  if (finalists.length === 1) return [ALONE];
   const pairs = finalists.map((one) =>
     finalists.map((other) => one === other ? undefined : pairOf(one, other))
   );
   const compared = pairs.flat().filter((pair) => pair !== undefined);
   if (compared.some(({ blocks }) => blocks < 2)) return undefined;
 
-  const others = finalists.length - 1;
-  // noise is that of those that are still compared: what is far behind may be of another kind
+  // the noise is that of those that are still compared: what is far behind may be of another kind
   const most = Math.max(...compared.map(({ blocks }) => blocks));
   const longest = compared.filter(({ blocks }) => blocks === most);
   const pooled = mean(longest.map(({ variance }) => variance));
-  // of a finalists that all have n blocks (a − 1)(n − 1); each pair is in the list twice
-  const compete = (1 + Math.sqrt(1 + 4 * longest.length)) / 2;
-  const t = studentQuantile(1 - error / others, Math.max(1, Math.floor((compete - 1) * (most - 1))));
-  const ends = pairs.map((row) => {
-    const against = row.filter((pair) => pair !== undefined).map(({ difference, variance, blocks }) => {
-      const half = t * Math.sqrt(Math.max(variance, pooled) / blocks);
-      return { low: difference - half, difference, high: difference + half };
-    });
-    const largest = (end: "low" | "difference" | "high") => Math.max(...against.map((one) => one[end]));
-    return { low: largest("low"), difference: largest("difference"), high: largest("high") };
+  // a finalists with n blocks each make a (a − 1) pairs, each of them twice, and (a − 1)(n − 1) degrees of freedom
+  const othersLeft = (Math.sqrt(1 + 4 * longest.length) - 1) / 2;
+  const degrees = Math.max(1, Math.floor(othersLeft * (most - 1)));
+  const quantile = (error: number): number => studentQuantile(1 - error / (finalists.length - 1), degrees);
+  const sure = quantile(TELLING_ERROR), usual = quantile(CORE_ERROR);
+  /** The largest slowdown of a finalist against others, so many standard errors added. */
+  const largest = (row: readonly (Pair | undefined)[], errors: number): number =>
+    partOf(Math.max(
+      ...row.flatMap((pair) =>
+        pair === undefined
+          ? []
+          : [pair.difference + errors * Math.sqrt(Math.max(pair.variance, pooled) / pair.blocks)]
+      ),
+    ));
+  const isTied = pairs.map((row) => largest(row, -sure) <= TELLING);
+  // where turns are missing, each may look slower than another
+  if (!isTied.includes(true)) return undefined;
+  // what is told apart is not the fastest, however little else is known of it
+  const slowdowns = pairs.map((row) => {
+    const against = row.filter((_, other) => isTied[other]);
+    return { low: largest(against, -usual), found: largest(against, 0), high: largest(against, usual) };
   });
-  const first = ends.reduce((best, one, i) => one.difference < ends[best].difference ? i : best, 0);
-  return ends.map(({ low, difference, high }, i) => ({
-    slowdown: i === first ? 0 : Math.max(0, partOf(difference)),
-    interval95: [partOf(low), partOf(high)],
-    isTied: i === first || partOf(low) <= TELLING,
-    isCore: i === first || partOf(high) <= NEGLIGIBLE,
-  }));
+  const tied = slowdowns.filter((_, i) => isTied[i]);
+  const first = slowdowns.indexOf(tied.reduce((best, one) => one.found < best.found ? one : best));
+  return slowdowns.map(({ low, found, high }, i) =>
+    // alone at the top there is nothing to compare it with
+    found === -Infinity ? ALONE : {
+      slowdown: i === first ? 0 : Math.max(0, found),
+      interval95: [low, high],
+      isTied: isTied[i],
+      isCore: i === first || (isTied[i] && high <= NEGLIGIBLE),
+    }
+  );
 }
 
 /** Of a difference of logarithms, how much slower that is. */

@@ -29,7 +29,7 @@ export function entryOf(
   const confidence95 = isFinalist
     ? winner.confidence95
     // it was measured in one turn only
-    : laterRunInterval([winner.samples], winner.cellsPerSecond);
+    : laterRunInterval([winner.samples], { rate: winner.cellsPerSecond });
   const ties = isFinalist ? findings.tieSet : [{ ...winner, confidence95 }];
   return {
     problem: describeProblem(run.problem),

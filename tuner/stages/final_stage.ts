@@ -6,9 +6,8 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { chooseFinalists } from "../choose_finalists.ts";
 import type { Measurement } from "../configuration.ts";
-import { type Finalist, finalRound } from "../final_round.ts";
+import { type Finalist, finalRound, tieSetOf } from "../final_round.ts";
 import { orderTies } from "../tie_order.ts";
-import { overlappingTies } from "../tie_set.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** Runs in a turn: one to verify, two samples; and what the host waits, ten milliseconds each and for the rest. */
@@ -55,21 +54,6 @@ export async function finals(run: TuningRun, deadlineNs: number): Promise<readon
   for (const { measurement } of results.toReversed()) {
     findings.bestOfEach.set(measurement.configuration.traversal, measurement);
   }
-  findings.tieSet = tiesOf(results, order);
+  findings.tieSet = tieSetOf(results, order);
   return results;
-}
-
-/** Those that cannot be told apart, the one that is chosen first. */
-function tiesOf(
-  results: readonly Finalist[],
-  order: (ties: readonly Measurement[]) => Measurement[],
-): readonly Measurement[] {
-  // a round that was cut short says too little to prefer one that was slower
-  if (results.some(({ standing }) => standing === undefined)) {
-    return overlappingTies(results.map(({ measurement }) => measurement));
-  }
-  const tied = results.filter(({ standing }) => standing!.isTied);
-  const core = tied.filter(({ standing }) => standing!.isCore);
-  const others = tied.filter((one) => !core.includes(one));
-  return [core, others].flatMap((part) => order(part.map(({ measurement }) => measurement)));
 }
