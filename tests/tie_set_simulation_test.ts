@@ -89,14 +89,14 @@ Deno.test("on a steady device each run chooses one of every run's tie set, and i
   assert(naive.held < 0.5, `intervals of all samples hold ${naive.held}`);
 });
 
-Deno.test("on a busy device as well, nearly always", async () => {
+Deno.test("on a busy device as well", async () => {
   const spaces = await simulate(BUSY, 40);
   const { apart, held } = judge(spaces, ours);
-  assert(apart <= 0.005, `${apart}`);
-  assert(held >= 0.9, `${held}`);
+  assert(apart <= 0.001, `${apart}`);
+  assert(held >= 0.95, `${held}`);
   const naive = judge(spaces, overlap);
-  assert(naive.apart > 2 * 0.005, `overlapping intervals tell ${naive.apart} apart`);
-  assert(naive.held < 0.9, `intervals of all samples hold ${naive.held}`);
+  assert(naive.apart > 0.1, `overlapping intervals tell ${naive.apart} apart`);
+  assert(naive.held < 0.5, `intervals of all samples hold ${naive.held}`);
 });
 
 Deno.test("what lies at the limit of the tie set is never chosen: runs would disagree about it", async () => {

@@ -99,7 +99,12 @@ Deno.test("one that left early is compared in the blocks that it had, and its no
   const [first, second, third] = standingsOf([[100, 100.1, 99.9, 100], [99.9, 99.9, 100, 100], last])!;
   assert(first.isCore && second.isCore);
   assert(third.slowdown > 0.3);
-  const missing = standingsOf([[100, undefined, 100, 100], [undefined, 98, 98, 98], [99.2, 99.2, 99.2, 99.2]])!;
+  const missing = standingsOf([[100, undefined, 100, 100], [undefined, 98, 98, 98], [
+    99.2,
+    99.2,
+    99.2,
+    99.2,
+  ]])!;
   assertEquals(missing.map(({ isTied }) => isTied), [true, false, true]);
 });
 

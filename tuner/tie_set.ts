@@ -11,16 +11,16 @@
  * So its **slowdown**, how much slower it is than the fastest of the others, lies in an interval (comparisons with
  * the best, as in Hsu, "Multiple Comparisons", 1996, ch. 4).
  *
- * Two limits follow from it, with a difference too small to be worth telling:
+ * Two limits follow, a strict and a lenient one:
  *
  * - a finalist **ties** unless it is slower than another by more than {@linkcode TELLING}, with an error of
  *   {@linkcode TELLING_ERROR};
- * - one of the **core** is slower than no other by more than {@linkcode NEGLIGIBLE}, with an error of
- *   {@linkcode CORE_ERROR}. What looks fastest is always one. The choice is made among these.
+ * - one of the **core**, among which the choice is made, must not be slower than another by more than
+ *   {@linkcode NEGLIGIBLE}, with an error of {@linkcode CORE_ERROR}, nor look slower by more than TELLING.
  *
  * With a single limit, what lies near it would be chosen in one run and told apart in the next. With two, what one
- * run chooses is in the tie set of any other, unless that one finds it slower by the distance of the limits and both
- * intervals together. How often that is, `tests/tie_set_simulation_test.ts` tells.
+ * run chooses is in the tie set of any other, unless that one finds it slower by the distance of both limits and of
+ * both errors. How often that is, `tests/tie_set_simulation_test.ts` tells.
  *
  * @module
  */
@@ -37,8 +37,8 @@ export const NEGLIGIBLE = 0.005;
 /** The rate of each of a finalist's turns, by block; undefined where it had none. */
 export type Turns = readonly (number | undefined)[];
 
-/** Probability that a finalist is told apart that is not slower by {@linkcode TELLING}: in every run it must not be. */
-export const TELLING_ERROR = 0.001;
+/** Probability that one is told apart that is not slower by {@linkcode TELLING}: it must not be in ten runs. */
+export const TELLING_ERROR = 1e-4;
 
 /** Probability that an end of a 95% interval is wrong. */
 export const CORE_ERROR = 0.025;
@@ -51,7 +51,7 @@ export interface Standing {
   readonly interval95: readonly [low: number, high: number];
   /** Whether it cannot be told from the fastest. */
   readonly isTied: boolean;
-  /** Whether it is as good as the fastest. */
+  /** Whether it may be chosen: it is hardly slower than the fastest, as far as can be told. */
   readonly isCore: boolean;
 }
 
@@ -138,7 +138,7 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
       slowdown: i === first ? 0 : Math.max(0, found),
       interval95: [low, high],
       isTied: isTied[i],
-      isCore: i === first || (isTied[i] && high <= NEGLIGIBLE),
+      isCore: i === first || (isTied[i] && low <= NEGLIGIBLE && found <= TELLING),
     }
   );
 }
