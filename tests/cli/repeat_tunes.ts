@@ -3,15 +3,18 @@
  * profile of its own. `deno run -A tests/cli/repeat_tunes.ts 10 --budget 20s --cpu-workers 0` makes ten; whatever
  * follows the number are options of `tune`. It prints
  *
- * - of each run its winner, the rate with its interval, and the size of the tie set;
- * - for each winner whether it is in the tie set of every other run: `=` it was chosen there too, `t` it is in the tie
+ * - of each run its choice, the rate with its interval, and the size of the tie set;
+ * - for each choice whether it is in the tie set of every other run: `=` it was chosen there too, `t` it is in the tie
  *   set, `X` it was a finalist and told apart, `s` only the search measured it, `.` it was not measured;
- * - how many intervals hold the rate that a later run finds for the same configuration: of the winners, and of all
+ * - how many intervals hold the rate that a later run finds for the same configuration: of the choices, and of all
  *   finalists;
+ * - what one more round says, in which all choices are measured beside each other: whether they are of one tie set,
+ *   and how many of the runs' intervals hold the rates that it finds;
  * - one line of JSON with all figures, those of every turn of every finalist among them, so that another rule can be
  *   tried on them.
  *
- * It ends with code 1 where a winner was told apart from another run's, or more than one in ten intervals missed.
+ * It ends with code 1 where a choice is told apart from another, in a run or in the last round, or where more than one
+ * in ten of the intervals missed the rates of the last round.
  *
  * @module
  */
@@ -20,6 +23,8 @@ import { configurationKey } from "../../tuner/configuration_key.ts";
 import { formatRate, formatTable } from "../../tuner/format.ts";
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
+import type { ProfileEntry } from "../../tuner/profile/schema.ts";
+import { pooledRound } from "./pooled_round.ts";
 import { taskCommand } from "./run_task.ts";
 
 /** A rate of a configuration, in cells per second. */
@@ -31,11 +36,7 @@ interface Rate {
 
 /** What `tune --json` says, as far as it matters here. */
 interface Summary {
-  readonly entry: {
-    readonly configuration: Configuration;
-    readonly result: Rate;
-    readonly tieSet: readonly Rate[];
-  };
+  readonly entry: ProfileEntry;
   readonly finalists:
     readonly (Rate & { search: number[]; blocks: (number[] | null)[]; standing: unknown })[];
   readonly evaluated: number;
@@ -135,7 +136,7 @@ if (import.meta.main) {
     console.log(`${name}: ${describeConfiguration(configuration)}`);
   }
   console.log(formatTable([
-    ["run", "winner", "rate", "95% interval", "tied", "its winner in each run"],
+    ["run", "choice", "rate", "95% interval", "tied", "its choice in each run"],
     ...runs.map(({ winner, ties, entry: { result: { cellsPerSecond, confidence95: [low, high] } } }, i) => [
       `${i + 1}`,
       names.get(winner)!,
@@ -148,22 +149,47 @@ if (import.meta.main) {
   const places = runs.flatMap(({ winner }) => runs.map((other) => placeIn(winner, other)));
   const toldApart = places.filter((place) => place === "X").length;
   const unknown = places.filter((place) => place === "s" || place === ".").length;
-  const winners = coverage(runs, ({ entry: { configuration, result } }) => [{ ...result, configuration }]);
+  const choices = coverage(runs, ({ entry: { configuration, result } }) => [{ ...result, configuration }]);
   const finalists = coverage(runs, (run) => run.finalists);
   console.log(
-    `Winners told apart from another run's: ${toldApart} of ${places.length - runs.length}` +
+    `Choices told apart by another run: ${toldApart} of ${places.length - runs.length}` +
       (unknown === 0 ? "" : `; ${unknown} were no finalists there`),
   );
   console.log(
-    `Intervals that hold a later run's rate: ${winners.held} of ${winners.of} of winners, ` +
+    `Intervals that hold a later run's rate: ${choices.held} of ${choices.of} of choices, ` +
       `${finalists.held} of ${finalists.of} of finalists`,
   );
+
+  const pooled = await pooledRound(runs.map(({ entry }) => entry));
+  const pooledRates = new Map(pooled?.map((one) => [configurationKey(one.measurement.configuration), one]));
+  let held = 0;
+  for (const { winner, entry: { result: { confidence95: [low, high] } } } of runs) {
+    const found = pooledRates.get(winner)?.measurement.cellsPerSecond ?? NaN;
+    if (low <= found && found <= high) held++;
+  }
+  const apart = pooled?.filter(({ standing }) => standing?.isTied === false) ?? [];
+  if (pooled === undefined) {
+    console.log("The CPU takes part in a choice: they are not measured beside each other.");
+  } else {
+    console.log(`All choices beside each other: ${apart.length} of ${pooled.length} told apart`);
+    for (const { measurement, standing, blocks } of pooled) {
+      const [low, high] = standing?.interval95 ?? [NaN, NaN];
+      console.log(
+        `  ${names.get(configurationKey(measurement.configuration))}: ${
+          formatRate(measurement.cellsPerSecond)
+        }, ` +
+          `slower by ${(100 * low).toFixed(2)}% to ${(100 * high).toFixed(2)}%, ${blocks.length} blocks`,
+      );
+    }
+    console.log(`Intervals of the runs that hold these rates: ${held} of ${runs.length}`);
+  }
   console.log(JSON.stringify({
     args,
-    winners,
+    choices,
     finalists,
     toldApart,
     unknown,
+    pooled: pooled === undefined ? null : { apart: apart.length, held, finalists: pooled },
     runs: runs.map(({ entry, finalists, evaluated, elapsedMs, searchRates }) => ({
       winner: entry.configuration,
       result: entry.result,
@@ -174,5 +200,5 @@ if (import.meta.main) {
       search: Object.fromEntries(searchRates),
     })),
   }));
-  if (toldApart > 0 || winners.held < 0.9 * winners.of) Deno.exit(1);
+  if (toldApart > 0 || apart.length > 0 || (pooled !== undefined && held < 0.9 * runs.length)) Deno.exit(1);
 }
