@@ -9,9 +9,9 @@ import { studentQuantile } from "./student.ts";
 
 /**
  * How much another run's rate may differ, as a part of it, beyond what the turns of one run show: its memory lies
- * elsewhere, its device has another temperature. An H100's clock moves in steps of 15 MHz, 0.8% of its 1,980 MHz; in
- * the runs of `fixtures/h100` the final round's rates differ from the search's, half a minute before and in another
- * process, by up to 0.4%, most of it alike for all configurations (2026-11-21).
+ * elsewhere, its device has another temperature. An H100's clock moves in steps of 15 MHz, 0.8% of its 1,980 MHz. In
+ * the runs of `fixtures/h100` the fastest configurations' rates in the final round differ from those in the search,
+ * half a minute before and in another process, by up to 0.5%, while turns of the round differ by 0.1% (2026-11-21).
  */
 export const RUN_TO_RUN = 0.01;
 
