@@ -149,6 +149,21 @@ Deno.test("one that fails in a later block leaves the others comparable", async 
   assertEquals(results.map(({ standing }) => standing!.isTied), [true, true, false]);
 });
 
+Deno.test("where the fastest fails, those that it had left behind take part again", async () => {
+  let turns = 0;
+  // three batches a turn: one that is verified, two samples; the third turn fails
+  const failing: Behaviour = { batchNs: (count) => ++turns > 7 ? NaN : 0.5e6 * count };
+  const { results, order } = await race({ a: failing, c: slower(0.3) });
+  assertEquals(order.filter((one) => one === "a").length, 3);
+  assertEquals(runNames(results), "bdc");
+  for (const { blocks, standing } of results) {
+    assertEquals(
+      blocks.filter((samples) => samples !== undefined).length,
+      standing!.isTied ? LEAST_BLOCKS - 1 : 2,
+    );
+  }
+});
+
 Deno.test("no finalist is left where all fail", async () => {
   const broken = { verification: { maxError: NaN } };
   assertEquals((await race({ a: broken, b: broken, c: broken, d: broken })).results, []);

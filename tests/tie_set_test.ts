@@ -115,6 +115,22 @@ Deno.test("of a single block, or of turns in different blocks, nothing is said",
   assertEquals(standingsOf([[], [90, 90]]), undefined);
 });
 
+Deno.test("whatever turns are missing, somebody is the best or nothing is said", () => {
+  const rate = fc.option(fc.double({ min: 1, max: 100, noNaN: true }), { nil: undefined });
+  const turns = fc.array(rate, { minLength: 0, maxLength: 8 });
+  const property = fc.property(fc.array(turns, { minLength: 1, maxLength: 6 }), (finalists) => {
+    const standings = standingsOf(finalists);
+    if (standings === undefined) return;
+    assertEquals(standings.length, finalists.length);
+    assert(standings.some(({ isCore }) => isCore));
+    for (const { slowdown, interval95: [low, high], isTied, isCore } of standings) {
+      assert(slowdown >= 0 && slowdown <= 1 && low <= high && high <= 1);
+      assert(isTied || !isCore);
+    }
+  });
+  fc.assert(property, { seed: 1, numRuns: 1000 });
+});
+
 Deno.test("one alone ties with itself, none with none", () => {
   assertEquals(standingsOf([]), []);
   assertEquals(standingsOf([[100]]), [{ slowdown: 0, interval95: [0, 0], isTied: true, isCore: true }]);

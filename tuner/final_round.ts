@@ -97,12 +97,15 @@ export async function finalRound(
       await onEvaluation(evaluation, ++done, done + left);
     }
     blockNs = now() - beganNs;
-    compete = compete.filter((one) => racing.includes(one));
     const standings = standingsOf(racing.map(ratesOf));
-    if (standings === undefined) continue;
-    compete = compete.filter((one) => standings[racing.indexOf(one)].isTied);
-    const areKnown = compete.every((one) => isKnown(standings[racing.indexOf(one)]));
-    if (block + 1 >= LEAST_BLOCKS && (compete.length === 1 || areKnown)) break;
+    if (standings === undefined) {
+      compete = compete.filter((one) => racing.includes(one));
+      continue;
+    }
+    // where the fastest has failed, others are among the best again
+    compete = racing.filter((_, i) => standings[i].isTied);
+    const areKnown = racing.every((_, i) => !standings[i].isTied || isKnown(standings[i]));
+    if (block + 1 >= LEAST_BLOCKS && areKnown) break;
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
   const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;

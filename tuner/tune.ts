@@ -19,7 +19,7 @@ const SEARCH_UNTIL = 0.7, SEARCH_ALONE_UNTIL = 0.8, FINALS_UNTIL = 0.84;
 /** Parts of the time budget that stages get at least: on slow devices those before run over. */
 const LEAST_FINALS = 0.1, LEAST_BALANCE = 0.2;
 /** Time for the final round, and for CPU and balance, at most. */
-const UNTIMED_STAGE_NS = 15e9;
+const MOST_FINALS_NS = 10e9, MOST_BALANCE_NS = 15e9;
 
 /**
  * Tunes one problem on this device.
@@ -44,10 +44,10 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
   const isAlone = request.cpuWorkers === 0;
   const searched = await search(run, until(isAlone ? SEARCH_ALONE_UNTIL : SEARCH_UNTIL));
   const finalsUntil = Math.max(until(isAlone ? 1 : FINALS_UNTIL), now() + LEAST_FINALS * timeNs);
-  const finalists = await finals(run, Math.min(finalsUntil, now() + UNTIMED_STAGE_NS));
+  const finalists = await finals(run, Math.min(finalsUntil, now() + MOST_FINALS_NS));
   const gpuAlone = findings.best;
   const left = Math.max(until(1) - now(), LEAST_BALANCE * timeNs);
-  const end = now() + Math.min(left, UNTIMED_STAGE_NS);
+  const end = now() + Math.min(left, MOST_BALANCE_NS);
   const cpu = await measureCpu(run, end);
   const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs: end });
 
