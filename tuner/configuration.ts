@@ -54,7 +54,7 @@ export interface Measurement {
   readonly configuration: Configuration;
   /** Cells per second of the grid's own cells: the median. */
   readonly cellsPerSecond: number;
-  /** 95% interval of the median. */
+  /** 95% interval: of the median of these samples; after the final round, of the rate that a later run finds. */
   readonly confidence95: readonly [low: number, high: number];
   /** Cells per second of each sample. */
   readonly samples: readonly number[];

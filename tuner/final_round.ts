@@ -1,13 +1,20 @@
 /**
- * The final round: the best few are measured again, taking turns in random order, so that a drift of the clock
- * or the temperature meets all alike. Those that cannot be told apart from the fastest form the tie set.
+ * The final round: the best few are measured again in blocks, each in a turn of its own in every block, in random
+ * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
+ *
+ * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
+ * or after {@linkcode MOST_BLOCKS} blocks, or when its time is over; two blocks are always made, since one says
+ * nothing of the noise.
  *
  * @module
  */
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement, Runner } from "./configuration.ts";
 import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
+import { laterRunInterval } from "./measure/later_run.ts";
+import { median } from "./measure/statistics.ts";
 import { seededRandom } from "./search/seeded_random.ts";
+import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
 /** Options of {@linkcode finalRound}. */
 export interface FinalRoundOptions {
@@ -15,58 +22,138 @@ export interface FinalRoundOptions {
   /** Compiles a configuration again (pipelines are cached) and takes the memory. */
   readonly prepare: (configuration: Configuration) => Promise<Runner>;
   readonly seed: number;
-  /** When to stop, on the clock, in nanoseconds; a round that has begun is ended. */
+  /** When to stop, on the clock, in nanoseconds; see above. */
   readonly deadlineNs: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Called after every evaluation. */
+  /**
+   * Called after every turn.
+   *
+   * @param done turns so far
+   * @param total turns until {@linkcode LEAST_BLOCKS} blocks are made, if all take part to the end
+   */
   readonly onEvaluation: (evaluation: Evaluation, done: number, total: number) => void | Promise<void>;
 }
 
-/** Turns that each finalist has, time permitting. */
-const TURNS = 3;
-/** Time for one turn's samples. */
-const TURN_NS = 0.5e9;
+/** What became of a finalist. */
+export interface Finalist {
+  /** What was known before. */
+  readonly before: Measurement;
+  /** With the samples of its turns; where it had none, as before. */
+  readonly measurement: Measurement;
+  /** The rates that each of its turns found, by block; undefined where it had none. */
+  readonly blocks: readonly (readonly number[] | undefined)[];
+  /** How it stands against the others; undefined where the round ended too early to tell. */
+  readonly standing: Standing | undefined;
+}
+
+/** Blocks at least, time permitting, and at most. */
+export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
+/** Blocks that are made in any case. */
+const SURE_BLOCKS = 2;
+/** Time for one turn's samples, and how many there are at least. */
+const TURN_NS = 0.25e9, TURN_SAMPLES = 2;
+/** Part of the rate to which slowdowns are known when the round ends early. */
+const PRECISION = NEGLIGIBLE / 2;
+
+/** A finalist under way. */
+interface Racer {
+  readonly before: Measurement;
+  readonly blocks: (readonly number[] | undefined)[];
+}
 
 /**
- * Measures the finalists again in turns.
+ * Measures the finalists again.
  *
  * @param finalists their measurements so far, at least one
- * @returns their new measurements, fastest first; one that fails now is left out; where there was no time for
- *   even one turn, the finalists as they were
+ * @returns what became of each, fastest first; one that fails now is left out
  */
 export async function finalRound(
   finalists: readonly Measurement[],
   { problem, prepare, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,
-): Promise<readonly Measurement[]> {
-  const rates = new Map<Measurement, number[]>(finalists.map((finalist) => [finalist, []]));
+): Promise<readonly Finalist[]> {
+  const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
   const draw = seededRandom(seed);
-  let done = 0;
-  for (let turn = 0; turn < TURNS && now() < deadlineNs; turn++) {
-    const order = [...rates.keys()].map((finalist) => ({ finalist, key: draw() })).sort((a, b) =>
-      a.key - b.key
-    );
-    for (const { finalist } of order) {
+  let compete = [...racing];
+  let done = 0, blockNs = 0;
+  for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
+    const beganNs = now();
+    const isSure = block > 0 && block < SURE_BLOCKS;
+    // one that would end far too late is not begun
+    if (signal.aborted || (!isSure && beganNs + blockNs / 2 >= deadlineNs)) break;
+    const order = compete.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
+    for (const [place, { one }] of order.entries()) {
       if (signal.aborted) break;
-      const evaluation = await evaluate(finalist.configuration, () => prepare(finalist.configuration), {
+      const { configuration } = one.before;
+      const evaluation = await evaluate(configuration, () => prepare(configuration), {
         problem,
         samplingNs: TURN_NS,
+        minSamples: TURN_SAMPLES,
         now,
       });
-      if ("failure" in evaluation) rates.delete(finalist);
-      else rates.get(finalist)!.push(...evaluation.measurement.samples);
-      await onEvaluation(evaluation, ++done, TURNS * finalists.length);
+      if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
+      else one.blocks[block] = evaluation.measurement.samples;
+      const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
+      await onEvaluation(evaluation, ++done, done + left);
     }
+    blockNs = now() - beganNs;
+    const standings = standingsOf(racing.map(ratesOf));
+    if (standings === undefined) {
+      compete = compete.filter((one) => racing.includes(one));
+      continue;
+    }
+    // where the fastest has failed, others are among the best again
+    compete = racing.filter((_, i) => standings[i].isTied);
+    const areKnown = racing.every((_, i) => !standings[i].isTied || isKnown(standings[i]));
+    if (block + 1 >= LEAST_BLOCKS && areKnown) break;
   }
-  const measured = [...rates].map(([finalist, samples]) =>
-    samples.length === 0 ? finalist : measurementOf(finalist.configuration, samples, finalist)
-  );
-  return measured.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
+  const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
+  return racing.map((one, i) => ({
+    before: one.before,
+    measurement: measurementAfter(one, among),
+    blocks: one.blocks,
+    standing: standings?.[i],
+  })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
 }
 
-/** Those whose 95% interval reaches the fastest one's; the fastest first. */
-export function tieSetOf(measurements: readonly Measurement[]): readonly Measurement[] {
-  const [first, ...others] = measurements;
-  if (first === undefined) return [];
-  return [first, ...others.filter(({ confidence95 }) => confidence95[1] >= first.confidence95[0])];
+/**
+ * Those that cannot be told apart, the one that is chosen first: the core, then the others, each part in order.
+ *
+ * A round that was cut short knows nothing of the noise between turns. It says what the intervals say, of the search's
+ * turn and at most one more, and does not prefer one that was slower.
+ *
+ * @param finalists fastest first
+ * @param order orders what ties, see `tie_order.ts`
+ */
+export function tieSetOf(
+  finalists: readonly Finalist[],
+  order: (ties: readonly Measurement[]) => readonly Measurement[],
+): readonly Measurement[] {
+  const standings = finalists.flatMap(({ standing }) => standing === undefined ? [] : [standing]);
+  if (standings.length < finalists.length) {
+    return overlappingTies(finalists.map(({ measurement }) => measurement));
+  }
+  const part = (isWanted: (standing: Standing) => boolean): readonly Measurement[] =>
+    order(finalists.filter((_, i) => isWanted(standings[i])).map(({ measurement }) => measurement));
+  return [...part(({ isCore }) => isCore), ...part(({ isCore, isTied }) => isTied && !isCore)];
+}
+
+/** Whether a slowdown is known as well as matters. */
+function isKnown({ interval95: [low, high] }: Standing): boolean {
+  return high - low <= 2 * PRECISION;
+}
+
+/** The rate of each turn. */
+function ratesOf({ blocks }: Racer): Turns {
+  return blocks.map((samples) => samples === undefined ? undefined : median(samples));
+}
+
+/** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
+function measurementAfter({ before, blocks }: Racer, among: number): Measurement {
+  const turns = blocks.filter((samples) => samples !== undefined);
+  const measurement = turns.length === 0 ? before : measurementOf(before.configuration, turns.flat(), before);
+  const { cellsPerSecond } = measurement;
+  const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
+  return { ...measurement, confidence95 };
 }

@@ -17,9 +17,9 @@ export interface KillReport {
   /** Runs that were killed, and processes that measured for one. */
   readonly parents: number;
   readonly children: number;
-  /** Runs that ended before they could be killed. */
+  /** Runs that came to their end; the next one begins with an empty journal. */
   readonly ended: number;
-  /** Evaluations in the journal before the last run, and those of them that it made anew in its search. */
+  /** Evaluations in the journals before the runs that came to their end, and those of them that these made anew. */
   readonly known: number;
   readonly again: number;
   /** Journals that ended with half a line. */
@@ -32,69 +32,72 @@ export interface KillOptions {
   readonly seed: number;
   /** Options of `tune`, without `--out` and `--resume`. */
   readonly args: readonly string[];
-  /** The longest that a run lives, in ms. */
+  /** The longest time between two kills, in ms. */
   readonly longestMs: number;
-  readonly onKill?: (count: number, records: number) => void;
+  readonly onKill?: (parents: number, children: number, records: number) => void;
 }
 
-/** Kills, and checks after every death that nothing is lost and every file can be read. */
+/**
+ * Kills, and checks after every death of a run that nothing is lost and every file can be read, and at the end of
+ * every run that it made nothing anew. Which is killed next, the run or the process that measures for it, is drawn by
+ * lot; a run goes on after the death of such a process, so that a run loses one on average, and often several.
+ */
 export async function killRuns({ kills, seed, args, longestMs, onKill }: KillOptions): Promise<KillReport> {
   const directory = await Deno.makeTempDir({ prefix: "facet-kill-" });
-  const out = `${directory}/p.json`;
   const draw = seededRandom(seed);
   let before: readonly JournalRecord[] = [];
-  let parents = 0, children = 0, ended = 0, torn = 0;
+  let parents = 0, children = 0, ended = 0, torn = 0, known = 0, again = 0;
+  const path = (): string => `${directory}/${ended}.json`;
   /** Nothing that was there is gone, what is new is whole. */
   const check = async (): Promise<void> => {
-    const content = await readJournal(journalPath(out));
+    const content = await readJournal(journalPath(path()));
     assertEquals(content.records.slice(0, before.length), before, "a record is gone");
     // half a line stays where another run wrote on before it was removed
     assertEquals(content.damaged, []);
     if (content.torn) torn++;
     before = content.records;
-    if (await Deno.stat(out).then(() => true, () => false)) await readProfile(out);
+    if (await Deno.stat(path()).then(() => true, () => false)) await readProfile(path());
   };
-  try {
-    while (parents + children < kills) {
-      const run = taskCommand("tune", [...args, "--out", out, "--resume", "--quiet"]).spawn();
-      const output = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
-      let hasEnded = false;
-      const status = run.status.then((status) => (hasEnded = true, status));
-      if (draw() < 0.5) {
-        let child: number | undefined;
-        while (!hasEnded && child === undefined) {
-          await pause(50);
-          [child] = await childrenOf(run.pid);
-        }
-        await pause(draw() * longestMs / 2);
-        if (child !== undefined && kill(child)) children++;
-        await pause(draw() * longestMs / 2);
-      } else {
-        await pause(draw() * longestMs);
-      }
-      if (!hasEnded && kill(run.pid)) parents++;
-      const { code, signal } = await status;
-      const [, stderr] = await output;
-      if (signal !== "SIGKILL") {
-        ended++;
-        assertEquals([code, stderr], [0, ""]);
-      }
-      await check();
-      onKill?.(parents + children, before.length);
+  /** Runs until it is killed, or to its end. */
+  const runOnce = async (mayKill: boolean): Promise<void> => {
+    const run = taskCommand("tune", [...args, "--out", path(), "--resume", "--quiet", "--json"]).spawn();
+    const output = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
+    let hasEnded = false;
+    const status = run.status.then((status) => (hasEnded = true, status));
+    while (mayKill && !hasEnded) {
+      const isChild = draw() < 0.5;
+      if (isChild) { while (!hasEnded && await evaluatorOf(run.pid) === undefined) await pause(50); }
+      await pause(draw() * longestMs);
+      // the one that was there may have come to its end
+      const pid = isChild ? await evaluatorOf(run.pid) : run.pid;
+      if (hasEnded || pid === undefined || !kill(pid)) continue;
+      if (isChild) children++;
+      else parents++;
+      onKill?.(parents, children, before.length);
+      if (!isChild || parents + children >= kills) break;
     }
-    const known = new Set(evaluationsOf(before));
-    const runs = before.length;
-    const { code, stdout, stderr } = await taskCommand("tune", [...args, "--out", out, "--resume", "--json"])
-      .output();
-    assertEquals(code, 0, new TextDecoder().decode(stderr));
+    const { code, signal } = await status;
+    const [stdout, stderr] = await output;
+    const knownBefore = new Set(evaluationsOf(before)), records = before.length;
     await check();
-    const { recalled, evaluated, entry } = JSON.parse(new TextDecoder().decode(stdout));
+    if (signal === "SIGKILL") return;
+    // what a killed process had is on record as lost; the run ends well
+    assertEquals([code, stderr], [0, ""]);
+    const { recalled, evaluated, entry } = JSON.parse(stdout);
     assert(entry !== null && evaluated >= recalled);
     // the final round measures its finalists again: only what the search made anew counts
-    const searched = evaluationsOf(before.slice(runs)).slice(0, evaluated - recalled);
-    const again = searched.filter((key) => known.has(key)).length;
-    assertEquals([recalled, again], [known.size, 0]);
-    return { parents, children, ended, known: known.size, again, torn };
+    const searched = evaluationsOf(before.slice(records)).slice(0, evaluated - recalled);
+    const repeated = searched.filter((key) => knownBefore.has(key)).length;
+    assertEquals([recalled, repeated], [knownBefore.size, 0]);
+    known += knownBefore.size;
+    again += repeated;
+    ended++;
+    before = [];
+  };
+  try {
+    while (parents + children < kills) await runOnce(true);
+    if (before.length > 0) await runOnce(false);
+    return { parents, children, ended, known, again, torn };
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
@@ -109,10 +112,12 @@ function evaluationsOf(records: readonly JournalRecord[]): string[] {
   );
 }
 
-/** The processes that a process has started. */
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await new Deno.Command("pgrep", { args: ["-P", `${pid}`], stderr: "null" }).output();
-  return new TextDecoder().decode(stdout).split("\n").map(Number).filter((child) => child > 0);
+/** The process that measures for a run; undefined while there is none. */
+async function evaluatorOf(pid: number): Promise<number | undefined> {
+  const args = ["-P", `${pid}`, "-f", "evaluator_main"];
+  const { stdout } = await new Deno.Command("pgrep", { args, stderr: "null" }).output();
+  const [child] = new TextDecoder().decode(stdout).split("\n").map(Number).filter((child) => child > 0);
+  return child;
 }
 
 function kill(pid: number): boolean {
@@ -136,8 +141,9 @@ if (import.meta.main) {
     kills: Number(kills),
     seed: Number(seed),
     args: args.split(" "),
-    longestMs: 4000,
-    onKill: (count, records) => console.log(`${count} killed, ${records} records`),
+    longestMs: 3000,
+    onKill: (parents, children, records) =>
+      console.log(`${parents} runs and ${children} of their processes killed; ${records} records before`),
   });
   console.log(JSON.stringify(report));
 }

@@ -48,6 +48,7 @@ const OUTCOME: TuneOutcome = {
   balanceMessage: "the times agree within 5%",
   costModel: undefined,
   bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE]]),
+  finalists: [],
   evaluated: 96,
   recalled: 0,
   drifts: 0,

@@ -46,8 +46,8 @@ Deno.test("interval takes the order statistics of the binomial table", () => {
 
 Deno.test("interval of two to five samples is Student's, at least the range", () => {
   const [low, high] = medianInterval95([100, 102, 104]);
-  assertAlmostEquals(low, 102 - 4.303 * 2 / Math.sqrt(3), 1e-9);
-  assertAlmostEquals(high, 102 + 4.303 * 2 / Math.sqrt(3), 1e-9);
+  assertAlmostEquals(low, 102 - 4.30265272975 * 2 / Math.sqrt(3), 1e-9);
+  assertAlmostEquals(high, 102 + 4.30265272975 * 2 / Math.sqrt(3), 1e-9);
   assertEquals(medianInterval95([7, 7]), [7, 7]);
   assertEquals(medianInterval95([1, 100])[0], 0);
 });

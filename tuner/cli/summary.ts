@@ -9,6 +9,7 @@ import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../device.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel } from "../profile/schema.ts";
+import type { Finalist } from "../final_round.ts";
 import type { TuneOutcome } from "../tune.ts";
 import {
   formatBandwidth,
@@ -45,6 +46,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     costModel: outcome.costModel === undefined ? null : describeCostModel(outcome.costModel),
     cpuMessage: outcome.cpuMessage ?? null,
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
+    finalists: outcome.finalists.map(finalistRecord),
     refused: outcome.space.refused,
     evaluated: outcome.evaluated,
     recalled: outcome.recalled,
@@ -53,6 +55,18 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     drifts: outcome.drifts,
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
+  };
+}
+
+/** A finalist with the samples of every turn, null where it had none. */
+function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
+  return {
+    configuration: measurement.configuration,
+    cellsPerSecond: measurement.cellsPerSecond,
+    confidence95: measurement.confidence95,
+    search: before.samples,
+    blocks: Array.from(blocks, (samples) => samples ?? null),
+    standing: standing ?? null,
   };
 }
 

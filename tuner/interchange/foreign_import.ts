@@ -6,7 +6,7 @@
  * @module
  */
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
-import { tieSetOf } from "../final_round.ts";
+import { overlappingTies } from "../tie_set.ts";
 import { summarize } from "../measure/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
@@ -112,7 +112,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
         roofFraction: null,
         speedupOverStepwise: null,
       },
-      tieSet: tieSetOf(ranked).map(({ configuration, cellsPerSecond, confidence95 }) => ({
+      tieSet: overlappingTies(ranked).map(({ configuration, cellsPerSecond, confidence95 }) => ({
         configuration,
         cellsPerSecond,
         confidence95,

@@ -4,12 +4,10 @@
  * @module
  */
 import { max, mean, median as medianOf, min, sampleStandardDeviation } from "simple-statistics";
+import { studentQuantile } from "./student.ts";
 
 /** Samples from which on order statistics give a 95% interval: 1 − 2 · ½⁶ = 0.969. */
 const MIN_ORDER_STATISTICS = 6;
-
-/** 97.5% quantiles of Student's t distribution for 1, 2, 3, 4 degrees of freedom. */
-const STUDENT_T = [12.706, 4.303, 3.182, 2.776];
 
 /** Samples in figures. */
 export interface Summary {
@@ -76,7 +74,7 @@ export function medianInterval95(samples: readonly number[]): [low: number, high
     return [sorted[k - 1], sorted[n - k]];
   }
   const centre = mean(sorted);
-  const half = STUDENT_T[n - 2] * sampleStandardDeviation(sorted) / Math.sqrt(n);
+  const half = studentQuantile(0.975, n - 1) * sampleStandardDeviation(sorted) / Math.sqrt(n);
   return [Math.max(0, Math.min(sorted[0], centre - half)), Math.max(sorted[n - 1], centre + half)];
 }
 

@@ -45,7 +45,7 @@ export interface ProfileProblem {
 export interface ProfileRate {
   /** The median. */
   readonly cellsPerSecond: number;
-  /** 95% interval of the median. */
+  /** 95% interval of the rate that a later run finds; of an imported rate, of the median. */
   readonly confidence95: readonly [low: number, high: number];
 }
 

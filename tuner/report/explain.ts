@@ -98,7 +98,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
     );
     return markup`<strong>${formatCount(ties)} ${
       ties === 1 ? "other cannot" : "others cannot"
-    } be told apart from it:</strong> their 95% intervals overlap with its own. ${
+    } be told apart from it:</strong> what was measured differs by no more than the noise explains, or too little to matter. ${
       others.length > 0 ? `Among them: ${others.join("; ")}.` : ""
     }`;
   }

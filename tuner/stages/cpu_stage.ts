@@ -1,0 +1,81 @@
+/**
+ * The CPU alone: all workers, the whole grid.
+ *
+ * @module
+ */
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Measurement } from "../configuration.ts";
+import { cpuConfigurations } from "../cpu_configurations.ts";
+import { type Evaluation, isFailure } from "../evaluate.ts";
+import { probeCpu } from "../measure/cpu_probe.ts";
+import type { TuningRun } from "./tuning_run.ts";
+
+/** What the CPU alone came to. */
+export interface CpuResult {
+  readonly measurement?: Measurement;
+  /** Its rate, measured or probed; undefined where it failed. */
+  readonly cellsPerSecond?: number;
+  /** Why there is no measurement. */
+  readonly message?: string;
+}
+
+/** Measures the CPU alone, unless a probe says that it is far behind the GPU and would take more than the time left. */
+export async function measureCpu(run: TuningRun, deadlineNs: number): Promise<CpuResult> {
+  const { request: { cpuWorkers }, environment: { now, signal, onProgress }, devices, findings } = run;
+  if (devices.pool === undefined) return { message: "no CPU workers were asked for" };
+  if (devices.reference === undefined) {
+    return { message: "not measured: there is no reference to verify it with" };
+  }
+  const configurations = cpuConfigurations(run.problem, cpuWorkers);
+  const known = configurations.map((one) => findings.recall(one)).filter((one) => one !== undefined);
+  if (known.length > 0) return fastestResult(known.map(cpuResultOf));
+  if (signal.aborted) return { message: "interrupted before the CPU was measured" };
+  onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: findings.best?.cellsPerSecond });
+  try {
+    const probed = await probeCpu(devices.pool, run.problem);
+    const runNs = updatesOf(run.problem) / probed * 1e9;
+    const { best } = findings;
+    const isFarBehind = best !== undefined && probed < 0.5 * best.cellsPerSecond;
+    // a run to verify, and one to time; half of what is left is the balance's
+    if (isFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
+      const factor = Math.round(best.cellsPerSecond / probed);
+      return {
+        cellsPerSecond: probed,
+        message: `not measured: a probe ran at ${
+          (probed / 1e9).toPrecision(2)
+        } Gcells/s, the GPU is ${factor} times as fast`,
+      };
+    }
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    return { message: `not measured: ${error.reason}: ${error.message}` };
+  }
+  const results: CpuResult[] = [];
+  for (const configuration of configurations) {
+    // one is measured whatever the time
+    if (results.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
+    const evaluation = await run.measure(configuration, 0);
+    await run.keep(evaluation);
+    results.push(cpuResultOf(evaluation));
+  }
+  return fastestResult(results);
+}
+
+function cpuResultOf(evaluation: Evaluation): CpuResult {
+  if ("failure" in evaluation) {
+    return { message: `not measured: ${evaluation.failure.reason}: ${evaluation.failure.message}` };
+  }
+  const { measurement } = evaluation;
+  return { measurement, cellsPerSecond: measurement.cellsPerSecond };
+}
+
+/** The fastest of what the CPU came to; where nothing was measured, why the first was not. */
+function fastestResult(results: readonly CpuResult[]): CpuResult {
+  const rate = ({ measurement }: CpuResult): number => measurement?.cellsPerSecond ?? 0;
+  return results.reduce((best, one) => rate(one) > rate(best) ? one : best);
+}
+
+/** Cell updates of one run. */
+function updatesOf({ grid, steps }: Problem): number {
+  return cellsOf(grid) * steps;
+}
