@@ -12,8 +12,10 @@ import type { Measurement } from "./configuration.ts";
 const WITHIN = 0.02;
 /** Finalists at most. */
 const MOST_FINALISTS = 8;
-/** The fastest of the search, which take part in any case; and how many of them where time is short. */
+/** The fastest of the search that take part though they look slower; and how many of them where time is short. */
 const FASTEST = 4, LEAST_FINALISTS = 3;
+/** No rate of the search is off by so much. */
+const HOPELESS = 0.25;
 
 /** Options of {@linkcode chooseFinalists}. */
 export interface FinalistOptions {
@@ -27,9 +29,9 @@ export interface FinalistOptions {
 }
 
 /**
- * Chooses the finalists of a search. The fastest few say how fast it gets. With them take part all whose rate is within
- * 2% of the best, or whose interval reaches the best one's; where these are too many, those that would be chosen if
- * they tie.
+ * Chooses the finalists of a search. The fastest few say how fast it gets, unless they are slower by a quarter. With
+ * them take part all whose rate is within 2% of the best, or whose interval reaches the best one's; where these are too
+ * many, those that would be chosen if they tie.
  *
  * @param measured rates of the search, the fastest first
  * @returns the finalists, the fastest first
@@ -47,11 +49,13 @@ export function chooseFinalists(
   { order, most = MOST_FINALISTS }: FinalistOptions,
 ): readonly Measurement[] {
   const count = Math.min(Math.max(Math.floor(most), LEAST_FINALISTS), MOST_FINALISTS);
-  const fastest = measured.slice(0, Math.min(FASTEST, count));
-  const near = measured.slice(fastest.length).filter((one) =>
-    one.cellsPerSecond >= (1 - WITHIN) * measured[0].cellsPerSecond ||
-    one.confidence95[1] >= measured[0].confidence95[0]
-  );
+  const within = (part: number): readonly Measurement[] =>
+    measured.filter((one) =>
+      one.cellsPerSecond >= (1 - part) * measured[0].cellsPerSecond ||
+      one.confidence95[1] >= measured[0].confidence95[0]
+    );
+  const fastest = within(HOPELESS).slice(0, Math.min(FASTEST, count));
+  const near = within(WITHIN).filter((one) => !fastest.includes(one));
   const others = order(near).slice(0, count - fastest.length);
-  return [...fastest, ...near.filter((one) => others.includes(one))];
+  return measured.filter((one) => fastest.includes(one) || others.includes(one));
 }

@@ -3,7 +3,7 @@
  * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
  *
  * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
- * or after {@linkcode MOST_BLOCKS} blocks, or when its time is over; two blocks are always made, since one says
+ * or after {@linkcode MOST_BLOCKS} blocks, or when its time is over; three blocks are always made, since one says
  * nothing of the noise.
  *
  * @module
@@ -50,7 +50,7 @@ export interface Finalist {
 /** Blocks at least, time permitting, and at most. */
 export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
 /** Blocks that are made in any case. */
-const SURE_BLOCKS = 2;
+const SURE_BLOCKS = 3;
 /** Time for one turn's samples, and how many there are at least. */
 const TURN_NS = 0.25e9, TURN_SAMPLES = 2;
 /** Part of the rate to which slowdowns are known when the round ends early. */

@@ -4,7 +4,7 @@
  *
  * Finalists are compared in pairs within blocks: the difference of the logarithms of two rates of the same block is
  * how much slower one is, whatever the block was like. Over n blocks the mean of the differences has Student's
- * interval. Its variance is the pair's own or that of all pairs together, whichever is larger (a randomized complete
+ * interval. Its variance is the pair's own or that of all near ones together, whichever is larger (a randomized complete
  * block design; Montgomery, "Design and Analysis of Experiments", ch. 4), with the degrees of freedom of all, so that
  * two or three blocks can do. Each finalist is compared with all others, not with the one that happens to look
  * fastest, and the error is divided by their number (Bonferroni): all statements about a finalist hold at once.
@@ -36,6 +36,9 @@ export const NEGLIGIBLE = 0.005;
 
 /** The rate of each of a finalist's turns, by block; undefined where it had none. */
 export type Turns = readonly (number | undefined)[];
+
+/** What looks slower than another by more than this part of the rate has no say in how large the noise is. */
+const FAR = 0.25;
 
 /** Probability that one is told apart that is not slower by {@linkcode TELLING}: it must not be in ten runs. */
 export const TELLING_ERROR = 1e-4;
@@ -98,37 +101,26 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
   }
   if (finalists.length === 0) return [];
   if (finalists.length === 1) return [ALONE];
-  const pairs = finalists.map((one) =>
-    finalists.map((other) => one === other ? undefined : pairOf(one, other))
+  const pairs = finalists.map((one, i) =>
+    finalists.map((other, j) => i === j ? undefined : pairOf(one, other))
   );
-  const compared = pairs.flat().filter((pair) => pair !== undefined);
-  if (compared.some(({ blocks }) => blocks < 2)) return undefined;
+  if (pairs.flat().some((pair) => pair !== undefined && pair.blocks < 2)) return undefined;
 
-  // the noise is that of those that are still compared: what is far behind may be of another kind
-  const most = Math.max(...compared.map(({ blocks }) => blocks));
-  const longest = compared.filter(({ blocks }) => blocks === most);
-  const pooled = mean(longest.map(({ variance }) => variance));
-  // a finalists with n blocks each make a (a − 1) pairs, each of them twice, and (a − 1)(n − 1) degrees of freedom
-  const othersLeft = (Math.sqrt(1 + 4 * longest.length) - 1) / 2;
-  const degrees = Math.max(1, Math.floor(othersLeft * (most - 1)));
-  const quantile = (error: number): number => studentQuantile(1 - error / (finalists.length - 1), degrees);
-  const sure = quantile(TELLING_ERROR), usual = quantile(CORE_ERROR);
-  /** The largest slowdown of a finalist against others, so many standard errors added. */
-  const largest = (row: readonly (Pair | undefined)[], errors: number): number =>
-    partOf(Math.max(
-      ...row.flatMap((pair) =>
-        pair === undefined
-          ? []
-          : [pair.difference + errors * Math.sqrt(Math.max(pair.variance, pooled) / pair.blocks)]
-      ),
-    ));
-  const isTied = pairs.map((row) => largest(row, -sure) <= TELLING);
+  const others = finalists.length - 1;
+  // the noise is that of those that compete: what is far behind may be of another kind
+  const isNear = pairs.map((row) => largest(row, NO_NOISE, 0) <= FAR);
+  const near = pairs.map((row, i) => row.filter((_, j) => isNear[i] && isNear[j]));
+  const noise = noiseOf(near.flat().some((pair) => pair !== undefined) ? near : pairs);
+  const sure = studentQuantile(1 - TELLING_ERROR / others, noise.degrees);
+  const isTied = pairs.map((row) => largest(row, noise, -sure) <= TELLING);
   // where turns are missing, each may look slower than another
   if (!isTied.includes(true)) return undefined;
   // what is told apart is not the fastest, however little else is known of it
+  const errors = studentQuantile(1 - CORE_ERROR / others, noise.degrees);
   const slowdowns = pairs.map((row) => {
     const against = row.filter((_, other) => isTied[other]);
-    return { low: largest(against, -usual), found: largest(against, 0), high: largest(against, usual) };
+    const [low, found, high] = [-errors, 0, errors].map((errors) => largest(against, noise, errors));
+    return { low, found, high };
   });
   const tied = slowdowns.filter((_, i) => isTied[i]);
   const first = slowdowns.indexOf(tied.reduce((best, one) => one.found < best.found ? one : best));
@@ -141,6 +133,41 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
       isCore: i === first || (isTied[i] && low <= NEGLIGIBLE && found <= TELLING),
     }
   );
+}
+
+/** The variance of a difference, of all pairs together, and how well it is known. */
+interface Noise {
+  readonly variance: number;
+  readonly degrees: number;
+}
+
+const NO_NOISE: Noise = { variance: 0, degrees: 1 };
+
+/**
+ * The noise of those pairs that have most blocks: others left because they were slower.
+ *
+ * @param pairs of each finalist with each other; every pair is there twice
+ */
+function noiseOf(pairs: readonly (readonly (Pair | undefined)[])[]): Noise {
+  const all = pairs.flat().filter((pair) => pair !== undefined);
+  const most = Math.max(...all.map(({ blocks }) => blocks));
+  const longest = all.filter(({ blocks }) => blocks === most);
+  // a finalists with n blocks each make a (a − 1) of these, and have (a − 1)(n − 1) degrees of freedom
+  const others = (Math.sqrt(1 + 4 * longest.length) - 1) / 2;
+  return {
+    variance: mean(longest.map(({ variance }) => variance)),
+    degrees: Math.max(1, Math.floor(others * (most - 1))),
+  };
+}
+
+/** The largest slowdown against some others, so many standard errors added; −∞ where there is no other. */
+function largest(row: readonly (Pair | undefined)[], noise: Noise, errors: number): number {
+  const ends = row.flatMap((pair) => {
+    if (pair === undefined) return [];
+    const { difference, variance, blocks } = pair;
+    return [difference + errors * Math.sqrt(Math.max(variance, noise.variance) / blocks)];
+  });
+  return partOf(Math.max(...ends));
 }
 
 /** Of a difference of logarithms, how much slower that is. */

@@ -62,14 +62,18 @@ export function placeIn(key: string, { winner, ties, finalRates, searchRates }: 
   return finalRates.has(key) ? "X" : searchRates.has(key) ? "s" : ".";
 }
 
+/** A run that did not end well. */
+class TuneError extends Error {
+  constructor(message: string, readonly code: number) {
+    super(message);
+  }
+}
+
 async function tuneOnce(args: readonly string[], out: string): Promise<Run> {
   const { code, stdout, stderr } = await taskCommand("tune", [...args, "--out", out, "--json", "--quiet"])
     .output();
   const text = new TextDecoder();
-  if (code !== 0) {
-    console.error(text.decode(stderr));
-    Deno.exit(code);
-  }
+  if (code !== 0) throw new TuneError(text.decode(stderr).trim(), code);
   const summary: Summary = JSON.parse(text.decode(stdout));
   const searchRates = new Map<string, number>();
   for (const record of (await readJournal(journalPath(out))).records) {
@@ -127,9 +131,13 @@ if (import.meta.main) {
           `${evaluated} evaluations, ${(elapsedMs / 1000).toFixed(1)} s`,
       );
     }
-  } finally {
+  } catch (error) {
+    if (!(error instanceof TuneError)) throw error;
+    console.error(error.message);
     await Deno.remove(directory, { recursive: true });
+    Deno.exit(error.code);
   }
+  await Deno.remove(directory, { recursive: true });
   const names = new Map([...new Set(runs.map(({ winner }) => winner))].map((key, i) => [key, `W${i + 1}`]));
   for (const [key, name] of names) {
     const { configuration } = runs.find(({ winner }) => winner === key)!.entry;
