@@ -6,7 +6,9 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Boundary } from "../../kernels/stencils/stencil.ts";
 import { lineShape, refuseSweep } from "../../kernels/traversals/line.ts";
-import type { Update } from "../../kernels/update.ts";
+import { planesOf, reachOf, type Update } from "../../kernels/update.ts";
+import { layLanes } from "../../kernels/wasm/lanes.ts";
+import { cutLine } from "./line_schedule.ts";
 import type { LineLoad } from "./line_worker.ts";
 
 /**
@@ -32,11 +34,15 @@ export function lineLoad(
     throw new RangeError(`Cannot compute the field as a line: ${reason}`);
   }
   const { reach } = lineShape(update);
-  const wanted = nodePoints === 0 ? 0 : Math.max(1, Math.round(grid[2] / nodePoints));
-  return {
-    nodes: Math.ceil(wanted / workers) * workers,
+  const line = {
     reach,
     fields: update.substeps.map(([{ field }]) => field),
     ends: boundary === "insulated" ? "insulated" : "periodic",
-  };
+  } as const;
+  if (nodePoints === 0) return line;
+  const lanes = layLanes(grid[2], { reach: reachOf(update).z, planes: planesOf(update) });
+  const nodes = Math.ceil(Math.max(1, Math.round(grid[2] / nodePoints)) / workers) * workers;
+  const cut = cutLine(lanes.length, { nodes, reach, overlap: lanes.overlap });
+  // a line too short for nodes that have rows is computed like classic
+  return cut.rows < 1 ? line : { ...line, swept: { lanes, nodes } };
 }
