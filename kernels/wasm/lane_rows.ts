@@ -1,30 +1,20 @@
 /**
- * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes. A plane's vectors pass through a **window** of
- * locals: each is loaded once, and every tap that reads it finds it there. The loop's body is as many vectors as the
- * window holds, or a multiple, so that none is ever moved.
+ * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes; and `lanePair`, two rows in one pass.
  *
- * Kuramoto–Sivashinsky: 3 loads a vector of a step instead of 11, and 1.56 ns instead of 2.29, where its 13 additions
- * alone take 1.55 (two a cycle at 4.2 GHz; AMD EPYC, Zen 5, 2026-11-21).
+ * What windows of locals save (see `lane_window.ts`): Kuramoto–Sivashinsky has 3 loads a vector of a step instead of 11,
+ * and takes 1.56 ns instead of 2.29, where its 13 additions alone take 1.55, two a cycle at 4.2 GHz. Two rows of heat in one
+ * pass take 0.26 ns a vector and row, 0.40 one by one; three and more have no registers left and take 0.30 (AMD EPYC,
+ * Zen 5, 2026-11-21).
  *
  * @module
  */
 import type { Tap } from "../expression.ts";
-import { expressionsOf, type Substep, tapsOf } from "../update.ts";
+import { expressionsOf, reachOf, type Substep, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
+import { rowsRead, Window, windowLoop } from "./lane_window.ts";
 import { laneOffset, type Lanes } from "./lanes.ts";
 import { VECTOR } from "./rows.ts";
-import { addIndexFunction, type Declare, VectorWriter, whileLeft } from "./vector_writer.ts";
-
-/** Vectors in the loop's body at least: it shares their counting. */
-const LEAST_VECTORS = 5;
-
-/** The vectors of one plane that a row reads. */
-interface Window {
-  readonly place: Pick<Tap, "ago" | "plane">;
-  /** The furthest that is read, and one place for each vector up to there. */
-  readonly last: number;
-  readonly locals: readonly Local[];
-}
+import { addIndexFunction, VectorWriter } from "./vector_writer.ts";
 
 /**
  * Adds `lanes{index}(current, next, begin, end)`: vectors begin ≤ i < end. Arrays are byte offsets of the lanes of F(t),
@@ -42,25 +32,26 @@ export function addLaneRow(
     write({ current, next, begin, end }, declare) {
       const left = declare("i32");
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
-      const windows = windowsOf(substep, declare);
-      const size = Math.max(1, ...windows.map(({ locals }) => locals.length));
-      // pointers lie `pad` vectors before the next one, so that no offset is negative
+      const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
+      const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
+      const windows = read.map(({ row, span: { last } }) => ({
+        row,
+        window: new Window(declare, { last, size }),
+      }));
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
-      const load = ({ ago, plane }: Window["place"], position: number): Node =>
+      const load = ({ ago, plane }: Pick<Tap, "ago" | "plane">, position: number): Node =>
         m.v128.load(at(plane, position), VECTOR, (ago === 0 ? current : next).get());
-      const holderOf = ({ ago, plane }: Tap): Window | undefined =>
-        windows.find(({ place }) => place.ago === ago && place.plane === plane);
-      const inWindow = ({ last, locals }: Window, position: number): Local =>
-        locals[(position - last + 2 * locals.length - 1) % locals.length];
+      const valueOf = (tap: Tap, vector: number): Node => {
+        const held = windows.find(({ row }) => row.ago === tap.ago && row.plane === tap.plane);
+        const position = vector + tap.offset[2];
+        return held === undefined ? load(tap, position) : held.window.at(position).get();
+      };
       const make = (vector: number): Node[] => {
-        const { before, values } = writer.write((tap) => {
-          const window = holderOf(tap), position = vector + tap.offset[2];
-          return window === undefined ? load(tap, position) : inWindow(window, position).get();
-        });
+        const { before, values } = writer.write((tap) => valueOf(tap, vector));
         return [
-          ...windows.map((window) =>
-            inWindow(window, vector + window.last).set(load(window.place, vector + window.last))
+          ...windows.map(({ row, window }) =>
+            window.at(vector + window.last).set(load(row, vector + window.last))
           ),
           ...before,
           ...values.map((value, i) => m.v128.store(at(substep[i].field, vector), VECTOR, next.get(), value)),
@@ -68,56 +59,80 @@ export function addLaneRow(
       };
       const advance = (vectors: number): Node[] =>
         [current, next].map((array) => array.set(m.i32.add(array.get(), m.i32.const(vectors * VECTOR))));
-      const atBegin = (array: Local): Node =>
-        array.set(m.i32.add(array.get(), m.i32.shl(begin.get(), m.i32.const(4))));
-      /** All but the furthest, which every vector loads itself. */
-      const held = ({ last, locals }: Window): number[] =>
-        Array.from({ length: locals.length - 1 }, (_, i) => last - locals.length + 1 + i);
-      const many = size * Math.ceil(LEAST_VECTORS / size);
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
-        ...[current, next].map(atBegin),
-        ...windows.flatMap((window) =>
-          held(window).map((position) => inWindow(window, position).set(load(window.place, position)))
+        ...[current, next].map((array) => toVector(target, array, begin.get())),
+        ...windows.flatMap(({ row, window }) =>
+          window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        whileLeft(target, { name: "vectors", left, step: many }, [
-          ...Array.from({ length: many }, (_, vector) => make(vector)).flat(),
-          ...advance(many),
-        ]),
-        whileLeft(target, { name: "vector", left, step: 1 }, [
-          ...make(0),
-          ...windows.flatMap((window) =>
-            held(window).map((position) =>
-              inWindow(window, position).set(inWindow(window, position + 1).get())
-            )
-          ),
-          ...advance(1),
-        ]),
+        ...windowLoop(
+          target,
+          { left, size, windows: windows.map(({ window }) => window) },
+          { make, advance },
+        ),
       ];
     },
   });
 }
 
-/** One for every plane of which several vectors are read, all of the same size. */
-function windowsOf(substep: Substep, declare: Declare): Window[] {
-  const groups = new Map<string, Tap[]>();
-  for (const tap of tapsOf(substep)) {
-    const key = `${tap.ago} ${tap.plane}`;
-    groups.set(key, [...groups.get(key) ?? [], tap]);
-  }
-  const read = [...groups.values()].filter((taps) => taps.length > 1).map((taps) => {
-    const offsets = taps.map(({ offset: [, , z] }) => z);
-    return {
-      place: taps[0],
-      last: Math.max(...offsets),
-      span: 1 + Math.max(...offsets) - Math.min(...offsets),
-    };
+/** Whether {@linkcode addLanePair} is of use: steps of one sub-step and field, of whose windows two fit the registers. */
+export function canPair({ substeps, ...update }: Update): boolean {
+  return substeps.length === 1 && substeps[0].length === 1 && reachOf({ ...update, substeps }).z <= 2;
+}
+
+/**
+ * Adds `lanePair(current, begin, end)`: vectors begin ≤ i < end of the second row from `current`, in whose place it comes:
+ * the pass stores behind what it still reads. The first row is nowhere stored.
+ */
+export function addLanePair(
+  target: Target,
+  { substep, lanes }: { readonly substep: Substep; readonly lanes: Lanes },
+): void {
+  const { module: m } = target;
+  addIndexFunction(target, {
+    name: "lanePair",
+    parameters: ["current", "begin", "end"],
+    isInner: true,
+    write({ current, begin, end }, declare) {
+      const left = declare("i32");
+      const writer = new VectorWriter(target, expressionsOf(substep), declare);
+      const [{ span: { first, last } }] = rowsRead(substep), size = 1 + last - first;
+      const source = new Window(declare, { last: 2 * last, size }),
+        made = new Window(declare, { last, size });
+      // the pointer lies `pad` vectors before the next one: taps of taps reach twice as far as the pads
+      const at = (position: number): number =>
+        laneOffset(lanes, { position: position + lanes.pad, lane: 0 }) +
+        substep[0].field * lanes.plane;
+      const load = (position: number): Node =>
+        source.at(position).set(m.v128.load(at(position), VECTOR, current.get()));
+      const write = (from: Window, position: number): { before: Node[]; values: Node[] } =>
+        writer.write(({ offset: [, , z] }) => from.at(position + z).get());
+      const makeFirst = (position: number): Node[] => {
+        const { before, values: [value] } = write(source, position);
+        return [load(position + last), ...before, made.at(position).set(value)];
+      };
+      const make = (vector: number): Node[] => {
+        const lines = makeFirst(vector + last);
+        const { before, values: [value] } = write(made, vector);
+        return [...lines, ...before, m.v128.store(at(vector), VECTOR, current.get(), value)];
+      };
+      const advance = (vectors: number): Node[] => [
+        current.set(m.i32.add(current.get(), m.i32.const(vectors * VECTOR))),
+      ];
+      return [
+        left.set(m.i32.sub(end.get(), begin.get())),
+        ...writer.setConstants(),
+        toVector(target, current, m.i32.sub(begin.get(), m.i32.const(lanes.pad))),
+        ...Array.from({ length: size - 1 }, (_, i) => load(2 * first + i)),
+        ...made.held.flatMap(makeFirst),
+        ...windowLoop(target, { left, size, windows: [source, made] }, { make, advance }),
+      ];
+    },
   });
-  const size = Math.max(0, ...read.map(({ span }) => span));
-  return read.map(({ place, last }) => ({
-    place,
-    last,
-    locals: Array.from({ length: size }, () => declare("v128")),
-  }));
+}
+
+/** Moves a pointer on by so many vectors. */
+function toVector({ module: m }: Target, array: Local, vectors: Node): Node {
+  return array.set(m.i32.add(array.get(), m.i32.shl(vectors, m.i32.const(4))));
 }

@@ -1,200 +1,150 @@
 /**
- * What sweeps a line in lanes: `sweep` makes the rows of a valley or a triangle, one on top of the other; `toLanes` and
- * `fromLanes` carry points between the line and its lanes; `renew` fills the pads.
+ * `sweep`: the rows of a valley or a triangle in lanes, one on top of the other, two at a time where that is possible.
  *
  * @module
  */
-import type { Layout } from "../layout.ts";
 import { reachOf, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
-import { addLaneRow } from "./lane_rows.ts";
-import { laneImages, laneOffset, type Lanes } from "./lanes.ts";
-import { CELL, VECTOR } from "./rows.ts";
+import { canPair } from "./lane_rows.ts";
+import type { Lanes } from "./lanes.ts";
 import { addIndexFunction, whileLeft } from "./vector_writer.ts";
 
-/** What {@linkcode addLaneSweep} adds. */
-export interface LaneExports {
-  /**
-   * Makes `count` rows from number `row` ≥ 1 on: the first has vectors begin ≤ i < end, where those below 0 lie at the
-   * lanes' other end, and every other `move` fewer at each end than the one before.
-   *
-   * @param even byte offset of the lanes of even steps; `odd` of odd ones
-   */
-  sweep(
-    even: number,
-    odd: number,
-    row: number,
-    begin: number,
-    end: number,
-    move: number,
-    count: number,
-  ): void;
-  /** Carries vectors begin ≤ i < end of a plane from the line at `array`, a byte offset, to the lanes at `lanes`. */
-  toLanes(array: number, lanes: number, plane: number, begin: number, end: number): void;
-  /** And back. */
-  fromLanes(array: number, lanes: number, plane: number, begin: number, end: number): void;
-  /** Renews those pads of a plane, lanes at `lanes`, whose sources lie in begin ≤ i < end. */
-  renew(lanes: number, plane: number, begin: number, end: number): void;
-}
+/** Vectors that are worth a pass over two rows; their ends are made beside it. */
+const LEAST_PASS = 8;
 
-/** A line and its lanes. */
-export interface LaneSource {
-  readonly update: Update;
-  readonly layout: Layout;
-  readonly lanes: Lanes;
-  readonly ends: "insulated" | "periodic";
-}
-
-/** Adds the functions. */
-export function addLaneSweep(target: Target, source: LaneSource): void {
-  const { update: { substeps }, lanes } = source;
-  substeps.forEach((substep, index) => addLaneRow(target, { substep, lanes, index }));
-  addRenew(target, source);
-  addSweep(target, source);
-  addTranspose(target, source, "toLanes");
-  addTranspose(target, source, "fromLanes");
-}
-
-function addSweep(target: Target, { update, lanes: { length } }: LaneSource): void {
-  const { module: m, library } = target, { substeps } = update, reach = reachOf(update).z;
-  const constant = (value: number): Node => m.i32.const(value);
-  const call = (name: string, operands: Node[]): Node => m.call(name, operands, library.none);
+/** Adds `sweep`, as `LaneExports` describes it; `lanes0` …, `lanePair` and `renew` are there already. */
+export function addSweep(
+  target: Target,
+  { update, lanes: { length } }: { readonly update: Update; readonly lanes: Lanes },
+): void {
+  const { module: m } = target, { substeps } = update, reach = reachOf(update).z;
+  const { constant, plus, both, call } = shortcuts(target);
   addIndexFunction(target, {
     name: "sweep",
     parameters: ["even", "odd", "row", "begin", "end", "move", "count"],
     write({ even, odd, row, begin, end, move, count }, declare) {
-      const turn = declare("i32");
-      /** The row, from even steps to odd or back. */
-      const make = (index: number, isBack: boolean): Node => {
-        const [current, next] = isBack ? [odd, even] : [even, odd];
-        const piece = (from: Node, to: Node): Node =>
-          call(`lanes${index}`, [current.get(), next.get(), from, to]);
-        const behind = (local: Local): Node => m.i32.add(local.get(), constant(length));
+      const turn = declare("i32"), low = declare("i32"), high = declare("i32");
+      const isAcross = (): Node => m.i32.lt_s(begin.get(), constant(0));
+      const next = (): Node[] => [
+        turn.set(m.i32.rem_u(plus(turn, 1), constant(2 * substeps.length))),
+        begin.set(m.i32.add(begin.get(), move.get())),
+        end.set(m.i32.sub(end.get(), move.get())),
+      ];
+      /** One row from array to array. */
+      const makeRow = (index: number, from: Local, to: Local): Node => {
+        const piece = (first: Node, last: Node): Node =>
+          call(`lanes${index}`, [from.get(), to.get(), first, last]);
+        const touchesEnds = m.i32.or(
+          m.i32.le_s(begin.get(), constant(reach)),
+          m.i32.ge_s(end.get(), constant(length - reach)),
+        );
+        const least = m.select(m.i32.lt_s(end.get(), constant(0)), plus(end, length), constant(length));
         return m.block(null, [
           m.if(
-            m.i32.lt_s(begin.get(), constant(0)),
-            m.block(null, [
-              piece(behind(begin), least(m, behind(end), constant(length))),
-              piece(constant(0), end.get()),
-            ]),
+            isAcross(),
+            m.block(null, [piece(plus(begin, length), least), piece(constant(0), end.get())]),
             piece(begin.get(), end.get()),
           ),
           m.if(
-            m.i32.or(
-              m.i32.le_s(begin.get(), constant(reach)),
-              m.i32.ge_s(end.get(), constant(length - reach)),
-            ),
-            call("renew", [next.get(), constant(substeps[index][0].field), begin.get(), end.get()]),
+            touchesEnds,
+            call("renew", [to.get(), constant(substeps[index][0].field), begin.get(), end.get()]),
           ),
         ]);
       };
-      const turns = Array.from({ length: 2 * substeps.length }, (_, i) => i);
+      /**
+       * Two rows, the second in place of the one they are made from. Of the first are stored what neighbours need, its
+       * outermost 2·reach vectors, and what the ends' images need.
+       */
+      const makePair = (from: Local, to: Local): Node => {
+        const field = constant(substeps[0][0].field), width = 2 * reach;
+        const first = (a: Node, b: Node): Node => call("lanes0", [from.get(), to.get(), a, b]);
+        const second = (a: Node, b: Node): Node => call("lanes0", [to.get(), from.get(), a, b]);
+        const pass = (a: Node, b: Node): Node => call("lanePair", [from.get(), a, b]);
+        const cells = (at: number): Node => constant(at);
+        return m.block(null, [
+          low.set(m.select(isAcross(), plus(begin, length), begin.get())),
+          high.set(end.get()),
+          first(low.get(), plus(low, width)),
+          first(plus(high, -width), high.get()),
+          m.if(
+            isAcross(),
+            m.block(null, [
+              first(cells(length - width), cells(length)),
+              first(cells(0), cells(width)),
+              call("renew", [to.get(), field, cells(-width), cells(width)]),
+              pass(plus(low, reach), cells(length - reach)),
+              pass(cells(reach), plus(high, -reach)),
+            ]),
+            pass(plus(low, reach), plus(high, -reach)),
+          ),
+          // what a valley's second row has beyond the pass; nothing in a triangle
+          second(m.i32.add(low.get(), move.get()), plus(low, reach)),
+          second(plus(high, -reach), m.i32.sub(high.get(), move.get())),
+          m.if(
+            isAcross(),
+            m.block(null, [
+              second(cells(length - reach), cells(length)),
+              second(cells(0), cells(reach)),
+              call("renew", [
+                from.get(),
+                m.copyExpression(field),
+                m.i32.add(begin.get(), move.get()),
+                m.i32.sub(end.get(), move.get()),
+              ]),
+            ]),
+          ),
+          ...next(),
+          count.set(plus(count, -1)),
+        ]);
+      };
+      /** Whether two rows are wide enough, and clear of the lanes' ends or well across them. */
+      const isPair = (): Node => {
+        const margin = 2 * reach + 1, least = LEAST_PASS + 4 * reach;
+        const isWide = both(
+          m.i32.le_s(begin.get(), constant(-least)),
+          m.i32.ge_s(end.get(), constant(least)),
+        );
+        const isInside = both(
+          both(m.i32.ge_s(begin.get(), constant(margin)), m.i32.le_s(end.get(), constant(length - margin))),
+          m.i32.ge_s(m.i32.sub(end.get(), begin.get()), constant(least)),
+        );
+        return both(m.i32.ge_s(count.get(), constant(2)), m.i32.or(isWide, isInside));
+      };
+      const make = (index: number, [from, to]: readonly [Local, Local]): Node =>
+        canPair(update)
+          ? m.if(isPair(), makePair(from, to), makeRow(index, from, to))
+          : makeRow(index, from, to);
+      const turns = substeps.length * 2;
       return [
-        turn.set(m.i32.rem_u(m.i32.sub(row.get(), constant(1)), constant(turns.length))),
+        turn.set(m.i32.rem_u(plus(row, -1), constant(turns))),
         whileLeft(target, { name: "rows", left: count, step: 1 }, [
-          turns.reduceRight(
+          Array.from({ length: turns }, (_, i) => i).reduceRight(
             (otherwise, i) =>
               m.if(
                 m.i32.eq(turn.get(), constant(i)),
-                make(i % substeps.length, i >= substeps.length),
+                make(i % substeps.length, i < substeps.length ? [even, odd] : [odd, even]),
                 otherwise,
               ),
             m.nop(),
           ),
-          turn.set(m.i32.rem_u(m.i32.add(turn.get(), constant(1)), constant(turns.length))),
-          begin.set(m.i32.add(begin.get(), move.get())),
-          end.set(m.i32.sub(end.get(), move.get())),
+          ...next(),
         ]),
       ];
     },
   });
 }
 
-function addRenew(target: Target, { layout, lanes, ends }: LaneSource): void {
-  const { module: m } = target;
-  const images = laneImages(lanes, layout.grid[2], ends);
-  const sources = [...new Set(images.map(({ from: { position } }) => position))].sort((a, b) => a - b);
-  addIndexFunction(target, {
-    name: "renew",
-    parameters: ["lanes", "plane", "begin", "end"],
-    write({ lanes: array, plane, begin, end }, declare) {
-      const start = declare("i32");
-      const isMade = (position: number): Node =>
-        m.i32.and(
-          m.i32.ge_s(m.i32.const(position), begin.get()),
-          m.i32.lt_s(m.i32.const(position), end.get()),
-        );
-      return [
-        start.set(planeStart(m, lanes, { lanes: array, plane })),
-        // only what was made: another worker may be at the others just now
-        ...sources.map((position) =>
-          m.if(
-            m.i32.or(isMade(position), isMade(position - lanes.length)),
-            m.block(
-              null,
-              images.filter(({ from }) => from.position === position).map(({ from, to }) =>
-                m.f32.store(
-                  laneOffset(lanes, to),
-                  CELL,
-                  start.get(),
-                  m.f32.load(laneOffset(lanes, from), CELL, start.get()),
-                )
-              ),
-            ),
-          )
-        ),
-      ];
-    },
-  });
-}
-
-function addTranspose(target: Target, { layout, lanes }: LaneSource, name: "toLanes" | "fromLanes"): void {
-  const { module: m } = target;
-  addIndexFunction(target, {
-    name,
-    parameters: ["array", "lanes", "plane", "begin", "end"],
-    write({ array, lanes: packed, plane, begin, end }, declare) {
-      const left = declare("i32"), line = declare("i32"), vector = declare("i32"), held = declare("v128");
-      const scaled = (bytes: number): Node => m.i32.shl(begin.get(), m.i32.const(Math.log2(bytes)));
-      const linePlane = m.i32.mul(plane.get(), m.i32.const(layout.plane * CELL));
-      const at = laneOffset(lanes, { position: 0, lane: 0 });
-      const lineAt = (start: number): number => (layout.origin + start) * CELL;
-      return [
-        left.set(m.i32.sub(end.get(), begin.get())),
-        line.set(m.i32.add(m.i32.add(array.get(), linePlane), scaled(CELL))),
-        vector.set(m.i32.add(planeStart(m, lanes, { lanes: packed, plane }), scaled(VECTOR))),
-        whileLeft(target, { name: "vectors", left, step: 1 }, [
-          ...(name === "toLanes"
-            ? [
-              ...lanes.starts.map((start, lane) =>
-                held.set(m.v128.load32_lane(lineAt(start), CELL, lane, line.get(), held.get()))
-              ),
-              m.v128.store(at, VECTOR, vector.get(), held.get()),
-            ]
-            : [
-              held.set(m.v128.load(at, VECTOR, vector.get())),
-              ...lanes.starts.map((start, lane) =>
-                m.v128.store32_lane(lineAt(start), CELL, lane, line.get(), held.get())
-              ),
-            ]),
-          line.set(m.i32.add(line.get(), m.i32.const(CELL))),
-          vector.set(m.i32.add(vector.get(), m.i32.const(VECTOR))),
-        ]),
-      ];
-    },
-  });
-}
-
-/** The byte offset at which a plane of lanes begins. */
-function planeStart(
-  m: Target["module"],
-  { plane: bytes }: Lanes,
-  { lanes, plane }: { readonly lanes: Local; readonly plane: Local },
-): Node {
-  return m.i32.add(lanes.get(), m.i32.mul(plane.get(), m.i32.const(bytes)));
-}
-
-/** The smaller of two; each is written twice, so that neither may have effects. */
-function least(m: Target["module"], a: Node, b: Node): Node {
-  return m.select(m.i32.lt_s(a, b), m.copyExpression(a), m.copyExpression(b));
+/** Words for what is written most. */
+function shortcuts({ module: m, library }: Target): {
+  constant(value: number): Node;
+  plus(local: Local, value: number): Node;
+  both(a: Node, b: Node): Node;
+  call(name: string, operands: Node[]): Node;
+} {
+  return {
+    constant: (value) => m.i32.const(value),
+    plus: (local, value) => m.i32.add(local.get(), m.i32.const(value)),
+    both: (a, b) => m.i32.and(a, b),
+    call: (name, operands) => m.call(name, operands, library.none),
+  };
 }

@@ -1,6 +1,6 @@
 /**
  * The CPU's kernels of a line: `row0`, `row1`, … make a piece of a sub-step's row where the points lie, for classic; the
- * swept rule carries them to lanes and back, see `lane_sweep.ts`. Bit for bit both equal the oracle.
+ * swept rule carries them to lanes and back, see `write_lanes.ts`. Bit for bit both equal the oracle.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
-import { addLaneSweep, type LaneExports } from "./lane_sweep.ts";
+import { addLanes, type LaneExports } from "./write_lanes.ts";
 import type { Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
 import { addIndexFunction, VectorWriter, whileLeft } from "./vector_writer.ts";
@@ -81,7 +81,7 @@ export async function writeLine(
     module.setMemory(1, 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     update.substeps.forEach((substep, index) => addRow(target, { layout, substep, index }));
-    if (lanes !== undefined) addLaneSweep(target, { update, layout, lanes, ends });
+    if (lanes !== undefined) addLanes(target, { update, layout, lanes, ends });
     if (!module.validate()) throw new Error("Cannot write the kernel of a line: it is not valid");
     return new Uint8Array(module.emitBinary());
   } finally {

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Layout } from "../../kernels/layout.ts";
-import type { LaneExports } from "../../kernels/wasm/lane_sweep.ts";
+import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
 import type { Lanes } from "../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../kernels/wasm/write_line.ts";
 import { cutLine, partsOf } from "./line_schedule.ts";
