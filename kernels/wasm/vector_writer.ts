@@ -44,11 +44,13 @@ export class VectorWriter {
   readonly #expressions: readonly Expression[];
   readonly #declare: Declare;
   readonly #constants: ReadonlyMap<number, Local>;
+  readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
 
-  /** @param expressions must not read a signal */
-  constructor({ module }: Target, expressions: readonly Expression[], declare: Declare) {
+  /** @param signal holds the update's signal in all lanes; undefined where none is read */
+  constructor({ module }: Target, expressions: readonly Expression[], declare: Declare, signal?: Local) {
     this.#m = module;
+    this.#signal = signal;
     this.#expressions = expressions;
     this.#declare = declare;
     this.#constants = new Map(constantsOf(expressions).map((value) => [value, declare("v128")]));
@@ -69,13 +71,11 @@ export class VectorWriter {
     const algebra: Algebra<() => Node> = {
       tap: (tap) => () => read(tap),
       constant: (value) => () => this.#constants.get(Math.fround(value))!.get(),
-      signal: () => {
-        throw new RangeError("Cannot write an expression as vectors: no signal is known there");
-      },
+      signal: () => () => this.#signal!.get(),
       add: join((left, right) => m.f32x4.add(left, right)),
       subtract: join((left, right) => m.f32x4.sub(left, right)),
       multiply: join((left, right) => m.f32x4.mul(left, right)),
-      atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), m.f32x4.splat(m.f32.const(1)))),
+      atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), this.#constants.get(1)!.get())),
     };
     let used = 0;
     const values = foldShared(this.#expressions, algebra, (value) => {
@@ -88,13 +88,14 @@ export class VectorWriter {
   }
 }
 
-/** The different constants, rounded to f32. */
+/** The different constants, rounded to f32; a comparison takes a 1. */
 function constantsOf(expressions: readonly Expression[]): number[] {
   const found = new Set<number>();
   const visit = (node: Expression): void => {
     if (node.kind === "constant") found.add(Math.fround(node.value));
-    else if (node.kind === "partial") visit(node.of);
-    else if ("left" in node) [node.left, node.right].forEach(visit);
+    if (node.kind === "atLeast") found.add(1);
+    if (node.kind === "partial") visit(node.of);
+    if ("left" in node) [node.left, node.right].forEach(visit);
   };
   expressions.forEach(visit);
   return [...found];

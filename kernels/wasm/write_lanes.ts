@@ -17,7 +17,8 @@ import { addIndexFunction, whileLeft } from "./vector_writer.ts";
 export interface LaneExports {
   /**
    * Makes `count` rows from number `row` ≥ 1 on: the first has vectors begin ≤ i < end, where those below 0 lie at the
-   * lanes' other end, and every other `move` fewer at each end than the one before.
+   * lanes' other end, and every other `move` fewer at each end than the one before. Of rows before the last may be
+   * stored no more than what other parts need.
    *
    * @param even byte offset of the lanes of even steps; `odd` of odd ones
    */

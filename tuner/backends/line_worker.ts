@@ -9,7 +9,7 @@ import type { Layout } from "../../kernels/layout.ts";
 import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
 import type { Lanes } from "../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../kernels/wasm/write_line.ts";
-import { cutLine, partsOf } from "./line_schedule.ts";
+import { cutLine, type NodePart, partsOf } from "./line_schedule.ts";
 
 /** How a line is computed; part of what loads a field. */
 export interface LineLoad {
@@ -63,16 +63,20 @@ function runSwept(
   worker.meet();
   // read from the second phase on
   if (part === 0) exports.renew(even, lastField, 0, length);
+  const sweep = ({ row, begin, end, move, count }: NodePart): void => {
+    for (let done = 0; done < count;) {
+      // the last but one by itself: the first of two rows made in one pass would not be stored
+      const rows = Math.max(1, Math.min(count - done, lastRow - 1 - row - done));
+      exports.sweep(even, odd, row + done, begin + done * move, end - done * move, move, rows);
+      done += rows;
+    }
+  };
   const cut = cutLine(length, { nodes, reach, overlap });
   const first = Math.floor(nodes * part / parts), last = Math.floor(nodes * (part + 1) / parts);
   for (let phase = 0; (phase - 1) * cut.rows < lastRow; phase++) {
     if (phase > 0) worker.meet();
     for (const node of (phase % 2 === 0 ? cut.even : cut.odd).slice(first, last)) {
-      for (
-        const { row, begin, end, move, count } of partsOf(node, { rows: cut.rows, phase, lastRow, reach })
-      ) {
-        exports.sweep(even, odd, row, begin, end, move, count);
-      }
+      for (const part of partsOf(node, { rows: cut.rows, phase, lastRow, reach })) sweep(part);
     }
   }
   worker.meet();
