@@ -10,7 +10,7 @@ import { planesOf, reachOf } from "../../kernels/update.ts";
 import { cutLine, partsOf } from "../../tuner/backends/line_schedule.ts";
 import { initialCells } from "../../tuner/backends/reference.ts";
 import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
-import { bitHeat, bitKs, bitKs3 } from "../kernels/line_stencils.ts";
+import { bitFar, bitHeat, bitKs, bitKs3 } from "../kernels/line_stencils.ts";
 
 const SEED = 7;
 
@@ -66,6 +66,8 @@ const STENCILS: readonly [Stencil, Boundary][] = [
   [bitKs, "periodic"],
   [bitKs3, "periodic"],
   [bitKs3, "insulated"],
+  [bitFar, "periodic"],
+  [bitFar, "insulated"],
   [heat1d(), "insulated"],
   [ks(5), "periodic"],
   [ks(3), "periodic"],

@@ -36,13 +36,14 @@ export function lineLoad(
   const { reach } = lineShape(update);
   const line = {
     reach,
+    pad: reachOf(update).z,
     fields: update.substeps.map(([{ field }]) => field),
     ends: boundary === "insulated" ? "insulated" : "periodic",
   } as const;
   if (nodePoints === 0) return line;
-  const lanes = layLanes(grid[2], { reach: reachOf(update).z, planes: planesOf(update) });
-  const nodes = Math.ceil(Math.max(1, Math.round(grid[2] / nodePoints)) / workers) * workers;
-  const cut = cutLine(lanes.length, { nodes, reach, overlap: lanes.overlap });
-  // a line too short for nodes that have rows is computed like classic
-  return cut.rows < 1 ? line : { ...line, swept: { lanes, nodes } };
+  const lanes = layLanes(grid[2], { reach: line.pad, planes: planesOf(update) });
+  const count = Math.ceil(Math.max(1, Math.round(grid[2] / nodePoints)) / workers) * workers;
+  const nodes = cutLine(lanes.length, { nodes: count, reach, overlap: lanes.overlap });
+  // lanes too short for nodes that have rows, or for what the pads show of them: like classic
+  return nodes.rows < 1 || lanes.length <= line.pad ? line : { ...line, swept: { lanes, nodes } };
 }

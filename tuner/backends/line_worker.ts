@@ -9,17 +9,19 @@ import type { Layout } from "../../kernels/layout.ts";
 import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
 import type { Lanes } from "../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../kernels/wasm/write_line.ts";
-import { cutLine, type NodePart, partsOf } from "./line_schedule.ts";
+import { type LineNodes, type NodePart, partsOf } from "./line_schedule.ts";
 
 /** How a line is computed; part of what loads a field. */
 export interface LineLoad {
   /** r: points that a row loses at each end. */
   readonly reach: number;
+  /** Points beyond the line's ends that taps read: more, where they do so several rows back. */
+  readonly pad: number;
   /** Index of the field that each sub-step makes. */
   readonly fields: readonly number[];
   readonly ends: "insulated" | "periodic";
-  /** The nodes into which the swept rule cuts each lane; undefined: classic. */
-  readonly swept?: { readonly lanes: Lanes; readonly nodes: number };
+  /** The lanes, and the nodes of each; undefined: classic. */
+  readonly swept?: { readonly lanes: Lanes; readonly nodes: LineNodes };
 }
 
 /** A line as a worker sees it. */
@@ -53,7 +55,7 @@ export function runLine(worker: WorkerLine, run: LineRun): void {
 function runSwept(
   worker: Omit<WorkerLine, "exports"> & { readonly exports: LaneExports },
   { steps, arrays }: LineRun,
-  { lanes: { length, overlap }, nodes }: Required<LineLoad>["swept"],
+  { lanes: { length }, nodes: { even: evenNodes, odd: oddNodes, rows } }: Required<LineLoad>["swept"],
 ): void {
   const { line: { reach, fields }, laneArrays, exports, part, parts } = worker;
   const [even, odd] = laneArrays;
@@ -61,22 +63,22 @@ function runSwept(
   const begin = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
   exports.toLanes(arrays[0], even, lastField, begin, end);
   worker.meet();
-  // read from the second phase on
   if (part === 0) exports.renew(even, lastField, 0, length);
+  worker.meet();
   const sweep = ({ row, begin, end, move, count }: NodePart): void => {
     for (let done = 0; done < count;) {
       // the last but one by itself: the first of two rows made in one pass would not be stored
-      const rows = Math.max(1, Math.min(count - done, lastRow - 1 - row - done));
-      exports.sweep(even, odd, row + done, begin + done * move, end - done * move, move, rows);
-      done += rows;
+      const most = Math.max(1, Math.min(count - done, lastRow - 1 - row - done));
+      exports.sweep(even, odd, row + done, begin + done * move, end - done * move, move, most);
+      done += most;
     }
   };
-  const cut = cutLine(length, { nodes, reach, overlap });
-  const first = Math.floor(nodes * part / parts), last = Math.floor(nodes * (part + 1) / parts);
-  for (let phase = 0; (phase - 1) * cut.rows < lastRow; phase++) {
+  const first = Math.floor(evenNodes.length * part / parts),
+    last = Math.floor(evenNodes.length * (part + 1) / parts);
+  for (let phase = 0; (phase - 1) * rows < lastRow; phase++) {
     if (phase > 0) worker.meet();
-    for (const node of (phase % 2 === 0 ? cut.even : cut.odd).slice(first, last)) {
-      for (const part of partsOf(node, { rows: cut.rows, phase, lastRow, reach })) sweep(part);
+    for (const node of (phase % 2 === 0 ? evenNodes : oddNodes).slice(first, last)) {
+      for (const part of partsOf(node, { rows, phase, lastRow, reach })) sweep(part);
     }
   }
   worker.meet();
@@ -89,13 +91,13 @@ function runSwept(
 }
 
 function runClassic(worker: WorkerLine, { steps, arrays }: LineRun): void {
-  const { layout: { grid: [, , points] }, line: { reach, fields }, part, parts } = worker;
+  const { layout: { grid: [, , points] }, line: { pad, fields }, part, parts } = worker;
   const rows = new RowMaker(worker, arrays);
   // whoever wrote into the field need not have known of the pads
   if (part === 0) rows.renewAll();
   worker.meet();
   // a worker whose points are fewer than the pads would need its neighbour's for them
-  const used = Math.max(1, Math.min(parts, Math.floor(points / (reach + 1))));
+  const used = Math.max(1, Math.min(parts, Math.floor(points / (pad + 1))));
   const begin = Math.floor(points * part / used), end = Math.floor(points * (part + 1) / used);
   const lastRow = steps * fields.length;
   for (let row = 1; row <= lastRow; row++) {
@@ -127,11 +129,11 @@ class RowMaker {
 
   /** Makes points of row 1, 2, … */
   make(row: number, made: Range): void {
-    const { layout: { grid: [, , points] }, line: { fields, reach } } = this.#worker;
+    const { layout: { grid: [, , points] }, line: { fields, pad } } = this.#worker;
     const substep = (row - 1) % fields.length, next = Math.floor((row - 1) / fields.length + 1) % 2;
     this.#substeps[substep](this.#arrays[1 - next], this.#arrays[next], made.begin, made.end);
-    // cell `reach` is the furthest in the pads
-    if (made.begin <= reach || made.end >= points - reach) this.#renew(next, fields[substep], made);
+    // cell `pad` is the furthest in the pads
+    if (made.begin <= pad || made.end >= points - pad) this.#renew(next, fields[substep], made);
   }
 
   /** Renews the pads of all fields in both arrays. */
@@ -146,11 +148,11 @@ class RowMaker {
    * Renews the pads from those of their sources that were made: another worker may be at the others just now.
    */
   #renew(array: number, field: number, { begin, end }: Range): void {
-    const { layout: { grid: [, , points], origin, plane }, line: { reach, ends } } = this.#worker;
+    const { layout: { grid: [, , points], origin, plane }, line: { pad, ends } } = this.#worker;
     const cells = this.#cells[array], low = origin + field * plane;
     for (const side of [-1, 1]) {
       const outermost = side < 0 ? 0 : points - 1;
-      for (let k = 1; k <= reach; k++) {
+      for (let k = 1; k <= pad; k++) {
         const to = outermost + side * k;
         const source = ends === "insulated" ? outermost - side * k : to - side * points;
         if (source >= begin && source < end) cells[low + to] = cells[low + source];
