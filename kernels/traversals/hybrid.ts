@@ -9,8 +9,9 @@
 import type { Problem } from "../stencils/stencil.ts";
 import { diamondOnHost } from "./swept_host.ts";
 import { asLine, lineShape, refuseSweep } from "./line.ts";
-import { nodeLayout, swept, sweptShader, sweptThreads } from "./swept.ts";
+import { nodeLayout, swept, sweptThreads } from "./swept.ts";
 import { dispatchPhases, type Nodes, nodesOf, type Phase, phasesOf, SWEPT_STEPS } from "./swept_plan.ts";
+import { sweptShader } from "./swept_shader.ts";
 import type { Dispatch, HostTask, Parameters, Traversal } from "./traversal.ts";
 
 /** Kinds of phases in the order of their shaders. */

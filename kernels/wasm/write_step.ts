@@ -7,11 +7,12 @@
  *
  * @module
  */
-import { type Algebra, type Expression, foldShared, type Offset, type Tap } from "../expression.ts";
+import type { Offset, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, type Substep, tapsOf } from "../update.ts";
 import { addBoxFunction, type BoxScope, type Local, type Node, type Target } from "./box_function.ts";
 import { CELL, rowAddress, VECTOR, wrapRow } from "./rows.ts";
+import { VectorWriter } from "./vector_writer.ts";
 import type { WasmSource } from "./wasm_source.ts";
 
 /** Adds `step{index}(current, next, signal, x0, x1, y0, y1)`. */
@@ -24,14 +25,13 @@ export function addSubstep(target: Target, source: WasmSource, index: number): v
 }
 
 function writeSubstep(
-  { module: m }: Target,
+  target: Target,
   source: WasmSource,
   { substep, parameters: [current, next, signal], x, y, declare, forEachRow }: BoxScope & {
     readonly substep: Substep;
   },
 ): Node[] {
-  const { layout, boundaries } = source;
-  const expressions = expressionsOf(substep);
+  const { module: m } = target, { layout, boundaries } = source;
   const vectorsPerLoop = source.vectorsPerLoop ?? defaultVectors(substep);
   const cells = layout.grid[2];
   const turns = Math.floor(cells / (4 * vectorsPerLoop));
@@ -40,35 +40,13 @@ function writeSubstep(
 
   const row = declare("i32"), write = declare("i32"), end = declare("i32");
   const read = declare("i32"), made = declare("i32");
-  const signals = declare("v128"), one = declare("v128");
-  const constants = new Map(constantsOf(expressions).map((value) => [value, declare("v128")]));
+  const signals = declare("v128");
+  const writer = new VectorWriter(target, expressionsOf(substep), declare, signals);
   const taps = new TapReader(substep, { layout, m, read, made, write, declare });
-  const shared: Local[] = [];
 
   /** The vectors of all assignments, and what must be set before they are read. */
-  const updateVector = (vector: number): { before: Node[]; values: Node[] } => {
-    const before: Node[] = [];
-    const join =
-      (operation: (left: Node, right: Node) => Node) => (left: () => Node, right: () => Node) => () =>
-        operation(left(), right());
-    const algebra: Algebra<() => Node> = {
-      tap: (tap) => () => taps.read(tap, vector),
-      constant: (value) => () => constants.get(Math.fround(value))!.get(),
-      signal: () => () => signals.get(),
-      add: join((left, right) => m.f32x4.add(left, right)),
-      subtract: join((left, right) => m.f32x4.sub(left, right)),
-      multiply: join((left, right) => m.f32x4.mul(left, right)),
-      atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), one.get())),
-    };
-    let used = 0;
-    const values = foldShared(expressions, algebra, (value) => {
-      const local = shared[used] ??= declare("v128");
-      used++;
-      before.push(local.set(value()));
-      return () => local.get();
-    });
-    return { before, values: values.map((value) => value()) };
-  };
+  const updateVector = (vector: number): { before: Node[]; values: Node[] } =>
+    writer.write((tap) => taps.read(tap, vector));
   const offsetOf = (field: number): number => field * layout.plane * CELL;
   const storeVector = (vector: number): Node[] => {
     const { before, values } = updateVector(vector);
@@ -116,9 +94,8 @@ function writeSubstep(
       m.i32.const(taps.lowest | 0),
     );
   return [
-    ...[...constants].map(([value, local]) => local.set(m.f32x4.splat(m.f32.const(value)))),
+    ...writer.setConstants(),
     signals.set(m.f32x4.splat(signal.get())),
-    one.set(m.f32x4.splat(m.f32.const(1))),
     forEachRow([
       row.set(rowAddress(m, layout, { array: next, x: x.get(), y: y.get() })),
       write.set(row.get()),
@@ -243,18 +220,6 @@ function rowName({ offset: [x, y], ago, plane }: Place): string {
 
 function placeName(place: Place): string {
   return `${rowName(place)},${place.offset[2]}`;
-}
-
-/** The different constants, rounded to f32. */
-function constantsOf(expressions: readonly Expression[]): number[] {
-  const found = new Set<number>();
-  const visit = (node: Expression): void => {
-    if (node.kind === "constant") found.add(Math.fround(node.value));
-    else if (node.kind === "partial") visit(node.of);
-    else if ("left" in node) [node.left, node.right].forEach(visit);
-  };
-  expressions.forEach(visit);
-  return [...found];
 }
 
 function range(length: number): number[] {

@@ -10,7 +10,7 @@ import { planesOf, reachOf } from "../../kernels/update.ts";
 import { cutLine, partsOf } from "../../tuner/backends/line_schedule.ts";
 import { initialCells } from "../../tuner/backends/reference.ts";
 import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
-import { bitHeat, bitKs, bitKs3 } from "../kernels/line_stencils.ts";
+import { bitFar, bitHeat, bitKs, bitKs3 } from "../kernels/line_stencils.ts";
 
 const SEED = 7;
 
@@ -27,18 +27,29 @@ async function assertEqualsOracle(
 ): Promise<void> {
   const { update } = stencil, grid = [1, 1, points] as const;
   const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
+  const planeOf = (cells: Float32Array, plane: number): Float32Array => {
+    const row = indexOf(layout, [0, 0, 0], plane);
+    return cells.slice(row, row + points);
+  };
   const kind = stencil.initialField ?? "noise";
   const field = await pool.load({ update, layout, boundary, nodePoints });
   try {
     await field.setInitial(kind, { seed: SEED });
+    const last = update.substeps.at(-1)![0].field;
+    let previous = initialCells({ grid, stencil }, { kind, seed: SEED });
     let current = initialCells({ grid, stencil }, { kind, seed: SEED });
     for (const steps of runs) {
       assert(await field.run({ steps }) > 0);
-      current = runReference({ current, previous: current }, { update, grid, boundary, steps })
-        .current as Float32Array<ArrayBuffer>;
+      const wantedNow = runReference({ current, previous: current }, { update, grid, boundary, steps });
+      if (steps > 0) previous = wantedNow.previous as Float32Array<ArrayBuffer>;
+      current = wantedNow.current as Float32Array<ArrayBuffer>;
+      assertEquals(
+        planeOf(field.previous, last),
+        previous.slice(last * points, (last + 1) * points),
+        `the level before, after ${steps} steps`,
+      );
       for (let plane = 0; plane < planesOf(update); plane++) {
-        const row = indexOf(layout, [0, 0, 0], plane);
-        const found = field.current.slice(row, row + points);
+        const found = planeOf(field.current, plane);
         const wanted = current.subarray(plane * points, (plane + 1) * points);
         const wrong = found.findIndex((value, i) => !Object.is(value, wanted[i]));
         assertEquals(wrong, -1, `field ${update.fields[plane]} after ${steps} steps`);
@@ -55,6 +66,8 @@ const STENCILS: readonly [Stencil, Boundary][] = [
   [bitKs, "periodic"],
   [bitKs3, "periodic"],
   [bitKs3, "insulated"],
+  [bitFar, "periodic"],
+  [bitFar, "insulated"],
   [heat1d(), "insulated"],
   [ks(5), "periodic"],
   [ks(3), "periodic"],

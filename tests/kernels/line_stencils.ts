@@ -80,3 +80,20 @@ export const bitKs3: Stencil = {
   },
   errorGrowth: () => 0,
 };
+
+/** Two sub-steps, of which the second reads two rows back as far as two points. */
+export const bitFar: Stencil = {
+  ...ks(5),
+  title: "bits, a far tap two rows back",
+  boundaries: ["insulated", "periodic"],
+  initialField: "binary",
+  update: {
+    fields: ["u", "p"],
+    materials: [],
+    substeps: [
+      [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
+      [{ field: 0, value: xor(at(-2), or(at(2), at(0, 1, -1)), at(-1, 1, -1), at(1, 1, -1)) }],
+    ],
+  },
+  errorGrowth: () => 0,
+};

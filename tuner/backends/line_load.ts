@@ -6,7 +6,9 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Boundary } from "../../kernels/stencils/stencil.ts";
 import { lineShape, refuseSweep } from "../../kernels/traversals/line.ts";
-import type { Update } from "../../kernels/update.ts";
+import { planesOf, reachOf, type Update } from "../../kernels/update.ts";
+import { layLanes } from "../../kernels/wasm/lanes.ts";
+import { cutLine } from "./line_schedule.ts";
 import type { LineLoad } from "./line_worker.ts";
 
 /**
@@ -32,11 +34,16 @@ export function lineLoad(
     throw new RangeError(`Cannot compute the field as a line: ${reason}`);
   }
   const { reach } = lineShape(update);
-  const wanted = nodePoints === 0 ? 0 : Math.max(1, Math.round(grid[2] / nodePoints));
-  return {
-    nodes: Math.ceil(wanted / workers) * workers,
+  const line = {
     reach,
+    pad: reachOf(update).z,
     fields: update.substeps.map(([{ field }]) => field),
     ends: boundary === "insulated" ? "insulated" : "periodic",
-  };
+  } as const;
+  if (nodePoints === 0) return line;
+  const lanes = layLanes(grid[2], { reach: line.pad, planes: planesOf(update) });
+  const count = Math.ceil(Math.max(1, Math.round(grid[2] / nodePoints)) / workers) * workers;
+  const nodes = cutLine(lanes.length, { nodes: count, reach, overlap: lanes.overlap });
+  // lanes too short for nodes that have rows, or for what the pads show of them: like classic
+  return nodes.rows < 1 || lanes.length <= line.pad ? line : { ...line, swept: { lanes, nodes } };
 }

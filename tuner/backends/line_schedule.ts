@@ -30,7 +30,8 @@ export interface LineNodes {
  * Cuts a line.
  *
  * @param points N
- * @param options the number of nodes, and the points that a row loses at each end
+ * @param options the number of nodes, the points that a row loses at each end, and how many the line's end and its
+ *   beginning may have in common: so much narrower the node across them is to some
  * @returns nodes whose triangles have no rows where the line is too short for so many
  *
  * @example
@@ -46,7 +47,11 @@ export interface LineNodes {
  */
 export function cutLine(
   points: number,
-  { nodes, reach }: { readonly nodes: number; readonly reach: number },
+  { nodes, reach, overlap = 0 }: {
+    readonly nodes: number;
+    readonly reach: number;
+    readonly overlap?: number;
+  },
 ): LineNodes {
   const cuts = Array.from({ length: nodes + 1 }, (_, k) => Math.floor(points * k / nodes));
   const centres = cuts.slice(1).map((cut, k) => Math.floor((cuts[k] + cut) / 2));
@@ -57,9 +62,8 @@ export function cutLine(
     end: centre,
   }));
   const halves = [...even, ...odd].flatMap(({ begin, centre, end }) => [centre - begin, end - centre]);
-  const rows = Math.floor(Math.min(...halves) / reach);
-  // an even number, so that rows can be made in pairs
-  return { even, odd, rows: rows > 1 ? rows - rows % 2 : rows };
+  const across = Math.min(odd[0].centre - odd[0].begin, odd[0].end - odd[0].centre) - overlap;
+  return { even, odd, rows: Math.floor(Math.min(across, ...halves) / reach) };
 }
 
 /** A valley, whose rows grow, or a triangle, whose rows shrink. */

@@ -11,7 +11,6 @@ import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../kernels/wasm/write_line.ts";
 import { Barrier } from "./barrier.ts";
 import { type Box, padRows, type PadSource, shareRows, stripsOf } from "./boxes.ts";
-
 import { type LineLoad, runLine } from "./line_worker.ts";
 
 /** Byte offsets of the arrays that hold F at even and at odd steps after the load. */
@@ -37,6 +36,8 @@ export interface LoadCommand extends PadSource {
   readonly substepReach: readonly number[];
   /** Of a line; undefined for any other grid. */
   readonly line?: LineLoad;
+  /** Byte offsets of the line's lanes at even and at odd steps of a run, where it is swept. */
+  readonly laneArrays: ArrayPair;
 }
 
 /** Sets both time levels to initial values. */
@@ -149,12 +150,15 @@ class CpuWorker {
   }
 
   #run({ load, exports }: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
-    const { layout, line } = load;
+    const { layout, line, laneArrays } = load;
     if (line !== undefined) {
       const { memory, part, parts } = this.#start;
       const meet = (): void => this.#barrier.wait();
       const rows = exports as unknown as LineExports;
-      return runLine({ layout, line, exports: rows, memory, part, parts, meet }, { steps, arrays });
+      return runLine({ layout, line, laneArrays, exports: rows, memory, part, parts, meet }, {
+        steps,
+        arrays,
+      });
     }
     const [nx, ny] = load.layout.grid;
     let [current, next] = arrays;

@@ -201,11 +201,12 @@ export class CpuPool {
     const boundaries: AxisBoundaries = typeof boundary === "string"
       ? [boundary, boundary, boundary]
       : boundary;
-    const { region, arrays } = this.#allocate(layout);
     const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, this.workers);
+    const lanes = line?.swept?.lanes;
+    const { region, arrays, laneArrays } = this.#allocate(layout, lanes?.bytes ?? 0);
     const bytes = line === undefined
       ? writeWasm({ update, layout, boundaries })
-      : writeLine({ update, layout, ends: line.ends });
+      : writeLine({ update, layout, ends: line.ends, lanes });
     const module = await bytes.then(WebAssembly.compile).catch(
       (error) => {
         this.#regions.delete(region);
@@ -226,6 +227,7 @@ export class CpuPool {
       planes: { fields, materials },
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
       line,
+      laneArrays,
     } as const;
     await this.#enqueue(() => load);
     return this.#fieldOf(load, region, update);
@@ -292,11 +294,16 @@ export class CpuPool {
     };
   }
 
-  /** Finds the lowest gap that holds both levels; the memory grows only when there is none. */
-  #allocate({ length }: Layout): { region: Region; arrays: ArrayPair } {
+  /** Finds the lowest gap that holds both levels, and those in lanes; the memory grows only when there is none. */
+  #allocate(
+    { length }: Layout,
+    laneBytes: number,
+  ): { region: Region; arrays: ArrayPair; laneArrays: ArrayPair } {
     const bytes = 4 * length;
-    const second = Math.ceil((bytes + GUARD_BYTES) / 4096) * 4096 + STAGGER;
-    const size = second + bytes + GUARD_BYTES;
+    const pages = (size: number): number => Math.ceil((size + GUARD_BYTES) / 4096) * 4096;
+    const second = pages(bytes) + STAGGER, firstLanes = second + pages(bytes);
+    const secondLanes = firstLanes + pages(laneBytes) + STAGGER;
+    const size = laneBytes === 0 ? second + bytes + GUARD_BYTES : secondLanes + laneBytes;
     let start = 4096;
     for (const region of [...this.#regions].sort((a, b) => a.start - b.start)) {
       if (start + size <= region.start) break;
@@ -314,7 +321,11 @@ export class CpuPool {
     }
     const region = { start, end };
     this.#regions.add(region);
-    return { region, arrays: [start, start + second] };
+    return {
+      region,
+      arrays: [start, start + second],
+      laneArrays: [start + firstLanes, start + secondLanes],
+    };
   }
 
   /** Posts a command to every worker once those before it are done. */

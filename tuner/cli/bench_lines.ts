@@ -8,13 +8,9 @@ import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import { CpuPool } from "../backends/wasm_workers.ts";
 import { detectDevice, type DeviceDescription } from "../device.ts";
-import {
-  compareSwept,
-  compareSweptOnCpu,
-  type CpuSweptComparison,
-  type LineRate,
-  type SweptComparison,
-} from "../measure/compare_swept.ts";
+import { compareSwept, type SweptComparison } from "../measure/compare_swept.ts";
+import { compareSweptOnCpu, type CpuSweptComparison } from "../measure/compare_swept_cpu.ts";
+import type { LineRate } from "../measure/line_rate.ts";
 import { formatCount, formatDuration, formatFactor, formatTable } from "./format.ts";
 import { VERSION } from "../version.ts";
 

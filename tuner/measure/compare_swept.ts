@@ -10,32 +10,15 @@ import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { classic } from "../../kernels/traversals/classic.ts";
 import { swept } from "../../kernels/traversals/swept.ts";
 import { sweptRegister } from "../../kernels/traversals/swept_register.ts";
-import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../backends/gpu_device.ts";
-import { GpuField } from "../backends/gpu_field.ts";
 import { makeReference, verificationOf } from "../backends/reference.ts";
-import { hashBits } from "../../kernels/c/write_c.ts";
-import { layOut } from "../../kernels/layout.ts";
-import { planesOf, reachOf } from "../../kernels/update.ts";
-import type { CpuField, CpuPool } from "../backends/wasm_workers.ts";
 import type { Verification } from "../configuration.ts";
-import { cpuConfigurations } from "../cpu_configurations.ts";
 import { isFailure, refute } from "../evaluate.ts";
 import { combine } from "../search/space.ts";
-import { DEVICE_BATCH_NS, repetitionsFor } from "./sampling.ts";
-import { median, summarize } from "./statistics.ts";
-
-/** How fast one configuration is. */
-export interface LineRate {
-  readonly traversal: string;
-  readonly parameters: Parameters;
-  /** Nanoseconds a time step: the median of the samples, and its 95% interval. */
-  readonly stepNs: number;
-  readonly confidence95: readonly [low: number, high: number];
-  readonly samples: number;
-  /** Median over the turns of classic's time by this one's. */
-  readonly overClassic: number;
-}
+import { Contender, EmptyDispatches } from "./line_contender.ts";
+import type { LineRate } from "./line_rate.ts";
+import { median } from "./statistics.ts";
 
 /** What was found for one length on the GPU. */
 export interface SweptComparison {
@@ -71,11 +54,8 @@ const VERIFIED_ROWS = 4600;
 /** Parts of the time for the search, the rest is for the turns. */
 const SEARCH_PART = 0.6;
 
-/** Steps of classic in the search. */
-const PROBED_STEPS = 2048;
-
 /** Turns at least: order statistics give an interval from six samples on. */
-const MIN_TURNS = 7, MAX_TURNS = 25;
+export const MIN_TURNS = 7, MAX_TURNS = 25;
 
 /** Configurations of the best traversal that meet again in the turns. */
 const FINALISTS = 3;
@@ -187,192 +167,4 @@ function finalistsOf(found: readonly Contender[]): Contender[] {
   ).filter((one) => one !== undefined);
   const others = ordered.filter((one) => !best.includes(one) && one.traversal !== classic);
   return [...best, ...others.slice(0, FINALISTS - 1)];
-}
-
-/** One configuration that is measured. */
-class Contender {
-  readonly traversal: Traversal;
-  readonly label: string;
-  /** Nanoseconds a step in the search. */
-  probedNs = Infinity;
-  readonly #gpu: GpuDevice;
-  readonly #problem: Problem;
-  readonly #parameters: Parameters;
-  readonly #samples: number[] = [];
-  #field: GpuField | undefined;
-
-  constructor(
-    gpu: GpuDevice,
-    problem: Problem,
-    { traversal, parameters }: { traversal: Traversal; parameters: Parameters },
-  ) {
-    this.traversal = traversal;
-    this.label = `${traversal.name} ${JSON.stringify(parameters)}`;
-    this.#gpu = gpu;
-    this.#problem = problem;
-    this.#parameters = parameters;
-  }
-
-  /** Compiles, warms up and times one batch. */
-  async probe(): Promise<void> {
-    const field = await this.#open();
-    await field.initialise({ kind: "noise", seed: 1 });
-    // classic takes a dispatch a sub-step: fewer tell as much, and cost the host less
-    const steps = this.traversal === classic
-      ? Math.min(PROBED_STEPS, this.#problem.steps)
-      : this.#problem.steps;
-    await field.run(1); // tells how long a dispatch takes: what follows is one submission each
-    this.probedNs = Math.min(await field.run(steps), await field.run(steps)) / steps;
-  }
-
-  /** The difference to the reference after its steps. */
-  async result(steps: number, reference: Awaited<ReturnType<typeof makeReference>>) {
-    const field = await this.#open();
-    await field.initialise(reference.start);
-    await field.run(steps);
-    return await reference.compareGpu(field, { slice: 0, slices: 1, referenceSlice: 0 });
-  }
-
-  /** Times one batch of at least {@linkcode DEVICE_BATCH_NS}. */
-  async sample(): Promise<void> {
-    const { steps } = this.#problem;
-    const repetitions = repetitionsFor(this.probedNs * steps, { minBatchNs: DEVICE_BATCH_NS });
-    const field = await this.#open();
-    this.#samples.push(await field.run(steps, repetitions) / (steps * repetitions));
-  }
-
-  rate(base: Contender): LineRate {
-    const { median: stepNs, interval95 } = summarize(this.#samples);
-    return {
-      traversal: this.traversal.name,
-      parameters: this.#parameters,
-      stepNs,
-      confidence95: interval95,
-      samples: this.#samples.length,
-      overClassic: median(this.#samples.map((sample, i) => base.#samples[i] / sample)),
-    };
-  }
-
-  dispose(): void {
-    this.#field?.[Symbol.dispose]();
-    this.#field = undefined;
-  }
-
-  async #open(): Promise<GpuField> {
-    const plan = this.traversal.plan(this.#problem, this.#parameters);
-    return this.#field ??= await GpuField.create(this.#gpu, this.#problem, plan);
-  }
-}
-
-/** Dispatches that do nothing, on the arrays of a field, so that the same fences lie between them. */
-class EmptyDispatches {
-  readonly #field: GpuField;
-  /** Dispatches of a batch. */
-  static readonly #COUNT = 2000;
-
-  private constructor(field: GpuField) {
-    this.#field = field;
-  }
-
-  static async create(gpu: GpuDevice, problem: Problem): Promise<EmptyDispatches> {
-    const plan: GpuPlan = {
-      label: "empty",
-      layout: classic.plan(problem, { threads: 64, points: 1 }).layout,
-      shaders: [{ label: "empty", code: "@compute @workgroup_size(32) fn main() {}" }],
-      dispatches: (steps) =>
-        Array.from({ length: steps }, (_, step) => ({
-          shader: 0,
-          workgroups: [1, 1, 1] as const,
-          flipped: step % 2 === 1,
-          uniforms: [],
-        })),
-    };
-    return new EmptyDispatches(await GpuField.create(gpu, problem, plan));
-  }
-
-  /** Nanoseconds a dispatch. */
-  async sample(): Promise<number> {
-    return await this.#field.run(EmptyDispatches.#COUNT) / EmptyDispatches.#COUNT;
-  }
-
-  dispose(): void {
-    this.#field[Symbol.dispose]();
-  }
-}
-
-/** What was found for one length on the CPU's workers. */
-export interface CpuSweptComparison {
-  readonly stencil: string;
-  readonly variant: Readonly<Record<string, number | string>>;
-  readonly points: number;
-  readonly workers: number;
-  /** Classic first. */
-  readonly rates: readonly LineRate[];
-  /** Whether all gave the same bits. */
-  readonly sameBits: boolean;
-}
-
-/** Turns before the first sample that counts: V8 replaces its first code within them. */
-const WARM_UP_TURNS = 3;
-
-/** Cell updates of one sample. */
-const SAMPLE_UPDATES = 6e7;
-
-/**
- * Compares on the CPU's workers.
- *
- * @throws {CpuFailure} if a worker fails, or a line does not fit the memory
- */
-export async function compareSweptOnCpu(
-  pool: CpuPool,
-  { stencil, points, timeNs, now }: Omit<SweptComparisonOptions, "steps">,
-): Promise<CpuSweptComparison> {
-  const { update } = stencil;
-  const [boundary] = stencil.boundaries ?? ["zero"];
-  const grid = [1, 1, points] as const;
-  const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
-  const steps = Math.ceil(SAMPLE_UPDATES / points);
-  const contenders: {
-    configuration: { traversal: string; parameters: Parameters };
-    field: CpuField;
-    samples: number[];
-  }[] = [];
-  try {
-    for (const configuration of cpuConfigurations({ stencil, grid, boundary, steps }, pool.workers)) {
-      const nodePoints = configuration.traversal === "swept" ? configuration.parameters.points : 0;
-      const field = await pool.load({ update, layout, boundary, nodePoints });
-      await field.setInitial("noise", { seed: 1 });
-      contenders.push({ configuration, field, samples: [] });
-    }
-    const begun = now();
-    for (let turn = 0; turn < WARM_UP_TURNS + MAX_TURNS; turn++) {
-      if (turn >= WARM_UP_TURNS + MIN_TURNS && now() - begun > timeNs) break;
-      for (const { field, samples } of contenders) {
-        const timeNs = await field.run({ steps });
-        if (turn >= WARM_UP_TURNS) samples.push(timeNs / steps);
-      }
-    }
-    const hashes = contenders.map(({ field }) => hashBits(field.current, layout));
-    const [{ samples: base }] = contenders;
-    return {
-      stencil: stencil.name,
-      variant: stencil.variant,
-      points,
-      workers: pool.workers,
-      rates: contenders.map(({ configuration: { traversal, parameters }, samples }): LineRate => {
-        const { median: stepNs, interval95 } = summarize(samples);
-        return {
-          traversal,
-          parameters,
-          stepNs,
-          confidence95: interval95,
-          samples: samples.length,
-          overClassic: median(samples.map((sample, i) => base[i] / sample)),
-        };
-      }),
-      sameBits: hashes.every((hash) => hash === hashes[0]),
-    };
-  } finally {
-    for (const { field } of contenders) await field.dispose().catch(() => {});
-  }
 }

@@ -1,0 +1,100 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { indexOf, layOut } from "../../kernels/layout.ts";
+import { mirrored } from "../../kernels/stencils/stencil.ts";
+import { laneImages, laneOffset, LANES, layLanes } from "../../kernels/wasm/lanes.ts";
+import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
+import { writeLine } from "../../kernels/wasm/write_line.ts";
+import { reachOf } from "../../kernels/update.ts";
+import { bitKs } from "./line_stencils.ts";
+
+const LINE = {
+  points: fc.integer({ min: 24, max: 90 }),
+  reach: fc.integer({ min: 1, max: 4 }),
+  ends: fc.constantFrom("insulated" as const, "periodic" as const),
+};
+
+/** The point that a place beyond a line's ends is the image of. */
+function imageOf(point: number, points: number, ends: "insulated" | "periodic"): number {
+  return ends === "periodic" ? (point + points) % points : mirrored(point, points);
+}
+
+Deno.test("lanes hold every point, and their pads its neighbours or the images of the line's ends", () => {
+  fc.assert(fc.property(LINE.points, LINE.reach, LINE.ends, (points, reach, ends) => {
+    const lanes = layLanes(points, { reach, planes: 1 });
+    const { length, starts, overlap } = lanes;
+    const held = new Set(starts.flatMap((start) => Array.from({ length }, (_, i) => start + i)));
+    assertEquals([...held].sort((a, b) => a - b), Array.from({ length: points }, (_, i) => i));
+    assert(starts.every((start, lane) => lane === 0 || starts[lane - 1] + length - start <= overlap));
+    const images = laneImages(lanes, points, ends);
+    assertEquals(new Set(images.map(({ to }) => laneOffset(lanes, to))).size, 2 * reach * LANES);
+    for (const { to, from } of images) {
+      assertEquals(
+        starts[from.lane] + from.position,
+        imageOf(starts[to.lane] + to.position, points, ends),
+      );
+      // what a triangle at the lane's end makes first
+      assert(from.position >= 0 && from.position < length);
+      assert(from.position <= reach || from.position >= length - 1 - reach);
+    }
+  }));
+});
+
+/** The module's functions on a line of `bitKs`, its field u at `ARRAY`, its lanes at `LANE_ARRAY`. */
+async function loadLanes(points: number, ends: "insulated" | "periodic") {
+  const { update } = bitKs, reach = reachOf(update).z;
+  const layout = layOut([1, 1, points], { pad: [0, 0, reach], planes: 2 });
+  const lanes = layLanes(points, { reach, planes: 2 });
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+  const module = await WebAssembly.compile(await writeLine({ update, layout, ends, lanes }));
+  const exports = new WebAssembly.Instance(module, { facet: { memory } })
+    .exports as unknown as LaneExports;
+  const line = new Float32Array(memory.buffer, ARRAY, layout.length);
+  const packed = new Float32Array(memory.buffer, LANE_ARRAY, lanes.bytes / 4);
+  return { layout, lanes, exports, line, packed };
+}
+
+const ARRAY = 4096, LANE_ARRAY = 16384;
+
+Deno.test("points come to lanes and back, and nothing else changes", async () => {
+  for (const points of [24, 37, 42, 51]) {
+    const { layout, lanes, exports, line, packed } = await loadLanes(points, "periodic");
+    const first = indexOf(layout, [0, 0, 0], 1);
+    for (let z = 0; z < points; z++) line[first + z] = z + 1;
+    const before = line.slice();
+    exports.toLanes(ARRAY, LANE_ARRAY, 1, 0, lanes.length);
+    lanes.starts.forEach((start, lane) => {
+      for (let position = 0; position < lanes.length; position++) {
+        const place = (lanes.plane + laneOffset(lanes, { position, lane })) / 4;
+        assertEquals(packed[place], start + position + 1);
+      }
+    });
+    assertEquals(packed.reduce((count, value) => count + Number(value !== 0), 0), LANES * lanes.length);
+    line.fill(0, first, first + points);
+    exports.fromLanes(ARRAY, LANE_ARRAY, 1, 0, 5);
+    exports.fromLanes(ARRAY, LANE_ARRAY, 1, 5, lanes.length);
+    assertEquals(line, before);
+  }
+});
+
+Deno.test("only those pads are renewed whose sources were made", async () => {
+  const points = 42;
+  for (const ends of ["insulated", "periodic"] as const) {
+    const { lanes, exports, packed } = await loadLanes(points, ends);
+    const images = laneImages(lanes, points, ends);
+    const at = (point: { position: number; lane: number }): number => laneOffset(lanes, point) / 4;
+    for (
+      const [begin, end] of [[0, lanes.length], [-3, 2], [2, 5], [3, 7], [lanes.length - 1, lanes.length]]
+    ) {
+      packed.fill(0);
+      for (let position = 0; position < lanes.length; position++) {
+        lanes.starts.forEach((start, lane) => packed[at({ position, lane })] = start + position + 1);
+      }
+      exports.renew(LANE_ARRAY, 0, begin, end);
+      for (const { to, from } of images) {
+        const isMade = [from.position, from.position - lanes.length].some((z) => z >= begin && z < end);
+        assertEquals(packed[at(to)], isMade ? packed[at(from)] : 0);
+      }
+    }
+  }
+});
