@@ -19,7 +19,7 @@ import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { keyOf, type RecordedConfiguration } from "../replay/replay_space.ts";
 import { recordConfigurations } from "../replay/recorder.ts";
 import { packSpace, readSpaceFile, type SpaceHeader } from "../replay/space_file.ts";
-import { hashKernels } from "../kernel_source.ts";
+import { hashKernels, hasSameKernels } from "../kernel_source.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
@@ -55,7 +55,7 @@ async function record(options: RecordOptions): Promise<number> {
   await checkFileWritable(out);
   await Deno.mkdir(dirname(out), { recursive: true });
   const { header, configurations, request } = await plan(options, earlier?.header);
-  if (earlier !== undefined) refuseOther(out, earlier.header, header);
+  if (earlier !== undefined) refuseOther(out, earlier.header, { header, configurations });
   const recorded: RecordedConfiguration[] = [...earlier?.configurations ?? []];
   const known = new Set(recorded.map(keyOf));
   const left = configurations.filter((configuration) => !known.has(keyOf(configuration)));
@@ -170,12 +170,19 @@ async function earlierRecording(out: string, resume: boolean) {
 }
 
 /** Refuses to go on with what was recorded under anything else. */
-function refuseOther(out: string, earlier: SpaceHeader, header: SpaceHeader): void {
+function refuseOther(
+  out: string,
+  earlier: SpaceHeader,
+  { header, configurations }: { header: SpaceHeader; configurations: readonly Configuration[] },
+): void {
+  const hasOtherKernels = configurations.some((configuration) =>
+    !hasSameKernels(configuration, earlier.kernelSource, header.kernelSource)
+  );
   const other = !isSameDevice(earlier.device, header.device)
     ? "on another device"
     : !isSameProblem(earlier.problem, header.problem)
     ? `for another problem, ${JSON.stringify(earlier.problem)}`
-    : earlier.kernelSource !== header.kernelSource
+    : hasOtherKernels
     ? "with other kernels"
     : undefined;
   if (other !== undefined) {
