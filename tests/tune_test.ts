@@ -256,7 +256,7 @@ function fakeEvaluators(time: { nowNs: number }, isSlow: (call: number) => boole
     return Promise.resolve({ evaluation: { configuration, measurement }, evaluationNs: 1e6 });
   };
   const start = () => Promise.resolve({ alive: true, evaluate, close: () => {} });
-  return { asked, evaluators: { workers: 1, start } };
+  return { asked, evaluators: { workersFor: () => 1, start } };
 }
 
 testOnGpu(
@@ -288,7 +288,7 @@ testOnGpu("evaluators that cannot start end the search, and the run goes on with
     starts++;
     return Promise.reject(new RunFailure("compile", "no program"));
   };
-  const { outcome } = await record({ cpuWorkers: 1 }, { evaluators: { workers: 2, start } });
+  const { outcome } = await record({ cpuWorkers: 1 }, { evaluators: { workersFor: () => 2, start } });
   assertEquals([outcome.gpuAlone, starts], [undefined, 2]);
   assertEquals(outcome.searchVerdict, "the process that measures cannot start: compile: no program");
   assert(outcome.entry !== undefined && outcome.cpuAlone !== undefined);

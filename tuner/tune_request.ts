@@ -79,8 +79,8 @@ export interface TuneEnvironment {
 
 /** Evaluators outside of this process. */
 export interface Evaluators {
-  /** How many, at least 1: while one measures, others compile. */
-  readonly workers: number;
+  /** How many for a problem, at least 1: while one measures, others compile. */
+  workersFor(problem: Problem): number;
   /**
    * Starts one.
    * @throws {RunFailure} if it cannot

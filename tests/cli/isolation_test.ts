@@ -67,7 +67,7 @@ testOnGpu(
       onStart: () => {},
       onEvaluation: (evaluation) => void evaluations.push(evaluation),
       evaluators: {
-        workers: 1,
+        workersFor: () => 1,
         start(_, turn) {
           starts++;
           return ProcessEvaluator.start({

@@ -70,7 +70,7 @@ await tune({
     await keeper!.record(evaluation);
   },
   evaluators: {
-    workers: 1,
+    workersFor: () => 1,
     start: ({ grid, boundary, steps }, turn) =>
       ProcessEvaluator.start({
         problem: { equation: "wave", variant: 2, grid, boundary, steps },

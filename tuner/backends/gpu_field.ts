@@ -131,6 +131,25 @@ async function compileAnew(
   });
 }
 
+function compileFill(
+  gpu: GpuDevice,
+  problem: Problem,
+  layout: Layout,
+  kind: InitialField,
+): Promise<Pipeline> {
+  return compile(gpu, fillShader(layout, problem.stencil.update, kind), "fill", [0]);
+}
+
+/** What fills the pads from the grid's own cells; undefined where they hold zeros. */
+async function compileWrap(gpu: GpuDevice, problem: Problem, layout: Layout): Promise<Pipeline | undefined> {
+  if (problem.boundary === "zero") return undefined;
+  return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
+}
+
+function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
+  return compile(gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
+}
+
 /** Takes the memory of both levels. */
 async function makeArrays(gpu: GpuDevice, { label, layout }: GpuPlan): Promise<[GPUBuffer, GPUBuffer]> {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
@@ -141,6 +160,17 @@ async function makeArrays(gpu: GpuDevice, { label, layout }: GpuPlan): Promise<[
     throw error;
   });
   return [even, odd];
+}
+
+/** How a {@linkcode GpuField} is made. */
+export interface GpuFieldOptions {
+  /**
+   * Someone else's arrays of even and odd levels, to be used instead of own ones; they are not destroyed.
+   * @default {undefined} own ones
+   */
+  readonly arrays?: readonly [even: GPUBuffer, odd: GPUBuffer];
+  /** Called when the plan is compiled, before memory is taken. */
+  readonly onCompiled?: () => Promise<void>;
 }
 
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
@@ -183,20 +213,20 @@ export class GpuField implements Disposable {
   /**
    * Compiles the plan and takes the memory.
    *
-   * @param given someone else's arrays of even and odd levels, to be used instead of own ones; they are not destroyed
-   * @throws {RunFailure} "compile", "out-of-memory" or "device-lost"
+   * @throws {RunFailure} "compile", "out-of-memory" or "device-lost"; what `onCompiled` throws
    */
   static async create(
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    given?: readonly [even: GPUBuffer, odd: GPUBuffer],
+    { arrays: given, onCompiled }: GpuFieldOptions = {},
   ): Promise<GpuField> {
     const started = performance.now();
     const pipelines = await Promise.all(
       plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
     );
     const compileNs = (performance.now() - started) * 1e6;
+    await onCompiled?.();
     const arrays = given ?? await makeArrays(gpu, plan);
     const uniforms = await gpu.buffer(
       UNIFORM_STRIDE,
@@ -221,21 +251,22 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Compiles what fills this field and compares it with another one, so that neither takes time when its turn comes.
+   * Compiles what will fill a field and compare it with this one, so that neither takes time when it is measured.
    *
-   * @param kind what it will start from
-   * @param reference what it will be compared with
+   * @param kind what the field starts from
+   * @param problem the field's own
+   * @param layout the field's
    */
-  async compileForVerification(kind: InitialField, reference: GpuField): Promise<void> {
-    await this.#compileFill(kind);
-    await this.#wrapPads();
-    await this.#compileCompare(this.plan.layout, reference.plan.layout);
+  async compileComparison(kind: InitialField, problem: Problem, layout: Layout): Promise<void> {
+    await compileFill(this.#gpu, problem, layout, kind);
+    await compileWrap(this.#gpu, problem, layout);
+    await compileCompare(this.#gpu, layout, this.plan.layout);
   }
 
   /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
   async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
     const { layout } = this.plan;
-    const fill = await this.#compileFill(kind);
+    const fill = await compileFill(this.#gpu, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
     this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
@@ -530,9 +561,9 @@ export class GpuField implements Disposable {
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
   async #wrapPads(): Promise<(pass: GPUComputePassEncoder) => void> {
-    if (this.problem.boundary === "zero") return () => {};
-    const code = declareWrap(this.problem, this.plan.layout).code;
-    const { pipeline, bindings } = await compile(this.#gpu, code, "wrap pads", [0, 1]);
+    const wrap = await compileWrap(this.#gpu, this.problem, this.plan.layout);
+    if (wrap === undefined) return () => {};
+    const { pipeline, bindings } = wrap;
     const [even, odd] = this.#arrays;
     return (pass) => {
       pass.setPipeline(pipeline);
@@ -568,20 +599,12 @@ export class GpuField implements Disposable {
     return { passes, record };
   }
 
-  #compileFill(kind: InitialField): Promise<Pipeline> {
-    return compile(this.#gpu, fillShader(this.plan.layout, this.problem.stencil.update, kind), "fill", [0]);
-  }
-
-  #compileCompare(mine: Layout, reference: Layout): Promise<Pipeline> {
-    return compile(this.#gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
-  }
-
   /** Compares each array of a slab with the other slab's, all in one submission. */
   async #compareSlabs(result: Slab, reference: Slab, slices: number): Promise<Comparison> {
     const gpu = this.#gpu;
     const [, ny, nz] = result.layout.grid;
     const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
-    const { pipeline, bindings } = await this.#compileCompare(mine, reference.layout);
+    const { pipeline, bindings } = await compileCompare(gpu, mine, reference.layout);
     const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
     const comparison = await gpu.buffer(COMPARISON_BYTES, usage, "comparison");
     const readable = await gpu.buffer(

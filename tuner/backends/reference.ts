@@ -44,8 +44,8 @@ export interface Reference {
   readonly start: Start;
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
-  /** Compiles what {@linkcode compareGpu} and the field's start will run. */
-  prepareGpu(field: GpuField): Promise<void>;
+  /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
+  prepareGpu(problem: Problem, layout: Layout): Promise<void>;
   /** Compares every level of the state. */
   compareGpu(field: GpuField, slices: ComparedSlices): Promise<Comparison>;
   /** Compares one level. */
@@ -126,7 +126,7 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     problem,
     start,
     against: `gpu ${field.plan.label}`,
-    prepareGpu: (result) => result.compileForVerification(start.kind, field),
+    prepareGpu: (part, layout) => field.compileComparison(start.kind, part, layout),
     compareGpu: (result, slices) => result.compare(field, { levels: stateLevels(problem), ...slices }),
     compareCpu(result, slices) {
       const { cells, layout } = levelOf(result, slices.ago);

@@ -25,6 +25,7 @@ export interface Devices {
  * @param devices what there is to run on, and the reference of this problem
  * @param problem what is computed
  * @param configuration how, and on which of the devices
+ * @param options.onCompiled called when the GPU's code is compiled, before its memory is taken
  * @throws {RunFailure | CpuFailure} if it cannot run; both have a `reason` for the record
  *
  * @example
@@ -52,14 +53,17 @@ export async function prepare(
   { gpu, cpuPool, reference }: Devices,
   problem: Problem,
   configuration: Configuration,
+  { onCompiled }: { readonly onCompiled?: () => Promise<void> } = {},
 ): Promise<Runner> {
-  const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
-  try {
-    await field.prepareToCompare(reference);
-  } catch (error) {
-    field[Symbol.dispose]();
-    throw error;
-  }
+  const field = await SharedField.create(problem, {
+    gpu,
+    cpuPool,
+    configuration,
+    async onCompiled(part, layout) {
+      await reference.prepareGpu(part, layout);
+      await onCompiled?.();
+    },
+  });
   return new FieldRunner(field, { configuration, reference, hasGpuClock: gpu?.hasTimestamps ?? false });
 }
 

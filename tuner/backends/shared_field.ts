@@ -86,13 +86,10 @@ export class SharedField implements Disposable {
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
     const { exchangeEvery } = options.configuration.share;
-    const started = performance.now();
     const shares = await makeShares(problem, options);
-    return new SharedField(problem, {
-      exchangeEvery,
-      shares,
-      compileNs: (performance.now() - started) * 1e6,
-    });
+    const { cpu, gpu } = shares;
+    const compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
+    return new SharedField(problem, { exchangeEvery, shares, compileNs });
   }
 
   /** Time steps since the initial state. */
@@ -131,11 +128,6 @@ export class SharedField implements Disposable {
       };
     this.#step += steps * repetitions;
     return { wallNs: (performance.now() - started) * 1e6, ...rounds };
-  }
-
-  /** Compiles what starting from a reference's initial state and comparing with it will run. */
-  async prepareToCompare(reference: Reference): Promise<void> {
-    if (this.#shares.gpu !== undefined) await reference.prepareGpu(this.#shares.gpu.field);
   }
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */

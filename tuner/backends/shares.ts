@@ -27,11 +27,20 @@ export interface ShareOptions {
   readonly ghost?: number;
   /** The GPU's arrays of even and odd levels, where they are someone else's. @default {undefined} own ones */
   readonly gpuArrays?: readonly [even: GPUBuffer, odd: GPUBuffer];
+  /**
+   * Called when the GPU's share is compiled, before its memory is taken.
+   *
+   * @param problem the share's own
+   * @param layout where its cells will lie
+   */
+  readonly onCompiled?: (problem: Problem, layout: Layout) => Promise<void>;
 }
 
 /** The CPU's share. */
 export interface CpuPart extends OwnSlices {
   readonly field: CpuField;
+  /** Host time to write and compile its code. */
+  readonly compileNs: number;
 }
 
 /** The GPU's share. */
@@ -175,21 +184,27 @@ async function makeCpuPart(
   // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
   const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points : 0;
   const source = { update, layout, boundary: boundaries, nodePoints };
+  const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof CpuFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });
-  return { field, first: before, slices: share.cpuSlices };
+  const compileNs = (performance.now() - started) * 1e6;
+  return { field, compileNs, first: before, slices: share.cpuSlices };
 }
 
 async function makeGpuPart(
   problem: Problem,
-  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuArrays }: ShareOptions,
+  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuArrays, onCompiled }: ShareOptions,
   { before }: GhostZones,
 ): Promise<GpuPart> {
   const part = gpuPartOf(problem, share, ghost);
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
   if (reason !== undefined) throw new RunFailure("limits", reason);
-  const field = await GpuField.create(gpu!, part, traversal.plan(part, parameters), gpuArrays);
+  const plan = traversal.plan(part, parameters);
+  const field = await GpuField.create(gpu!, part, plan, {
+    arrays: gpuArrays,
+    onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
+  });
   return { device: gpu!, field, first: before, slices: share.gpuSlices };
 }

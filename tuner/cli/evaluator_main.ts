@@ -53,9 +53,9 @@ async function open(
   const { equation, variant, timeStep, grid, boundary, steps } = request;
   const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
   const problem: Problem = { stencil, grid, boundary, steps };
-  await takeTurn();
   const gpu = await GpuDevice.open({ timeoutMs });
   if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
+  await takeTurn();
   return { gpu, problem, reference: await makeReference({ gpu, problem }), samplingNs };
 }
 
@@ -66,11 +66,11 @@ async function serve({ gpu, problem, reference, samplingNs }: Bench): Promise<ne
     const { configuration, best } = request;
     const started = now();
     let waitedNs = 0;
-    const compile = async () => {
-      const runner = await prepare({ gpu, reference }, problem, configuration);
+    // memory is taken in turn as well: many may compile, one measures
+    const onCompiled = async (): Promise<void> => {
       waitedNs = await takeTurn();
-      return runner;
     };
+    const compile = () => prepare({ gpu, reference }, problem, configuration, { onCompiled });
     const evaluation = await evaluate(configuration, compile, {
       problem,
       best,

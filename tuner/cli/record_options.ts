@@ -44,7 +44,7 @@ const OPTIONS = {
     type: "string",
     value: "N",
     default: "1",
-    help: "processes that compile side by side; one at a time measures; each takes memory for two fields",
+    help: "processes that compile side by side; one at a time measures; each takes memory for a reference",
   },
   "each-limit": {
     type: "string",

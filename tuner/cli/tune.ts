@@ -4,7 +4,9 @@
  * @module
  */
 import { dirname } from "node:path";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { planesOf } from "../../kernels/update.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import type { DeviceDescription } from "../device.ts";
 import { describeDriver } from "../driver.ts";
@@ -123,16 +125,30 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   }
 }
 
+/** Memory that the processes of a search may take together, and processes at most. */
+const PROCESSES_BYTES = 24e9, MOST_PROCESSES = 8;
+
 /**
- * Processes that evaluate. On a real GPU one compiles while the other measures; a software device computes on the
- * cores that would compile.
+ * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
+ * one that measures another field. A device that has less memory gets fewer while the search runs; where nobody can
+ * tell, two are worth it.
+ *
+ * @param problem what they compute
+ * @param cores of the host
  */
+export function processesFor({ grid, stencil: { update } }: Problem, cores: number): number {
+  const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
+  const fit = Math.floor(PROCESSES_BYTES / fieldBytes) - 1;
+  return Math.max(2, Math.min(fit, cores - 1, MOST_PROCESSES));
+}
+
+/** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
 function evaluatorsOf(options: TuneOptions, { isFallback }: { isFallback: boolean }): Evaluators {
   const { equation: { name: equation }, variant, timeStep, budget } = options;
   const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
   const [least, most] = LIMIT_MS;
   return {
-    workers: isFallback ? 1 : 2,
+    workersFor: (problem) => isFallback ? 1 : processesFor(problem, navigator.hardwareConcurrency),
     start: ({ grid, boundary, steps }, turn) =>
       ProcessEvaluator.start({
         problem: { equation, variant, timeStep, grid, boundary, steps },

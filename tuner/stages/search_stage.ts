@@ -51,6 +51,7 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
   const total = Math.min(space.candidates.length, evaluations);
   const { recalled } = findings;
   let asked = recalled, done = recalled;
+  const workers = evaluators?.workersFor(run.problem) ?? 1;
   const sentinel = new Sentinel({ now });
 
   const next = (): Asked | undefined => {
@@ -89,7 +90,8 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
     done++;
     await run.keep(evaluation);
     if (measurement !== undefined) sentinel.note(measurement);
-    strategySearch.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
+    // side by side each costs its part of the time
+    strategySearch.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs / workers });
   };
 
   // what others measure with is theirs alone: this process gives back the memory
@@ -97,7 +99,7 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
   let verdict: string | undefined;
   try {
     await evaluateSideBySide<Asked>({
-      workers: evaluators?.workers ?? 1,
+      workers,
       start: (turn) =>
         evaluators === undefined
           ? Promise.resolve(inProcess(run))
