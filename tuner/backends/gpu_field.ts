@@ -4,28 +4,21 @@
  * @module
  */
 import type { InitialField } from "../../kernels/initial_field.ts";
-import { indexOf, type Layout } from "../../kernels/layout.ts";
+import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../kernels/traversals/traversal.ts";
-import {
-  compareShader,
-  compareWorkgroups,
-  COMPARISON_WORDS,
-  fillShader,
-  fillWorkgroups,
-} from "../../kernels/wgsl/fields.ts";
-import { declareWrap, wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
-import { type GpuDevice, type Recording, RunFailure, type Submission } from "./gpu_device.ts";
+import { fillWorkgroups } from "../../kernels/wgsl/fields.ts";
+import { wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
+import { gatherCells, scatterCells } from "./dense_cells.ts";
+import { compareSlabs, type Comparison, joinComparisons } from "./gpu_comparison.ts";
+import type { GpuDevice, Recording, Submission } from "./gpu_device.ts";
+import { compile, compileCompare, compileFill, compileWrap, type Pipeline } from "./gpu_pipelines.ts";
+import { Uniforms } from "./gpu_uniforms.ts";
 
-/** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
-const UNIFORM_STRIDE = 256;
 /** Dispatches recorded into one pass; a long run is cut into passes so that command buffers stay small. */
 const DISPATCHES_PER_PASS = 4096;
 /** Largest piece of the host's cells that is on the device at once, for a comparison. */
 const PIECE_BYTES = 2 ** 26;
-
-/** Words of a comparison: `COMPARISON_WORDS`. */
-const COMPARISON_BYTES = 16;
 
 /** How long one submission should take at most. */
 const SUBMISSION_NS = 3e9;
@@ -53,101 +46,6 @@ export interface SliceRange {
 export interface SliceBuffer {
   readonly buffer: GPUBuffer;
   readonly ranges: readonly SliceRange[];
-}
-
-/** Cells of some slices in a GPU's arrays, one for each time level. */
-interface Slab {
-  readonly arrays: readonly GPUBuffer[];
-  readonly layout: Layout;
-  /** First slice. */
-  readonly slice: number;
-}
-
-/** How two fields differ. */
-export interface Comparison {
-  readonly maxError: number;
-  /** Largest |value| of the reference. */
-  readonly maxValue: number;
-  /** Cells where either is infinite or not a number. */
-  readonly notFinite: number;
-  readonly cells: number;
-}
-
-/** The comparison of several parts as one. */
-export function joinComparisons(parts: readonly Comparison[]): Comparison {
-  return parts.reduce((a, b) => ({
-    maxError: Math.max(a.maxError, b.maxError),
-    maxValue: Math.max(a.maxValue, b.maxValue),
-    notFinite: a.notFinite + b.notFinite,
-    cells: a.cells + b.cells,
-  }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
-}
-
-/** One compiled shader with the layout of its bindings. */
-interface Pipeline {
-  readonly pipeline: GPUComputePipeline;
-  readonly bindings: GPUBindGroupLayout;
-}
-
-/** Pipelines of each open device by their shader's text: what was compiled once is not compiled again. */
-const compiled = new WeakMap<GpuDevice, Map<string, Pipeline>>();
-
-/** Compiles one shader whose storage bindings are `storage` and whose binding 2 is the uniforms. */
-async function compile(gpu: GpuDevice, code: string, label: string, storage: number[]): Promise<Pipeline> {
-  const known = compiled.get(gpu) ?? new Map<string, Pipeline>();
-  compiled.set(gpu, known);
-  const pipeline = known.get(code) ?? await compileAnew(gpu, code, label, storage);
-  known.set(code, pipeline);
-  return pipeline;
-}
-
-async function compileAnew(
-  gpu: GpuDevice,
-  code: string,
-  label: string,
-  storage: number[],
-): Promise<Pipeline> {
-  return await gpu.checked("compile", async () => {
-    const { device } = gpu;
-    const visibility = GPUShaderStage.COMPUTE;
-    const bindings = device.createBindGroupLayout({
-      entries: [
-        ...storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" as const } })),
-        {
-          binding: 2,
-          visibility,
-          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE },
-        },
-      ],
-    });
-    const module = device.createShaderModule({ code, label });
-    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
-    const pipeline = await device.createComputePipelineAsync({
-      label,
-      layout,
-      compute: { module, entryPoint: "main" },
-    });
-    return { pipeline, bindings };
-  });
-}
-
-function compileFill(
-  gpu: GpuDevice,
-  problem: Problem,
-  layout: Layout,
-  kind: InitialField,
-): Promise<Pipeline> {
-  return compile(gpu, fillShader(layout, problem.stencil.update, kind), "fill", [0]);
-}
-
-/** What fills the pads from the grid's own cells; undefined where they hold zeros. */
-async function compileWrap(gpu: GpuDevice, problem: Problem, layout: Layout): Promise<Pipeline | undefined> {
-  if (problem.boundary === "zero") return undefined;
-  return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
-}
-
-function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
-  return compile(gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
 }
 
 /** Takes the memory of both levels. */
@@ -183,7 +81,7 @@ export class GpuField implements Disposable {
   readonly #arrays: readonly [GPUBuffer, GPUBuffer];
   readonly #ownsArrays: boolean;
   readonly #pipelines: Pipeline[];
-  #uniforms: GPUBuffer;
+  readonly #uniforms: Uniforms;
   #step = 0;
   /** Of the last submission. */
   #nsPerDispatch: number | undefined;
@@ -195,7 +93,7 @@ export class GpuField implements Disposable {
     made: {
       arrays: readonly [GPUBuffer, GPUBuffer];
       ownsArrays: boolean;
-      uniforms: GPUBuffer;
+      uniforms: Uniforms;
       pipelines: Pipeline[];
       compileNs: number;
     },
@@ -228,11 +126,7 @@ export class GpuField implements Disposable {
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
     const arrays = given ?? await makeArrays(gpu, plan);
-    const uniforms = await gpu.buffer(
-      UNIFORM_STRIDE,
-      GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
-      "uniforms",
-    ).catch((error) => {
+    const uniforms = await Uniforms.create(gpu).catch((error) => {
       if (given === undefined) { for (const array of arrays) array.destroy(); }
       throw error;
     });
@@ -268,13 +162,13 @@ export class GpuField implements Disposable {
     const { layout } = this.plan;
     const fill = await compileFill(this.#gpu, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
-    this.#writeUniforms([[seed, firstX, wholeX ?? layout.grid[0]]]);
+    this.#uniforms.write([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
     await this.#gpu.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
       for (const array of this.#arrays) {
         pass.setPipeline(fill.pipeline);
-        pass.setBindGroup(0, this.#bind(fill.bindings, [[0, array]]), [0]);
+        pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), [0]);
         pass.dispatchWorkgroups(...fillWorkgroups(layout));
       }
       wrapPads(pass);
@@ -452,14 +346,14 @@ export class GpuField implements Disposable {
     },
   ): Promise<Comparison> {
     const { layout } = this.plan;
-    return await this.#compareSlabs(
+    return await compareSlabs(
       { arrays: levels.map((ago) => this.level(ago)), layout, slice },
       {
         arrays: levels.map((ago) => reference.level(ago)),
         layout: reference.plan.layout,
         slice: referenceSlice,
       },
-      slices ?? layout.grid[0],
+      { gpu: this.#gpu, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
     );
   }
 
@@ -504,7 +398,11 @@ export class GpuField implements Disposable {
         };
         const theirs = { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice + done };
         comparisons.push(
-          await this.#compareSlabs({ arrays: [array], layout: mine, slice: 0 }, theirs, count),
+          await compareSlabs({ arrays: [array], layout: mine, slice: 0 }, theirs, {
+            gpu: this.#gpu,
+            uniforms: this.#uniforms,
+            slices: count,
+          }),
         );
       }
       return joinComparisons(comparisons);
@@ -515,31 +413,20 @@ export class GpuField implements Disposable {
 
   /** The grid's own cells of a level, dense: x, planes, y, z. */
   async readCells(ago: 0 | 1): Promise<Float32Array> {
-    const { layout } = this.plan;
-    const [nx, ny, nz] = layout.grid;
-    const all = new Float32Array(await this.#gpu.read(this.level(ago)));
-    const cells = new Float32Array(nx * layout.planes * ny * nz);
-    for (const [row, from] of rowStarts(layout).entries()) cells.set(all.subarray(from, from + nz), row * nz);
-    return cells;
+    return gatherCells(new Float32Array(await this.#gpu.read(this.level(ago))), this.plan.layout);
   }
 
   /** Sets both levels from dense arrays as of {@linkcode readCells}, pads too, and time step 0. */
   async writeCells(current: Float32Array, previous: Float32Array): Promise<void> {
-    const { layout } = this.plan;
-    const nz = layout.grid[2];
     this.#step = 0;
-    for (const [array, cells] of [[this.level(0), current], [this.level(1), previous]] as const) {
-      const all = new Float32Array(layout.length);
-      for (const [row, to] of rowStarts(layout).entries()) {
-        all.set(cells.subarray(row * nz, (row + 1) * nz), to);
-      }
-      this.#gpu.write(array, 0, all);
-    }
+    this.#gpu.write(this.level(0), 0, scatterCells(current, this.plan.layout));
+    this.#gpu.write(this.level(1), 0, scatterCells(previous, this.plan.layout));
     await this.renewPads();
   }
 
   [Symbol.dispose](): void {
-    for (const buffer of [...(this.#ownsArrays ? this.#arrays : []), this.#uniforms]) buffer.destroy();
+    if (this.#ownsArrays) { for (const array of this.#arrays) array.destroy(); }
+    this.#uniforms.destroy();
   }
 
   /** Copies slices between the levels at a time step and a buffer. */
@@ -568,7 +455,7 @@ export class GpuField implements Disposable {
     return (pass) => {
       pass.setPipeline(pipeline);
       for (const [now, other] of [[even, odd], [odd, even]]) {
-        pass.setBindGroup(0, this.#bind(bindings, [[0, now], [1, other]]), [0]);
+        pass.setBindGroup(0, this.#uniforms.bind(bindings, [[0, now], [1, other]]), [0]);
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
     };
@@ -576,11 +463,11 @@ export class GpuField implements Disposable {
 
   /** The passes that run the dispatches: how many, and how to record them. */
   async #record(dispatches: readonly Dispatch[]): Promise<Recording> {
-    const offsets = await this.#uniformOffsets(dispatches);
+    const offsets = await this.#uniforms.place(dispatches);
     const [even, odd] = this.#arrays;
     const groups = this.#pipelines.map(({ bindings }) => [
-      this.#bind(bindings, [[0, even], [1, odd]]),
-      this.#bind(bindings, [[0, odd], [1, even]]),
+      this.#uniforms.bind(bindings, [[0, even], [1, odd]]),
+      this.#uniforms.bind(bindings, [[0, odd], [1, even]]),
     ]);
     const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
     const record = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void => {
@@ -598,107 +485,4 @@ export class GpuField implements Disposable {
     };
     return { passes, record };
   }
-
-  /** Compares each array of a slab with the other slab's, all in one submission. */
-  async #compareSlabs(result: Slab, reference: Slab, slices: number): Promise<Comparison> {
-    const gpu = this.#gpu;
-    const [, ny, nz] = result.layout.grid;
-    const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
-    const { pipeline, bindings } = await compileCompare(gpu, mine, reference.layout);
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
-    const comparison = await gpu.buffer(COMPARISON_BYTES, usage, "comparison");
-    const readable = await gpu.buffer(
-      COMPARISON_BYTES,
-      GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ,
-      "comparison, read back",
-    );
-    try {
-      this.#writeUniforms([[result.slice, reference.slice]]);
-      await gpu.timed({
-        passes: 1,
-        outgoing: [readable],
-        record: (encoder, timestamps) => {
-          const pass = encoder.beginComputePass(timestamps());
-          pass.setPipeline(pipeline);
-          for (const [i, array] of result.arrays.entries()) {
-            pass.setBindGroup(
-              0,
-              this.#bind(bindings, [[0, array], [1, reference.arrays[i]], [3, comparison]]),
-              [0],
-            );
-            pass.dispatchWorkgroups(...compareWorkgroups(mine));
-          }
-          pass.end();
-          encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
-        },
-      });
-      const bits = gpu.mapped(readable);
-      const words = new Uint32Array(bits), floats = new Float32Array(bits);
-      return {
-        maxError: floats[COMPARISON_WORDS.maxError],
-        maxValue: floats[COMPARISON_WORDS.maxValue],
-        notFinite: words[COMPARISON_WORDS.notFinite],
-        cells: words[COMPARISON_WORDS.count],
-      };
-    } finally {
-      comparison.destroy();
-      readable.destroy();
-    }
-  }
-
-  #bind(
-    layout: GPUBindGroupLayout,
-    storage: readonly (readonly [binding: number, buffer: GPUBuffer])[],
-  ): GPUBindGroup {
-    return this.#gpu.device.createBindGroup({
-      layout,
-      entries: [
-        ...storage.map(([binding, buffer]) => ({ binding, resource: { buffer } })),
-        { binding: 2, resource: { buffer: this.#uniforms, offset: 0, size: UNIFORM_STRIDE } },
-      ],
-    });
-  }
-
-  #writeUniforms(values: readonly (readonly number[])[]): void {
-    const words = new Int32Array(values.length * UNIFORM_STRIDE / 4);
-    values.forEach((list, i) => words.set(list.map((value) => value | 0), i * UNIFORM_STRIDE / 4));
-    this.#gpu.write(this.#uniforms, 0, words);
-  }
-
-  /** Writes the dispatches' distinct uniforms; returns each dispatch's byte offset. */
-  async #uniformOffsets(dispatches: readonly Dispatch[]): Promise<number[]> {
-    const distinct = new Map<string, number>();
-    const values: (readonly number[])[] = [];
-    const offsets = dispatches.map(({ uniforms }) => {
-      const key = uniforms.join();
-      let offset = distinct.get(key);
-      if (offset === undefined) {
-        offset = values.length * UNIFORM_STRIDE;
-        distinct.set(key, offset);
-        values.push(uniforms);
-      }
-      return offset;
-    });
-    const bytes = Math.max(1, values.length) * UNIFORM_STRIDE;
-    if (bytes > this.#uniforms.size) {
-      if (bytes > 2 ** 26) throw new RunFailure("limits", `${values.length} different dispatches in one run`);
-      this.#uniforms.destroy();
-      this.#uniforms = await this.#gpu.buffer(
-        bytes,
-        GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
-        "uniforms",
-      );
-    }
-    this.#writeUniforms(values.length === 0 ? [[]] : values);
-    return offsets;
-  }
-}
-
-/** Where each row of the grid's own cells begins: x, planes, y. */
-function rowStarts(layout: Layout): number[] {
-  const [nx, ny] = layout.grid;
-  return Array.from({ length: nx * layout.planes * ny }, (_, row) => {
-    const x = Math.floor(row / (layout.planes * ny)), plane = Math.floor(row / ny) % layout.planes;
-    return indexOf(layout, [x, row % ny, 0], plane);
-  });
 }

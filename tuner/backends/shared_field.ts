@@ -26,7 +26,8 @@
 import { indexOf } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
-import { type Comparison, type GpuField, joinComparisons, type SliceRange } from "./gpu_field.ts";
+import { type Comparison, joinComparisons } from "./gpu_comparison.ts";
+import type { GpuField, SliceRange } from "./gpu_field.ts";
 import type { Submission } from "./gpu_device.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
 import {
