@@ -130,15 +130,18 @@ const PROCESSES_BYTES = 24e9, MOST_PROCESSES = 8;
 
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
- * one that measures another field. A device that has less memory gets fewer while the search runs; where nobody can
- * tell, two are worth it.
+ * one that measures another field. Nobody tells how much memory a GPU has: one that runs short gets fewer while the
+ * search runs; one that shares the host's must not take more than half of it; and two are always worth it.
  *
  * @param problem what they compute
- * @param cores of the host
+ * @param host its cores, and its memory in bytes
  */
-export function processesFor({ grid, stencil: { update } }: Problem, cores: number): number {
+export function processesFor(
+  { grid, stencil: { update } }: Problem,
+  { cores, memory }: { readonly cores: number; readonly memory: number },
+): number {
   const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
-  const fit = Math.floor(PROCESSES_BYTES / fieldBytes) - 1;
+  const fit = Math.floor(Math.min(PROCESSES_BYTES, memory / 2) / fieldBytes) - 1;
   return Math.max(2, Math.min(fit, cores - 1, MOST_PROCESSES));
 }
 
@@ -148,7 +151,11 @@ function evaluatorsOf(options: TuneOptions, { isFallback }: { isFallback: boolea
   const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
   const [least, most] = LIMIT_MS;
   return {
-    workersFor: (problem) => isFallback ? 1 : processesFor(problem, navigator.hardwareConcurrency),
+    workersFor: (problem) =>
+      isFallback ? 1 : processesFor(problem, {
+        cores: navigator.hardwareConcurrency,
+        memory: Deno.systemMemoryInfo().total,
+      }),
     start: ({ grid, boundary, steps }, turn) =>
       ProcessEvaluator.start({
         problem: { equation, variant, timeStep, grid, boundary, steps },
