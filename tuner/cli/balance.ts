@@ -5,6 +5,7 @@
  * @module
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balanceOnDevices } from "../balance_run.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
@@ -45,8 +46,7 @@ export async function run(args: string[]): Promise<number> {
     console.log(options.help);
     return EXIT.done;
   }
-  const named = options.traversals.length > 0 ? options.traversals : ["stepwise"];
-  const request = await resolveRequest({ ...options, traversals: named });
+  const request = await resolveRequest(options);
   if (request.device.gpu === null) {
     throw new UserError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
@@ -57,7 +57,13 @@ export async function run(args: string[]): Promise<number> {
     boundary: options.boundary,
     steps: options.steps ?? DEFAULT_STEPS,
   };
-  const configuration = bestPredicted(problem, request);
+  if (problem.grid[0] < 2) {
+    throw new UserError(
+      `Cannot balance: wanted a grid of 2 slices or more to share: found ${problem.grid.join("x")}`,
+    );
+  }
+  const traversals = options.traversals.length > 0 ? request.traversals : [stepwise];
+  const configuration = bestPredicted(problem, { ...request, traversals });
   const stop = new AbortController();
   const interrupt = (): void => {
     if (stop.signal.aborted) Deno.exit(EXIT.interrupted); // pressed twice
@@ -88,7 +94,10 @@ export async function run(args: string[]): Promise<number> {
 }
 
 /** The best predicted configuration of the traversals that were asked for. */
-function bestPredicted(problem: Problem, { traversals, device }: Request): Configuration {
+function bestPredicted(
+  problem: Problem,
+  { traversals, device }: Pick<Request, "traversals" | "device">,
+): Configuration {
   const space = enumerateSpace(problem, {
     traversals,
     limits: device.gpu!.limits,
