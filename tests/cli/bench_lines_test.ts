@@ -1,12 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tuner/cli/bench.ts";
 import { benchLines, type LineBench, renderLines } from "../../tuner/cli/bench_lines.ts";
-import { requireTraversal } from "../../tuner/cli/request.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
-import { heat1d } from "../../kernels/stencils/heat_1d.ts";
-import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertThrows } from "@std/assert";
 
 const VERIFICATION = { maxError: 0, bound: 1e-6, against: "gpu stepwise" };
 
@@ -89,29 +85,6 @@ Deno.test("wrong options are refused before any work", async () => {
     const error = await assertRejects(() => run(args.split(" ")), UserError);
     assertStringIncludes(error.message, message);
   }
-});
-
-Deno.test("a line that the asked-for traversals cannot cut is refused with the nearest that they can", () => {
-  const limits = {
-    maxStorageBufferBindingSize: 2 ** 30,
-    maxBufferSize: 2 ** 30,
-    maxComputeWorkgroupStorageSize: 32768,
-    maxComputeInvocationsPerWorkgroup: 1024,
-    maxComputeWorkgroupSizeX: 1024,
-    maxComputeWorkgroupSizeY: 1024,
-    maxComputeWorkgroupSizeZ: 64,
-    maxComputeWorkgroupsPerDimension: 65535,
-  };
-  const problem = { stencil: heat1d(), grid: [1, 1, 1000], boundary: "insulated", steps: 100 } as const;
-  const swept = [traversalNamed("swept-register")];
-  const { message } = assertThrows(() => requireTraversal(problem, swept, limits), UserError);
-  assertEquals(
-    message,
-    "Cannot use --grid 1000: swept-register cannot cut it into nodes: the nearest that work: 992 and 1008",
-  );
-  requireTraversal({ ...problem, grid: [1, 1, 992] }, swept, limits);
-  requireTraversal({ ...problem, grid: [1, 1, 1008] }, swept, limits);
-  requireTraversal(problem, [...swept, traversalNamed("classic")], limits);
 });
 
 testOnGpu("the comparison verifies every finalist, and the workers give the same bits", async () => {
