@@ -9,7 +9,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectDevice, type DeviceDescription } from "../device.ts";
-import { defaultGrid, defaultSteps } from "../default_problem.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "../default_problem.ts";
 import { canRun, describeCut } from "../left_out.ts";
 import { combine } from "../search/space.ts";
 import type { SpaceOptions } from "./tune_options.ts";
@@ -131,9 +131,4 @@ export function requireFit({ stencil, grid, boundary }: FitRequest, limits: Devi
   }
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   if (bytes > most) throw new UserError(`${named}: this GPU binds at most ${most}`);
-}
-
-/** One a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */
-function defaultWorkers({ gpu, cpu: { cores } }: DeviceDescription): number {
-  return gpu !== null && cores > 2 ? cores - 1 : cores;
 }
