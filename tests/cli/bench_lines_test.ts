@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tuner/cli/bench.ts";
 import { benchLines, type LineBench, renderLines } from "../../tuner/cli/bench_lines.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
@@ -79,12 +80,30 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--stencil ks --grid 16", "wanted at least 32 points"],
     ["--stencil ks --points 4", 'Cannot use --points: wanted one of 5, 3: found "4"'],
     ["--stencil ks --steps 0", "Cannot use --steps"],
+    ["--stencil ks --no-gpu --no-cpu", "nothing is left that could be measured"],
+    ["--stencil ks --no-gpu --steps 5", "Cannot use --steps with --no-gpu"],
+    ["--stencil ks --no-cpu --workers 2", "Cannot use --workers with --no-cpu"],
+    ["--stencil heat-1d --points 3", "Cannot use --points: it belongs to --stencil ks"],
     ["--steps 5", "Cannot use --steps: it belongs to --stencil heat-1d or ks"],
   ];
   for (const [args, message] of cases) {
     const error = await assertRejects(() => run(args.split(" ")), UserError);
     assertStringIncludes(error.message, message);
   }
+});
+
+Deno.test("files that cannot be written are a wrong request, before anything is measured", async () => {
+  const file = await Deno.makeTempFile();
+  const out = `${file}/x`; // a file is no directory
+  const error = await assertRejects(() => run(["--stencil", "ks", "--no-gpu", "--out", out]), ProfileError);
+  assertStringIncludes(error.message, `Cannot write ${out}.json: `);
+  await Deno.remove(file);
+});
+
+Deno.test("lengths that are asked for are measured on the CPU, however long", async () => {
+  const request = { stencils: ["heat-1d"], lengths: [32768], workers: 1, gpu: false, timeNs: 1 };
+  const { cpu } = await benchLines(request);
+  assertEquals(cpu.map(({ points }) => points), [32768]);
 });
 
 testOnGpu("the comparison verifies every finalist, and the workers give the same bits", async () => {

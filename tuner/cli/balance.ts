@@ -5,7 +5,6 @@
  * @module
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balanceOnDevices } from "../balance_run.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
@@ -62,8 +61,7 @@ export async function run(args: string[]): Promise<number> {
       `Cannot balance: wanted a grid of 2 slices or more to share: found ${problem.grid.join("x")}`,
     );
   }
-  const traversals = options.traversals.length > 0 ? request.traversals : [stepwise];
-  const configuration = bestPredicted(problem, { ...request, traversals });
+  const configuration = bestPredicted(problem, request);
   const stop = new AbortController();
   const interrupt = (): void => {
     if (stop.signal.aborted) Deno.exit(EXIT.interrupted); // pressed twice
@@ -93,11 +91,8 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-/** The best predicted configuration of the traversals that were asked for. */
-function bestPredicted(
-  problem: Problem,
-  { traversals, device }: Pick<Request, "traversals" | "device">,
-): Configuration {
+/** The best predicted configuration of the traversal that was asked for. */
+function bestPredicted(problem: Problem, { traversals, device }: Request): Configuration {
   const space = enumerateSpace(problem, {
     traversals,
     limits: device.gpu!.limits,
