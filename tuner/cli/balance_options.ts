@@ -9,15 +9,16 @@ import {
   type Choices,
   type HelpRequest,
   joinNegatives,
+  type ProblemOptions,
   problemSpecs,
   readProblem,
-  readStartShare,
-  type SpaceOptions,
-} from "./tune_options.ts";
+  string,
+} from "./problem_options.ts";
+import { readStartShare } from "./tune_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** What `balance` is asked to do. */
-export interface BalanceCommandOptions extends SpaceOptions {
+export interface BalanceCommandOptions extends ProblemOptions {
   /** The CPU's share of the slices when balancing begins. @default {0.1} */
   readonly startShare: number;
   /** R. @default {undefined} the best predicted */
@@ -26,13 +27,12 @@ export interface BalanceCommandOptions extends SpaceOptions {
   readonly sweep: readonly number[] | undefined;
   /** Times that every R of a sweep is measured. @default {7} */
   readonly passes: number;
+  readonly json: boolean;
   readonly quiet: boolean;
 }
 
 /** R that anyone could mean; a typing error beyond. */
 const MOST_STEPS = 10_000;
-
-const string = (value: string, help: string) => ({ type: "string", value, help }) as const;
 
 function balanceSpecs(choices: Pick<Choices, "traversals">) {
   const { "no-gpu": _gpu, traversal: _several, ...specs } = problemSpecs(choices);

@@ -12,7 +12,7 @@ import { detectDevice, type DeviceDescription } from "../device.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "../default_problem.ts";
 import { canRun, describeCut } from "../left_out.ts";
 import { combine } from "../search/space.ts";
-import type { SpaceOptions } from "./tune_options.ts";
+import type { ProblemOptions } from "./problem_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** Bytes that a WebAssembly memory can hold. */
@@ -33,7 +33,7 @@ export interface Request {
  * @throws {UserError} if nothing is left that could compute, the grid fits no buffer, or no traversal that was named
  * can compute it
  */
-export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promise<Request> {
+export async function resolveRequest(options: ProblemOptions): Promise<Request> {
   const detected = await detectDevice();
   const device = options.gpu ? detected : { ...detected, gpu: null };
   const cpuWorkers = options.cpuWorkers ?? defaultWorkers(device);
