@@ -44,6 +44,8 @@ export {
   MEDIA,
 } from "./kernels/stencils/elastic.ts";
 export { fourierLimit, heat, HEAT_DELTAS, type HeatOptions } from "./kernels/stencils/heat.ts";
+export { FOURIER_LIMIT_1D, heat1d, type Heat1dOptions } from "./kernels/stencils/heat_1d.ts";
+export { ks, KS_POINTS, type KsOptions, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
 export { life } from "./kernels/stencils/life.ts";
 export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";

@@ -208,7 +208,7 @@ function leafKey(node: Exclude<Expression, { left: Expression }>): string {
 }
 
 /** A text that two taps share exactly if they read the same value. */
-export function tapKey({ offset, ago, plane }: Tap): string {
+function tapKey({ offset, ago, plane }: Tap): string {
   return `tap ${offset} ${ago} ${plane}`;
 }
 

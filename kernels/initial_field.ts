@@ -38,7 +38,7 @@ export function hashCell([x, y, z]: Grid, seed: number): number {
 export const PLANE_SEED = 0x9e3779b9;
 
 /** The hash of a cell of a plane. */
-export function hashPlane(cell: Grid, plane: number, seed: number): number {
+function hashPlane(cell: Grid, plane: number, seed: number): number {
   return hashCell(cell, (seed + Math.imul(plane, PLANE_SEED)) | 0);
 }
 
@@ -56,7 +56,7 @@ export function initialValue(kind: InitialField, cell: Grid, seed: number, plane
 }
 
 /** The value of a material's cell: one of its eight. */
-export function materialValue({ values }: Material, cell: Grid, seed: number, plane: number): number {
+function materialValue({ values }: Material, cell: Grid, seed: number, plane: number): number {
   return values[hashPlane(cell, plane, seed) >>> 29];
 }
 

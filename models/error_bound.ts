@@ -33,7 +33,7 @@ import { arithmeticOf, onlyExpression, tapsOf, type Update } from "../kernels/up
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 
 /** Largest relative error of one f32 rounding to nearest. */
-export const UNIT_ROUNDOFF = 2 ** -24;
+const UNIT_ROUNDOFF = 2 ** -24;
 
 /** Standard deviations that the bound allows. */
 const LAMBDA = 8;

@@ -31,7 +31,7 @@ export interface DesignPoint extends SharePoint {
 const PERIODS = 5;
 
 /** Costs that follow from rates alone: no copies, no barriers, devices that do not disturb each other. */
-export function guessCosts(
+function guessCosts(
   { cpuCellsPerSecond, gpuCellsPerSecond, waitNs, timerNs }: FirstGuess,
 ): SharedCosts {
   return {

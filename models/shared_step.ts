@@ -78,7 +78,7 @@ export interface RoundWork {
 }
 
 /** Slices of a ghost zone. */
-export function ghostWidth({ reach }: Pick<SharedGrid, "reach">, exchangeEvery: number): number {
+function ghostWidth({ reach }: Pick<SharedGrid, "reach">, exchangeEvery: number): number {
   return exchangeEvery * reach;
 }
 

@@ -60,8 +60,8 @@ Deno.test("without the GPU the CPU alone is tuned", async () => {
 
 Deno.test("a request that makes no sense says what was wanted and what was found", async () => {
   const wrong: [options: TuneOptions, expected: string][] = [
-    [{ grid: [8, 0, 8] }, "the grid's cells must be whole numbers from 1 up: found 8,0,8"],
-    [{ steps: 0 }, "steps must be whole numbers from 1 up: found 0"],
+    [{ grid: [8, 0, 8] }, "a grid of three whole numbers from 1 up is wanted: found 8x0x8"],
+    [{ steps: 0 }, "steps must be a whole number from 1 up: found 0"],
     [{ evaluations: 1.5 }, "evaluations must be"],
     [{ budgetMs: 0 }, "budgetMs must be above 0: found 0"],
     [{ seed: -1 }, "the seed must be"],

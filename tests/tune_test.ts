@@ -5,6 +5,7 @@
  * @module
  */
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { heat1d } from "../kernels/stencils/heat_1d.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
 import { stepwise } from "../kernels/traversals/stepwise.ts";
@@ -337,4 +338,13 @@ testOnGpu("a device that can't compute the reference ends the run", async () => 
   gpu.device.destroy();
   await gpu.device.lost;
   await assertRejects(() => record({}, { gpu }), DeviceError, "The GPU failed: device-lost");
+});
+
+Deno.test("where time is short, the CPU computes a line in the most promising of its ways", async () => {
+  const line = { stencil: heat1d(), grid: [1, 1, 2048], boundary: "insulated", steps: 64 } as const;
+  const request = { ...line, cpuWorkers: 1, budget: { timeNs: 1 } };
+  const { evaluations } = await record(request, { gpu: undefined });
+  assertEquals(evaluations.map(({ configuration: { traversal, parameters } }) => [traversal, parameters]), [
+    ["swept", { points: 2048 }],
+  ]);
 });

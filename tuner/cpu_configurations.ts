@@ -13,6 +13,8 @@ const NODE_POINTS = [1024, 2048, 4096];
 /**
  * The configurations of all workers on the whole grid: boxes of rows, stepwise; or a line, classic and swept in nodes
  * of some sizes, the largest of them one node a worker.
+ *
+ * @returns the slowest by expectation first
  */
 export function cpuConfigurations(problem: Problem, workers: number): Configuration[] {
   const [slices, , points] = problem.grid;

@@ -4,12 +4,13 @@
  * @module
  */
 import type { Layout } from "../kernels/layout.ts";
-import { BOUNDARIES, type Problem } from "../kernels/stencils/stencil.ts";
+import type { Problem } from "../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../kernels/traversals/all.ts";
 import { GpuDevice } from "./backends/gpu_device.ts";
 import { SharedField } from "./backends/shared_field.ts";
 import { gpuPartOf } from "./backends/shares.ts";
 import { CpuPool } from "./backends/wasm_workers.ts";
+import { checkProblem } from "./check_problem.ts";
 import type { Configuration } from "./configuration.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { whyNot } from "./profile/adapt.ts";
@@ -86,7 +87,7 @@ export async function createSolver(
   configuration: Configuration,
   options: SolverOptions = {},
 ): Promise<Solver> {
-  checkProblem(problem);
+  checkProblem("create the solver", problem);
   const { share: { cpuSlices, gpuSlices, cpuWorkers } } = configuration;
   const { buffers, timeoutMs, workerUrl } = options;
   if (gpuSlices > 0 && device === null) {
@@ -113,23 +114,6 @@ export async function createSolver(
       throw error;
     }
   });
-}
-
-function checkProblem({ grid, steps, boundary }: Problem): void {
-  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
-  if (grid.length !== 3 || !grid.every(isCount)) {
-    throw new RangeError(
-      `Cannot create the solver: a grid of three whole numbers from 1 up is wanted: found ${grid.join("x")}`,
-    );
-  }
-  if (!isCount(steps)) {
-    throw new RangeError(`Cannot create the solver: steps must be a whole number from 1 up: found ${steps}`);
-  }
-  if (!BOUNDARIES.includes(boundary)) {
-    throw new RangeError(
-      `Cannot create the solver: the boundary must be one of ${BOUNDARIES.join(", ")}: found ${boundary}`,
-    );
-  }
 }
 
 /** Refuses what the device cannot run, and says what might help. */

@@ -1,11 +1,13 @@
 /**
- * The problem that is tuned when nothing is asked for: large enough to leave the caches, small enough to fit.
+ * What is tuned, and by how many workers, when nothing is asked for: a problem large enough to leave the caches, small
+ * enough to fit.
  *
  * @module
  */
 import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../kernels/update.ts";
 import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
+import type { DeviceDescription } from "./device.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
 export const DEFAULT_STEPS = 96;
@@ -64,4 +66,9 @@ function squareGrid(planes: number, limits: DeviceLimits, halvings: number): Gri
   const slices = limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
   const x = Math.floor(slices / 2 ** halvings / 8) * 8;
   return x >= 32 ? [Math.min(1024, x), side, side] : [64, side / 4, side / 2];
+}
+
+/** Workers: one a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */
+export function defaultWorkers({ gpu, cpu: { cores } }: Pick<DeviceDescription, "gpu" | "cpu">): number {
+  return gpu !== null && cores > 2 ? cores - 1 : cores;
 }

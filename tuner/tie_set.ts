@@ -29,7 +29,7 @@ import type { Measurement } from "./configuration.ts";
 import { studentQuantile } from "./measure/student.ts";
 
 /** The smallest difference that is told, as a part of the rate. */
-export const TELLING = 0.01;
+const TELLING = 0.01;
 
 /** A difference that does not matter for the choice, as a part of the rate. */
 export const NEGLIGIBLE = 0.005;
@@ -41,10 +41,10 @@ export type Turns = readonly (number | undefined)[];
 const FAR = 0.25;
 
 /** Probability that one is told apart that is not slower by {@linkcode TELLING}: it must not be in ten runs. */
-export const TELLING_ERROR = 1e-4;
+const TELLING_ERROR = 1e-4;
 
 /** Probability that an end of a 95% interval is wrong. */
-export const CORE_ERROR = 0.025;
+const CORE_ERROR = 0.025;
 
 /** How a finalist stands against all others. */
 export interface Standing {

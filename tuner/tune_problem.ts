@@ -3,12 +3,13 @@
  *
  * @module
  */
-import type { Boundary, Grid, Stencil } from "../kernels/stencils/stencil.ts";
-import { BOUNDARIES } from "../kernels/stencils/stencil.ts";
+import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../kernels/stencils/stencil.ts";
 import { wave } from "../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../kernels/traversals/all.ts";
 import { GpuDevice } from "./backends/gpu_device.ts";
+import { checkProblem } from "./check_problem.ts";
 import type { Configuration, Failure, Measurement } from "./configuration.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { detectDevice } from "./device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "./profile/schema.ts";
 import type { Profile } from "./profile/profile_types.ts";
@@ -24,19 +25,19 @@ export interface TuneOptions {
   readonly stencil?: Stencil;
   /** Cells along x, y, z. @default {one that fits the device} */
   readonly grid?: Grid;
-  /** What lies around the grid. @default {"zero"} */
+  /** What lies around the grid. @default {the first of the stencil's} */
   readonly boundary?: Boundary;
-  /** Time steps of a run. @default {96} */
+  /** Time steps of a run. @default {96; of a line 2048} */
   readonly steps?: number;
   /** Names of the only traversals to try. @default {all} */
   readonly traversals?: readonly string[];
-  /** How to search, by name. @default {"exhaustive"} */
+  /** How to search, by name. @default {"auto"} */
   readonly strategy?: string;
   /** Milliseconds for the whole run, roughly. @default {60000} unless `evaluations` is given */
   readonly budgetMs?: number;
   /** Configurations of the GPU to evaluate in the search, instead of a time. @default {undefined} */
   readonly evaluations?: number;
-  /** Workers on the CPU; 0: the GPU alone. @default {one a core} */
+  /** Workers on the CPU; 0: the GPU alone. @default {one a core, one fewer beside a GPU} */
   readonly cpuWorkers?: number;
   /** Whether the GPU takes part. @default {true} */
   readonly gpu?: boolean;
@@ -131,7 +132,7 @@ export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
 async function resolve(options: TuneOptions) {
   const {
     stencil = wave(2),
-    boundary = BOUNDARIES[0],
+    boundary = (stencil.boundaries ?? BOUNDARIES)[0],
     budgetMs = 60_000,
     evaluations,
     seed = 1,
@@ -147,18 +148,25 @@ async function resolve(options: TuneOptions) {
     if (!isRight) throw new RangeError(`Cannot tune: ${what}: found ${found}`);
   };
   const counts = "must be whole numbers from 1 up";
-  must(grid === undefined || (grid.length === 3 && grid.every(isCount)), `the grid's cells ${counts}`, grid);
-  must(steps === undefined || isCount(steps), `steps ${counts}`, steps);
+  checkProblem("tune", {
+    stencil,
+    boundary,
+    grid: grid ?? defaultGrid(stencil, { limits: undefined, isFallback: true }),
+    steps: steps ?? defaultSteps(stencil),
+  });
   must(evaluations === undefined || isCount(evaluations), `evaluations ${counts}`, evaluations);
   must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
   must(isNatural(seed) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
   must(startShare >= 0 && startShare <= 1, "startShare must be from 0 to 1", startShare);
-  must(BOUNDARIES.includes(boundary), `the boundary must be one of ${BOUNDARIES.join(", ")}`, boundary);
   const strategy = STRATEGIES.find((one) => one.name === name);
-  must(strategy !== undefined, `the strategy must be one of ${STRATEGIES.map((one) => one.name)}`, name);
+  must(
+    strategy !== undefined,
+    `the strategy must be one of ${STRATEGIES.map((one) => one.name).join(", ")}`,
+    name,
+  );
   const detected = await detectDevice();
   const device = options.gpu === false ? { ...detected, gpu: null } : detected;
-  const { cpuWorkers = device.cpu.cores } = options;
+  const { cpuWorkers = defaultWorkers(device) } = options;
   must(isNatural(cpuWorkers), "cpuWorkers must be a whole number from 0 up", cpuWorkers);
   must(device.gpu !== null || cpuWorkers > 0, "a GPU or CPU workers are wanted", "neither");
   const request = {

@@ -67,7 +67,7 @@ export const diamondTorre: Traversal = {
   title: "torres of diamond tiles: many time steps in one pass over memory",
   refuse({ stencil, boundary }) {
     if (boundary !== "zero") {
-      return "torres advance from one end of x to the other: a periodic boundary has no end to start from";
+      return `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`;
     }
     if (onlyExpression(stencil.update) === undefined) {
       return "the update has several fields, sub-steps or materials: a torre's registers hold one field";

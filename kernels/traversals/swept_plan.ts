@@ -78,7 +78,7 @@ export function sweptLayout(problem: Problem, regionValues: number): Layout {
 }
 
 /** Where the edges begin: at a multiple of 64 values. */
-export function edgesAt({ slice }: Layout): number {
+function edgesAt({ slice }: Layout): number {
   return Math.ceil(slice / 64) * 64;
 }
 

@@ -75,9 +75,9 @@ export function fillShader(layout: Layout, { fields, materials }: Update, kind: 
 /** What {@linkcode compareShader} leaves in its result, as u32 words. */
 export const COMPARISON_WORDS = { maxError: 0, maxValue: 1, notFinite: 2, count: 3 } as const;
 
-/** Workgroups of {@linkcode compareShader}: one a row of cells, in three dimensions. */
+/** Workgroups of {@linkcode compareShader}: one a row of cells. */
 export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, number, number] {
-  return [ny, nx, planes];
+  return linearWorkgroups(nx * ny * planes, 1);
 }
 
 /**
@@ -86,7 +86,7 @@ export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, 
  * |difference| and |reference|, the number of values that are not finite, and of cells compared.
  */
 export function compareShader(result: Layout, reference: Layout): string {
-  const [, , nz] = result.grid;
+  const [nx, ny, nz] = result.grid;
   return wgsl`
     // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
@@ -104,8 +104,14 @@ export function compareShader(result: Layout, reference: Layout): string {
     fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
 
     @compute @workgroup_size(64)
-    fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
-      let y = i32(w.x); let x = i32(w.y); let plane = i32(w.z);
+    fn main(
+      @builtin(local_invocation_id) l: vec3u,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      let row = i32(w.x + w.y * groups.x);
+      if (row >= ${nx * ny * result.planes}) { return; }
+      let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
       let mine = ${result.origin} + (x + slices.result) * ${result.slice} + plane * ${result.plane} +
         y * ${result.pitch};
       let other = ${reference.origin} + (x + slices.reference) * ${reference.slice} + plane * ${reference.plane} +

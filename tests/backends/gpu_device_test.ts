@@ -246,6 +246,21 @@ testOnGpu("compare takes slices, each field's from its own first", async (gpu) =
   assertGreater((await one.compare(other, { ...options, referenceSlice: 2 })).maxError, 0.1);
 });
 
+testOnGpu("compare takes more rows than a dispatch has workgroups in one dimension", async (gpu) => {
+  const problem: Problem = { ...PROBLEM, grid: [2, 70_001, 1] };
+  const plan = stepwise.plan(problem, { threadsZ: 1, threadsY: 64, threadsX: 1 });
+  using one = await GpuField.create(gpu, problem, plan);
+  using other = await GpuField.create(gpu, problem, plan);
+  const cells = initialCells(problem.grid, "noise", 4);
+  const changed = cells.slice();
+  changed[cells.length - 1] += 0.5;
+  await one.writeCells(cells, cells);
+  await other.writeCells(cells, changed);
+  const same = await one.compare(other, { levels: [0] }), last = await one.compare(other, { levels: [1] });
+  assertEquals([same.maxError, same.cells, last.cells], [0, 140_002, 140_002]);
+  assertAlmostEquals(last.maxError, 0.5, 1e-6);
+});
+
 testOnGpu("device time is positive, grows with the work, and is no more than the host saw", async (gpu) => {
   const problem: Problem = { ...PROBLEM, grid: [40, 40, 64] };
   using field = await GpuField.create(

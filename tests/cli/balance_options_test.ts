@@ -13,7 +13,7 @@ function parse(...args: string[]) {
 Deno.test("balance: defaults, and every option", () => {
   const { startShare, exchangeEvery, sweep, passes, traversals, json, gpu, equation } = parse();
   assertEquals([startShare, exchangeEvery, sweep, passes], [0.1, undefined, undefined, 7]);
-  assertEquals([traversals, json, gpu, equation.name], [[], false, true, "wave"]);
+  assertEquals([traversals, json, gpu, equation.name], [["stepwise"], false, true, "wave"]);
   const given = parse(
     ...["--stencil", "heat", "--delta", "3", "--grid", "64x32x16", "--boundary", "periodic", "--steps", "24"],
     ...["--start-share", "0.5", "--exchange-every", "4", "--cpu-workers", "1", "--traversal", "marching"],
@@ -37,12 +37,13 @@ Deno.test("balance: wrong requests name the option", () => {
     [["--sweep-exchange", "5..2"], "the smaller first"],
     [["--sweep-exchange", "0..2"], "--sweep-exchange"],
     [["--sweep-exchange", "1..4", "--exchange-every", "2"], "--exchange-every with --sweep-exchange"],
+    [["--sweep-exchange", "1..4", "--start-share", "0.2"], "--start-share with --sweep-exchange"],
     [["--passes", "3"], "--passes without --sweep-exchange"],
     [["--sweep-exchange", "1..4", "--passes", "0"], "--passes"],
     [["--cpu-workers", "0"], "--cpu-workers 0"],
     [["--no-gpu"], "no-gpu"],
     [["--traversal", "swept"], "--traversal"],
-    [["--traversal", "stepwise", "--traversal", "marching"], "wanted one"],
+    [["--traversal", "stepwise", "--traversal", "marching"], "it may be given once"],
     [["--order", "3"], "--order"],
     [["--delta", "2"], "it belongs to heat"],
   ];

@@ -115,3 +115,12 @@ testOnGpu("what cannot be balanced is a wrong request, in one line", async () =>
   assertEquals(torre.code, 2);
   assertStringIncludes(torre.stderr, "Cannot use --traversal diamond-torre");
 });
+
+testOnGpu("balance refuses a line: there is one slice, and nothing to share", async () => {
+  const { code, stdout, stderr } = await runTask("balance", ["--stencil", "heat-1d", "--grid", "2048"]);
+  assertEquals([code, stdout], [2, ""]);
+  assertEquals(
+    stderr,
+    "facet: Cannot balance: wanted a grid of 2 slices or more to share: found 1x1x2048\n",
+  );
+});

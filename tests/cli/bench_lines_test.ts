@@ -1,12 +1,9 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../tuner/cli/bench.ts";
 import { benchLines, type LineBench, renderLines } from "../../tuner/cli/bench_lines.ts";
-import { requireTraversal } from "../../tuner/cli/request.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
-import { heat1d } from "../../kernels/stencils/heat_1d.ts";
-import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertThrows } from "@std/assert";
 
 const VERIFICATION = { maxError: 0, bound: 1e-6, against: "gpu stepwise" };
 
@@ -83,6 +80,10 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--stencil ks --grid 16", "wanted at least 32 points"],
     ["--stencil ks --points 4", 'Cannot use --points: wanted one of 5, 3: found "4"'],
     ["--stencil ks --steps 0", "Cannot use --steps"],
+    ["--stencil ks --no-gpu --no-cpu", "nothing is left that could be measured"],
+    ["--stencil ks --no-gpu --steps 5", "Cannot use --steps with --no-gpu"],
+    ["--stencil ks --no-cpu --workers 2", "Cannot use --workers with --no-cpu"],
+    ["--stencil heat-1d --points 3", "Cannot use --points: it belongs to --stencil ks"],
     ["--steps 5", "Cannot use --steps: it belongs to --stencil heat-1d or ks"],
   ];
   for (const [args, message] of cases) {
@@ -91,27 +92,18 @@ Deno.test("wrong options are refused before any work", async () => {
   }
 });
 
-Deno.test("a line that the asked-for traversals cannot cut is refused with the nearest that they can", () => {
-  const limits = {
-    maxStorageBufferBindingSize: 2 ** 30,
-    maxBufferSize: 2 ** 30,
-    maxComputeWorkgroupStorageSize: 32768,
-    maxComputeInvocationsPerWorkgroup: 1024,
-    maxComputeWorkgroupSizeX: 1024,
-    maxComputeWorkgroupSizeY: 1024,
-    maxComputeWorkgroupSizeZ: 64,
-    maxComputeWorkgroupsPerDimension: 65535,
-  };
-  const problem = { stencil: heat1d(), grid: [1, 1, 1000], boundary: "insulated", steps: 100 } as const;
-  const swept = [traversalNamed("swept-register")];
-  const { message } = assertThrows(() => requireTraversal(problem, swept, limits), UserError);
-  assertEquals(
-    message,
-    "Cannot use --grid 1000: swept-register cannot cut it into nodes: the nearest that work: 992 and 1008",
-  );
-  requireTraversal({ ...problem, grid: [1, 1, 992] }, swept, limits);
-  requireTraversal({ ...problem, grid: [1, 1, 1008] }, swept, limits);
-  requireTraversal(problem, [...swept, traversalNamed("classic")], limits);
+Deno.test("files that cannot be written are a wrong request, before anything is measured", async () => {
+  const file = await Deno.makeTempFile();
+  const out = `${file}/x`; // a file is no directory
+  const error = await assertRejects(() => run(["--stencil", "ks", "--no-gpu", "--out", out]), ProfileError);
+  assertStringIncludes(error.message, `Cannot write ${out}.json: `);
+  await Deno.remove(file);
+});
+
+Deno.test("lengths that are asked for are measured on the CPU, however long", async () => {
+  const request = { stencils: ["heat-1d"], lengths: [32768], workers: 1, gpu: false, timeNs: 1 };
+  const { cpu } = await benchLines(request);
+  assertEquals(cpu.map(({ points }) => points), [32768]);
 });
 
 testOnGpu("the comparison verifies every finalist, and the workers give the same bits", async () => {

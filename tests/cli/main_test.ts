@@ -38,6 +38,11 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, and sh
   for (const [error, text, exitCode] of cases) assertEquals(reportError(error, false), { text, exitCode });
 });
 
+Deno.test("what an error quotes of a file reaches the terminal as text, never as commands", () => {
+  const { text } = reportError(new UserError("Cannot read x: found \x1f\x8b\x1b[2J\r\x07\nand é"), false);
+  assertEquals(text, "facet: Cannot read x: found \ufffd\ufffd\ufffd[2J\ufffd\ufffd\nand é");
+});
+
 Deno.test("reportError shows the stack to developers", () => {
   assertStringIncludes(reportError(new Error("deep"), true).text, "main_test.ts");
 });

@@ -54,3 +54,9 @@ Deno.test("renderHelp lists every option with its default", () => {
     ],
   );
 });
+
+Deno.test("a short option is no guess for another short one", () => {
+  const specs = { dt: { type: "string", help: "time step" } } as const;
+  const { message } = assertThrows(() => parseOptions(["--out", "x"], specs), UserError);
+  assertEquals(message, "Unknown option --out: --help lists the options");
+});

@@ -161,13 +161,46 @@ testOnGpu(
       const rest = ["--boundary", "periodic", "--cpu-workers", "0", "--budget", "2", "--out", out, "--quiet"];
       const { code, stdout, stderr } = await runTask("tune", [...SMALL, ...rest, "--json"]);
       assertEquals([code, stderr], [0, ""]);
-      const { refused, entry, balance } = JSON.parse(stdout);
-      assertEquals(refused.map(({ traversal }: { traversal: string }) => traversal), ["diamond-torre"]);
-      assertStringIncludes(refused[0].reason, "periodic");
+      const { notTried, entry, balance } = JSON.parse(stdout);
+      assertEquals(notTried.map(({ traversal }: { traversal: string }) => traversal), ["diamond-torre"]);
+      assertStringIncludes(notTried[0].reason, "periodic");
       assertEquals([entry.problem.boundary, entry.search.evaluated], ["periodic", 2]);
       assertStringIncludes(balance, "no CPU workers were asked for");
     }),
 );
+
+testOnGpu(
+  "tune of a line that no node fits goes on without the sweeps, and says which lengths they could cut",
+  () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/p.json`;
+      const line = ["--stencil", "heat-1d", "--grid", "1013", "--steps", "9"];
+      const rest = ["--budget", "2", "--cpu-workers", "0", "--out", out, "--quiet"];
+      const { code, stdout, stderr } = await runTask("tune", [...line, ...rest]);
+      assertEquals([code, stderr], [0, ""]);
+      assertMatch(
+        stdout,
+        /^Not tried: swept-register: cannot cut 1013 points into nodes: the nearest that work: \d+ and \d+$/m,
+      );
+      const { entries: [{ problem, configuration }] } = await readProfile(out);
+      assertEquals([problem.stencil, problem.grid, problem.boundary], ["heat-1d", [1, 1, 1013], "insulated"]);
+      assert(["stepwise", "marching", "classic"].includes(configuration.traversal));
+    }),
+);
+
+Deno.test("two runs at once on one profile lose neither's entry nor records", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/p.json`;
+    const orders = [2, 4, 6];
+    const alone = [...SMALL, "--no-gpu", "--cpu-workers", "1", "--out", out, "--quiet"];
+    const runs = orders.map((order) => runTask("tune", [...alone, "--order", `${order}`]));
+    for (const { code, stderr } of await Promise.all(runs)) assertEquals([code, stderr], [0, ""]);
+    const { entries } = await readProfile(out);
+    assertEquals(entries.map(({ problem }) => problem.order).sort(), orders);
+    const { records, damaged } = await readJournal(`${out}.journal.jsonl`);
+    assertEquals(damaged, []);
+    assertEquals(records.filter(({ kind }) => kind === "measurement").length, orders.length);
+  }));
 
 Deno.test("tune refuses what is wrong before any work, in one line", () =>
   inDirectory(async (directory) => {
@@ -188,6 +221,7 @@ Deno.test("tune refuses what is wrong before any work, in one line", () =>
       [["--courant", "0.9"], /--courant/],
       [["--budget", "-1s"], /--budget/],
       [["--stencil", "maxwell"], /--stencil/],
+      [["--stencil", "heat-1d", "--grid", "1"], /--grid 1: wanted at least 2 points/],
       [["cube"], /cube/],
       [["--out", "/proc/nope/x.json"], /Cannot write \/proc\/nope\/x\.json/],
       [["--out", `${file}/x.json`], /Cannot (write|read) .*file\/x\.json/],

@@ -2,6 +2,7 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertGreater,
   assertLess,
   assertStringIncludes,
   assertThrows,
@@ -14,7 +15,7 @@ import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/ste
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { asLine, lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
-import { nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
+import { nodesOf, nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
@@ -190,6 +191,7 @@ Deno.test("a number of points that no node fits is answered with the nearest", (
 });
 
 Deno.test("every feasible configuration's nodes cover the line once", () => {
+  let feasible = 0;
   fc.assert(fc.property(
     fc.integer({ min: 1, max: 40 }),
     fc.constantFrom(heat1d(), ks(5), ks(3)),
@@ -202,12 +204,16 @@ Deno.test("every feasible configuration's nodes cover the line once", () => {
         ) {
           if (traversal.infeasible(problem, parameters, LIMITS) !== undefined) continue;
           const { workgroupsPerDispatch, bytesPerUpdate } = traversal.demand(problem, parameters);
-          assert(Number.isInteger(workgroupsPerDispatch) && workgroupsPerDispatch >= 1);
+          const { threads, points, steps } = parameters;
+          const { pitch, count } = nodesOf(problem, { points: threads * points, steps });
+          assertEquals([count * pitch, workgroupsPerDispatch], [multiple * 96, count]);
           assert(bytesPerUpdate > 0 && bytesPerUpdate < 8);
+          feasible++;
         }
       }
     },
   ));
+  assert(feasible > 0);
 });
 
 Deno.test("more nodes than one dimension of a dispatch takes", () => {
@@ -287,6 +293,35 @@ testOnGpu(
       );
       assertLess(error, bound + 2 ** -24, name);
       assertLess(Math.abs(trapezoid(found) - trapezoid(start)) / points, bound, name);
+    }
+  },
+);
+
+testOnGpu(
+  "every way to sweep keeps the sum of the Kuramoto-Sivashinsky field, but for rounding",
+  async (gpu) => {
+    const points = 2048, steps = 200;
+    for (const form of [5, 3]) {
+      const problem = lineOf(ks(form), points);
+      const { stencil, grid } = problem;
+      const start = initialCells({ grid, stencil }, { kind: "noise", seed: 3 });
+      const sum = (cells: Float32Array): number => cells.subarray(0, points).reduce((a, b) => a + b, 0);
+      const maxField = start.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      for (const [name, parameters] of WAYS) {
+        using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
+        await field.writeCells(start, start);
+        await field.run(steps);
+        const found = (await field.readCells(0)).subarray(0, points);
+        const moved = found.reduce((most, value, z) => Math.max(most, Math.abs(value - start[z])), 0);
+        // each of a step's roundings moves the mean by half a unit at most, and most cancel
+        const largest = found.reduce((most, value) => Math.max(most, Math.abs(value)), maxField);
+        assertLess(
+          Math.abs(sum(found) - sum(start)) / points,
+          steps * largest * 2 ** -24,
+          `${name}, ${form} points`,
+        );
+        assertGreater(moved, 0.1 * maxField);
+      }
     }
   },
 );

@@ -106,7 +106,7 @@ Deno.test("diamond-torre refuses periodic boundaries, with the reason", () => {
   for (const boundary of ["periodic", "periodic-yz"] as const) {
     assertEquals(
       diamondTorre.refuse({ stencil: wave(2), grid: GRID, boundary, steps: 1 }),
-      "torres advance from one end of x to the other: a periodic boundary has no end to start from",
+      `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`,
     );
   }
 });

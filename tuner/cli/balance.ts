@@ -45,8 +45,7 @@ export async function run(args: string[]): Promise<number> {
     console.log(options.help);
     return EXIT.done;
   }
-  const named = options.traversals.length > 0 ? options.traversals : ["stepwise"];
-  const request = await resolveRequest({ ...options, traversals: named });
+  const request = await resolveRequest(options);
   if (request.device.gpu === null) {
     throw new UserError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
@@ -57,6 +56,11 @@ export async function run(args: string[]): Promise<number> {
     boundary: options.boundary,
     steps: options.steps ?? DEFAULT_STEPS,
   };
+  if (problem.grid[0] < 2) {
+    throw new UserError(
+      `Cannot balance: wanted a grid of 2 slices or more to share: found ${problem.grid.join("x")}`,
+    );
+  }
   const configuration = bestPredicted(problem, request);
   const stop = new AbortController();
   const interrupt = (): void => {
@@ -87,7 +91,7 @@ export async function run(args: string[]): Promise<number> {
   }
 }
 
-/** The best predicted configuration of the traversals that were asked for. */
+/** The best predicted configuration of the traversal that was asked for. */
 function bestPredicted(problem: Problem, { traversals, device }: Request): Configuration {
   const space = enumerateSpace(problem, {
     traversals,

@@ -9,15 +9,16 @@ import {
   type Choices,
   type HelpRequest,
   joinNegatives,
+  type ProblemOptions,
   problemSpecs,
   readProblem,
-  readStartShare,
-  type SpaceOptions,
-} from "./tune_options.ts";
+  string,
+} from "./problem_options.ts";
+import { readStartShare } from "./tune_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** What `balance` is asked to do. */
-export interface BalanceCommandOptions extends SpaceOptions {
+export interface BalanceCommandOptions extends ProblemOptions {
   /** The CPU's share of the slices when balancing begins. @default {0.1} */
   readonly startShare: number;
   /** R. @default {undefined} the best predicted */
@@ -26,19 +27,18 @@ export interface BalanceCommandOptions extends SpaceOptions {
   readonly sweep: readonly number[] | undefined;
   /** Times that every R of a sweep is measured. @default {7} */
   readonly passes: number;
+  readonly json: boolean;
   readonly quiet: boolean;
 }
 
 /** R that anyone could mean; a typing error beyond. */
 const MOST_STEPS = 10_000;
 
-const string = (value: string, help: string) => ({ type: "string", value, help }) as const;
-
 function balanceSpecs(choices: Pick<Choices, "traversals">) {
-  const { "no-gpu": _, traversal, ...specs } = problemSpecs(choices);
+  const { "no-gpu": _gpu, traversal: _several, ...specs } = problemSpecs(choices);
   return {
     ...specs,
-    traversal: { ...traversal, help: `of the GPU: ${choices.traversals.join(", ")} (default: stepwise)` },
+    traversal: { ...string("NAME", `of the GPU: ${choices.traversals.join(", ")}`), default: "stepwise" },
     "start-share": { ...string("F", "the CPU's share when balancing begins, 0 to 1"), default: "0.1" },
     "exchange-every": string("R", "steps between two exchanges (default: the best predicted)"),
     "sweep-exchange": string("A..B", "measure these steps between exchanges beside their prediction"),
@@ -80,16 +80,16 @@ export function parseBalanceOptions(
       ),
     };
   }
-  if (values.traversal.length > 1) {
-    throw new UserError("Cannot use --traversal: wanted one, the GPU's: found several");
-  }
-  const problem = readProblem({ ...values, "no-gpu": false }, choices);
+  const problem = readProblem({ ...values, "no-gpu": false, traversal: [values.traversal] }, choices);
   if (problem.cpuWorkers === 0) {
     throw new UserError("Cannot use --cpu-workers 0: wanted at least 1: a balance needs both devices");
   }
   const exchangeEvery = values["exchange-every"], sweep = values["sweep-exchange"];
   if (exchangeEvery !== undefined && sweep !== undefined) {
     throw new UserError("Cannot use --exchange-every with --sweep-exchange: either one R or several");
+  }
+  if (sweep !== undefined && args.some((arg) => /^--start-share\b/.test(arg))) {
+    throw new UserError("Cannot use --start-share with --sweep-exchange: a sweep takes the model's shares");
   }
   if (sweep === undefined && args.some((arg) => /^--passes\b/.test(arg))) {
     throw new UserError("Cannot use --passes without --sweep-exchange: only a sweep is repeated");

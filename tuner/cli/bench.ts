@@ -9,10 +9,18 @@ import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { C_COMPILER } from "../backends/native_loops.ts";
 import { CpuFailure, CpuPool } from "../backends/wasm_workers.ts";
 import { compareCpu, type CpuComparison } from "../measure/compare_cpu.ts";
+import { checkFileWritable } from "../profile/store.ts";
 import { formatRate, formatTable } from "./format.ts";
-import { benchLines, DEFAULT_LENGTHS, lineEquations, renderLines } from "./bench_lines.ts";
+import {
+  benchLines,
+  DEFAULT_CPU_LENGTHS,
+  DEFAULT_LENGTHS,
+  lineEquations,
+  renderLines,
+} from "./bench_lines.ts";
 import { ifGiven, oneOf, readGrid, readNumber } from "./option_values.ts";
 import { type Options, parseOptions, renderHelp } from "./parse_options.ts";
+import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { UserError } from "./user_error.ts";
 
@@ -24,6 +32,8 @@ const USAGE = "deno task bench [OPTIONS]\n\n" +
 const DEFAULT_GRIDS = ["64x64x64", "256x256x256"];
 
 const DEFAULT_ORDERS = [2, 4, 8, 14];
+
+const DEFAULT_WORKERS = "2";
 
 const OPTIONS = {
   stencil: {
@@ -39,7 +49,11 @@ const OPTIONS = {
       DEFAULT_GRIDS.join(", ")
     }), or points (default 2048, 4096, … 1048576)`,
   },
-  workers: { type: "string", value: "N", default: "2", help: "workers to compare with one; 1 leaves it out" },
+  workers: {
+    type: "string",
+    value: "N",
+    help: "workers to compare with one, 1 leaves it out; one dimension: workers (default 2)",
+  },
   points: {
     type: "string",
     value: "N",
@@ -48,7 +62,7 @@ const OPTIONS = {
   steps: {
     type: "string",
     value: "N",
-    help: "one dimension: time steps of a run (default: 16384 sub-steps)",
+    help: "one dimension: time steps of a run on the GPU (default: 16384 sub-steps)",
   },
   "no-gpu": { type: "boolean", help: "one dimension: leave the GPU out" },
   "no-cpu": { type: "boolean", help: "one dimension: leave the CPU's workers out" },
@@ -79,7 +93,7 @@ export async function run(args: string[]): Promise<number> {
   }
   const orders = options.order.length > 0 ? options.order.map(readOrder) : DEFAULT_ORDERS;
   const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map((text) => readGrid(text));
-  const workers = readNumber("workers", options.workers, {
+  const workers = readNumber("workers", options.workers ?? DEFAULT_WORKERS, {
     wanted: "a whole number from 1 to 1024",
     isRight: (n) => Number.isInteger(n) && n >= 1 && n <= 1024,
   });
@@ -102,6 +116,7 @@ async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
     throw new UserError("Cannot use --order: equations in one dimension have none");
   }
   const stencils = options.stencil.map((name) => oneOf("stencil", name, lineEquations()));
+  refuseIdle(options, stencils);
   const lengths = options.grid.length > 0
     ? options.grid.map((text) => readGrid(text, 1)[2])
     : DEFAULT_LENGTHS;
@@ -114,10 +129,13 @@ async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
       wanted: `a whole number from ${least} to ${most}`,
       isRight: (n) => Number.isInteger(n) && n >= least && n <= most,
     });
+  const paths = options.out === undefined ? [] : [`${options.out}.json`, `${options.out}.md`];
+  for (const path of paths) await checkFileWritable(path);
   const found = await benchLines({
     stencils: [...new Set(stencils)],
     lengths,
-    workers: options["no-cpu"] ? 0 : whole("workers", options.workers, 1, 1024),
+    cpuLengths: options.grid.length > 0 ? lengths : DEFAULT_CPU_LENGTHS,
+    workers: options["no-cpu"] ? 0 : whole("workers", options.workers ?? DEFAULT_WORKERS, 1, 1024),
     gpu: !options["no-gpu"],
     timeNs: 1e9 * readNumber("seconds", options.seconds, {
       wanted: "a number above 0 and at most 3600",
@@ -130,14 +148,34 @@ async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
       })),
     steps: ifGiven(options.steps, (text) => whole("steps", text, 1, 1_000_000)),
   });
-  if (options.out !== undefined) {
-    await Deno.writeTextFile(`${options.out}.json`, JSON.stringify(found, null, 2) + "\n");
-    await Deno.writeTextFile(`${options.out}.md`, renderLines(found, true) + "\n");
+  if (found.gpu.length + found.cpu.length === 0) {
+    throw new UserError(
+      "Cannot measure the swept rule: there is no WebGPU adapter, and --no-cpu leaves the CPU out",
+    );
   }
+  const texts = [JSON.stringify(found, null, 2), renderLines(found, true)];
+  for (const [i, path] of paths.entries()) await writeText(path, `${texts[i]}\n`);
   console.log(options.json ? JSON.stringify(found, null, 2) : renderLines(found));
   const isRight = found.gpu.every(({ failed }) => failed.length === 0) &&
     found.cpu.every(({ sameBits }) => sameBits);
   return isRight ? EXIT.done : EXIT.no;
+}
+
+/** Refuses options that nothing of what is asked for would use. */
+function refuseIdle(options: Options<typeof OPTIONS>, stencils: readonly string[]): void {
+  const gpu = !options["no-gpu"], cpu = !options["no-cpu"];
+  if (!gpu && !cpu) {
+    throw new UserError("Cannot use --no-gpu with --no-cpu: nothing is left that could be measured");
+  }
+  if (!gpu && options.steps !== undefined) {
+    throw new UserError("Cannot use --steps with --no-gpu: they are those of a run on the GPU");
+  }
+  if (!cpu && options.workers !== undefined) {
+    throw new UserError("Cannot use --workers with --no-cpu: they are the CPU's");
+  }
+  if (options.points !== undefined && !stencils.includes("ks")) {
+    throw new UserError("Cannot use --points: it belongs to --stencil ks");
+  }
 }
 
 function readOrder(text: string): number {

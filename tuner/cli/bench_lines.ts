@@ -17,17 +17,19 @@ import { VERSION } from "../version.ts";
 /** Rows of a run on the GPU: so many that what a run's first and last phases cost more than the others is little. */
 const RUN_ROWS = 16_384;
 
-/** Lengths that the CPU is measured on at most: beyond, its share of the table says nothing new. */
-const CPU_POINTS = 2 ** 14;
-
 /** Lengths of the published figures, and where none are given. */
 export const DEFAULT_LENGTHS: readonly number[] = Array.from({ length: 10 }, (_, i) => 2 ** (11 + i));
+
+/** Of these, what the CPU is measured on: beyond, its share of the table says nothing new. */
+export const DEFAULT_CPU_LENGTHS: readonly number[] = DEFAULT_LENGTHS.filter((points) => points <= 2 ** 14);
 
 /** What to compare. */
 export interface LineBenchRequest {
   /** Names of equations in one dimension. */
   readonly stencils: readonly string[];
   readonly lengths: readonly number[];
+  /** Those that the CPU's workers are measured on. @default {lengths} */
+  readonly cpuLengths?: readonly number[];
   /** Workers on the CPU; 0 leaves it out. */
   readonly workers: number;
   readonly gpu: boolean;
@@ -56,7 +58,8 @@ export function lineEquations(): string[] {
 
 /** Measures all lengths of all equations, the GPU first. */
 export async function benchLines(
-  { stencils, lengths, workers, gpu: wantsGpu, timeNs, points: form, steps }: LineBenchRequest,
+  { stencils, lengths, cpuLengths = lengths, workers, gpu: wantsGpu, timeNs, points: form, steps }:
+    LineBenchRequest,
 ): Promise<LineBench> {
   const device = await detectDevice();
   const all = stencils.map((name): Stencil => {
@@ -75,7 +78,7 @@ export async function benchLines(
   const pool = workers > 0 ? await CpuPool.create({ workers }) : undefined;
   try {
     for (const stencil of all) {
-      for (const points of pool === undefined ? [] : lengths.filter((one) => one <= CPU_POINTS)) {
+      for (const points of pool === undefined ? [] : cpuLengths) {
         cpu.push(await compareSweptOnCpu(pool!, { stencil, points, timeNs, now }));
       }
     }

@@ -96,7 +96,7 @@ async function fromProfile(path: string, given: { journal?: string; entry?: stri
 }
 
 /** The outcome for people. */
-export function renderExport(record: {
+function renderExport(record: {
   readonly out: string;
   readonly format: string;
   readonly records: number;

@@ -117,7 +117,8 @@ function describeUnknown(arg: string, names: readonly string[]): string {
     return `Unexpected argument "${arg}": every option begins with --`;
   }
   const [given] = arg.replace(/^-+/, "").split("=");
-  const near = names.find((name) => editDistance(given, name) <= 2);
+  // of a short name, two letters are nearly all
+  const near = names.find((name) => editDistance(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
   return `Unknown option ${arg.split("=")[0]}: ${
     near ? `did you mean --${near}?` : "--help lists the options"
   }`;

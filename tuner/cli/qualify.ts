@@ -8,20 +8,20 @@ import { type Answer, qualify } from "../qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
 import { checkFileWritable } from "../profile/store.ts";
-import { readNumber, wrong } from "./option_values.ts";
+import { ifGiven, readNumber, wrong } from "./option_values.ts";
 import { parseOptions, renderHelp } from "./parse_options.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { qualificationRecord, renderQualification } from "./qualify_report.ts";
 import { required, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
+import { UserError } from "./user_error.ts";
 
 const OPTIONS = {
   profile: { type: "string", value: "FILE", help: "the profile to hold this device against" },
   tolerance: {
     type: "string",
     value: "PERCENT",
-    default: "10%",
-    help: "how far below the recorded interval a rate may fall",
+    help: "how far below the recorded interval a rate may fall (default 10%)",
   },
   quick: { type: "boolean", help: "end within a minute: fewer samples" },
   numerics: { type: "boolean", help: "verify results and compare no rates: for profiles of other devices" },
@@ -58,7 +58,10 @@ export async function run(args: string[]): Promise<number> {
     return EXIT.done;
   }
   const path = required("profile", options.profile, "the profile to hold this device against");
-  const tolerance = readTolerance(options.tolerance);
+  const tolerance = ifGiven(options.tolerance, readTolerance);
+  if (options.numerics && tolerance !== undefined) {
+    throw new UserError("Cannot use --tolerance with --numerics: no rates are compared");
+  }
   const profile = await readProfile(path);
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);

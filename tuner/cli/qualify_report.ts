@@ -54,11 +54,9 @@ export function renderQualification(qualification: Qualification): string {
       "",
     );
   }
-  lines.push(
-    `${describeAnswer(qualification)}, tolerance ${formatPercent(tolerance)}, in ${
-      formatDuration(elapsedNs)
-    }`,
-  );
+  const isCompared = results.some(({ leastCellsPerSecond }) => leastCellsPerSecond !== null);
+  const allowed = isCompared ? `, tolerance ${formatPercent(tolerance)}` : "";
+  lines.push(`${describeAnswer(qualification)}${allowed}, in ${formatDuration(elapsedNs)}`);
   if (qualification.answer === "unanswered" && results.some(({ verdict }) => verdict === "not comparable")) {
     lines.push("--numerics asks for right results only.");
   }

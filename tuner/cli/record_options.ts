@@ -9,14 +9,14 @@ import {
   type Choices,
   type HelpRequest,
   joinNegatives,
+  type ProblemOptions,
   problemSpecs,
   readProblem,
-  type SpaceOptions,
-} from "./tune_options.ts";
+} from "./problem_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** What `record` is asked to do. */
-export interface RecordOptions extends Omit<SpaceOptions, "json"> {
+export interface RecordOptions extends ProblemOptions {
   readonly out: string;
   readonly resume: boolean;
   /** @default {undefined} every configuration */

@@ -33,7 +33,12 @@ export interface ErrorReport {
 export function reportError(error: unknown, debug: boolean): ErrorReport {
   const { text, exitCode } = summarize(error);
   const stack = debug && error instanceof Error ? `\n${error.stack}` : "";
-  return { text: `facet: ${text}${stack}`, exitCode };
+  return { text: `facet: ${withoutControls(text)}${stack}`, exitCode };
+}
+
+/** A text that quotes a file which is no text must not reach the terminal as commands. */
+function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, "\ufffd");
 }
 
 function summarize(error: unknown): ErrorReport {

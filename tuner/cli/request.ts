@@ -1,16 +1,18 @@
 /**
- * From options to what is computed where: the steps that `tune` and `space` share.
+ * From options to what is computed where: the steps that `tune`, `space`, `record` and `balance` share.
  *
  * @module
  */
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { reachOf } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectDevice, type DeviceDescription } from "../device.ts";
-import { defaultSteps } from "../default_problem.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "../default_problem.ts";
+import { canRun, describeCut } from "../left_out.ts";
 import { combine } from "../search/space.ts";
-import type { SpaceOptions } from "./tune_options.ts";
+import type { ProblemOptions } from "./problem_options.ts";
 import { UserError } from "./user_error.ts";
 
 /** Bytes that a WebAssembly memory can hold. */
@@ -28,34 +30,40 @@ export interface Request {
 /**
  * Looks at the machine and checks that it can do what is asked for, before any work.
  *
- * @throws {UserError} if nothing is left that could compute, or the grid fits no buffer
+ * @throws {UserError} if nothing is left that could compute, the grid fits no buffer, or no traversal that was named
+ * can compute it
  */
-export async function resolveRequest(options: Omit<SpaceOptions, "json">): Promise<Request> {
+export async function resolveRequest(options: ProblemOptions): Promise<Request> {
   const detected = await detectDevice();
   const device = options.gpu ? detected : { ...detected, gpu: null };
   const cpuWorkers = options.cpuWorkers ?? defaultWorkers(device);
   if (device.gpu === null && cpuWorkers === 0) {
     throw new UserError("Cannot tune: there is no WebGPU adapter, and --cpu-workers 0 leaves the CPU out");
   }
+  if (device.gpu === null && options.traversals.length > 0) {
+    const why = options.gpu ? "there is no WebGPU adapter" : "--no-gpu leaves it out";
+    throw new UserError(`Cannot use --traversal ${options.traversals[0]}: traversals are the GPU's: ${why}`);
+  }
   const stencil = options.equation.create(options.variant, options.timeStep);
-  if (options.grid !== undefined) requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
+  if (options.grid !== undefined) {
+    requireLength(stencil, options.grid);
+    requireFit({ ...options, stencil, grid: options.grid }, device.gpu?.limits);
+  }
   const traversals = TRAVERSALS.filter(({ name, dimensions }) =>
     options.traversals.length === 0
       ? dimensions === undefined || dimensions === stencil.dimensions
       : options.traversals.includes(name)
   );
-  if (options.grid !== undefined && stencil.dimensions === 1 && device.gpu !== null) {
-    const { grid, boundary, steps = defaultSteps(stencil) } = options;
+  if (device.gpu !== null && options.traversals.length > 0) {
+    const { boundary, steps = defaultSteps(stencil) } = options;
+    const grid = options.grid ?? defaultGrid(stencil, device.gpu);
     requireTraversal({ stencil, grid, boundary, steps }, traversals, device.gpu.limits);
   }
   return { stencil, traversals, device, cpuWorkers };
 }
 
-/** How far from the wanted number of points to look for numbers that work. */
-const FURTHEST = 8192;
-
 /**
- * Refuses a line that none of the traversals can compute: the swept rule takes whole nodes.
+ * Refuses a problem that none of the named traversals can compute: of a line, the swept rule takes whole nodes.
  *
  * @throws {UserError} saying why, and which numbers of points nearest to it would do
  */
@@ -65,32 +73,38 @@ export function requireTraversal(
   limits: DeviceLimits,
 ): void {
   const willing = traversals.filter((traversal) => traversal.refuse(problem) === undefined);
-  const works = (points: number): boolean => {
-    const other: Problem = { ...problem, grid: [1, 1, points] };
-    return willing.some((traversal) =>
-      combine(traversal.parameterLists(other, limits)).some((parameters) =>
-        traversal.infeasible(other, parameters, limits) === undefined
-      )
-    );
-  };
-  const points = problem.grid[2];
-  if (works(points)) return;
-  const names = traversals.map(({ name }) => name).join(", ");
+  const named = (some: readonly Traversal[]): string => some.map(({ name }) => name).join(", ");
   if (willing.length === 0) {
-    throw new UserError(`Cannot use --traversal ${names}: ${traversals[0].refuse(problem)}`);
+    throw new UserError(`Cannot use --traversal ${named(traversals)}: ${traversals[0].refuse(problem)}`);
   }
-  const near = [-1, 1].flatMap((side) => {
-    for (let distance = 1; distance <= FURTHEST; distance++) {
-      const other = points + side * distance;
-      if (other < 1) break;
-      if (works(other)) return [other];
-    }
-    return [];
-  });
+  if (canRun(problem, willing, limits)) return;
+  if (problem.stencil.dimensions === 1) {
+    throw new UserError(
+      `Cannot use --grid ${problem.grid[2]}: ${named(willing)} ${describeCut(problem, willing, limits)}`,
+    );
+  }
+  const [traversal] = willing;
+  const [first] = combine(traversal.parameterLists(problem, limits));
+  const why = first === undefined
+    ? "no parameters suit the grid"
+    : traversal.infeasible(problem, first, limits);
   throw new UserError(
-    `Cannot use --grid ${points}: ${names} cannot cut it into nodes: the nearest that work: ${
-      near.length === 0 ? `none within ${FURTHEST} points` : near.join(" and ")
-    }`,
+    `Cannot use --traversal ${traversal.name} on a grid of ${problem.grid.join("x")}: ${why}`,
+  );
+}
+
+/**
+ * Refuses a line so short that a tap at one end reaches beyond the other.
+ *
+ * @throws {UserError} saying how many points are wanted
+ */
+export function requireLength({ dimensions, update }: Stencil, grid: Grid): void {
+  const points = grid[2], { z: reach } = reachOf(update);
+  if (dimensions !== 1 || points > reach) return;
+  throw new UserError(
+    `Cannot use --grid ${points}: wanted at least ${
+      reach + 1
+    } points, as taps reach ${reach}: found ${points}`,
   );
 }
 
@@ -117,9 +131,4 @@ export function requireFit({ stencil, grid, boundary }: FitRequest, limits: Devi
   }
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   if (bytes > most) throw new UserError(`${named}: this GPU binds at most ${most}`);
-}
-
-/** One a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */
-function defaultWorkers({ gpu, cpu: { cores } }: DeviceDescription): number {
-  return gpu !== null && cores > 2 ? cores - 1 : cores;
 }

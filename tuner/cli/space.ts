@@ -6,7 +6,9 @@
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { defaultGrid, defaultSteps } from "../default_problem.ts";
+import { leftOut } from "../left_out.ts";
 import { describeProblem } from "../profile/schema.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
@@ -49,7 +51,9 @@ export async function run(args: string[]): Promise<number> {
       limits,
       device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
     });
-  console.log(options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space));
+  console.log(
+    options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space, limits),
+  );
   return EXIT.done;
 }
 
@@ -71,11 +75,20 @@ export function spaceRecord(problem: Problem, space: Space) {
   };
 }
 
-/** The space for people: what is left out and why, and the first to be tried. */
-export function renderSpace(
-  problem: Problem,
-  { candidates, combinations, refused, infeasible }: Space,
-): string {
+/**
+ * The space for people: what is left out and why, and the first to be tried.
+ *
+ * @param problem what is computed
+ * @param space its configurations
+ * @param limits the GPU's; undefined where there is none
+ * @returns text of whole lines, without the last line end
+ */
+export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits | undefined): string {
+  const { candidates, combinations, infeasible } = space;
+  const missing = limits === undefined ? [] : leftOut(problem, space, limits);
+  const partly = infeasible.filter(({ traversal }) =>
+    missing.every((other) => other.traversal !== traversal)
+  );
   const best = Math.max(...candidates.map(({ predicted }) => predicted), 0);
   const row = ({ traversal, parameters, predicted, demand }: Candidate, place: number): string[] => [
     `${place + 1}`,
@@ -90,11 +103,12 @@ export function renderSpace(
       problem.grid.join("x")
     }, ${problem.boundary} boundary, ${problem.steps} steps`,
     `${formatCount(candidates.length)} configurations of ${formatCount(combinations)} combinations`,
-    ...refused.map(({ traversal, reason }) => `Left out: ${traversal}: ${reason}`),
-    ...infeasible.map(({ traversal, count, example }) =>
+    ...missing.map(({ traversal, reason }) => `Left out: ${traversal}: ${reason}`),
+    ...partly.map(({ traversal, count, example }) =>
       `Left out: ${formatCount(count)} of ${traversal}, for example: ${example}`
     ),
-    ...(candidates.length === 0 ? ["There is no GPU to search a space for: tune measures the CPU alone."] : [
+    ...(limits === undefined ? ["There is no GPU to search a space for: tune measures the CPU alone."] : []),
+    ...(candidates.length === 0 ? [] : [
       "",
       "The first to be tried (predicted rate against the best prediction; traffic per cell update):",
       formatTable([header, ...candidates.slice(0, ROWS).map(row)], { right: [0, 2, 3], indent: "  " }),

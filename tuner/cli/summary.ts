@@ -10,6 +10,7 @@ import type { DeviceDescription } from "../device.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { Finalist } from "../final_round.ts";
+import { type LeftOut, leftOut } from "../left_out.ts";
 import type { TuneOutcome } from "../tune.ts";
 import {
   formatBandwidth,
@@ -47,7 +48,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     cpuMessage: outcome.cpuMessage ?? null,
     bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
     finalists: outcome.finalists.map(finalistRecord),
-    refused: outcome.space.refused,
+    notTried: notTried(outcome, device),
     evaluated: outcome.evaluated,
     recalled: outcome.recalled,
     searchVerdict: outcome.searchVerdict ?? null,
@@ -56,6 +57,11 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
   };
+}
+
+/** The traversals that no configuration was tried of, and why; none where there is no GPU. */
+function notTried({ problem, space }: TuneOutcome, { gpu }: DeviceDescription): LeftOut[] {
+  return gpu === null ? [] : leftOut(problem, space, gpu.limits);
 }
 
 /** A finalist with the samples of every turn, null where it had none. */
@@ -110,7 +116,7 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
     ...(outcome.drifts === 0
       ? []
       : ["The device changed its speed during the search: what that affected was measured again."]),
-    ...outcome.space.refused.map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
+    ...notTried(outcome, device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
     ...(written === undefined ? [] : [`Profile: ${written}`]),
   );

@@ -44,7 +44,7 @@ export interface FacetExport {
 }
 
 /** The kernel's name: `wave-order-4`. */
-export function kernelName({ stencil, order, delta }: ProfileProblem): string {
+function kernelName({ stencil, order, delta }: ProfileProblem): string {
   return `${stencil}${order === undefined ? "" : `-order-${order}`}${
     delta === undefined ? "" : `-delta-${delta}`
   }`;

@@ -7,6 +7,10 @@ import type { CpuPool } from "../backends/wasm_workers.ts";
 const PROBE_UPDATES = 2e7;
 /** Runs: the first ones are slow, until V8 has replaced its first code. */
 const PROBE_RUNS = 5;
+/** Steps of the first run at most: on a small grid a step costs what the workers wait for each other. */
+const FIRST_STEPS = 64;
+/** What a run takes where steps are added to it: long enough to be timed, and no longer. */
+const RUN_NS = 10e6;
 
 /**
  * Roughly how fast the CPU is, from a few steps on a few slices: to know beforehand what the whole problem costs.
@@ -18,7 +22,7 @@ const PROBE_RUNS = 5;
  * @throws {CpuFailure} if the workers fail
  */
 export async function probeCpu(
-  pool: CpuPool,
+  pool: Pick<CpuPool, "workers" | "load">,
   { stencil: { update }, grid, boundary }: Problem,
 ): Promise<number> {
   const [nx, ny, nz] = grid;
@@ -32,10 +36,14 @@ export async function probeCpu(
   try {
     await field.setInitial("noise");
     const updates = cellsOf([slices, ny, nz]);
-    const steps = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
-    let shortestNs = Infinity;
-    for (let run = 0; run < PROBE_RUNS; run++) shortestNs = Math.min(shortestNs, await field.run({ steps }));
-    return updates * steps / (shortestNs * 1e-9);
+    const most = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
+    let steps = Math.min(most, FIRST_STEPS), stepNs = Infinity;
+    for (let run = 0; run < PROBE_RUNS; run++) {
+      const runNs = await field.run({ steps });
+      stepNs = Math.min(stepNs, runNs / steps);
+      steps = Math.min(most, Math.max(steps, Math.ceil(RUN_NS / stepNs)));
+    }
+    return updates / (stepNs * 1e-9);
   } finally {
     await field.dispose();
   }

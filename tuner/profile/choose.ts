@@ -7,6 +7,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { checkProblem } from "../check_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { adaptConfiguration, type AdaptTarget } from "./adapt.ts";
@@ -102,6 +103,7 @@ export function chooseConfiguration(
   device: TargetDevice | null,
   { cpuWorkers = usualWorkers() }: ChooseOptions = {},
 ): Choice {
+  checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = nameProblem(problem);
   const target = { problem, limits: device?.limits, cpuWorkers, refused: new Map<string, string>() };

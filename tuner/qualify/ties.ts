@@ -13,7 +13,7 @@ import type { EntryResult } from "./qualification.ts";
 import { isLost, type Run, type Trial, verdictOf } from "./trial.ts";
 
 /** The configurations of an entry's tie set but for the chosen one. */
-export function otherTies({ configuration, tieSet }: ProfileEntry): Configuration[] {
+function otherTies({ configuration, tieSet }: ProfileEntry): Configuration[] {
   const chosen = describeConfiguration(configuration);
   return tieSet.map((tie) => tie.configuration).filter((one) => describeConfiguration(one) !== chosen);
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { formatPercent, formatRate } from "../format.ts";
-import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import type { DeviceDescription } from "../device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
@@ -17,11 +16,6 @@ const OPEN: readonly Verdict[] = ["not comparable", "not run"];
 /** Whether a verdict speaks for the device, against it, or leaves the question open. */
 export function leaningOf(verdict: Verdict): "for" | "against" | "open" {
   return AGAINST.includes(verdict) ? "against" : OPEN.includes(verdict) ? "open" : "for";
-}
-
-/** What an entry is about: `wave, order 2, grid 64x64x64, …: stepwise threadsZ=64 …`. */
-export function describeEntry({ entry: { problem, configuration } }: EntryResult): string {
-  return `${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`;
 }
 
 /** The verdict in short: `slower by 67%`. */
@@ -51,7 +45,7 @@ export function explainResult(result: EntryResult): string[] {
 }
 
 /** A recorded rate with its interval. */
-export function describeRecorded(
+function describeRecorded(
   { cellsPerSecond, confidence95 }: Pick<EntryResult["entry"]["result"], "cellsPerSecond" | "confidence95">,
 ): string {
   const [low, high] = confidence95.map(formatRate);
@@ -59,7 +53,7 @@ export function describeRecorded(
 }
 
 /** How many entries have each verdict: `2 pass, 1 slower`. */
-export function countVerdicts(results: readonly EntryResult[]): string {
+function countVerdicts(results: readonly EntryResult[]): string {
   const groups = Map.groupBy(results, ({ verdict }) => verdict);
   return [...groups].map(([verdict, { length }]) => `${length} ${verdict}`).join(", ");
 }

@@ -51,8 +51,8 @@ export async function measureCpu(run: TuningRun, deadlineNs: number): Promise<Cp
     return { message: `not measured: ${error.reason}: ${error.message}` };
   }
   const results: CpuResult[] = [];
-  for (const configuration of configurations) {
-    // one is measured whatever the time
+  for (const configuration of configurations.toReversed()) {
+    // one is measured whatever the time, the most promising
     if (results.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
     const evaluation = await run.measure(configuration, 0);
     await run.keep(evaluation);

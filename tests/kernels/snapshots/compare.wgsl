@@ -14,8 +14,14 @@ var<workgroup> count: atomic<u32>;
 fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
 
 @compute @workgroup_size(64)
-fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
-  let y = i32(w.x); let x = i32(w.y); let plane = i32(w.z);
+fn main(
+  @builtin(local_invocation_id) l: vec3u,
+  @builtin(workgroup_id) w: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+) {
+  let row = i32(w.x + w.y * groups.x);
+  if (row >= 480) { return; }
+  let y = row % 20; let x = row / 20 % 24; let plane = row / 480;
   let mine = 12800 + (x + slices.result) * 2496 + plane * 2496 +
     y * 96;
   let other = 1480 + (x + slices.reference) * 1408 + plane * 1408 +
