@@ -1,12 +1,8 @@
 import { assert, assertAlmostEquals } from "@std/assert";
 import fc from "fast-check";
-import {
-  expectedKernel,
-  fitKernel,
-  type Kernel,
-  LatticeProcess,
-  type ProcessInputs,
-} from "../../tuner/search/lattice_process.ts";
+import { expectedKernel, fitKernel } from "../../tuner/search/fit_kernel.ts";
+import type { Kernel, ProcessInputs } from "../../tuner/search/lattice_kernel.ts";
+import { LatticeProcess } from "../../tuner/search/lattice_process.ts";
 import { seededRandom } from "../../tuner/search/seeded_random.ts";
 
 const INPUTS: ProcessInputs = {

@@ -52,6 +52,8 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #indices: ReadonlyMap<P, number>;
   readonly #first: P[];
   readonly #untried: Set<P>;
+  /** What was asked for and not told yet, by its place, with the logarithm of its rate as it was expected. */
+  readonly #pending = new Map<number, { readonly mean: number; readonly deviation: number }>();
   /** Logarithms of rates. */
   readonly #rates: Learner;
   /** 1 for what has a rate, 0 for what failed. */
@@ -64,7 +66,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** Candidates one after the other that did not promise enough. */
   #poor = 0;
 
-  constructor(candidates: readonly P[], { seed, budget }: SearchOptions) {
+  constructor(readonly candidates: readonly P[], { seed, budget }: SearchOptions) {
     this.#draw = seededRandom(seed);
     this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
     const [least, most] = LEAST_EVALUATIONS;
@@ -93,19 +95,27 @@ class AutoSearch<P extends Point> implements Search<P> {
     let found = this.#first.pop();
     while (found !== undefined && !this.#untried.has(found)) found = this.#first.pop();
     found ??= this.#mostPromising();
-    if (found !== undefined) this.#untried.delete(found);
+    if (found === undefined) return undefined;
+    this.#untried.delete(found);
+    const index = this.#indices.get(found)!;
+    const { belief } = this.#rates;
+    this.#pending.set(index, { mean: belief.mean[index], deviation: belief.deviation(index) });
+    this.#rates.expect(index);
     return found;
   }
 
   tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
     this.#untried.delete(candidate);
+    const expected = this.#pending.get(index);
+    this.#pending.delete(index);
     if (spentNs > 0) this.#cost.observe(candidate, spentNs);
     this.#successes.learn(index, rate === undefined ? 0 : 1);
     if (rate === undefined) {
       this.#failures++;
+      this.#rates.giveUp(index);
     } else {
-      const { mean, deviation } = this.#rates.tell(index);
+      const { mean, deviation } = expected ?? { mean: 0, deviation: Infinity };
       if (Math.abs(Math.log(rate) - mean) > SURPRISE * deviation) this.#poor = 0;
       this.#rates.learn(index, Math.log(rate));
       this.#best = Math.max(this.#best, Math.log(rate));
@@ -113,9 +123,15 @@ class AutoSearch<P extends Point> implements Search<P> {
   }
 
   #mostPromising(): P | undefined {
+    const { belief } = this.#rates;
+    // what is under way is believed to come to what is expected of it
+    const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]), this.#best);
     const promises = Array.from(this.#untried, (candidate) => {
       const index = this.#indices.get(candidate)!;
-      const gain = this.#success(index) * this.#gain(index);
+      const gain = this.#success(index) *
+        (best === -Infinity
+          ? Math.exp(belief.mean[index])
+          : expectedImprovement(belief.mean[index], belief.deviation(index), best));
       // 1 for what takes no longer than others
       const price = this.#cost.meanNs > 0 ? this.#cost.expectNs(candidate) / this.#cost.meanNs : 1;
       return { candidate, gain, price };
@@ -129,25 +145,20 @@ class AutoSearch<P extends Point> implements Search<P> {
 
   /** Where least is known, of what should not fail: the expectations are tested before they end the search. */
   #mostDoubtful(): P | undefined {
+    const { belief } = this.#rates;
     const doubts = Array.from(this.#untried, (candidate) => {
       const index = this.#indices.get(candidate)!;
-      const { mean, deviation } = this.#rates.tell(index);
-      return { candidate, bound: this.#success(index) < 0.5 ? -Infinity : mean + DOUBT * deviation };
+      const bound = belief.mean[index] + DOUBT * belief.deviation(index);
+      return { candidate, bound: this.#success(index) < 0.5 ? -Infinity : bound };
     });
     const most = doubts.reduce((a, b) => b.bound > a.bound ? b : a, doubts[0]);
     return most?.candidate;
   }
 
-  /** By which part a candidate is expected to be faster than the best so far, if it does not fail. */
-  #gain(index: number): number {
-    const { mean, deviation } = this.#rates.tell(index);
-    return this.#rates.known === 0 ? Math.exp(mean) : expectedImprovement(mean, deviation, this.#best);
-  }
-
   /** How likely a candidate is not to fail. */
   #success(index: number): number {
     if (this.#failures === 0) return 1;
-    return Math.min(Math.max(this.#successes.tell(index).mean, LEAST_SUCCESS), 1);
+    return Math.min(Math.max(this.#successes.belief.mean[index], LEAST_SUCCESS), 1);
   }
 
   /** Whether to go on: sets the verdict where not. */

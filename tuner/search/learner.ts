@@ -5,13 +5,9 @@
  */
 import { median } from "simple-statistics";
 import type { Lattice } from "./lattice.ts";
-import {
-  expectedKernel,
-  fitKernel,
-  type Kernel,
-  LatticeProcess,
-  type ProcessInputs,
-} from "./lattice_process.ts";
+import { expectedKernel, fitKernel } from "./fit_kernel.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
+import { LatticeProcess } from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted anew when there are so many times as many values as the last time. */
@@ -40,8 +36,12 @@ export interface LearnerOptions<P extends Point> {
 /** A process whose kernel follows the values. */
 export class Learner {
   readonly #inputs: ProcessInputs;
+  readonly #covariance: LatticeCovariance;
   readonly #options: Pick<LearnerOptions<Point>, "level" | "first">;
   readonly #values = new Map<number, number>();
+  readonly #expected = new Set<number>();
+  /** Values that the process has not seen yet: it is asked less often than told where earlier runs are recalled. */
+  readonly #unseen: number[] = [];
   #kernel: Kernel;
   #process: LatticeProcess;
   #fittedTo = 0;
@@ -53,9 +53,10 @@ export class Learner {
       places: candidates.map((candidate) => lattice.placeOf(candidate)),
       prior,
     };
+    this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = { level, first };
     this.#kernel = expectedKernel(traversals.map((traversal) => lattice.sizes(traversal)));
-    this.#process = new LatticeProcess(this.#inputs, this.#kernel);
+    this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 
   /** Values that were told. */
@@ -63,18 +64,33 @@ export class Learner {
     return this.#values.size;
   }
 
-  /** Takes in the value of a candidate, by its place in the list. */
-  learn(index: number, value: number): void {
-    this.#values.set(index, value);
-    const { size } = this.#values, { first } = this.#options;
-    const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
-    if (size <= first || size >= refitAt) this.#refit();
-    else this.#process.observe(index, value);
+  /** The value of a candidate is on its way: what is near it will be known better. */
+  expect(index: number): void {
+    this.#expected.add(index);
+    this.#process.expect(index);
   }
 
-  /** What a candidate's value should be. */
-  tell(index: number): { readonly mean: number; readonly deviation: number } {
-    return { mean: this.#process.mean[index], deviation: this.#process.deviation(index) };
+  /** The value of a candidate does not come. */
+  giveUp(index: number): void {
+    this.#expected.delete(index);
+    this.#process.giveUp(index);
+  }
+
+  /** Takes in the value of a candidate, by its place in the list. */
+  learn(index: number, value: number): void {
+    this.#expected.delete(index);
+    this.#values.set(index, value);
+    this.#unseen.push(index);
+  }
+
+  /** What the candidates' values should be. */
+  get belief(): Pick<LatticeProcess, "mean" | "deviation"> {
+    const { size } = this.#values, { first } = this.#options;
+    const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
+    if (this.#unseen.length > 0 && (size <= first || size >= refitAt)) this.#refit();
+    else for (const index of this.#unseen) this.#process.observe(index, this.#values.get(index)!);
+    this.#unseen.length = 0;
+    return this.#process;
   }
 
   #refit(): void {
@@ -92,8 +108,9 @@ export class Learner {
       this.#kernel,
     );
     const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
-    this.#process = new LatticeProcess(moved, this.#kernel);
+    this.#process = new LatticeProcess(moved, this.#kernel, this.#covariance);
     for (const [index, value] of this.#kept()) this.#process.observe(index, value);
+    for (const index of this.#expected) this.#process.expect(index);
     this.#fittedTo = this.#values.size;
   }
 
