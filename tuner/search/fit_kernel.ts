@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
-import { LatticeProcess } from "./lattice_process.ts";
+import { KernelLikelihood } from "./kernel_likelihood.ts";
+import type { Kernel, ProcessInputs } from "./lattice_kernel.ts";
 
 /** Lengths that are tried, in steps: from "tells nothing of the next value" to "does not matter". */
 const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
 
 /** Logarithms of lengths are expected about this one, with this deviation; few values must not say otherwise. */
-const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 1.2;
+const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 0.8;
 
 /** Noises that are tried. */
 const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
@@ -23,31 +23,28 @@ const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
  * @param start the kernel to start from
  */
 export function fitKernel(inputs: ProcessInputs, values: readonly number[], start: Kernel): Kernel {
-  const covariance = new LatticeCovariance(inputs);
+  const likelihood = new KernelLikelihood(inputs, values);
   const judge = (kernel: Kernel): number => {
-    const process = new LatticeProcess(inputs, kernel, covariance);
-    values.forEach((value, i) => process.observe(i, value));
     const deviations = kernel.lengths.flat().map((length) =>
       Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION
     );
-    return process.logLikelihood - deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
+    return likelihood.of(kernel) - deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
   };
   let best = start, most = judge(start);
   const consider = (kernel: Kernel): void => {
-    const likelihood = judge(kernel);
-    if (likelihood > most) [best, most] = [kernel, likelihood];
+    const judged = judge(kernel);
+    if (judged > most) [best, most] = [kernel, judged];
   };
   for (const noise of NOISES) if (noise !== best.noise) consider({ ...best, noise });
-  start.lengths.forEach((list, group) => {
-    // of a traversal that was tried once nothing is learnt
-    if (inputs.groups.filter((one) => one === group).length < 3) return;
-    list.forEach((_, i) => {
+  // of a traversal that was tried once nothing is learnt
+  for (const group of likelihood.learnable) {
+    start.lengths[group].forEach((_, i) => {
       for (const length of LENGTHS) {
         if (length === best.lengths[group][i]) continue;
         consider({ ...best, lengths: best.lengths.with(group, best.lengths[group].with(i, length)) });
       }
     });
-  });
+  }
   return best;
 }
 

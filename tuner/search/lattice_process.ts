@@ -15,9 +15,7 @@
  * @module
  */
 import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
-
-/** Standard deviation of the residual that is expected before anything is known, and how many values that is worth. */
-const PRIOR_DEVIATION = 0.6, PRIOR_WEIGHT = 4;
+import { residualVariance } from "./residual_variance.ts";
 
 /** A row of the Cholesky factor, of all candidates. */
 interface Row {
@@ -37,11 +35,14 @@ export class LatticeProcess {
   readonly #known: Row[] = [];
   readonly #expected: Row[] = [];
   #squares = 0;
-  #logDeterminant = 0;
 
-  constructor(readonly inputs: ProcessInputs, readonly kernel: Kernel, covariance?: LatticeCovariance) {
+  constructor(
+    readonly inputs: ProcessInputs,
+    readonly kernel: Kernel,
+    covariance = new LatticeCovariance(inputs),
+  ) {
     this.mean = Float64Array.from(inputs.prior);
-    this.#covariance = covariance ?? new LatticeCovariance(inputs);
+    this.#covariance = covariance;
     this.#variance = this.#covariance.variances(kernel);
   }
 
@@ -71,7 +72,6 @@ export class LatticeProcess {
     subtract(this.mean, -surprise, row.factor);
     this.#known.push(row);
     this.#squares += surprise * surprise;
-    this.#logDeterminant += Math.log(row.pivot);
   }
 
   /** A value that was expected does not come. */
@@ -83,24 +83,14 @@ export class LatticeProcess {
     for (let i = 0; i < factor.length; i++) this.#variance[i] += factor[i] * factor[i];
   }
 
-  /** Values that were taken in. */
-  get known(): number {
-    return this.#known.length;
-  }
-
   /** Variance of the residual: estimated from the values, with what was expected before as some of them. */
   get scale(): number {
-    return (this.#squares + PRIOR_WEIGHT * PRIOR_DEVIATION ** 2) / (this.known + PRIOR_WEIGHT);
+    return residualVariance(this.#squares, this.#known.length).scale;
   }
 
   /** Posterior standard deviation of a candidate's true value. */
   deviation(candidate: number): number {
     return Math.sqrt(Math.max(this.#variance[candidate], 0) * this.scale);
-  }
-
-  /** Logarithm of how likely the values are under this kernel, but for a constant. */
-  get logLikelihood(): number {
-    return -this.#logDeterminant - (this.known + PRIOR_WEIGHT) / 2 * Math.log(this.scale);
   }
 
   /**

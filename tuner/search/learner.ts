@@ -11,7 +11,7 @@ import { LatticeProcess } from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted anew when there are so many times as many values as the last time. */
-const REFIT = 1.3;
+const REFIT = 1.2;
 
 /** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
 const FITTED = 120;
