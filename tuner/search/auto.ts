@@ -16,7 +16,7 @@ const LEAST_SUCCESS = 0.01;
  * Expected gains of at least this part of the largest are as good: of so many of them, drawn at random, the one that
  * stands first in the space is next.
  */
-const ALIKE = 0.9, DRAWN = 3;
+const ALIKE = 0.95, DRAWN = 3;
 
 /** Gains whose odds are longer than so many deviations are none. */
 const FURTHEST = 6;
