@@ -22,6 +22,9 @@ const KEPT = 500;
 /** New values after which the kernel is fitted anew at the latest. */
 const LATEST_REFIT = 200;
 
+/** A level that is off by less is not worth computing everything anew: the process learns it from the values. */
+const LEVEL_TOLERANCE = 0.1;
+
 /** What a {@linkcode Learner} starts from. */
 export interface LearnerOptions<P extends Point> {
   readonly candidates: readonly P[];
@@ -44,6 +47,8 @@ export class Learner {
   readonly #unseen: number[] = [];
   #kernel: Kernel;
   #process: LatticeProcess;
+  /** What was added to the prior. */
+  #offset = 0;
   #fittedTo = 0;
 
   constructor(lattice: Lattice<Point>, { candidates, prior, level, first }: LearnerOptions<Point>) {
@@ -87,18 +92,21 @@ export class Learner {
   get belief(): Pick<LatticeProcess, "mean" | "deviation"> {
     const { size } = this.#values, { first } = this.#options;
     const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
-    if (this.#unseen.length > 0 && (size <= first || size >= refitAt)) this.#refit();
-    else for (const index of this.#unseen) this.#process.observe(index, this.#values.get(index)!);
+    const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt);
+    if (!isDue || !this.#refit()) {
+      for (const index of this.#unseen) this.#process.observe(index, this.#values.get(index)!);
+    }
     this.#unseen.length = 0;
     return this.#process;
   }
 
-  #refit(): void {
+  /** Fits the kernel anew, and if that changes anything the process, which has then seen all values. */
+  #refit(): boolean {
     const known = [...this.#values].slice(-FITTED);
     const { groups, places, prior } = this.#inputs;
     const values = known.map(([, value]) => value);
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]));
-    this.#kernel = fitKernel(
+    const kernel = fitKernel(
       {
         groups: known.map(([i]) => groups[i]),
         places: known.map(([i]) => places[i]),
@@ -107,11 +115,15 @@ export class Learner {
       values,
       this.#kernel,
     );
+    this.#fittedTo = this.#values.size;
+    const isSame = kernel === this.#kernel && Math.abs(offset - this.#offset) < LEVEL_TOLERANCE;
+    if (isSame && this.#values.size <= KEPT) return false;
+    [this.#kernel, this.#offset] = [kernel, offset];
     const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
     this.#process = new LatticeProcess(moved, this.#kernel, this.#covariance);
     for (const [index, value] of this.#kept()) this.#process.observe(index, value);
     for (const index of this.#expected) this.#process.expect(index);
-    this.#fittedTo = this.#values.size;
+    return true;
   }
 
   /** All values, or of too many the largest half, and of the others as many at even distances. */
