@@ -1,8 +1,10 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { RecordedDevice } from "../../tuner/replay/recorded_device.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import { EvaluationCost } from "../../tuner/search/evaluation_cost.ts";
+import { Lattice } from "../../tuner/search/lattice.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
 
 /** Best rate of a space. */
@@ -33,6 +35,65 @@ Deno.test("auto is within 1% of the optimum after 5% of a space whose models err
       optimum / replayOnce(space, auto, { seed: run, most: 50 }).best.at(-1)! - 1
     ).sort((a, b) => a - b);
     assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+  }
+});
+
+Deno.test("with eight evaluations under way auto is as near as with one after seven more", () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const space = syntheticSpace(1000, { seed, failures: seed > 2 });
+    const optimum = bestOf(space);
+    const regrets = [1, 2, 3, 4, 5].map((run) =>
+      optimum / replayOnce(space, auto, { seed: run, most: 57, workers: 8 }).best.at(-1)! - 1
+    ).sort((a, b) => a - b);
+    assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+  }
+});
+
+Deno.test("what auto asks for ahead is not all alike: two in a row tell more than one", () => {
+  const space = syntheticSpace(1000, { seed: 1 });
+  const lattice = new Lattice(space);
+  /** Steps between candidates of one traversal, the least of all pairs and on average. */
+  const stepsBetween = (points: readonly ReplayCandidate[]) => {
+    const steps = points.flatMap((a, i) =>
+      points.slice(0, i).filter((b) => b.traversal === a.traversal).map((b) => {
+        const [one, other] = [lattice.placeOf(a), lattice.placeOf(b)];
+        return one.reduce((sum, at, k) => sum + Math.abs(at - other[k]), 0);
+      })
+    );
+    return { least: Math.min(...steps), mean: steps.reduce((a, b) => a + b, 0) / steps.length };
+  };
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const search = auto.begin(space, { seed });
+    const ahead = stepsBetween(Array.from({ length: 12 }, () => search.next()!));
+    assert(ahead.least >= 2 && ahead.mean > 5, `${seed}: ${JSON.stringify(ahead)}`);
+  }
+});
+
+Deno.test("auto does not end where a neighbour of the best is faster by 0.3%", () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const space = syntheticSpace(1000, { seed });
+    const lattice = new Lattice(space);
+    for (const workers of [1, 8]) {
+      // evaluations are dear: it ends as soon as it may
+      const budget = { timeNs: 1000e9 }, search = auto.begin(space, { seed: 1, budget });
+      const device = new RecordedDevice<ReplayCandidate>();
+      let best = space.at(-1)!;
+      while (true) {
+        while (device.size < workers) {
+          const next = search.next();
+          if (next === undefined) break;
+          device.start(next);
+        }
+        const done = device.finish();
+        if (done === undefined) break;
+        const rate = done.recorded.rate!;
+        if (rate > best.recorded.rate!) best = done;
+        search.tell(done, { rate, spentNs: 20e9 });
+      }
+      assert(search.verdict !== undefined);
+      const beside = Math.max(...lattice.neighbours(best).map(({ recorded }) => recorded.rate!));
+      assert(beside <= 1.003 * best.recorded.rate!, `space ${seed}: ${beside / best.recorded.rate!}`);
+    }
   }
 });
 
