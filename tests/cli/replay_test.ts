@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runTask } from "./run_task.ts";
 
+const FIXTURE = "fixtures/h100/heat_delta_1.json.gz";
 const JOURNAL = "fixtures/h100/wave.json.journal.jsonl";
 
 Deno.test("replay prints a table for each space of a file, the same every time", async () => {
@@ -11,6 +12,21 @@ Deno.test("replay prints a table for each space of a file, the same every time",
   assertEquals(stdout.match(/^ {2}auto /gm)?.length, 5); // four spaces and the means
   assertEquals(stdout.match(/^ {2}random /gm)?.length, 5);
   assertEquals((await runTask("replay", args)).stdout, stdout);
+});
+
+Deno.test("replay --workers has several evaluations under way, which takes less time", async () => {
+  const run = async (workers: string) => {
+    const args = ["--space", FIXTURE, "--strategy", "auto", "--seeds", "1", "--budget", "20"];
+    const { stdout } = await runTask("replay", [...args, "--workers", workers]);
+    return {
+      note: /(\d+) evaluations under way at once/.exec(stdout)?.[1],
+      row: /^ {2}auto .*$/m.exec(stdout)![0],
+    };
+  };
+  const one = await run("1"), eight = await run("8");
+  assertEquals([one.note, eight.note], [undefined, "8"]);
+  const seconds = ({ row }: { row: string }) => Number(/\(20, (\d+\.?\d*) s\)/.exec(row)![1]);
+  assert(seconds(eight) < 0.6 * seconds(one), `${one.row}, ${eight.row}`);
 });
 
 Deno.test("replay --json says the same in figures", async () => {
@@ -30,6 +46,7 @@ Deno.test("a wrong request of replay ends with exit code 2 and one line", async 
     [["--space", "none.json"], "Cannot read none.json: No such file"],
     [["--space", "deno.json"], "wanted T4 results"],
     [["--space", JOURNAL, "--strategy", "magic"], "wanted one of auto, exhaustive"],
+    [["--space", JOURNAL, "--workers", "65"], "wanted a whole number from 1 to 64"],
     [["--space", JOURNAL, "--seeds", "0"], "wanted a whole number from 1 to 10000"],
     [["--space", JOURNAL, "--budget", "soon"], "wanted a time as 60s"],
   ];

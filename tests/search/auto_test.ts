@@ -3,6 +3,7 @@ import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import { EvaluationCost } from "../../tuner/search/evaluation_cost.ts";
+import { Lattice } from "../../tuner/search/lattice.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
 
 /** Best rate of a space. */
@@ -33,6 +34,59 @@ Deno.test("auto is within 1% of the optimum after 5% of a space whose models err
       optimum / replayOnce(space, auto, { seed: run, most: 50 }).best.at(-1)! - 1
     ).sort((a, b) => a - b);
     assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+  }
+});
+
+Deno.test("with eight evaluations under way auto is as near as with one after seven more", () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const space = syntheticSpace(1000, { seed, failures: seed > 2 });
+    const optimum = bestOf(space);
+    const regrets = [1, 2, 3, 4, 5].map((run) =>
+      optimum / replayOnce(space, auto, { seed: run, most: 57, workers: 8 }).best.at(-1)! - 1
+    ).sort((a, b) => a - b);
+    assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+  }
+});
+
+Deno.test("what auto asks for ahead is not all alike: two in a row tell more than one", () => {
+  const space = syntheticSpace(1000, { seed: 1 });
+  const lattice = new Lattice(space);
+  /** Steps between candidates of one traversal, the least of all pairs and on average. */
+  const stepsBetween = (points: readonly ReplayCandidate[]) => {
+    const steps = points.flatMap((a, i) =>
+      points.slice(0, i).filter((b) => b.traversal === a.traversal).map((b) => {
+        const [one, other] = [lattice.placeOf(a), lattice.placeOf(b)];
+        return one.reduce((sum, at, k) => sum + Math.abs(at - other[k]), 0);
+      })
+    );
+    return { least: Math.min(...steps), mean: steps.reduce((a, b) => a + b, 0) / steps.length };
+  };
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const search = auto.begin(space, { seed });
+    const ahead = stepsBetween(Array.from({ length: 12 }, () => search.next()!));
+    assert(ahead.least >= 2 && ahead.mean > 5, `${seed}: ${JSON.stringify(ahead)}`);
+  }
+});
+
+Deno.test("when auto ends, every neighbour of its best that comes within 5% of it was tried", () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    for (const [count, timeNs] of [[300, 100e9], [1000, 100e9]] as const) {
+      const space = syntheticSpace(count, { seed });
+      // with a small budget and dear evaluations it ends as soon as it may
+      const search = auto.begin(space, { seed: 1, budget: { timeNs } });
+      const tried = new Set<ReplayCandidate>();
+      let best = space[0], most = 0;
+      for (let next = search.next(); next !== undefined; next = search.next()) {
+        const rate = next.recorded.rate!;
+        tried.add(next);
+        if (rate > most) [best, most] = [next, rate];
+        search.tell(next, { rate, spentNs: 20e9 });
+      }
+      assert(search.verdict !== undefined);
+      const untried = new Lattice(space).neighbours(best).filter((point) => !tried.has(point));
+      const nearest = Math.max(0, ...untried.map(({ recorded }) => recorded.rate! / most));
+      assert(nearest < 0.95, `space ${seed} of ${count}: ${nearest}`);
+    }
   }
 });
 

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import fc from "fast-check";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { STRATEGIES } from "../../tuner/search/all.ts";
@@ -115,6 +116,30 @@ Deno.test("every strategy can be asked ahead of what it is told", () => {
   }
 });
 
+Deno.test("outcomes may come in any order, failures among them", () => {
+  const space = syntheticSpace(60, { seed: 2, failures: true });
+  const order = fc.array(fc.nat(), { minLength: 60, maxLength: 60 });
+  for (const strategy of STRATEGIES) {
+    fc.assert(
+      fc.property(order, fc.integer({ min: 1, max: 9 }), (picks, workers) => {
+        const search = strategy.begin(space, { seed: 1 });
+        const asked = new Set<Point>(), ahead: typeof space = [];
+        for (const pick of picks) {
+          for (let next; ahead.length < workers && (next = search.next()) !== undefined;) {
+            assert(!asked.has(next), "a candidate came twice");
+            asked.add(next);
+            ahead.push(next);
+          }
+          const [told] = ahead.splice(pick % ahead.length, 1);
+          if (told !== undefined) search.tell(told, { rate: told.recorded.rate, spentNs: 1 });
+        }
+        assert(strategy === auto ? asked.size >= 20 : asked.size === 60, `${asked.size}`);
+      }),
+      { numRuns: 10 },
+    );
+  }
+});
+
 Deno.test("where every configuration fails, strategies still go on", () => {
   const space = syntheticSpace(40, { seed: 2 });
   for (const strategy of STRATEGIES) {
@@ -124,11 +149,11 @@ Deno.test("where every configuration fails, strategies still go on", () => {
 });
 
 /** The mean score of ten searches. */
-function scoreOn(space: readonly ReplayCandidate[], strategy: Strategy): number {
+function scoreOn(space: readonly ReplayCandidate[], strategy: Strategy, workers = 1): number {
   const baseline = randomBaseline(space.map(({ recorded }) => recorded.rate));
   const runs = Array.from(
     { length: 10 },
-    (_, i) => replayOnce(space, strategy, { seed: i + 1, most: baseline.cutoff }).best,
+    (_, i) => replayOnce(space, strategy, { seed: i + 1, most: baseline.cutoff, workers }).best,
   );
   return scoreOf(baseline, runs);
 }
@@ -157,8 +182,9 @@ Deno.test("what climbs and what breeds beat random search where neighbours are a
     return { traversal: { name: "hills" }, parameters, recorded: { traversal: "hills", parameters, rate } };
   });
   for (const strategy of [local, genetic, surrogate, auto]) {
-    const score = scoreOn(space, strategy);
+    const score = scoreOn(space, strategy), ahead = scoreOn(space, strategy, 8);
     assert(score > 0.5, `${strategy.name}: ${score}`);
+    assert(ahead > 0.65, `${strategy.name}, eight under way: ${ahead}`);
   }
 });
 

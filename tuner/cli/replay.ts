@@ -38,6 +38,12 @@ const OPTIONS = {
     help:
       "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
   },
+  workers: {
+    type: "string",
+    value: "N",
+    default: "1",
+    help: "evaluations under way at once, as processes that compile side by side; one at a time is measured",
+  },
   json: { type: "boolean", help: "print the results as JSON" },
 } as const satisfies OptionSpecs;
 
@@ -62,9 +68,14 @@ export async function run(args: string[]): Promise<number> {
     wanted: "a whole number from 1 to 10000",
     isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 10_000,
   });
+  const workers = readNumber("workers", options.workers, {
+    wanted: "a whole number from 1 to 64",
+    isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 64,
+  });
   const request = {
     strategies: STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name)),
     seeds,
+    workers,
     budget: ifGiven(options.budget, readBudget),
   };
   const reports: (ReplayReport & { file: string })[] = [];
@@ -80,16 +91,19 @@ export async function run(args: string[]): Promise<number> {
       }
       const report = { file, ...replay(space, request) };
       reports.push(report);
-      if (!options.json) console.log(renderReport(report, seeds) + "\n");
+      if (!options.json) console.log(renderReport(report, request) + "\n");
     }
   }
-  if (options.json) console.log(JSON.stringify({ seeds, spaces: reports }, null, 2));
+  if (options.json) console.log(JSON.stringify({ seeds, workers, spaces: reports }, null, 2));
   else if (reports.length > 1) console.log(renderMeans(reports));
   return EXIT.done;
 }
 
 /** What strategies did on a space, for people. */
-export function renderReport(report: ReplayReport, seeds: number): string {
+export function renderReport(
+  report: ReplayReport,
+  { seeds, workers }: { readonly seeds: number; readonly workers: number },
+): string {
   const { title, configurations, failed, bestRate, cutoff, results, isFacet } = report;
   const best = isFacet ? formatRate(bestRate) : `${formatDuration(1e9 / bestRate)} a run`;
   const header = [
@@ -114,7 +128,8 @@ export function renderReport(report: ReplayReport, seeds: number): string {
       formatCount(failed)
     } of which failed; the fastest: ${best}; ` +
     `random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
-    `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles`,
+    `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles` +
+    (workers > 1 ? `; ${workers} evaluations under way at once` : ""),
     formatTable([header, ...rows], { right: header.map((_, i) => i).slice(1), indent: "  " }),
   ].join("\n");
 }

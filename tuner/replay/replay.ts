@@ -5,6 +5,7 @@
  */
 import { quantileSorted } from "simple-statistics";
 import type { Strategy } from "../search/strategy.ts";
+import { evaluationNsOf, RecordedDevice } from "./recorded_device.ts";
 import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
 import { bestRate, type ReplaySpace } from "./replay_space.ts";
 import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
@@ -18,8 +19,19 @@ export interface ReplayRun {
   readonly best: readonly (number | undefined)[];
   /** Why the strategy ended it; undefined where the budget or the candidates did. */
   readonly verdict: string | undefined;
-  /** Host time that the evaluations took when they were recorded, ns. */
+  /** Time until the last evaluation ended, by the times that were recorded, ns. */
   readonly spentNs: number;
+}
+
+/** Options of {@linkcode replayOnce}. */
+export interface ReplayOptions {
+  readonly seed: number;
+  /** When the search ends: its time is that of the recorded evaluations. */
+  readonly budget?: ReplayBudget;
+  /** Evaluations at most, of which the strategy knows nothing. @default {Infinity} */
+  readonly most?: number;
+  /** Evaluations under way at once, as `tune` has them: the strategy is asked ahead of what it is told. @default {1} */
+  readonly workers?: number;
 }
 
 /**
@@ -27,13 +39,11 @@ export interface ReplayRun {
  *
  * @param candidates the space
  * @param strategy how to search
- * @param options the seed; the budget, of which a time is that of the recorded evaluations; evaluations at most, of
- * which the strategy knows nothing
  */
 export function replayOnce(
   candidates: readonly ReplayCandidate[],
   strategy: Strategy,
-  { seed, budget, most = Infinity }: { seed: number; budget?: ReplayBudget; most?: number },
+  { seed, budget, most = Infinity, workers = 1 }: ReplayOptions,
 ): ReplayRun {
   const search = strategy.begin(candidates, { seed, budget });
   const evaluations = Math.min(
@@ -41,19 +51,22 @@ export function replayOnce(
     budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity,
   );
   const timeNs = budget !== undefined && "timeNs" in budget ? budget.timeNs : Infinity;
+  const device = new RecordedDevice<ReplayCandidate>();
   const best: (number | undefined)[] = [];
-  let fastest: number | undefined, spentNs = 0;
-  while (best.length < evaluations && spentNs < timeNs) {
-    const candidate = search.next();
-    if (candidate === undefined) break;
-    const { rate, evaluationNs = 0, compileNs = 0 } = candidate.recorded;
-    const tookNs = evaluationNs || compileNs;
-    spentNs += tookNs;
+  let fastest: number | undefined;
+  while (true) {
+    while (device.size < workers && best.length + device.size < evaluations && device.nowNs < timeNs) {
+      const candidate = search.next();
+      if (candidate === undefined) break;
+      device.start(candidate);
+    }
+    const candidate = device.finish();
+    if (candidate === undefined) return { best, verdict: search.verdict, spentNs: device.nowNs };
+    const { recorded } = candidate, { rate } = recorded;
     if (rate !== undefined && !(fastest !== undefined && fastest >= rate)) fastest = rate;
     best.push(fastest);
-    search.tell(candidate, { rate, spentNs: tookNs });
+    search.tell(candidate, { rate, spentNs: evaluationNsOf(recorded) });
   }
-  return { best, verdict: search.verdict, spentNs };
 }
 
 /** Median and quartiles. */
@@ -107,10 +120,15 @@ export interface ReplayRequest {
   /** Runs of each strategy; run i has the seed i, from 1. */
   readonly seeds: number;
   readonly budget?: ReplayBudget;
+  /** Evaluations under way at once. @default {1} */
+  readonly workers?: number;
 }
 
 /** Runs strategies on a space. */
-export function replay(space: ReplaySpace, { strategies, seeds, budget }: ReplayRequest): ReplayReport {
+export function replay(
+  space: ReplaySpace,
+  { strategies, seeds, budget, workers }: ReplayRequest,
+): ReplayReport {
   const candidates = replayCandidates(space);
   const rates = space.configurations.map(({ rate }) => rate);
   const baseline = randomBaseline(rates);
@@ -130,7 +148,7 @@ export function replay(space: ReplaySpace, { strategies, seeds, budget }: Replay
     results: strategies.map((strategy) => {
       const runs = Array.from(
         { length: seeds },
-        (_, i) => replayOnce(candidates, strategy, { seed: i + 1, budget, most: furthest }),
+        (_, i) => replayOnce(candidates, strategy, { seed: i + 1, budget, workers, most: furthest }),
       );
       return resultOf(strategy, runs, { baseline, optimum, at });
     }),

@@ -12,8 +12,14 @@ const FIRST_UNPREDICTED = 8;
 /** No candidate is given up as certain to fail. */
 const LEAST_SUCCESS = 0.01;
 
-/** Expected gains of at least this part of the largest are as good: one is drawn. */
-const ALIKE = 0.9;
+/**
+ * Expected gains of at least this part of the largest are as good: of so many of them, drawn at random, the one that
+ * stands first in the space is next.
+ */
+const ALIKE = 0.95, DRAWN = 3;
+
+/** Gains whose odds are longer than so many deviations are none. */
+const FURTHEST = 6;
 
 /** The whole budget is worth this gain: an evaluation that takes 1% of it must promise 1% of the gain. */
 const WORTH = 0.03;
@@ -29,6 +35,9 @@ const SURPRISE = 2.5;
 
 /** Deviations that a doubtful candidate is given the benefit of. */
 const DOUBT = 3;
+
+/** The search does not end while a neighbour of the best may be faster by this. */
+const WORTH_A_LOOK = 0.003;
 
 /** Evaluations before expectations are trusted to end the search: this part of the space, within these bounds. */
 const LEAST_PART = 0.03, LEAST_EVALUATIONS = [20, 60] as const;
@@ -49,9 +58,13 @@ export const auto: Strategy = {
 class AutoSearch<P extends Point> implements Search<P> {
   verdict: string | undefined;
   readonly #draw: () => number;
+  readonly #lattice: Lattice<P>;
   readonly #indices: ReadonlyMap<P, number>;
-  readonly #first: P[];
-  readonly #untried: Set<P>;
+  /** Candidates to begin with, the first last. */
+  readonly #first: number[];
+  readonly #untried: Set<number>;
+  /** What was asked for and not told yet, with the logarithm of its rate as it was expected. */
+  readonly #pending = new Map<number, { readonly mean: number; readonly deviation: number }>();
   /** Logarithms of rates. */
   readonly #rates: Learner;
   /** 1 for what has a rate, 0 for what failed. */
@@ -60,32 +73,29 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #budget: { readonly timeNs: number } | { readonly evaluations: number };
   readonly #least: number;
   #failures = 0;
-  #best = -Infinity;
+  #best: { readonly candidate?: P; readonly logRate: number } = { logRate: -Infinity };
   /** Candidates one after the other that did not promise enough. */
   #poor = 0;
 
-  constructor(candidates: readonly P[], { seed, budget }: SearchOptions) {
+  constructor(readonly candidates: readonly P[], { seed, budget }: SearchOptions) {
     this.#draw = seededRandom(seed);
     this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
     const [least, most] = LEAST_EVALUATIONS;
     this.#least = Math.min(Math.max(least, LEAST_PART * candidates.length), most);
+    this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
+    this.#untried = new Set(candidates.keys());
     const isPredicted = candidates.every(({ predicted }) => predicted !== undefined);
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
-    this.#first = isPredicted
+    const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : shuffled(candidates, this.#draw).slice(0, FIRST_UNPREDICTED);
-    const lattice = new Lattice(candidates);
+    this.#first = first.map((candidate) => this.#indices.get(candidate)!);
+    this.#lattice = new Lattice(candidates);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
-    this.#rates = new Learner(lattice, { candidates, prior, level: "unknown", first: this.#first.length });
+    const common = { candidates, first: first.length };
+    this.#rates = new Learner(this.#lattice, { ...common, prior, level: "unknown" });
     const ones = candidates.map(() => 1);
-    this.#successes = new Learner(lattice, {
-      candidates,
-      prior: ones,
-      level: "known",
-      first: this.#first.length,
-    });
-    this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
-    this.#untried = new Set(candidates);
+    this.#successes = new Learner(this.#lattice, { ...common, prior: ones, level: "known" });
   }
 
   next(): P | undefined {
@@ -93,73 +103,109 @@ class AutoSearch<P extends Point> implements Search<P> {
     let found = this.#first.pop();
     while (found !== undefined && !this.#untried.has(found)) found = this.#first.pop();
     found ??= this.#mostPromising();
-    if (found !== undefined) this.#untried.delete(found);
-    return found;
+    if (found === undefined) return undefined;
+    this.#untried.delete(found);
+    const { belief } = this.#rates;
+    this.#pending.set(found, { mean: belief.mean[found], deviation: belief.deviation(found) });
+    this.#rates.expect(found);
+    return this.candidates[found];
   }
 
   tell(candidate: P, { rate, spentNs }: Outcome): void {
     const index = this.#indices.get(candidate)!;
-    this.#untried.delete(candidate);
+    const expected = this.#pending.get(index);
+    this.#pending.delete(index);
+    this.#untried.delete(index);
     if (spentNs > 0) this.#cost.observe(candidate, spentNs);
     this.#successes.learn(index, rate === undefined ? 0 : 1);
     if (rate === undefined) {
       this.#failures++;
-    } else {
-      const { mean, deviation } = this.#rates.tell(index);
-      if (Math.abs(Math.log(rate) - mean) > SURPRISE * deviation) this.#poor = 0;
-      this.#rates.learn(index, Math.log(rate));
-      this.#best = Math.max(this.#best, Math.log(rate));
+      this.#rates.giveUp(index);
+      return;
     }
+    const logRate = Math.log(rate);
+    this.#rates.learn(index, logRate);
+    if (logRate > this.#best.logRate) this.#best = { candidate, logRate };
+    if (expected === undefined) return;
+    if (Math.abs(logRate - expected.mean) > SURPRISE * expected.deviation) this.#poor = 0;
   }
 
-  #mostPromising(): P | undefined {
-    const promises = Array.from(this.#untried, (candidate) => {
-      const index = this.#indices.get(candidate)!;
-      const gain = this.#success(index) * this.#gain(index);
+  #mostPromising(): number | undefined {
+    const { belief } = this.#rates;
+    // what is under way is believed to come to what is expected of it
+    const best = [...this.#pending.keys()].reduce(
+      (best, i) => Math.max(best, belief.mean[i]),
+      this.#best.logRate,
+    );
+    const { meanNs } = this.#cost;
+    const promises: { index: number; gain: number; price: number }[] = [];
+    let most = 0;
+    for (const index of this.#untried) {
+      const mean = belief.mean[index], deviation = belief.deviation(index);
+      if (mean + FURTHEST * deviation < best) continue;
+      const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
+      const gain = this.#success(index) * expected;
       // 1 for what takes no longer than others
-      const price = this.#cost.meanNs > 0 ? this.#cost.expectNs(candidate) / this.#cost.meanNs : 1;
-      return { candidate, gain, price };
-    });
-    const most = promises.reduce((a, { gain, price }) => Math.max(a, gain / price), 0);
+      const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]) / meanNs : 1;
+      if (gain / price < ALIKE * most) continue;
+      most = Math.max(most, gain / price);
+      promises.push({ index, gain, price });
+    }
     const alike = promises.filter(({ gain, price }) => gain / price >= ALIKE * most);
-    const found = alike[Math.floor(this.#draw() * alike.length)];
-    if (found === undefined || !this.#pays(found)) return undefined;
-    return this.#poor > 0 ? this.#mostDoubtful() : found.candidate;
+    const drawn = Array.from({ length: DRAWN }, () => Math.floor(this.#draw() * alike.length));
+    const found = alike[Math.min(...drawn)];
+    const { gain, price } = found ?? { gain: 0, price: 1 };
+    if (found !== undefined && this.#pays(gain, price)) return found.index;
+    return this.#untried.size === 0 ? undefined : this.#lastDoubts(gain);
   }
 
-  /** Where least is known, of what should not fail: the expectations are tested before they end the search. */
-  #mostDoubtful(): P | undefined {
-    const doubts = Array.from(this.#untried, (candidate) => {
-      const index = this.#indices.get(candidate)!;
-      const { mean, deviation } = this.#rates.tell(index);
-      return { candidate, bound: this.#success(index) < 0.5 ? -Infinity : mean + DOUBT * deviation };
-    });
-    const most = doubts.reduce((a, b) => b.bound > a.bound ? b : a, doubts[0]);
-    return most?.candidate;
+  /** Whether a gain is worth its time. */
+  #pays(gain: number, price: number): boolean {
+    // so many evaluations are under way at once
+    const workers = this.#pending.size + 1;
+    const part = "timeNs" in this.#budget
+      ? this.#cost.meanNs * price / this.#budget.timeNs / workers
+      : price / this.#budget.evaluations;
+    // gains are differences of logarithms: parts of the best rate
+    const pays = gain >= WORTH * part;
+    this.#poor = pays ? 0 : this.#poor + 1;
+    return pays;
   }
 
-  /** By which part a candidate is expected to be faster than the best so far, if it does not fail. */
-  #gain(index: number): number {
-    const { mean, deviation } = this.#rates.tell(index);
-    return this.#rates.known === 0 ? Math.exp(mean) : expectedImprovement(mean, deviation, this.#best);
+  /** What would show best that the expectations are wrong, before they end the search: sets the verdict at last. */
+  #lastDoubts(gain: number): number | undefined {
+    const neighbour = this.#doubtfulNeighbour();
+    if (neighbour !== undefined) return neighbour;
+    const isCertain = this.#poor >= PATIENCE + this.#pending.size && this.#successes.known >= this.#least;
+    if (!isCertain) return this.#mostDoubtful(this.#untried)?.index;
+    const percent = gain < 1e-5 ? "less than 0.001" : (100 * gain).toPrecision(1);
+    this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
+  }
+
+  /** Beside the best, one parameter away: what may be faster all the same. */
+  #doubtfulNeighbour(): number | undefined {
+    const { candidate, logRate } = this.#best;
+    if (candidate === undefined) return undefined;
+    const beside = this.#lattice.neighbours(candidate).map((point) => this.#indices.get(point)!);
+    const found = this.#mostDoubtful(beside.filter((index) => this.#untried.has(index)));
+    return found !== undefined && found.bound > logRate + WORTH_A_LOOK ? found.index : undefined;
+  }
+
+  /** The candidate that could be fastest, of those that should not fail. */
+  #mostDoubtful(indices: Iterable<number>): { readonly index: number; readonly bound: number } | undefined {
+    const { belief } = this.#rates;
+    let most: { index: number; bound: number } | undefined;
+    for (const index of indices) {
+      const isLikely = this.#success(index) >= 0.5;
+      const bound = isLikely ? belief.mean[index] + DOUBT * belief.deviation(index) : -Infinity;
+      if (most === undefined || bound > most.bound) most = { index, bound };
+    }
+    return most;
   }
 
   /** How likely a candidate is not to fail. */
   #success(index: number): number {
     if (this.#failures === 0) return 1;
-    return Math.min(Math.max(this.#successes.tell(index).mean, LEAST_SUCCESS), 1);
-  }
-
-  /** Whether to go on: sets the verdict where not. */
-  #pays({ gain, price }: { gain: number; price: number }): boolean {
-    const part = "timeNs" in this.#budget
-      ? this.#cost.meanNs * price / this.#budget.timeNs
-      : price / this.#budget.evaluations;
-    // gains are differences of logarithms: parts of the best rate
-    this.#poor = gain < WORTH * part ? this.#poor + 1 : 0;
-    if (this.#poor < PATIENCE || this.#successes.known < this.#least) return true;
-    const percent = gain < 1e-5 ? "less than 0.001" : (100 * gain).toPrecision(1);
-    this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
-    return false;
+    return Math.min(Math.max(this.#successes.belief.mean[index], LEAST_SUCCESS), 1);
   }
 }

@@ -5,8 +5,22 @@
  */
 import type { Point, Search } from "./strategy.ts";
 
-/** Yields candidates, gets a rate for each: 0 for one that failed. What was measured before costs nothing. */
-export type Steps<P> = Generator<readonly P[], void, readonly number[]>;
+/** What a loop wants to know before it goes on. */
+export interface Wanted<P> {
+  /** Candidates in the order in which they are asked for. What was measured before costs nothing. */
+  readonly points: readonly P[];
+  /**
+   * - `all`: the rates of all
+   * - `asked`: that all have been asked for: what is not known yet may be wanted again
+   * - a function: a rate that it is true of, or the rates of all
+   *
+   * @default {"all"}
+   */
+  readonly until?: "all" | "asked" | ((rate: number) => boolean);
+}
+
+/** Yields what it wants, gets a rate for each: 0 for one that failed, undefined for one that is not known yet. */
+export type Steps<P> = Generator<Wanted<P>, void, readonly (number | undefined)[]>;
 
 /** Batches without a new candidate before one is drawn at random: a loop that found nothing new must not hang. */
 const MOST_IDLE = 500;
@@ -27,17 +41,20 @@ export function batchSearch<P extends Point>(
   const rates = new Map<P, number>();
   const asked = new Set<P>();
   const left = [...candidates];
-  let batch: readonly P[] | undefined;
+  let batch: Wanted<P> | undefined;
   let answer = steps.next([]);
 
   /** What the generator wants next; undefined where it wants nothing new yet. */
   const wanted = (): P | undefined => {
     for (let idle = 0; idle < MOST_IDLE && !answer.done; idle++) {
       batch ??= answer.value;
-      const found = batch.find((point) => !asked.has(point));
+      const { points, until = "all" } = batch;
+      const known = points.map((point) => rates.get(point));
+      const isFound = typeof until === "function" && known.some((rate) => rate !== undefined && until(rate));
+      const found = isFound ? undefined : points.find((point) => !asked.has(point));
       if (found !== undefined) return found;
-      if (batch.some((point) => !rates.has(point))) return undefined;
-      answer = steps.next(batch.map((point) => rates.get(point)!));
+      if (!isFound && until !== "asked" && known.includes(undefined)) return undefined;
+      answer = steps.next(known);
       batch = undefined;
     }
   };
@@ -56,6 +73,7 @@ export function batchSearch<P extends Point>(
       return point;
     },
     tell(point, { rate }) {
+      asked.add(point);
       rates.set(point, rate ?? 0);
     },
   };

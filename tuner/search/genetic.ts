@@ -38,11 +38,16 @@ function* evolve<P extends Point>(candidates: readonly P[], draw: () => number):
   const lattice = new Lattice(candidates);
   const any = (): P => candidates[Math.floor(draw() * candidates.length)];
   let generation = Array.from({ length: POPULATION }, any);
-  let population: Individual<P>[] = [];
+  let population: Individual<P>[] = [], late: readonly P[] = [];
   while (true) {
-    const rates = yield generation;
+    // whose rate comes late is born into a later generation
+    const points = [...late, ...generation];
+    const rates = yield { points, until: population.length > 0 ? "asked" : "all" };
+    late = points.filter((_, i) => rates[i] === undefined);
     const all = new Map(population.map((one) => [one.point, one]));
-    generation.forEach((point, i) => all.set(point, { point, rate: rates[i] }));
+    points.forEach((point, i) => {
+      if (rates[i] !== undefined) all.set(point, { point, rate: rates[i] });
+    });
     population = [...all.values()].sort((a, b) => b.rate - a.rate).slice(0, POPULATION);
     generation = Array.from({ length: POPULATION }, (_, i) =>
       // one newcomer a generation: a population that is all alike would never leave its place

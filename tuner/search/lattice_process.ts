@@ -1,93 +1,91 @@
 /**
  * A Gaussian process over the candidates of a space (Rasmussen, Williams, "Gaussian Processes for Machine
- * Learning", 2006): what is known of a few tells the mean and the deviation of all others.
- *
- * Two candidates of one traversal are correlated by Π exp(−steps_i / length_i), over the steps between their
- * places along each parameter: rates have kinks, where registers or workgroup memory run out, so the process is
- * as rough as it gets. Candidates of different traversals share only the level and the trend of the prior.
+ * Learning", 2006, ch. 2), whose prior mean is what the models predict. So a rate that was measured moves the
+ * mean and the deviation of all others.
  *
  * The candidates are finitely many and known beforehand, so that conditioning on one more value (a row of the
  * Cholesky factor) updates the mean and the variance of all of them at once: O(candidates × values known).
  *
+ * What is being measured is **expected**: variances shrink as if its value were known, since that does not depend
+ * on the value; means stay as they are, as if the value were what is believed (the kriging believer of Ginsbourger,
+ * Le Riche, Carraro, "Kriging is well-suited to parallelize optimization", 2010). Rows of what is expected stand
+ * after the rows of what is known; a row changes its place with the one before it by a rotation of the two, so that
+ * a value may come, or be given up, in any order: O(candidates × values expected).
+ *
  * @module
  */
+import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
+import { residualVariance } from "./residual_variance.ts";
 
-/** What the process knows of the candidates. */
-export interface ProcessInputs {
-  /** Traversal of each candidate, as a number. */
-  readonly groups: readonly number[];
-  /** Place of each candidate along the parameters of its traversal. */
-  readonly places: readonly (readonly number[])[];
-  /** Prior mean of each candidate. */
-  readonly prior: readonly number[];
+/** A row of the Cholesky factor, of all candidates. */
+interface Row {
+  readonly candidate: number;
+  readonly factor: Float64Array<ArrayBuffer>;
+  /** Deviation of its value, noise included, given the rows before. */
+  readonly pivot: number;
 }
-
-/** How candidates are correlated. */
-export interface Kernel {
-  /** Steps over which correlation falls to 1/e, of each parameter of each traversal. */
-  readonly lengths: readonly (readonly number[])[];
-  /** Variance of a repeated measurement, over that of the residual. */
-  readonly noise: number;
-  /** Variance of the level that all candidates share, over that of the residual. */
-  readonly level: number;
-  /** Variance of the factor by which the prior is stretched about its mean, over that of the residual. */
-  readonly trend: number;
-  /** Variance of a traversal's own level, over that of the residual. */
-  readonly group: number;
-}
-
-/** Standard deviation of the residual that is expected before anything is known, and how many values that is worth. */
-const PRIOR_DEVIATION = 0.6, PRIOR_WEIGHT = 4;
 
 /** A process that is conditioned on values one by one. */
 export class LatticeProcess {
   /** Posterior mean of each candidate. */
-  readonly mean: Float64Array;
+  readonly mean: Float64Array<ArrayBuffer>;
   /** Posterior variance of each candidate, over that of the residual. */
-  readonly #variance: Float64Array;
-  /** Rows of the Cholesky factor, of all candidates. */
-  readonly #factors: Float64Array[] = [];
-  readonly #centre: number;
+  readonly #variance: Float64Array<ArrayBuffer>;
+  readonly #covariance: LatticeCovariance;
+  readonly #known: Row[] = [];
+  readonly #expected: Row[] = [];
   #squares = 0;
-  #logDeterminant = 0;
 
-  constructor(readonly inputs: ProcessInputs, readonly kernel: Kernel) {
-    const { prior } = inputs;
-    this.mean = Float64Array.from(prior);
-    this.#centre = prior.reduce((a, b) => a + b, 0) / prior.length;
-    this.#variance = Float64Array.from(prior, (_, i) => this.#covariance(i, i));
+  constructor(
+    readonly inputs: ProcessInputs,
+    readonly kernel: Kernel,
+    covariance = new LatticeCovariance(inputs),
+  ) {
+    this.mean = Float64Array.from(inputs.prior);
+    this.#covariance = covariance;
+    this.#variance = this.#covariance.variances(kernel);
   }
 
-  /** Takes in a value. */
-  observe(candidate: number, value: number): void {
-    const count = this.mean.length;
+  /** A candidate's value is on its way. */
+  expect(candidate: number): void {
+    const factor = this.#covariance.row(candidate, this.kernel);
+    for (const earlier of this.#known) subtract(factor, earlier.factor[candidate], earlier.factor);
+    for (const earlier of this.#expected) subtract(factor, earlier.factor[candidate], earlier.factor);
     const pivot = Math.sqrt(Math.max(this.#variance[candidate], 0) + this.kernel.noise);
-    const factor = new Float64Array(count);
-    for (let i = 0; i < count; i++) factor[i] = this.#covariance(i, candidate);
-    for (const earlier of this.#factors) {
-      const weight = earlier[candidate];
-      if (weight === 0) continue;
-      for (let i = 0; i < count; i++) factor[i] -= weight * earlier[i];
-    }
-    const surprise = (value - this.mean[candidate]) / pivot;
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < factor.length; i++) {
       factor[i] /= pivot;
-      this.mean[i] += factor[i] * surprise;
       this.#variance[i] -= factor[i] * factor[i];
     }
-    this.#factors.push(factor);
-    this.#squares += surprise * surprise;
-    this.#logDeterminant += Math.log(pivot);
+    this.#expected.push({ candidate, factor, pivot });
   }
 
-  /** Values that were taken in. */
-  get known(): number {
-    return this.#factors.length;
+  /** Takes in a value, expected or not. */
+  observe(candidate: number, value: number): void {
+    let at = this.#expected.findIndex((row) => row.candidate === candidate);
+    if (at < 0) {
+      this.expect(candidate);
+      at = this.#expected.length - 1;
+    }
+    for (; at > 0; at--) this.#swap(at - 1);
+    const row = this.#expected.shift()!;
+    const surprise = (value - this.mean[candidate]) / row.pivot;
+    subtract(this.mean, -surprise, row.factor);
+    this.#known.push(row);
+    this.#squares += surprise * surprise;
+  }
+
+  /** A value that was expected does not come. */
+  giveUp(candidate: number): void {
+    const found = this.#expected.findIndex((row) => row.candidate === candidate);
+    if (found < 0) return;
+    for (let at = found; at < this.#expected.length - 1; at++) this.#swap(at);
+    const { factor } = this.#expected.pop()!;
+    for (let i = 0; i < factor.length; i++) this.#variance[i] += factor[i] * factor[i];
   }
 
   /** Variance of the residual: estimated from the values, with what was expected before as some of them. */
   get scale(): number {
-    return (this.#squares + PRIOR_WEIGHT * PRIOR_DEVIATION ** 2) / (this.known + PRIOR_WEIGHT);
+    return residualVariance(this.#squares, this.#known.length).scale;
   }
 
   /** Posterior standard deviation of a candidate's true value. */
@@ -95,74 +93,27 @@ export class LatticeProcess {
     return Math.sqrt(Math.max(this.#variance[candidate], 0) * this.scale);
   }
 
-  /** Logarithm of how likely the values are under this kernel, but for a constant. */
-  get logLikelihood(): number {
-    return -this.#logDeterminant - (this.known + PRIOR_WEIGHT) / 2 * Math.log(this.scale);
-  }
-
-  #covariance(i: number, j: number): number {
-    const { inputs: { groups, places, prior }, kernel: { lengths, level, trend, group } } = this;
-    let sum = level + trend * (prior[i] - this.#centre) * (prior[j] - this.#centre);
-    if (groups[i] !== groups[j]) return sum;
-    sum += group;
-    const one = places[i], other = places[j], scales = lengths[groups[i]];
-    let distance = 0;
-    for (let k = 0; k < one.length; k++) distance += Math.abs(one[k] - other[k]) / scales[k];
-    return sum + Math.exp(-distance);
+  /**
+   * Changes the places of two rows of what is expected, the one at a place and the next. With a, b, d the entries of
+   * the Cholesky factor [a 0; b d] of the two, that of their values in the other order is [r 0; ab/r ad/r],
+   * r² = b² + d².
+   */
+  #swap(at: number): void {
+    const { candidate: one, factor: f, pivot: a } = this.#expected[at];
+    const { candidate: other, factor: g, pivot: d } = this.#expected[at + 1];
+    const r = Math.hypot(f[other], d), cos = f[other] / r, sin = d / r;
+    for (let i = 0; i < f.length; i++) {
+      const first = cos * f[i] + sin * g[i];
+      g[i] = sin * f[i] - cos * g[i];
+      f[i] = first;
+    }
+    this.#expected[at] = { candidate: other, factor: f, pivot: r };
+    this.#expected[at + 1] = { candidate: one, factor: g, pivot: a * sin };
   }
 }
 
-/** Lengths that are tried, in steps: from "tells nothing of the next value" to "does not matter". */
-const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
-
-/** Logarithms of lengths are expected about this one, with this deviation; few values must not say otherwise. */
-const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 1.2;
-
-/** Noises that are tried. */
-const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
-
-/**
- * The kernel that explains values best, found one length after the other from an earlier kernel.
- *
- * @param inputs the candidates whose values are known, and no others
- * @param values their values
- * @param start the kernel to start from
- */
-export function fitKernel(inputs: ProcessInputs, values: readonly number[], start: Kernel): Kernel {
-  const judge = (kernel: Kernel): number => {
-    const process = new LatticeProcess(inputs, kernel);
-    values.forEach((value, i) => process.observe(i, value));
-    const deviations = kernel.lengths.flat().map((length) =>
-      Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION
-    );
-    return process.logLikelihood - deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
-  };
-  let best = start, most = judge(start);
-  const consider = (kernel: Kernel): void => {
-    const likelihood = judge(kernel);
-    if (likelihood > most) [best, most] = [kernel, likelihood];
-  };
-  for (const noise of NOISES) if (noise !== best.noise) consider({ ...best, noise });
-  start.lengths.forEach((list, group) => {
-    // of a traversal that was tried once nothing is learnt
-    if (inputs.groups.filter((one) => one === group).length < 3) return;
-    list.forEach((_, i) => {
-      for (const length of LENGTHS) {
-        if (length === best.lengths[group][i]) continue;
-        consider({ ...best, lengths: best.lengths.with(group, best.lengths[group].with(i, length)) });
-      }
-    });
-  });
-  return best;
-}
-
-/** The kernel before anything is known. */
-export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
-  return {
-    lengths: sizes.map((list) => list.map(() => EXPECTED_LENGTH)),
-    noise: 1e-3,
-    level: 1,
-    trend: 0.1,
-    group: 0.5,
-  };
+/** Subtracts a multiple of a row. */
+function subtract(from: Float64Array, weight: number, row: Float64Array): void {
+  if (weight === 0) return;
+  for (let i = 0; i < from.length; i++) from[i] -= weight * row[i];
 }

@@ -5,17 +5,13 @@
  */
 import { median } from "simple-statistics";
 import type { Lattice } from "./lattice.ts";
-import {
-  expectedKernel,
-  fitKernel,
-  type Kernel,
-  LatticeProcess,
-  type ProcessInputs,
-} from "./lattice_process.ts";
+import { expectedKernel, fitKernel } from "./fit_kernel.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
+import { LatticeProcess } from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
 /** The kernel is fitted anew when there are so many times as many values as the last time. */
-const REFIT = 1.3;
+const REFIT = 1.2;
 
 /** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
 const FITTED = 120;
@@ -25,6 +21,9 @@ const KEPT = 500;
 
 /** New values after which the kernel is fitted anew at the latest. */
 const LATEST_REFIT = 200;
+
+/** A level that is off by less is not worth computing everything anew: the process learns it from the values. */
+const LEVEL_TOLERANCE = 0.1;
 
 /** What a {@linkcode Learner} starts from. */
 export interface LearnerOptions<P extends Point> {
@@ -40,10 +39,16 @@ export interface LearnerOptions<P extends Point> {
 /** A process whose kernel follows the values. */
 export class Learner {
   readonly #inputs: ProcessInputs;
+  readonly #covariance: LatticeCovariance;
   readonly #options: Pick<LearnerOptions<Point>, "level" | "first">;
   readonly #values = new Map<number, number>();
+  readonly #expected = new Set<number>();
+  /** Values that the process has not seen yet: it is asked less often than told where earlier runs are recalled. */
+  readonly #unseen: number[] = [];
   #kernel: Kernel;
   #process: LatticeProcess;
+  /** What was added to the prior. */
+  #offset = 0;
   #fittedTo = 0;
 
   constructor(lattice: Lattice<Point>, { candidates, prior, level, first }: LearnerOptions<Point>) {
@@ -53,9 +58,10 @@ export class Learner {
       places: candidates.map((candidate) => lattice.placeOf(candidate)),
       prior,
     };
+    this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = { level, first };
     this.#kernel = expectedKernel(traversals.map((traversal) => lattice.sizes(traversal)));
-    this.#process = new LatticeProcess(this.#inputs, this.#kernel);
+    this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 
   /** Values that were told. */
@@ -63,26 +69,44 @@ export class Learner {
     return this.#values.size;
   }
 
+  /** The value of a candidate is on its way: what is near it will be known better. */
+  expect(index: number): void {
+    this.#expected.add(index);
+    this.#process.expect(index);
+  }
+
+  /** The value of a candidate does not come. */
+  giveUp(index: number): void {
+    this.#expected.delete(index);
+    this.#process.giveUp(index);
+  }
+
   /** Takes in the value of a candidate, by its place in the list. */
   learn(index: number, value: number): void {
+    this.#expected.delete(index);
     this.#values.set(index, value);
+    this.#unseen.push(index);
+  }
+
+  /** What the candidates' values should be. */
+  get belief(): Pick<LatticeProcess, "mean" | "deviation"> {
     const { size } = this.#values, { first } = this.#options;
     const refitAt = Math.min(REFIT * this.#fittedTo, this.#fittedTo + LATEST_REFIT);
-    if (size <= first || size >= refitAt) this.#refit();
-    else this.#process.observe(index, value);
+    const isDue = this.#unseen.length > 0 && (size <= first || size >= refitAt);
+    if (!isDue || !this.#refit()) {
+      for (const index of this.#unseen) this.#process.observe(index, this.#values.get(index)!);
+    }
+    this.#unseen.length = 0;
+    return this.#process;
   }
 
-  /** What a candidate's value should be. */
-  tell(index: number): { readonly mean: number; readonly deviation: number } {
-    return { mean: this.#process.mean[index], deviation: this.#process.deviation(index) };
-  }
-
-  #refit(): void {
+  /** Fits the kernel anew, and if that changes anything the process, which has then seen all values. */
+  #refit(): boolean {
     const known = [...this.#values].slice(-FITTED);
     const { groups, places, prior } = this.#inputs;
     const values = known.map(([, value]) => value);
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]));
-    this.#kernel = fitKernel(
+    const kernel = fitKernel(
       {
         groups: known.map(([i]) => groups[i]),
         places: known.map(([i]) => places[i]),
@@ -91,10 +115,15 @@ export class Learner {
       values,
       this.#kernel,
     );
-    const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
-    this.#process = new LatticeProcess(moved, this.#kernel);
-    for (const [index, value] of this.#kept()) this.#process.observe(index, value);
     this.#fittedTo = this.#values.size;
+    const isSame = kernel === this.#kernel && Math.abs(offset - this.#offset) < LEVEL_TOLERANCE;
+    if (isSame && this.#values.size <= KEPT) return false;
+    [this.#kernel, this.#offset] = [kernel, offset];
+    const moved = { groups, places, prior: prior.map((mean) => mean + offset) };
+    this.#process = new LatticeProcess(moved, this.#kernel, this.#covariance);
+    for (const [index, value] of this.#kept()) this.#process.observe(index, value);
+    for (const index of this.#expected) this.#process.expect(index);
+    return true;
   }
 
   /** All values, or of too many the largest half, and of the others as many at even distances. */

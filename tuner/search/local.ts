@@ -31,15 +31,14 @@ function* climb<P extends Point>(candidates: readonly P[], draw: () => number): 
   while (true) {
     const isFresh = best === undefined || draw() < FRESH_STARTS;
     let here = isFresh ? pick(candidates, draw) : kick(best!, lattice, draw);
-    let [rate] = yield [here];
+    let [rate = 0] = yield { points: [here] };
     for (let isBetter = true; isBetter;) {
-      isBetter = false;
-      for (const neighbour of shuffled(lattice.neighbours(here), draw)) {
-        const [found] = yield [neighbour];
-        if (!(found > rate)) continue;
-        [here, rate, isBetter] = [neighbour, found, true];
-        break;
-      }
+      const base = rate, neighbours = shuffled(lattice.neighbours(here), draw);
+      // while one is measured the next is asked for, until one is faster
+      const found = yield { points: neighbours, until: (one) => one > base };
+      const first = found.findIndex((one) => one !== undefined && one > base);
+      isBetter = first >= 0;
+      if (isBetter) [here, rate] = [neighbours[first], found[first]!];
     }
     if (rate > bestRate) [best, bestRate] = [here, rate];
   }

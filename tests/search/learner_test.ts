@@ -1,0 +1,63 @@
+import { assert, assertAlmostEquals } from "@std/assert";
+import { Lattice } from "../../tuner/search/lattice.ts";
+import { Learner } from "../../tuner/search/learner.ts";
+import { seededRandom } from "../../tuner/search/seeded_random.ts";
+
+/** A square of candidates, nothing predicted. */
+const CANDIDATES = Array.from({ length: 64 }, (_, i) => ({
+  traversal: { name: "square" },
+  parameters: { x: i % 8, y: Math.floor(i / 8) },
+}));
+
+const learner = () =>
+  new Learner(new Lattice(CANDIDATES), {
+    candidates: CANDIDATES,
+    prior: CANDIDATES.map(() => 0),
+    level: "unknown",
+    first: 3,
+  });
+
+/** What is far faster at x = 5. */
+const valueOf = (i: number): number => -Math.abs(i % 8 - 5) / 4;
+
+Deno.test("a learner learns which values are large", () => {
+  const one = learner();
+  const known = [0, 3, 5, 15, 18, 22, 33, 38, 45, 50, 61];
+  for (const i of known) one.learn(i, valueOf(i));
+  const { mean } = one.belief;
+  for (const i of known) assertAlmostEquals(mean[i], valueOf(i), 0.1);
+  assert(mean[29] > mean[27] && mean[29] > mean[31], `${mean.slice(24, 32)}`); // y = 3: x = 5, 3, 7
+});
+
+Deno.test("what is expected stays expected when the kernel is fitted anew, until it is given up or comes", () => {
+  const one = learner(), draw = seededRandom(1);
+  const [given, coming] = [9, 36];
+  one.expect(given);
+  one.expect(coming);
+  const order = CANDIDATES.map((_, i) => i).filter((i) => i !== given && i !== coming)
+    .sort(() => draw() - 0.5);
+  let widest = 0;
+  for (const i of order.slice(0, 20)) {
+    one.learn(i, valueOf(i) + 0.1 * draw());
+    const { belief } = one;
+    widest = Math.max(...order.slice(20).map((other) => belief.deviation(other)));
+    for (const expected of [given, coming]) assert(belief.deviation(expected) < 0.7 * widest, `after ${i}`);
+  }
+  const before = one.belief.deviation(given);
+  one.giveUp(given);
+  assert(one.belief.deviation(given) > 1.2 * before);
+  one.learn(coming, 7);
+  assert(Math.abs(one.belief.mean[coming] - 7) < 0.5, `${one.belief.mean[coming]}`);
+});
+
+Deno.test("values that come all at once are learnt as if nobody had asked in between", () => {
+  const [one, other] = [learner(), learner()];
+  for (let i = 0; i < 60; i += 3) {
+    one.learn(i, valueOf(i));
+    other.learn(i, valueOf(i));
+    void other.belief.mean;
+  }
+  // fitted to the same values, from other kernels
+  const far = CANDIDATES.map((_, i) => Math.abs(one.belief.mean[i] - other.belief.mean[i]));
+  assert(Math.max(...far) < 0.1, `${far}`);
+});
