@@ -17,6 +17,7 @@ import { DeviceError } from "../device_error.ts";
 import { evaluate, type Evaluation, isFailure } from "../evaluate.ts";
 import { sweepExchange } from "../exchange_sweep.ts";
 import { enumerateSpace } from "../search/space.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { type BalanceCommandOptions, parseBalanceOptions } from "./balance_options.ts";
 import {
   type BalanceContext,
@@ -25,7 +26,6 @@ import {
   renderSweep,
   sweepRecord,
 } from "./balance_report.ts";
-import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 import { type Request, resolveRequest } from "./request.ts";
 import { UserError } from "./user_error.ts";
@@ -62,32 +62,12 @@ export async function run(args: string[]): Promise<number> {
     );
   }
   const configuration = bestPredicted(problem, request);
-  const stop = new AbortController();
-  const interrupt = (): void => {
-    if (stop.signal.aborted) Deno.exit(EXIT.interrupted); // pressed twice
-    stop.abort();
-  };
-  Deno.addSignalListener("SIGINT", interrupt);
-  const progress = new Progress({
-    mode: progressMode(Deno.stderr, options.quiet),
-    write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-    now,
-    columns: () => Deno.consoleSize().columns,
-  });
+  using attended = new AttendedRun(options);
   try {
-    return await balanceDevices(options, {
-      request,
-      problem,
-      configuration,
-      signal: stop.signal,
-      progress,
-    });
+    return await balanceDevices(options, { request, problem, configuration, attended });
   } catch (error) {
     if (isFailure(error)) throw new DeviceError(`The devices failed: ${error.reason}: ${error.message}`);
     throw error;
-  } finally {
-    progress.clear();
-    Deno.removeSignalListener("SIGINT", interrupt);
   }
 }
 
@@ -122,12 +102,11 @@ interface BalanceSetup {
   readonly request: Request;
   readonly problem: Problem;
   readonly configuration: Configuration;
-  readonly signal: AbortSignal;
-  readonly progress: Progress;
+  readonly attended: AttendedRun;
 }
 
 async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetup): Promise<number> {
-  const { request: { cpuWorkers }, problem, configuration, signal, progress } = setup;
+  const { request: { cpuWorkers }, problem, configuration, attended: { signal, progress } } = setup;
   using gpu = await GpuDevice.open();
   if (gpu === undefined) throw new DeviceError("The GPU could not be opened");
   const cpuPool = await CpuPool.create({ workers: cpuWorkers });
@@ -189,7 +168,7 @@ async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetu
 /** Verifies and times each device with the whole grid. */
 async function measureAlone(
   devices: Devices,
-  { request: { device, cpuWorkers }, problem, configuration, progress }: BalanceSetup,
+  { request: { device, cpuWorkers }, problem, configuration, attended: { progress } }: BalanceSetup,
 ): Promise<BalanceContext> {
   const [slices] = problem.grid;
   const measure = async (configuration: Configuration): Promise<Evaluation> =>

@@ -8,9 +8,9 @@ import { type Answer, qualify } from "../qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
 import { checkFileWritable } from "../profile/store.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { ifGiven, readNumber, wrong } from "./option_values.ts";
 import { parseOptions, renderHelp } from "./parse_options.ts";
-import { Progress, progressMode } from "./progress.ts";
 import { qualificationRecord, renderQualification } from "./qualify_report.ts";
 import { required, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
@@ -66,42 +66,27 @@ export async function run(args: string[]): Promise<number> {
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);
   }
-  const stop = new AbortController();
-  const interrupt = (): void => {
-    if (stop.signal.aborted) Deno.exit(EXIT.interrupted); // pressed twice
-    stop.abort();
-  };
-  Deno.addSignalListener("SIGINT", interrupt);
-  const progress = new Progress({
-    mode: progressMode(Deno.stderr, options.quiet),
-    write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-    now: () => performance.now() * 1e6,
-    columns: () => Deno.consoleSize().columns,
+  using attended = new AttendedRun(options);
+  const { progress, signal } = attended;
+  const qualification = await qualify(profile, {
+    tolerance,
+    quick: options.quick,
+    numericsOnly: options.numerics,
+    signal,
+    onProgress: ({ stage, done, total }) =>
+      progress.update({ stage: stage === "measure" ? "qualify" : "slower ones again", done, total }),
   });
-  try {
-    const qualification = await qualify(profile, {
-      tolerance,
-      quick: options.quick,
-      numericsOnly: options.numerics,
-      signal: stop.signal,
-      onProgress: ({ stage, done, total }) =>
-        progress.update({ stage: stage === "measure" ? "qualify" : "slower ones again", done, total }),
-    });
-    progress.clear();
-    if (options.junit !== undefined) {
-      await writeText(options.junit, junitOf(qualification, new Date().toISOString()));
-    }
-    if (options.markdown !== undefined) await writeText(options.markdown, markdownOf(qualification));
-    console.log(
-      options.json
-        ? JSON.stringify(qualificationRecord(qualification, path), null, 2)
-        : renderQualification(qualification),
-    );
-    return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
-  } finally {
-    progress.clear();
-    Deno.removeSignalListener("SIGINT", interrupt);
+  progress.clear();
+  if (options.junit !== undefined) {
+    await writeText(options.junit, junitOf(qualification, new Date().toISOString()));
   }
+  if (options.markdown !== undefined) await writeText(options.markdown, markdownOf(qualification));
+  console.log(
+    options.json
+      ? JSON.stringify(qualificationRecord(qualification, path), null, 2)
+      : renderQualification(qualification),
+  );
+  return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
 }
 
 /** A percentage as a fraction. */
