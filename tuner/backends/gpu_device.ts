@@ -292,6 +292,15 @@ export class GpuDevice implements Disposable {
   }
 
   /**
+   * Gives a mapped buffer back to the device.
+   *
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  unmap(buffer: GPUBuffer): void {
+    this.#unlessLost(() => buffer.unmap());
+  }
+
+  /**
    * Writes the host's values into a buffer, before whatever is submitted later.
    *
    * @param offset in bytes

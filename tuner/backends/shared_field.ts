@@ -268,7 +268,7 @@ export class SharedField implements Disposable {
     this.#copy(this.#shares.toCpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
       copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, slices);
     });
-    buffer.unmap();
+    gpu.device.unmap(buffer);
     return (performance.now() - started) * 1e6;
   }
 

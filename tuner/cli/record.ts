@@ -8,7 +8,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import type { Configuration } from "../configuration.ts";
-import { DEFAULT_STEPS, defaultGrid } from "../default_problem.ts";
+import { defaultGrid, defaultSteps } from "../default_problem.ts";
 import { DeviceError } from "../device_error.ts";
 import { isFailure } from "../evaluate.ts";
 import { measureCopyBandwidth } from "../measure/copy_bandwidth.ts";
@@ -22,9 +22,9 @@ import { packSpace, readSpaceFile, type SpaceHeader } from "../replay/space_file
 import { hashKernels, hasSameKernels } from "../kernel_source.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
 import { ProcessEvaluator } from "./process_evaluator.ts";
-import { Progress, progressMode } from "./progress.ts";
 import { parseRecordOptions, type RecordOptions } from "./record_options.ts";
 import { EXIT } from "./report_error.ts";
 import { resolveRequest } from "./request.ts";
@@ -60,15 +60,8 @@ async function record(options: RecordOptions): Promise<number> {
   const known = new Set(recorded.map(keyOf));
   const left = configurations.filter((configuration) => !known.has(keyOf(configuration)));
 
-  const stop = new AbortController();
-  const interrupt = (): void => stop.abort();
-  Deno.addSignalListener("SIGINT", interrupt);
-  const progress = new Progress({
-    mode: progressMode(Deno.stderr, options.quiet),
-    write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-    now,
-    columns: () => Deno.consoleSize().columns,
-  });
+  using attended = new AttendedRun(options);
+  const { progress, signal } = attended;
   const began = now();
   let saved = began, done = 0, best = recorded.reduce((most, { rate = 0 }) => Math.max(most, rate), 0);
   const save = async (): Promise<void> => {
@@ -83,7 +76,7 @@ async function record(options: RecordOptions): Promise<number> {
     progress.update({ stage: "record", done: recorded.length, total: configurations.length });
     const { workersGivenUp } = await recordConfigurations(left, {
       workers,
-      signal: stop.signal,
+      signal,
       start: (turn) => ProcessEvaluator.start({ problem: request, limitMs: eachLimitMs, turn }),
       async onRecorded(one) {
         recorded.push(one);
@@ -109,11 +102,10 @@ async function record(options: RecordOptions): Promise<number> {
       : error;
   } finally {
     progress.clear();
-    Deno.removeSignalListener("SIGINT", interrupt);
     if (recorded.length > 0) await save();
   }
   console.log(summary(recorded, { header, out, elapsedNs: now() - began, done }));
-  if (stop.signal.aborted) return EXIT.interrupted;
+  if (signal.aborted) return EXIT.interrupted;
   return recorded.some(({ rate }) => rate !== undefined) ? EXIT.done : EXIT.no;
 
   /** What there is to measure, and under what. */
@@ -122,7 +114,7 @@ async function record(options: RecordOptions): Promise<number> {
     if (device.gpu === null) throw new UserError("Cannot record: there is no WebGPU adapter");
     const { limits, isFallback } = device.gpu;
     const grid = options.grid ?? defaultGrid(stencil, { limits, isFallback });
-    const { equation, variant, timeStep, boundary, steps = DEFAULT_STEPS } = options;
+    const { equation, variant, timeStep, boundary, steps = defaultSteps(stencil) } = options;
     const problem: Problem = { stencil, grid, boundary, steps };
     using gpu = await GpuDevice.open();
     if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");

@@ -28,8 +28,8 @@ import { checkWritable, defaultProfilePath, writeProfile } from "../profile/stor
 import { STRATEGIES } from "../search/all.ts";
 import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune.ts";
 import { VERSION } from "../version.ts";
+import { AttendedRun } from "./attended_run.ts";
 import { ProcessEvaluator } from "./process_evaluator.ts";
-import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { resolveRequest } from "./request.ts";
@@ -68,18 +68,8 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, { device: measuredDevice(device, null) });
 
-  const stop = new AbortController();
-  const interrupt = (): void => {
-    if (stop.signal.aborted) Deno.exit(EXIT.interrupted); // pressed twice: the journal has what was measured
-    stop.abort();
-  };
-  Deno.addSignalListener("SIGINT", interrupt);
-  const progress = new Progress({
-    mode: progressMode(Deno.stderr, options.quiet),
-    write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
-    now,
-    columns: () => Deno.consoleSize().columns,
-  });
+  using attended = new AttendedRun(options);
+  const { progress, signal } = attended;
   let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
     progress.clear();
@@ -101,7 +91,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       gpu: device.gpu === null ? undefined : await GpuDevice.open(),
       device,
       now,
-      signal: stop.signal,
+      signal,
       evaluators: device.gpu === null ? undefined : evaluatorsOf(options, device.gpu),
       onProgress: (state) => progress.update(state),
       recall: options.resume
@@ -121,7 +111,6 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   } finally {
     progress.clear();
     journal?.close();
-    Deno.removeSignalListener("SIGINT", interrupt);
   }
 }
 
