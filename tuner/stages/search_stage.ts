@@ -90,8 +90,7 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
     done++;
     await run.keep(evaluation);
     if (measurement !== undefined) sentinel.note(measurement);
-    // side by side each costs its part of the time
-    strategySearch.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs / workers });
+    strategySearch.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
   };
 
   // what others measure with is theirs alone: this process gives back the memory
