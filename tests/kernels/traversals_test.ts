@@ -239,7 +239,7 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
   const cross = onlyExpression(wave(2).update)!;
   const fine = undefined;
   assertEquals(refusals(cross), [fine, fine, fine]);
-  const noEnd = "torres advance from one end of x to the other";
+  const noEnd = "torres advance from one end of x to the other through zeros";
   for (const boundary of ["periodic", "periodic-yz"] as const) {
     assertEquals(refusals(cross, boundary), [fine, fine, noEnd]);
   }
