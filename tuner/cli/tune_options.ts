@@ -14,6 +14,7 @@ import {
   readProblem,
   string,
 } from "./problem_options.ts";
+import { UserError } from "./user_error.ts";
 
 /** What `tune` is asked to do. */
 export interface TuneOptions extends ProblemOptions {
@@ -88,8 +89,10 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
       ),
     };
   }
+  const problem = readProblem(values, choices);
+  refuseIdle(args, problem);
   return {
-    ...readProblem(values, choices),
+    ...problem,
     strategy: oneOf("strategy", values.strategy, choices.strategies),
     budget: readBudget(values.budget),
     startShare: readStartShare(values["start-share"]),
@@ -102,6 +105,21 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
     json: values.json,
     quiet: values.quiet,
   };
+}
+
+/** Refuses what would have no effect: only the GPU's space is searched, and only what both compute is shared. */
+function refuseIdle(args: readonly string[], { gpu, cpuWorkers }: ProblemOptions): void {
+  const refuse = (names: readonly string[], beside: string, reason: string): void => {
+    const given = names.find((name) =>
+      args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
+    );
+    if (given !== undefined) throw new UserError(`Cannot use --${given} beside ${beside}: ${reason}`);
+  };
+  if (!gpu) {
+    refuse(["strategy", "seed"], "--no-gpu", "the CPU's few ways are all measured");
+    refuse(["start-share"], "--no-gpu", "nothing is shared");
+  }
+  if (cpuWorkers === 0) refuse(["start-share"], "--cpu-workers 0", "nothing is shared");
 }
 
 /**
