@@ -47,7 +47,7 @@ Deno.test("tune without options is the wave equation of order 2 for a minute", (
 Deno.test("tune takes every option of the contract", () => {
   const args = "--stencil wave --order=14 --courant 0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
     "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
-    "--cpu-workers 0 --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
+    "--cpu-workers 3 --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
   assertEquals(parse(...args.split(" ")), {
     equation: WAVE,
     variant: 14,
@@ -58,7 +58,7 @@ Deno.test("tune takes every option of the contract", () => {
     traversals: ["stepwise", "diamond-torre"],
     strategy: "random",
     budget: { evaluations: 500 },
-    cpuWorkers: 0,
+    cpuWorkers: 3,
     gpu: true,
     seed: 42,
     startShare: 0.25,
