@@ -30,6 +30,12 @@ export interface DeviceModel {
    * @default {100}
    */
   readonly saturationWorkgroups?: number;
+  /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
+  readonly workgroupsAtOnce?: number;
+  /** @default {0.3} bytes of device memory that take as long as one access to workgroup memory */
+  readonly bytesPerExchange?: number;
+  /** Whether threads step through branches that none of them takes. @default {false} */
+  readonly stepsThroughBranches?: boolean;
   /**
    * Instructions that fit the instruction cache. A guess that fits what unrolling costs (order 6, DTS 2: 267
    * Gcells/s with one tier in the loop's body, 186 with two, 3744 instructions); no counter was read.
@@ -52,7 +58,7 @@ export interface Prediction {
   readonly equivalentBytesPerUpdate: number;
   /** Registers per thread that do not fit. */
   readonly spilledRegisters: number;
-  /** Fraction of the device that the workgroups fill, 0 to 1. */
+  /** Fraction of the device that the workgroups keep busy, 0 to 1. */
   readonly utilisation: number;
 }
 
@@ -83,6 +89,9 @@ const WORKGROUPS_PER_MULTIPROCESSOR = 32;
 
 /** With t threads in flight on a multiprocessor, t / (t + this) of the time is not spent waiting for memory. */
 const LATENCY_THREADS = 4;
+
+/** Threads that a large GPU runs at the same time. */
+const THREADS_AT_ONCE = 2 ** 17;
 
 /** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
 const BARRIER_STALL = 0.1;
@@ -138,6 +147,8 @@ export function predictRate(demand: Demand, device: DeviceModel, { cells }: Pred
     simdWidth = 32,
     saturationWorkgroups = 100,
     loopInstructionsLimit = 2600,
+    workgroupsAtOnce = THREADS_AT_ONCE / demand.threadsPerWorkgroup,
+    bytesPerExchange = BYTES_PER_EXCHANGE,
     dispatchNs = 2000,
     workgroupNs = 0.12,
   } = device;
@@ -149,12 +160,13 @@ export function predictRate(demand: Demand, device: DeviceModel, { cells }: Pred
   );
   const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
   const bytes = demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
-    BYTES_PER_EXCHANGE * (demand.exchangesPerUpdate ?? 0) +
+    bytesPerExchange * (demand.exchangesPerUpdate ?? 0) +
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
     BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit);
-  const equivalentBytesPerUpdate = bytes * refetch * demand.redundancy * (demand.imbalance ?? 1);
+  const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
+  const equivalentBytesPerUpdate = bytes * refetch * rounds * demand.redundancy;
 
   const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
   const resident = Math.max(
@@ -168,7 +180,10 @@ export function predictRate(demand: Demand, device: DeviceModel, { cells }: Pred
   const hidden = resident * groupThreads / (resident * groupThreads + LATENCY_THREADS);
   const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
   const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);
-  const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled;
+  const turns = demand.workgroupsPerDispatch / workgroupsAtOnce;
+  // of workgroups that take long, the last ones to run leave multiprocessors idle: half a turn on average
+  const busy = demand.hasLongWorkgroups ? turns / (turns + 0.5) : 1;
+  const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled * busy;
 
   const updateSeconds = equivalentBytesPerUpdate / (copyBytesPerSecond * utilisation);
   const stepOverheadNs = demand.dispatchesPerStep * (dispatchNs + demand.workgroupsPerDispatch * workgroupNs);

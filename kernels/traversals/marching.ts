@@ -87,14 +87,12 @@ export const marching: Traversal = {
     const shape = shapeOf(problem, parameters);
     const { zPerThread, threadsZ, threadsY, haloZ, slices, queues } = shape;
     const workgroups = workgroupsOf(problem, shape);
-    const [across, along, pieces] = workgroups;
+    const [across, along] = workgroups;
     const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
     const { cached, tiled } = readsOf(update, shape);
     // sectors of 32 bytes at the ends of a workgroup's rows; half of them from the caches
     const rim = (haloZ === 0 ? 0.25 : 0.5) * 8 / (threadsZ * zPerThread);
-    // of workgroups that take long, the last ones to run leave multiprocessors idle: half a turn on average
-    const turns = across * along * pieces * threadsZ * threadsY / THREADS_AT_ONCE;
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
       extraBytesPerUpdate: 4 * arrays * (0.25 * queues.warmUp / slices + rim),
@@ -108,7 +106,8 @@ export const marching: Traversal = {
       // Every read takes instructions as well, the fewer the more cells it brings: these factors fit an H100 (life
       // with 1, 2, 4 cells a thread 244, 290, 324 Gcells/s; heat of reach 4 187, 239, 246; 2026-11-21).
       cachedReadsPerUpdate: Math.hypot(...cached) * computed * (0.8 + 0.6 / zPerThread),
-      imbalance: 1 + 0.5 / turns,
+      hasLongWorkgroups: true,
+      warmUp: queues.warmUp / slices,
     };
   },
   plan(problem, parameters) {
@@ -145,9 +144,6 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: Param
     queues,
   };
 }
-
-/** Threads that a large GPU runs at the same time. */
-const THREADS_AT_ONCE = 2 ** 17;
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;

@@ -50,8 +50,10 @@ export interface Demand {
   readonly cachedReadsPerUpdate?: number;
   /** Bytes moved beyond `bytesPerUpdate`, estimated; no part of the roof. @default {0} */
   readonly extraBytesPerUpdate?: number;
-  /** How much longer the busiest multiprocessor takes than the average one, estimated. @default {1} */
-  readonly imbalance?: number;
+  /** Whether a workgroup takes long, so that the last ones to run leave multiprocessors idle. @default {false} */
+  readonly hasLongWorkgroups?: boolean;
+  /** Rounds of a thread's loop that only load, per round that computes. @default {0} */
+  readonly warmUp?: number;
   /** Instructions in the innermost loop, roughly. @default {0} */
   readonly loopInstructions?: number;
 }

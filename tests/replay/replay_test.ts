@@ -15,6 +15,7 @@ import { auto } from "../../tuner/search/auto.ts";
 import { exhaustive } from "../../tuner/search/exhaustive.ts";
 import { local } from "../../tuner/search/local.ts";
 import { random } from "../../tuner/search/random.ts";
+import { rankCandidates } from "../../tuner/search/space.ts";
 import type { Strategy } from "../../tuner/search/strategy.ts";
 
 /** All recorded spaces. */
@@ -51,6 +52,21 @@ for (const path of FIXTURES) {
       .slice(0, Math.floor(0.2 * space.configurations.length));
     const best = Math.max(...kept.map(({ recorded }) => recorded.rate ?? 0));
     assert(best >= bestRate(space) / 1.01, `${best} of ${bestRate(space)}`);
+  });
+}
+
+for (const path of FIXTURES.filter((path) => path.includes("h100"))) {
+  Deno.test(`${path}: with predictions upside down auto gives them up, and has twice the time`, async () => {
+    const { spaces: [space] } = await readReplaySpaces(path);
+    const candidates = rankCandidates(
+      replayCandidates(space).map((candidate) => ({ ...candidate, predicted: 1 / candidate.predicted! })),
+    );
+    const most = Math.floor(0.1 * candidates.length);
+    const regrets = Array.from({ length: 5 }, (_, i) => {
+      const { best } = replayOnce(candidates, auto, { seed: i + 1, most });
+      return bestRate(space) / best.at(-1)! - 1;
+    }).sort((a, b) => a - b);
+    assert(regrets[2] <= 0.01, `${regrets}`);
   });
 }
 

@@ -1,5 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { marching } from "../../kernels/traversals/marching.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 
@@ -10,6 +12,19 @@ Deno.test("a GPU keeps the models' own constants; so does a machine without one"
     copyBytesPerSecond: 1e12,
   });
   assertEquals(deviceModelOf({ gpu: null, cpu }, 1e9), { copyBytesPerSecond: 1e9 });
+});
+
+Deno.test("in software a march has few pieces and no tiles: cores are few, and barriers dear", () => {
+  const problem = { stencil: wave(4), grid: [48, 48, 64], boundary: "zero", steps: 24 } as const;
+  const rate = (isFallback: boolean, { pieces, tile }: { pieces: number; tile: number }): number => {
+    const device = deviceModelOf({ gpu: { ...gpu!, isFallback }, cpu: { ...cpu, cores: 2 } }, 6e9);
+    const parameters = { zPerThread: 4, threadsZ: 16, threadsY: 8, pieces, tile, ahead: 0 };
+    return predictRate(marching.demand(problem, parameters), device, { cells: 48 * 48 * 64 }).cellsPerSecond;
+  };
+  assert(rate(true, { pieces: 1, tile: 0 }) > 1.1 * rate(true, { pieces: 16, tile: 0 }));
+  assert(rate(true, { pieces: 1, tile: 0 }) > 2 * rate(true, { pieces: 1, tile: 1 }));
+  // what has many multiprocessors wants many pieces
+  assert(rate(false, { pieces: 16, tile: 0 }) > 4 * rate(false, { pieces: 1, tile: 0 }));
 });
 
 Deno.test("in software, vectors are short, few workgroups are enough, and nothing spills", () => {

@@ -16,6 +16,13 @@ const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 0.8;
 const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
 
 /**
+ * Variances of the prior's trend that are tried: from "the prior is about right" to "it may be upside down". Every
+ * tenfold needs evidence of odds e² more: with less, a few values that disagree make honest predictions be given up;
+ * with more, wrong ones are held on to (recorded spaces, predictions as they are and turned around).
+ */
+const TRENDS = [0.1, 1, 10], LOG_ODDS_OF_TREND = 2;
+
+/**
  * The kernel that explains values best, found one length after the other from an earlier kernel.
  *
  * @param inputs the candidates whose values are known, and no others
@@ -28,7 +35,9 @@ export function fitKernel(inputs: ProcessInputs, values: readonly number[], star
     const deviations = kernel.lengths.flat().map((length) =>
       Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION
     );
-    return likelihood.of(kernel) - deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
+    const doubts = Math.log10(kernel.trend / TRENDS[0]);
+    return likelihood.of(kernel) - LOG_ODDS_OF_TREND * doubts -
+      deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
   };
   let best = start, most = judge(start);
   const consider = (kernel: Kernel): void => {
@@ -36,6 +45,7 @@ export function fitKernel(inputs: ProcessInputs, values: readonly number[], star
     if (judged > most) [best, most] = [kernel, judged];
   };
   for (const noise of NOISES) if (noise !== best.noise) consider({ ...best, noise });
+  for (const trend of TRENDS) if (trend !== best.trend) consider({ ...best, trend });
   // of a traversal that was tried once nothing is learnt
   for (const group of likelihood.learnable) {
     start.lengths[group].forEach((_, i) => {
@@ -54,7 +64,7 @@ export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
     lengths: sizes.map((list) => list.map(() => EXPECTED_LENGTH)),
     noise: 1e-3,
     level: 1,
-    trend: 0.1,
+    trend: TRENDS[0],
     group: 0.5,
   };
 }
