@@ -197,8 +197,7 @@ export class GpuDevice implements Disposable {
     } catch (error) {
       if (error instanceof RunFailure) throw error;
       // Deno 2.9.6 does not always settle `device.lost`: what can no longer be waited for is lost as well
-      this.#lost ??= error instanceof Error ? error.message : `${error}`;
-      throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+      throw this.#lose(error);
     } finally {
       clearTimeout(timer);
       promise?.catch(() => {});
@@ -338,9 +337,14 @@ export class GpuDevice implements Disposable {
     try {
       return use();
     } catch (error) {
-      this.#lost ??= error instanceof Error ? error.message : `${error}`;
-      throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+      throw this.#lose(error);
     }
+  }
+
+  /** The device counts as lost from now on; returns the failure that says why. */
+  #lose(error: unknown): RunFailure {
+    this.#lost ??= error instanceof Error ? error.message : `${error}`;
+    return new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
 
   #requireDevice(): void {
