@@ -27,8 +27,8 @@ import { indexOf } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { type Comparison, joinComparisons } from "./gpu_comparison.ts";
-import type { GpuField, SliceRange } from "./gpu_field.ts";
 import type { Submission } from "./gpu_device.ts";
+import { bytesOf, rangesOf } from "./gpu_slices.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
 import {
   type CpuPart,
@@ -249,7 +249,7 @@ export class SharedField implements Disposable {
   /** Hands a round to the GPU, which begins it as soon as it is done with the one before. */
   async #submitRound(steps: number, { device, field }: GpuPart): Promise<GpuRound> {
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    const bytes = bytesOf(this.#shares.toCpu, field);
+    const bytes = bytesOf(this.#shares.toCpu, field.plan.layout);
     const slices = await device.buffer(bytes, usage, "the GPU's slices for the CPU");
     const incoming = this.#packed;
     const submission = await field.exchange(steps, {
@@ -280,7 +280,7 @@ export class SharedField implements Disposable {
   async #pack(cpu: CpuPart, gpu: GpuPart): Promise<number> {
     const started = performance.now();
     const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bytes = bytesOf(this.#shares.toGpu, gpu.field);
+    const bytes = bytesOf(this.#shares.toGpu, gpu.field.plan.layout);
     this.#packed = await gpu.device.buffer(bytes, usage, "the CPU's slices");
     const cells = new Float32Array(bytes / 4);
     this.#copy(this.#shares.toGpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
@@ -310,14 +310,4 @@ function roundsOf(steps: number, exchangeEvery: number, repetitions: number): nu
   const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
   const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
   return new Array<number[]>(repetitions).fill(once).flat();
-}
-
-/** Bytes that the transfers' slices take in the GPU's layout. */
-export function bytesOf(transfers: readonly Transfer[], { plan: { layout } }: GpuField): number {
-  return 4 * layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
-}
-
-/** Where the transfers' slices lie in the GPU's levels. */
-export function rangesOf(transfers: readonly Transfer[]): SliceRange[] {
-  return transfers.map(({ ago, gpuSlice, slices }) => ({ ago, slice: gpuSlice, slices }));
 }
