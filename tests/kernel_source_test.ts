@@ -5,21 +5,11 @@ import { TRAVERSALS as ALL } from "../kernels/traversals/all.ts";
 import type { Traversal } from "../kernels/traversals/traversal.ts";
 import { hashKernels } from "../tuner/kernel_source.ts";
 import { enumerateSpace } from "../tuner/search/space.ts";
+import { H100_LIMITS } from "./h100_limits.ts";
 
 const PROBLEM: Problem = { stencil: wave(2), grid: [24, 20, 16], boundary: "zero", steps: 12 };
 
 const TRAVERSALS = ALL.filter(({ refuse }) => refuse(PROBLEM) === undefined);
-
-const LIMITS = {
-  maxStorageBufferBindingSize: 2 ** 31 - 4,
-  maxBufferSize: 2 ** 32,
-  maxComputeWorkgroupStorageSize: 49152,
-  maxComputeInvocationsPerWorkgroup: 1024,
-  maxComputeWorkgroupSizeX: 1024,
-  maxComputeWorkgroupSizeY: 1024,
-  maxComputeWorkgroupSizeZ: 64,
-  maxComputeWorkgroupsPerDimension: 65535,
-};
 
 /** Hashes by name. */
 async function hashesOf(
@@ -29,7 +19,7 @@ async function hashesOf(
     copyBytesPerSecond?: number;
   } = {},
 ) {
-  const space = enumerateSpace(problem, { traversals, limits: LIMITS, device: { copyBytesPerSecond } });
+  const space = enumerateSpace(problem, { traversals, limits: H100_LIMITS, device: { copyBytesPerSecond } });
   const text = await hashKernels({ problem, space });
   assertMatch(text, /^[a-z-]+=[0-9a-f]{32}( [a-z-]+=[0-9a-f]{32})*$/);
   return Object.fromEntries(text.split(" ").map((part) => part.split("=")));
@@ -51,7 +41,7 @@ Deno.test("a traversal that writes another kernel for some of its parameters has
     const plan: Traversal["plan"] = (problem, parameters) => {
       const { shaders, ...rest } = changed.plan(problem, parameters);
       const [last] = Object.values(parameters).slice(-1),
-        [least] = Object.values(changed.parameterLists(problem, LIMITS)).at(-1)!;
+        [least] = Object.values(changed.parameterLists(problem, H100_LIMITS)).at(-1)!;
       return {
         ...rest,
         shaders: last === least ? shaders : shaders.map((one) => ({ ...one, code: `${one.code} ` })),

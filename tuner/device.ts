@@ -65,6 +65,28 @@ export async function requestAdapter(): Promise<GPUAdapter | null> {
   return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
+/** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
+export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+  return await adapter.requestDevice({
+    requiredLimits: { ...limitsOf(adapter.limits) },
+    requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+  });
+}
+
+/** The limits that kernels need, of whatever has them. */
+export function limitsOf(limits: DeviceLimits): DeviceLimits {
+  return {
+    maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+    maxBufferSize: limits.maxBufferSize,
+    maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+    maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+    maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
+    maxComputeWorkgroupSizeY: limits.maxComputeWorkgroupSizeY,
+    maxComputeWorkgroupSizeZ: limits.maxComputeWorkgroupSizeZ,
+    maxComputeWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
+  };
+}
+
 /**
  * Describes the GPU, the CPU and the system.
  *
@@ -98,16 +120,7 @@ export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescri
     device: info.device,
     description: info.description,
     isFallback: info.isFallbackAdapter,
-    limits: {
-      maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
-      maxBufferSize: limits.maxBufferSize,
-      maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
-      maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
-      maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
-      maxComputeWorkgroupSizeY: limits.maxComputeWorkgroupSizeY,
-      maxComputeWorkgroupSizeZ: limits.maxComputeWorkgroupSizeZ,
-      maxComputeWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
-    },
+    limits: limitsOf(limits),
     features: sorted,
     timestampQuery: sorted.includes("timestamp-query"),
   };

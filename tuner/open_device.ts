@@ -1,5 +1,4 @@
-import { requestFullDevice } from "./backends/gpu_device.ts";
-import { requestAdapter } from "./device.ts";
+import { requestAdapter, requestFullDevice } from "./device.ts";
 
 /**
  * Opens the system's fastest GPU with all the limits that kernels can use, and its clock. A program that has a device

@@ -10,12 +10,17 @@ import type { Problem } from "../stencils/stencil.ts";
 import { diamondOnHost } from "./swept_host.ts";
 import { asLine, lineShape, refuseSweep } from "./line.ts";
 import { nodeLayout, swept, sweptThreads } from "./swept.ts";
-import { dispatchPhases, type Nodes, nodesOf, type Phase, phasesOf, SWEPT_STEPS } from "./swept_plan.ts";
+import {
+  dispatchPhases,
+  type Nodes,
+  nodesOf,
+  type Phase,
+  PHASE_KINDS,
+  phasesOf,
+  SWEPT_STEPS,
+} from "./swept_plan.ts";
 import { sweptShader } from "./swept_shader.ts";
 import type { Dispatch, HostTask, Parameters, Traversal } from "./traversal.ts";
-
-/** Kinds of phases in the order of their shaders. */
-const KINDS = ["start", "middle", "finish"] as const;
 
 /** Dispatches that take as long as the host's wait for the edges: 10 ms by 2 µs. */
 const WAIT_IN_DISPATCHES = 5000;
@@ -50,10 +55,10 @@ export const hybrid: Traversal = {
       label: `hybrid ${parameters.threads}x${parameters.points} on ${problem.grid[2]}`,
       layout,
       usesHost: true,
-      shaders: KINDS.map((kind) => sweptShader(problem, kind, parameters)),
+      shaders: PHASE_KINDS.map((kind) => sweptShader(problem, kind, parameters)),
       dispatches(steps, start) {
         const phases = phasesOf({ update, nodes, layout, steps, firstNode: 1 });
-        const dispatches = dispatchPhases(phases, { kinds: KINDS, count: nodes.count, end: start + steps });
+        const dispatches = dispatchPhases(phases, { count: nodes.count, end: start + steps });
         return dispatches.map((dispatch, i): Dispatch =>
           i % 2 === 0 ? dispatch : { ...dispatch, host: hostTask(problem, nodes, phases[i]) }
         );

@@ -21,6 +21,7 @@ import {
   type Nodes,
   nodesOf,
   nodeWorkgroups,
+  PHASE_KINDS,
   phasesOf,
   refuseNodes,
   SWEPT_STEPS,
@@ -29,9 +30,6 @@ import {
 import { rowsPerTurn, sweptShader } from "./swept_shader.ts";
 import type { DeviceLimits, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
-
-/** Kinds of phases in the order of their shaders. */
-const KINDS = ["start", "middle", "finish"] as const;
 
 /** One dispatch a phase; threads a workgroup, points a thread and steps a dispatch are to choose. */
 export const swept: Traversal = {
@@ -88,10 +86,10 @@ export const swept: Traversal = {
     return {
       label: `swept ${threads}x${points}, ${parameters.steps} steps, on ${problem.grid[2]}`,
       layout,
-      shaders: KINDS.map((kind) => sweptShader(problem, kind, parameters)),
+      shaders: PHASE_KINDS.map((kind) => sweptShader(problem, kind, parameters)),
       dispatches(steps, start) {
         const phases = phasesOf({ update, nodes, layout, steps, rowsAbove: nodes.flat > 0 ? 1 : 0 });
-        return dispatchPhases(phases, { kinds: KINDS, count: nodes.count, end: start + steps });
+        return dispatchPhases(phases, { count: nodes.count, end: start + steps });
       },
     };
   },

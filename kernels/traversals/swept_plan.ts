@@ -99,10 +99,15 @@ const PHASE_UNIFORMS = [
 /** A phase's uniforms by name. */
 export type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], number>>;
 
+/**
+ * Kinds of phases in the order of their shaders. `start`: triangles on the first row; `middle`: whole diamonds;
+ * `finish`: clipped diamonds.
+ */
+export const PHASE_KINDS = ["start", "middle", "finish"] as const;
+
 /** One phase of a run. */
 export interface Phase {
-  /** `start`: triangles on the first row; `middle`: whole diamonds; `finish`: clipped diamonds. */
-  readonly kind: "start" | "middle" | "finish";
+  readonly kind: typeof PHASE_KINDS[number];
   readonly uniforms: PhaseUniforms;
 }
 
@@ -155,11 +160,10 @@ export function phasesOf(
   });
 }
 
-/** The dispatches of phases; shaders are ordered as `kinds`. */
+/** The dispatches of phases; shaders are ordered as {@linkcode PHASE_KINDS}. */
 export function dispatchPhases(
   phases: readonly Phase[],
-  { kinds, count, end }: {
-    kinds: readonly Phase["kind"][];
+  { count, end }: {
     /** Nodes. */
     count: number;
     /** Time step of the result. */
@@ -167,7 +171,7 @@ export function dispatchPhases(
   },
 ): Dispatch[] {
   return phases.map(({ kind, uniforms }): Dispatch => ({
-    shader: kinds.indexOf(kind),
+    shader: PHASE_KINDS.indexOf(kind),
     workgroups: nodeWorkgroups(count - uniforms.firstNode),
     flipped: end % 2 === 0,
     uniforms: PHASE_UNIFORMS.map((name) => uniforms[name]),

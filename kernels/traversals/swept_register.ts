@@ -33,6 +33,7 @@ import {
   type Nodes,
   nodesOf,
   nodeWorkgroups,
+  PHASE_KINDS,
   phasesOf,
   refuseNodes,
   SWEPT_STEPS,
@@ -41,9 +42,6 @@ import {
 import { lozengeRows, registerShader } from "./swept_register_shader.ts";
 import type { Parameters, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
-
-/** Kinds of phases in the order of their shaders. */
-const KINDS = ["start", "middle", "finish"] as const;
 
 /** Updates of a lozenge at most: beyond, a kernel takes long to compile and its rows no longer fit the registers. */
 const MOST_UPDATES = 600;
@@ -109,10 +107,10 @@ export const sweptRegister: Traversal = {
     return {
       label: `swept-register ${threads}x${points}, ${parameters.steps} steps, on ${problem.grid[2]}`,
       layout,
-      shaders: KINDS.map((kind) => registerShader(problem, kind, parameters)),
+      shaders: PHASE_KINDS.map((kind) => registerShader(problem, kind, parameters)),
       dispatches(steps, start) {
         const phases = phasesOf({ update, nodes, layout, steps, rowsAbove, makesFlats });
-        return dispatchPhases(phases, { kinds: KINDS, count: nodes.count, end: start + steps });
+        return dispatchPhases(phases, { count: nodes.count, end: start + steps });
       },
     };
   },

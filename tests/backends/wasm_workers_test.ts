@@ -8,7 +8,9 @@ import type { Boundary, Grid } from "../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS, waveUpdate } from "../../kernels/stencils/wave.ts";
 import { arithmeticOf, reachOf, type Update, updateOf } from "../../kernels/update.ts";
-import { CpuFailure, type CpuField, CpuPool } from "../../tuner/backends/wasm_workers.ts";
+import { CpuFailure } from "../../tuner/backends/cpu_failure.ts";
+import type { CpuField } from "../../tuner/backends/cpu_field.ts";
+import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
 
 /** Primes, single cells, thinner than a vector, than the reach, than the workers; rows of 4k, 4k + 1, 2, 3. */
 const GRIDS: readonly Grid[] = [[1, 1, 1], [7, 5, 3], [2, 3, 17], [3, 1, 13], [1, 11, 8], [5, 4, 30]];

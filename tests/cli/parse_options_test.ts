@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
+import { isGiven, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
 
 const SPECS = {
@@ -16,6 +16,13 @@ Deno.test("parseOptions gives each option its value or its default", () => {
   const args = ["--grid=64", "--order", "4", "--no-gpu", "--traversal", "a", "--traversal=b", "--json", "-h"];
   const all = { help: true, json: true, "no-gpu": true, grid: "64", order: "4", traversal: ["a", "b"] };
   assertEquals({ ...parseOptions(args, SPECS) }, all);
+});
+
+Deno.test("isGiven finds an option in either form, and takes no other for it", () => {
+  for (const args of [["--order", "4"], ["--json", "--order=4"]]) assertEquals(isGiven(args, "order"), true);
+  for (const args of [[], ["order"], ["--order-of", "4"], ["--orders=4"], ["--grid=--order"]]) {
+    assertEquals(isGiven(args, "order"), false, args.join(" "));
+  }
 });
 
 Deno.test("parseOptions refuses each kind of mistake, naming it", () => {

@@ -43,7 +43,7 @@ Deno.test("replay --json says the same in figures", async () => {
 Deno.test("a wrong request of replay ends with exit code 2 and one line", async () => {
   const cases: [string[], string][] = [
     [[], "--space FILE is missing"],
-    [["--space", "none.json"], "Cannot read none.json: No such file"],
+    [["--space", "none.json"], "Cannot read none.json: there is no such file"],
     [["--space", "deno.json"], "wanted T4 results"],
     [["--space", JOURNAL, "--strategy", "magic"], "wanted one of auto, exhaustive"],
     [["--space", JOURNAL, "--workers", "65"], "wanted a whole number from 1 to 64"],

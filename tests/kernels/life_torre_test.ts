@@ -22,6 +22,7 @@ import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { updateOf } from "../../kernels/update.ts";
 import { initialCells } from "../../tuner/backends/reference.ts";
 import { runReference } from "../../kernels/reference.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertExact, describeCase, type OracleCase } from "./oracle_case.ts";
 
@@ -199,16 +200,6 @@ testOnGpu("torres of any small case of life equal the oracle bit for bit", async
 });
 
 const PROBLEM: Problem = { stencil: life(), grid: [384, 2640, 128], boundary: "zero", steps: 96 };
-const LIMITS: DeviceLimits = {
-  maxStorageBufferBindingSize: 2 ** 31,
-  maxBufferSize: 2 ** 32,
-  maxComputeWorkgroupStorageSize: 49_152,
-  maxComputeInvocationsPerWorkgroup: 1024,
-  maxComputeWorkgroupSizeX: 1024,
-  maxComputeWorkgroupSizeY: 1024,
-  maxComputeWorkgroupSizeZ: 64,
-  maxComputeWorkgroupsPerDimension: 65_535,
-};
 const PARAMETERS = {
   dts: 3,
   nt: 24,
@@ -242,13 +233,16 @@ Deno.test("taps off the axes along z are refused but in partial sums of their ow
 });
 
 Deno.test("infeasible parameters of torres with sums are told with the reason", () => {
-  const why = (changes: Partial<typeof PARAMETERS>, limits = LIMITS): string | undefined =>
+  const why = (changes: Partial<typeof PARAMETERS>, limits = H100_LIMITS): string | undefined =>
     diamondTorre.infeasible(PROBLEM, { ...PARAMETERS, ...changes }, limits);
   assertEquals(why({}), undefined);
   assertEquals(why({ lookahead: 99 }), undefined);
   assertEquals(why({ dts: 1, chunk: 32 }), "a chunk of 32 is more than the 26 places that a tier exchanges");
   // two halves of 8 places, 128 threads and one at each end; of four cells a thread exchanges the outer two
-  const holding = (bytes: number): DeviceLimits => ({ ...LIMITS, maxComputeWorkgroupStorageSize: bytes });
+  const holding = (bytes: number): DeviceLimits => ({
+    ...H100_LIMITS,
+    maxComputeWorkgroupStorageSize: bytes,
+  });
   assertEquals(why({}, holding(2 * 8 * 130 * 4)), undefined);
   assertEquals(
     why({}, holding(2 * 8 * 130 * 4 - 1))?.split(",")[0],
@@ -311,7 +305,7 @@ Deno.test("the demand counts what the shader does", () => {
 });
 
 Deno.test("the parameters to try of life are those whose values fit in registers", () => {
-  const { dts, lookahead, chunk } = diamondTorre.parameterLists(PROBLEM, LIMITS);
+  const { dts, lookahead, chunk } = diamondTorre.parameterLists(PROBLEM, H100_LIMITS);
   assertEquals(dts, [1, 2, 3, 4, 5]);
   assertEquals(lookahead.includes(0) && lookahead.includes(1), true);
   assertEquals(chunk.includes(32), true);

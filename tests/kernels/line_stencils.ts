@@ -8,7 +8,7 @@ import { add, type Ago, type Expression, multiply, subtract, tap } from "../../k
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
-import { updateOf } from "../../kernels/update.ts";
+import { type Update, updateOf } from "../../kernels/update.ts";
 
 /** a xor b xor …, of values that are 0 or 1: (a − b)². */
 function xor(first: Expression, ...rest: Expression[]): Expression {
@@ -32,68 +32,56 @@ function butNot(a: Expression, b: Expression): Expression {
   return subtract(a, multiply(a, b));
 }
 
+/** `base`, but its cells are bits that step as `update` says, exactly. */
+function bitsOf(base: Stencil, title: string, update: Update): Stencil {
+  return {
+    ...base,
+    title: `bits, ${title}`,
+    boundaries: ["insulated", "periodic"],
+    initialField: "binary",
+    update,
+    errorGrowth: () => 0,
+  };
+}
+
 /** The heat equation's shape: both neighbours and the point itself. Its mirrored ends do not come to rest either. */
-export const bitHeat: Stencil = {
-  ...heat1d(),
-  title: "bits, shape of heat-1d",
-  boundaries: ["insulated", "periodic"],
-  initialField: "binary",
-  update: updateOf(xor(at(0), at(1), butNot(at(-1), at(1)))),
-  errorGrowth: () => 0,
-};
+export const bitHeat: Stencil = bitsOf(
+  heat1d(),
+  "shape of heat-1d",
+  updateOf(xor(at(0), at(1), butNot(at(-1), at(1)))),
+);
 
 /** The flattened Kuramoto–Sivashinsky scheme's shape, but another on each side. */
-export const bitKs: Stencil = {
-  ...ks(5),
-  title: "bits, shape of ks with 5 points",
-  boundaries: ["insulated", "periodic"],
-  initialField: "binary",
-  update: {
-    fields: ["u", "p"],
-    materials: [],
-    substeps: [
-      [{ field: 1, value: xor(at(-2), or(at(1), at(2)), at(-1)) }],
-      [{
-        field: 0,
-        value: xor(at(0), at(-2, 1, -1), or(at(-1, 1, -1), at(1, 1, -1)), at(0, 1, -1), at(2, 1, -1)),
-      }],
-    ],
-  },
-  errorGrowth: () => 0,
-};
+export const bitKs: Stencil = bitsOf(ks(5), "shape of ks with 5 points", {
+  fields: ["u", "p"],
+  materials: [],
+  substeps: [
+    [{ field: 1, value: xor(at(-2), or(at(1), at(2)), at(-1)) }],
+    [{
+      field: 0,
+      value: xor(at(0), at(-2, 1, -1), or(at(-1, 1, -1), at(1, 1, -1)), at(0, 1, -1), at(2, 1, -1)),
+    }],
+  ],
+});
 
 /** The shape of the scheme of four sub-steps. */
-export const bitKs3: Stencil = {
-  ...ks(3),
-  title: "bits, shape of ks with 3 points",
-  boundaries: ["insulated", "periodic"],
-  initialField: "binary",
-  update: {
-    fields: ["u", "v", "p", "w"],
-    materials: [],
-    substeps: [
-      [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
-      [{ field: 2, value: xor(at(1), at(-1), at(0), at(-1, 1, -1), at(1, 1, -1)) }],
-      [{ field: 3, value: xor(or(at(-1, 2, -1), at(0, 2, -1)), at(1, 2, -1)) }],
-      [{ field: 0, value: xor(at(0), at(1, 2, -1), at(-1, 3, -1), at(1, 3, -1)) }],
-    ],
-  },
-  errorGrowth: () => 0,
-};
+export const bitKs3: Stencil = bitsOf(ks(3), "shape of ks with 3 points", {
+  fields: ["u", "v", "p", "w"],
+  materials: [],
+  substeps: [
+    [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
+    [{ field: 2, value: xor(at(1), at(-1), at(0), at(-1, 1, -1), at(1, 1, -1)) }],
+    [{ field: 3, value: xor(or(at(-1, 2, -1), at(0, 2, -1)), at(1, 2, -1)) }],
+    [{ field: 0, value: xor(at(0), at(1, 2, -1), at(-1, 3, -1), at(1, 3, -1)) }],
+  ],
+});
 
 /** Two sub-steps, of which the second reads two rows back as far as two points. */
-export const bitFar: Stencil = {
-  ...ks(5),
-  title: "bits, a far tap two rows back",
-  boundaries: ["insulated", "periodic"],
-  initialField: "binary",
-  update: {
-    fields: ["u", "p"],
-    materials: [],
-    substeps: [
-      [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
-      [{ field: 0, value: xor(at(-2), or(at(2), at(0, 1, -1)), at(-1, 1, -1), at(1, 1, -1)) }],
-    ],
-  },
-  errorGrowth: () => 0,
-};
+export const bitFar: Stencil = bitsOf(ks(5), "a far tap two rows back", {
+  fields: ["u", "p"],
+  materials: [],
+  substeps: [
+    [{ field: 1, value: xor(at(-1), or(at(0), at(1))) }],
+    [{ field: 0, value: xor(at(-2), or(at(2), at(0, 1, -1)), at(-1, 1, -1), at(1, 1, -1)) }],
+  ],
+});

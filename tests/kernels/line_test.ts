@@ -21,20 +21,10 @@ import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
 import { GpuField } from "../../tuner/backends/gpu_field.ts";
 import { initialCells } from "../../tuner/backends/reference.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { bitHeat } from "./line_stencils.ts";
 import { assertExact, assertWithinBound } from "./oracle_case.ts";
-
-const LIMITS = {
-  maxStorageBufferBindingSize: 2 ** 31 - 4,
-  maxBufferSize: 2 ** 32,
-  maxComputeWorkgroupStorageSize: 49152,
-  maxComputeInvocationsPerWorkgroup: 1024,
-  maxComputeWorkgroupSizeX: 1024,
-  maxComputeWorkgroupSizeY: 1024,
-  maxComputeWorkgroupSizeZ: 64,
-  maxComputeWorkgroupsPerDimension: 65535,
-};
 
 function lineOf(stencil: Stencil, points: number): Problem {
   return { stencil, grid: [1, 1, points], boundary: stencil.boundaries?.[0] ?? "zero", steps: 100 };
@@ -173,7 +163,7 @@ Deno.test("a number of points that no node fits is answered with the nearest", (
     "100 points are no multiple of the node's 512: the nearest that are: 512",
   );
   const { infeasible } = traversalNamed("swept-register");
-  const why = (parameters: Parameters) => infeasible(lineOf(heat1d(), 2048), parameters, LIMITS);
+  const why = (parameters: Parameters) => infeasible(lineOf(heat1d(), 2048), parameters, H100_LIMITS);
   assertEquals(why({ threads: 64, points: 8, steps: 256 }), undefined);
   assertEquals(
     why({ threads: 64, points: 8, steps: 512 }),
@@ -185,7 +175,7 @@ Deno.test("a number of points that no node fits is answered with the nearest", (
   );
   assertStringIncludes(why({ threads: 64, points: 64, steps: 32 })!, "2048 updates between two barriers");
   assertStringIncludes(
-    infeasible(lineOf(heat1d(), 2 ** 14), { threads: 512, points: 16, steps: 4096 }, LIMITS)!,
+    infeasible(lineOf(heat1d(), 2 ** 14), { threads: 512, points: 16, steps: 4096 }, H100_LIMITS)!,
     "bytes of workgroup memory",
   );
 });
@@ -202,7 +192,7 @@ Deno.test("every feasible configuration's nodes cover the line once", () => {
         for (
           const parameters of [{ threads: 64, points: 8, steps: 32 }, { threads: 96, points: 8, steps: 16 }]
         ) {
-          if (traversal.infeasible(problem, parameters, LIMITS) !== undefined) continue;
+          if (traversal.infeasible(problem, parameters, H100_LIMITS) !== undefined) continue;
           const { workgroupsPerDispatch, bytesPerUpdate } = traversal.demand(problem, parameters);
           const { threads, points, steps } = parameters;
           const { pitch, count } = nodesOf(problem, { points: threads * points, steps });

@@ -2,7 +2,8 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import type { CpuField, CpuPool } from "../../tuner/backends/wasm_workers.ts";
+import type { CpuField } from "../../tuner/backends/cpu_field.ts";
+import type { CpuPool } from "../../tuner/backends/wasm_workers.ts";
 import { probeCpu } from "../../tuner/measure/cpu_probe.ts";
 
 /** Workers that take so long for a step, and note the steps of every run. */

@@ -6,26 +6,15 @@ import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import { defaultGrid, defaultSteps } from "../../tuner/default_problem.ts";
 import { seededRandom } from "../../tuner/search/seeded_random.ts";
 import { type Candidate, combine, enumerateSpace } from "../../tuner/search/space.ts";
-
-/** Limits of an NVIDIA H100 80GB HBM3 (Deno 2.9.6, Vulkan, 2026-11-21). */
-const H100: DeviceLimits = {
-  maxStorageBufferBindingSize: 2147483644,
-  maxBufferSize: 4292870144,
-  maxComputeWorkgroupStorageSize: 49152,
-  maxComputeInvocationsPerWorkgroup: 1024,
-  maxComputeWorkgroupSizeX: 1024,
-  maxComputeWorkgroupSizeY: 1024,
-  maxComputeWorkgroupSizeZ: 64,
-  maxComputeWorkgroupsPerDimension: 65535,
-};
+import { H100_LIMITS } from "../h100_limits.ts";
 
 function problemOf(order: number, change: Partial<Problem> = {}): Problem {
   const stencil = wave(order);
-  const grid = defaultGrid(stencil, { limits: H100, isFallback: false });
+  const grid = defaultGrid(stencil, { limits: H100_LIMITS, isFallback: false });
   return { stencil, grid, boundary: "zero", steps: 96, ...change };
 }
 
@@ -33,7 +22,7 @@ function problemOf(order: number, change: Partial<Problem> = {}): Problem {
 const IN_SPACE: readonly Traversal[] = TRAVERSALS.filter(({ dimensions }) => dimensions === undefined);
 
 const spaceOf = (problem: Problem, traversals = IN_SPACE) =>
-  enumerateSpace(problem, { traversals, limits: H100, device: { copyBytesPerSecond: 2995e9 } });
+  enumerateSpace(problem, { traversals, limits: H100_LIMITS, device: { copyBytesPerSecond: 2995e9 } });
 
 const nameOf = ({ traversal, parameters }: Candidate): string =>
   `${traversal.name} ${JSON.stringify(parameters)}`;
@@ -52,7 +41,7 @@ Deno.test("every candidate is feasible, and none comes twice", () => {
   const { candidates, combinations, infeasible, refused } = spaceOf(problem);
   assertEquals(new Set(candidates.map(nameOf)).size, candidates.length);
   for (const { traversal, parameters, demand, predicted, roof } of candidates) {
-    assertEquals(traversal.infeasible(problem, parameters, H100), undefined);
+    assertEquals(traversal.infeasible(problem, parameters, H100_LIMITS), undefined);
     assertEquals(demand, traversal.demand(problem, parameters));
     assert(predicted > 0 && predicted <= roof * (1 + 1e-9) && Number.isFinite(roof));
   }
@@ -95,7 +84,7 @@ Deno.test("a traversal that refuses is told with its reason, and has no candidat
 
 Deno.test("what the limits forbid is counted, with an example", () => {
   const problem = problemOf(2, { grid: [64, 64, 64] });
-  const limits = { ...H100, maxComputeInvocationsPerWorkgroup: 64 };
+  const limits = { ...H100_LIMITS, maxComputeInvocationsPerWorkgroup: 64 };
   const { candidates, infeasible } = enumerateSpace(problem, {
     traversals: [stepwise],
     limits,
@@ -106,7 +95,7 @@ Deno.test("what the limits forbid is counted, with an example", () => {
   assertStringIncludes(infeasible[0].example, "maxComputeInvocationsPerWorkgroup is 64");
   const none = enumerateSpace(problem, {
     traversals: [stepwise, diamondTorre],
-    limits: { ...H100, maxStorageBufferBindingSize: 1024 },
+    limits: { ...H100_LIMITS, maxStorageBufferBindingSize: 1024 },
     device: { copyBytesPerSecond: 1e12 },
   });
   assertEquals(none.candidates, []);
@@ -137,7 +126,7 @@ for (const order of WAVE_ORDERS) {
         const { traversal, parameters } = candidate;
         const plan = traversal.plan(problem, parameters);
         const name = `${nameOf(candidate)} on ${grid.join("x")}`;
-        assert(plan.layout.length * 4 <= H100.maxStorageBufferBindingSize, name);
+        assert(plan.layout.length * 4 <= H100_LIMITS.maxStorageBufferBindingSize, name);
         assert(plan.layout.length >= cellsOf(grid), name);
         for (const start of [0, 1]) {
           const dispatches = plan.dispatches(problem.steps, start);
@@ -145,7 +134,7 @@ for (const order of WAVE_ORDERS) {
           for (const { shader, workgroups, uniforms } of dispatches) {
             assert(plan.shaders[shader] !== undefined, name);
             const isRight = (count: number): boolean =>
-              Number.isInteger(count) && count >= 1 && count <= H100.maxComputeWorkgroupsPerDimension;
+              Number.isInteger(count) && count >= 1 && count <= H100_LIMITS.maxComputeWorkgroupsPerDimension;
             assert(workgroups.every(isRight), `${name}: ${workgroups.join("x")} workgroups`);
             assert(uniforms.length <= 64, `${name}: ${uniforms.length} uniforms`);
             assert(uniforms.every((value) => Number.isInteger(value) && Math.abs(value) < 2 ** 31), name);
@@ -179,7 +168,7 @@ Deno.test("a line's space has every way to sweep it, all feasible, and names wha
       const own = candidates.filter(({ traversal }) => traversal.name === name);
       assert(own.length > 0, `${stencil.title}: ${name}`);
       for (const { traversal, parameters, predicted } of own) {
-        assertEquals(traversal.infeasible(problem, parameters, H100), undefined);
+        assertEquals(traversal.infeasible(problem, parameters, H100_LIMITS), undefined);
         assert(predicted > 0 && Number.isFinite(predicted));
       }
     }
@@ -188,6 +177,6 @@ Deno.test("a line's space has every way to sweep it, all feasible, and names wha
   const odd: Problem = { stencil: heat1d(), grid: [1, 1, 1009], boundary: "insulated", steps: 10 };
   const names = new Set(spaceOf(odd, TRAVERSALS).candidates.map(({ traversal }) => traversal.name));
   assert(names.has("classic") && !names.has("swept") && !names.has("swept-register"));
-  assertEquals(defaultGrid(heat1d(), { limits: H100, isFallback: false }), [1, 1, 2 ** 20]);
+  assertEquals(defaultGrid(heat1d(), { limits: H100_LIMITS, isFallback: false }), [1, 1, 2 ** 20]);
   assertEquals(defaultGrid(ks(5), { limits: undefined, isFallback: false }), [1, 1, 2 ** 14]);
 });

@@ -12,17 +12,7 @@ import { chooseConfigurations } from "../../tuner/replay/choose_configurations.t
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { seededRandom } from "../../tuner/search/seeded_random.ts";
 import { enumerateSpace, rankCandidates } from "../../tuner/search/space.ts";
-
-const LIMITS = {
-  maxStorageBufferBindingSize: 2 ** 31 - 4,
-  maxBufferSize: 2 ** 32,
-  maxComputeWorkgroupStorageSize: 49152,
-  maxComputeInvocationsPerWorkgroup: 1024,
-  maxComputeWorkgroupSizeX: 1024,
-  maxComputeWorkgroupSizeY: 1024,
-  maxComputeWorkgroupSizeZ: 64,
-  maxComputeWorkgroupsPerDimension: 65535,
-};
+import { H100_LIMITS } from "../h100_limits.ts";
 
 /**
  * Makes a space.
@@ -36,7 +26,7 @@ export function syntheticSpace(
 ): ReplayCandidate[] {
   const problem = { stencil: wave(2), grid: [584, 5280, 128], boundary: "zero", steps: 96 } as const;
   const device = { copyBytesPerSecond: 3e12 };
-  const { candidates } = enumerateSpace(problem, { traversals: TRAVERSALS, limits: LIMITS, device });
+  const { candidates } = enumerateSpace(problem, { traversals: TRAVERSALS, limits: H100_LIMITS, device });
   const draw = seededRandom(seed);
   const factors = new Map<string, number>();
   /** A factor that belongs to a text; about half of all lie within ± its size. */

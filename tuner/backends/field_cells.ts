@@ -79,13 +79,11 @@ export async function readGpuPlane(
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
     const readable = await gpu.buffer(count * bytes, usage, "read back");
     try {
-      await gpu.checked("incorrect", () => {
-        const encoder = gpu.device.createCommandEncoder();
+      await gpu.enqueue((encoder) => {
         for (let x = 0; x < count; x++) {
           const from = 4 * startOf(layout, slice + done + x, plane);
           encoder.copyBufferToBuffer(array, from, readable, x * bytes, bytes);
         }
-        gpu.device.queue.submit([encoder.finish()]);
       });
       await gpu.within(() => readable.mapAsync(GPUMapMode.READ), "reading back");
       const cells = new Float32Array(gpu.mapped(readable));
@@ -107,15 +105,13 @@ export async function clearGpuPlanes(
   layout: Layout,
   planes: number,
 ): Promise<void> {
-  await gpu.checked("incorrect", () => {
-    const encoder = gpu.device.createCommandEncoder();
+  await gpu.enqueue((encoder) => {
     if (planes === layout.planes) encoder.clearBuffer(array, 0, 4 * layout.length);
     else {
       for (let slice = -layout.pad[0]; slice < layout.grid[0] + layout.pad[0]; slice++) {
         encoder.clearBuffer(array, 4 * startOf(layout, slice, 0), 4 * planes * layout.plane);
       }
     }
-    gpu.device.queue.submit([encoder.finish()]);
   });
 }
 

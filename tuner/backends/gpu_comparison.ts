@@ -8,9 +8,13 @@ import { compareWorkgroups, COMPARISON_WORDS } from "../../kernels/wgsl/fields.t
 import type { GpuDevice } from "./gpu_device.ts";
 import { compileCompare } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
+import type { SliceCells } from "./slice_exchange.ts";
 
 /** Bytes of a comparison: `COMPARISON_WORDS`. */
 const COMPARISON_BYTES = 16;
+
+/** Largest piece of the host's cells that is on the device at once. */
+const PIECE_BYTES = 2 ** 26;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
 export interface Slab {
@@ -40,21 +44,25 @@ export function joinComparisons(parts: readonly Comparison[]): Comparison {
   }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
 }
 
+/** What a comparison needs. */
+export interface ComparisonOptions {
+  readonly gpu: GpuDevice;
+  /** Nothing else uses them meanwhile. */
+  readonly uniforms: Uniforms;
+  /** How many to compare. */
+  readonly slices: number;
+}
+
 /**
  * Compares each array of a slab with the other slab's, all in one submission.
  *
  * @param result what is compared
  * @param reference what it is compared with
- * @param options how many slices, and uniforms that nothing else uses meanwhile
  */
 export async function compareSlabs(
   result: Slab,
   reference: Slab,
-  { gpu, uniforms, slices }: {
-    readonly gpu: GpuDevice;
-    readonly uniforms: Uniforms;
-    readonly slices: number;
-  },
+  { gpu, uniforms, slices }: ComparisonOptions,
 ): Promise<Comparison> {
   const [, ny, nz] = result.layout.grid;
   const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
@@ -97,5 +105,42 @@ export async function compareSlabs(
   } finally {
     comparison.destroy();
     readable.destroy();
+  }
+}
+
+/** Compares slices of the host's cells with those of a slab of one time level, on the device, a piece at a time. */
+export async function compareHostCells(
+  { cells, layout, slice }: SliceCells,
+  reference: Slab,
+  { gpu, uniforms, slices }: ComparisonOptions,
+): Promise<Comparison> {
+  const [, ny, nz] = layout.grid;
+  const [padX] = layout.pad;
+  const perPiece = Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.slice)));
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+  const array = await gpu.buffer(4 * layout.slice * Math.min(perPiece, slices), usage, "piece of the host's");
+  try {
+    const comparisons: Comparison[] = [];
+    for (let done = 0; done < slices; done += perPiece) {
+      const count = Math.min(perPiece, slices - done);
+      const from = (padX + slice + done) * layout.slice;
+      // a copy, since memory that workers share may not be handed to the device
+      gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
+      const piece: Layout = {
+        ...layout,
+        grid: [count, ny, nz],
+        origin: layout.origin - padX * layout.slice,
+      };
+      comparisons.push(
+        await compareSlabs(
+          { arrays: [array], layout: piece, slice: 0 },
+          { ...reference, slice: reference.slice + done },
+          { gpu, uniforms, slices: count },
+        ),
+      );
+    }
+    return joinComparisons(comparisons);
+  } finally {
+    array.destroy();
   }
 }

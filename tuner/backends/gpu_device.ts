@@ -7,7 +7,8 @@
  */
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
-import { requestAdapter } from "../device.ts";
+import { limitsOf, requestAdapter, requestFullDevice } from "../device.ts";
+import { tickOf } from "./gpu_clock.ts";
 
 /** A configuration's failure on its way from the device to the record. */
 export class RunFailure extends Error implements Failure {
@@ -19,23 +20,8 @@ export class RunFailure extends Error implements Failure {
   }
 }
 
-/** The limits that Facet asks for in full. */
-const WANTED_LIMITS = [
-  "maxStorageBufferBindingSize",
-  "maxBufferSize",
-  "maxComputeWorkgroupStorageSize",
-  "maxComputeInvocationsPerWorkgroup",
-  "maxComputeWorkgroupSizeX",
-  "maxComputeWorkgroupSizeY",
-  "maxComputeWorkgroupSizeZ",
-  "maxComputeWorkgroupsPerDimension",
-] as const;
-
 /** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
 const LOST = /\bdevice is lost\b/i;
-
-/** Nanoseconds per tick of the clock of each device that was ever opened. */
-const calibrated = new WeakMap<GPUDevice, Promise<number>>();
 
 /** What {@linkcode GpuDevice.timed} was asked to run. */
 export interface Recording {
@@ -85,9 +71,7 @@ export class GpuDevice implements Disposable {
     this.timeoutMs = timeoutMs;
     this.#isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
-    this.limits = Object.fromEntries(
-      WANTED_LIMITS.map((name) => [name, limits[name]]),
-    ) as unknown as DeviceLimits;
+    this.limits = limitsOf(limits);
     device.lost.then((info) => {
       this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
     });
@@ -197,8 +181,7 @@ export class GpuDevice implements Disposable {
     } catch (error) {
       if (error instanceof RunFailure) throw error;
       // Deno 2.9.6 does not always settle `device.lost`: what can no longer be waited for is lost as well
-      this.#lost ??= error instanceof Error ? error.message : `${error}`;
-      throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+      throw this.#lose(error);
     } finally {
       clearTimeout(timer);
       promise?.catch(() => {});
@@ -338,60 +321,23 @@ export class GpuDevice implements Disposable {
     try {
       return use();
     } catch (error) {
-      this.#lost ??= error instanceof Error ? error.message : `${error}`;
-      throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+      throw this.#lose(error);
     }
+  }
+
+  /** The device counts as lost from now on; returns the failure that says why. */
+  #lose(error: unknown): RunFailure {
+    this.#lost ??= error instanceof Error ? error.message : `${error}`;
+    return new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+  }
+
+  /** Finds out what a tick is. */
+  async #calibrate(): Promise<void> {
+    if (this.hasTimestamps) this.#nsPerTick = await tickOf(this);
   }
 
   #requireDevice(): void {
     if (this.#closed) throw new RunFailure("device-lost", "the device is closed");
     if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
-
-  /** Finds out what a tick is, once for each device. */
-  async #calibrate(): Promise<void> {
-    if (!this.hasTimestamps) return;
-    const known = calibrated.get(this.device) ?? this.#measureTick();
-    calibrated.set(this.device, known);
-    known.catch(() => calibrated.delete(this.device));
-    this.#nsPerTick = await known;
-  }
-
-  /**
-   * WebGPU promises timestamps in nanoseconds; a runtime that hands out the device's ticks instead would make
-   * every rate wrong by a constant. Two timestamps 0.1 s apart tell: where the clocks differ by more than a
-   * tenth, the host's is believed.
-   */
-  async #measureTick(): Promise<number> {
-    const stamp = async (): Promise<[ticks: number, hostMs: number]> => {
-      const queries = this.device.createQuerySet({ type: "timestamp", count: 2 });
-      const usage = GPUBufferUsage;
-      const resolved = this.device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
-      const encoder = this.device.createCommandEncoder();
-      encoder.beginComputePass({
-        timestampWrites: { querySet: queries, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },
-      }).end();
-      encoder.resolveQuerySet(queries, 0, 2, resolved, 0);
-      const hostMs = performance.now();
-      this.device.queue.submit([encoder.finish()]);
-      const [begin] = new BigUint64Array(await this.read(resolved));
-      resolved.destroy();
-      queries.destroy();
-      return [Number(begin), hostMs];
-    };
-    await stamp(); // the first submission is slow
-    const [ticksA, hostA] = await stamp();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const [ticksB, hostB] = await stamp();
-    const nsPerTick = (hostB - hostA) * 1e6 / (ticksB - ticksA);
-    return Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1 ? nsPerTick : 1;
-  }
-}
-
-/** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
-export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
-  return await adapter.requestDevice({
-    requiredLimits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, adapter.limits[name]])),
-    requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
-  });
 }

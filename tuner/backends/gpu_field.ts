@@ -10,18 +10,12 @@ import type { Dispatch, GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../kernels/wgsl/fields.ts";
 import { wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
 import { gatherCells, scatterCells } from "./dense_cells.ts";
-import { compareSlabs, type Comparison, joinComparisons } from "./gpu_comparison.ts";
-import type { GpuDevice, Recording, Submission } from "./gpu_device.ts";
-import { compile, compileCompare, compileFill, compileWrap, type Pipeline } from "./gpu_pipelines.ts";
+import { compareHostCells, compareSlabs, type Comparison } from "./gpu_comparison.ts";
+import type { GpuDevice, Submission } from "./gpu_device.ts";
+import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
+import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
+import { copyRanges, type SliceBuffer } from "./gpu_slices.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
-
-/** Dispatches recorded into one pass; a long run is cut into passes so that command buffers stay small. */
-const DISPATCHES_PER_PASS = 4096;
-/** Largest piece of the host's cells that is on the device at once, for a comparison. */
-const PIECE_BYTES = 2 ** 26;
-
-/** How long one submission should take at most. */
-const SUBMISSION_NS = 3e9;
 
 /** Where a field starts and which part of the whole grid it is. */
 export interface InitialState {
@@ -31,21 +25,6 @@ export interface InitialState {
   readonly firstX?: number;
   /** Slices of the whole grid. @default {the field's own} */
   readonly wholeX?: number;
-}
-
-/** Slices of one time level, pads along y and z included. */
-export interface SliceRange {
-  /** 0: the newest level, 1: the one before. */
-  readonly ago: 0 | 1;
-  /** First slice. */
-  readonly slice: number;
-  readonly slices: number;
-}
-
-/** Slices that lie one range after another in a buffer, each slice as in the plan's layout. */
-export interface SliceBuffer {
-  readonly buffer: GPUBuffer;
-  readonly ranges: readonly SliceRange[];
 }
 
 /** Takes the memory of both levels. */
@@ -80,23 +59,15 @@ export class GpuField implements Disposable {
   readonly #gpu: GpuDevice;
   readonly #arrays: readonly [GPUBuffer, GPUBuffer];
   readonly #ownsArrays: boolean;
-  readonly #pipelines: Pipeline[];
   readonly #uniforms: Uniforms;
+  readonly #dispatcher: Dispatcher;
   #step = 0;
-  /** Of the last submission. */
-  #nsPerDispatch: number | undefined;
 
   private constructor(
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    made: {
-      arrays: readonly [GPUBuffer, GPUBuffer];
-      ownsArrays: boolean;
-      uniforms: Uniforms;
-      pipelines: Pipeline[];
-      compileNs: number;
-    },
+    made: DispatchResources & { ownsArrays: boolean; compileNs: number },
   ) {
     this.#gpu = gpu;
     this.problem = problem;
@@ -104,7 +75,7 @@ export class GpuField implements Disposable {
     this.#arrays = made.arrays;
     this.#ownsArrays = made.ownsArrays;
     this.#uniforms = made.uniforms;
-    this.#pipelines = made.pipelines;
+    this.#dispatcher = new Dispatcher(gpu, made);
     this.compileNs = made.compileNs;
   }
 
@@ -188,20 +159,9 @@ export class GpuField implements Disposable {
     for (let i = 0; i < repetitions; i++) {
       dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
     }
-    if (this.usesHost) {
-      const elapsedNs = await this.#runWithHost(dispatches);
-      this.#step += steps * repetitions;
-      return elapsedNs;
-    }
-    let elapsedNs = 0;
-    for (let done = 0; done < dispatches.length;) {
-      const part = dispatches.slice(done, done + this.#submissionSize(dispatches.length));
-      const { passes, record } = await this.#record(part);
-      const partNs = await this.#gpu.timed({ passes, record });
-      this.#nsPerDispatch = partNs / part.length;
-      elapsedNs += partNs;
-      done += part.length;
-    }
+    const elapsedNs = this.usesHost
+      ? await this.#dispatcher.runWithHost(dispatches)
+      : await this.#dispatcher.run(dispatches);
     this.#step += steps * repetitions;
     return elapsedNs;
   }
@@ -212,77 +172,9 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Runs dispatches beside some of which the host works: it waits for what it reads, no longer, so that it computes
-   * while the device does.
-   *
-   * @returns nanoseconds from beginning to end, host's clock
-   */
-  async #runWithHost(dispatches: readonly Dispatch[]): Promise<number> {
-    const gpu = this.#gpu, started = performance.now();
-    const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    let waiting: Dispatch[] = [];
-    for (const dispatch of dispatches) {
-      const { host, flipped } = dispatch;
-      if (host === undefined) {
-        waiting.push(dispatch);
-        continue;
-      }
-      const array = this.#arrays[flipped ? 0 : 1];
-      const bytes = 4 * host.reads.reduce((sum, { count }) => sum + count, 0);
-      const staged = await gpu.buffer(bytes, usage, "what the host reads");
-      try {
-        const { passes, record } = await this.#record(waiting);
-        const reading = await gpu.submit({
-          passes,
-          outgoing: [staged],
-          record: (encoder, timestamps) => {
-            record(encoder, timestamps);
-            let offset = 0;
-            for (const { at, count } of host.reads) {
-              encoder.copyBufferToBuffer(array, 4 * at, staged, offset, 4 * count);
-              offset += 4 * count;
-            }
-          },
-        });
-        const beside = await this.#record([dispatch]);
-        const computing = await gpu.submit(beside);
-        await reading.finish();
-        const values = new Float32Array(gpu.mapped(staged));
-        let first = 0;
-        const inputs = host.reads.map(({ count }) => values.slice(first, first += count));
-        for (const { at, values } of host.compute(inputs)) {
-          if (values.length > 0) gpu.write(array, 4 * at, new Float32Array(values));
-        }
-        await computing.finish();
-      } finally {
-        staged.destroy();
-      }
-      waiting = [];
-    }
-    const { passes, record } = await this.#record(waiting);
-    await gpu.timed({
-      passes: passes + 1,
-      record: (encoder, timestamps) => {
-        record(encoder, timestamps);
-        encoder.beginComputePass(timestamps()).end(); // waits for the host's last values too
-      },
-    });
-    return (performance.now() - started) * 1e6;
-  }
-
-  /**
-   * Dispatches for the next submission. A submission that outlasts the time-out counts as hung, so that a long run
-   * on a slow device needs several; how many is known once a few dispatches were timed.
-   */
-  #submissionSize(dispatches: number): number {
-    if (this.#nsPerDispatch === undefined) return Math.ceil(dispatches / 16);
-    return Math.max(1, Math.floor(SUBMISSION_NS / this.#nsPerDispatch));
-  }
-
-  /**
    * Advances the field between two exchanges, all in one submission: slices are copied in (and their periodic images
-   * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's end: the device takes them
-   * in turn.
+   * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's
+   * end: the device takes them in turn.
    *
    * @param steps time steps
    * @param exchange what to copy before and after; `finish` maps the outgoing buffer, of usage MAP_READ
@@ -292,9 +184,10 @@ export class GpuField implements Disposable {
     steps: number,
     { incoming, outgoing }: { incoming?: SliceBuffer; outgoing: SliceBuffer },
   ): Promise<Submission> {
-    const start = this.#step;
+    const start = this.#step, before = this.#levels();
     this.#step += steps;
-    const { passes, record } = await this.#record(this.plan.dispatches(steps, start));
+    const after = this.#levels();
+    const { passes, record } = await this.#dispatcher.record(this.plan.dispatches(steps, start));
     const wrapPads = await this.#wrapPads();
     return await this.#gpu.submit({
       passes: passes + 2,
@@ -303,13 +196,13 @@ export class GpuField implements Disposable {
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
         if (incoming !== undefined) {
-          this.#copy(encoder, incoming, { step: start, isOut: false });
+          copyRanges(encoder, incoming, before, false);
           const pass = encoder.beginComputePass();
           wrapPads(pass);
           pass.end();
         }
         record(encoder, timestamps);
-        this.#copy(encoder, outgoing, { step: start + steps, isOut: true });
+        copyRanges(encoder, outgoing, after, true);
         encoder.beginComputePass(timestamps()).end();
       },
     });
@@ -317,7 +210,7 @@ export class GpuField implements Disposable {
 
   /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
   async receive(incoming: SliceBuffer): Promise<void> {
-    await this.#gpu.enqueue((encoder) => this.#copy(encoder, incoming, { step: this.#step, isOut: false }));
+    await this.#gpu.enqueue((encoder) => copyRanges(encoder, incoming, this.#levels(), false));
     await this.renewPads();
   }
 
@@ -374,41 +267,11 @@ export class GpuField implements Disposable {
       referenceSlice: number;
     },
   ): Promise<Comparison> {
-    const [, ny, nz] = layout.grid;
-    const [padX] = layout.pad;
-    const perPiece = Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.slice)));
-    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
-    const array = await this.#gpu.buffer(
-      4 * layout.slice * Math.min(perPiece, slices),
-      usage,
-      "piece of the host's",
+    return await compareHostCells(
+      { cells, layout, slice },
+      { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice },
+      { gpu: this.#gpu, uniforms: this.#uniforms, slices },
     );
-    try {
-      const comparisons: Comparison[] = [];
-      for (let done = 0; done < slices; done += perPiece) {
-        const count = Math.min(perPiece, slices - done);
-        const from = (padX + slice + done) * layout.slice;
-        // a copy, since memory that workers share may not be handed to the device
-        const piece = new Float32Array(cells.subarray(from, from + count * layout.slice));
-        this.#gpu.write(array, 0, piece);
-        const mine = {
-          ...layout,
-          grid: [count, ny, nz] as const,
-          origin: layout.origin - padX * layout.slice,
-        };
-        const theirs = { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice + done };
-        comparisons.push(
-          await compareSlabs({ arrays: [array], layout: mine, slice: 0 }, theirs, {
-            gpu: this.#gpu,
-            uniforms: this.#uniforms,
-            slices: count,
-          }),
-        );
-      }
-      return joinComparisons(comparisons);
-    } finally {
-      array.destroy();
-    }
   }
 
   /** The grid's own cells of a level, dense: x, planes, y, z. */
@@ -429,21 +292,9 @@ export class GpuField implements Disposable {
     this.#uniforms.destroy();
   }
 
-  /** Copies slices between the levels at a time step and a buffer. */
-  #copy(
-    encoder: GPUCommandEncoder,
-    { buffer, ranges }: SliceBuffer,
-    { step, isOut }: { step: number; isOut: boolean },
-  ): void {
-    const { slice: perSlice, pad: [padX] } = this.plan.layout;
-    let offset = 0;
-    for (const { ago, slice, slices } of ranges) {
-      const array = this.#arrays[(step + ago) % 2];
-      const at = 4 * (padX + slice) * perSlice, bytes = 4 * slices * perSlice;
-      if (isOut) encoder.copyBufferToBuffer(array, at, buffer, offset, bytes);
-      else encoder.copyBufferToBuffer(buffer, offset, array, at, bytes);
-      offset += bytes;
-    }
+  /** Where slices are copied to and from at the current time step. */
+  #levels(): { layout: Layout; levels: [GPUBuffer, GPUBuffer] } {
+    return { layout: this.plan.layout, levels: [this.level(0), this.level(1)] };
   }
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
@@ -459,30 +310,5 @@ export class GpuField implements Disposable {
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
     };
-  }
-
-  /** The passes that run the dispatches: how many, and how to record them. */
-  async #record(dispatches: readonly Dispatch[]): Promise<Recording> {
-    const offsets = await this.#uniforms.place(dispatches);
-    const [even, odd] = this.#arrays;
-    const groups = this.#pipelines.map(({ bindings }) => [
-      this.#uniforms.bind(bindings, [[0, even], [1, odd]]),
-      this.#uniforms.bind(bindings, [[0, odd], [1, even]]),
-    ]);
-    const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
-    const record = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void => {
-      for (let p = 0; p < passes; p++) {
-        const pass = encoder.beginComputePass(timestamps());
-        const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
-        for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
-          const { shader, workgroups, flipped } = dispatches[i];
-          pass.setPipeline(this.#pipelines[shader].pipeline);
-          pass.setBindGroup(0, groups[shader][flipped ? 1 : 0], [offsets[i]]);
-          pass.dispatchWorkgroups(...workgroups);
-        }
-        pass.end();
-      }
-    };
-    return { passes, record };
   }
 }

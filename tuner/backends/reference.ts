@@ -14,11 +14,12 @@ import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { Verification } from "../configuration.ts";
 import { combine } from "../search/space.ts";
+import type { CpuField } from "./cpu_field.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
 import type { Comparison } from "./gpu_comparison.ts";
 import { GpuField } from "./gpu_field.ts";
 import { levelOf } from "./slice_exchange.ts";
-import { type CpuField, CpuPool } from "./wasm_workers.ts";
+import { CpuPool } from "./wasm_workers.ts";
 
 /** What a field starts from. */
 export interface Start {

@@ -7,19 +7,8 @@
  * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
  * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
  * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
- * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends.
- *
- * **Exchange.** After R steps the outermost R·S own slices of F(t), and (R−1)·S of F(t−1), replace the other's
- * ghost zone: the first of the R steps needs F(t−1) only where it computes a valid F(t+1).
- *
- * **What hides behind what.** A round of the GPU is one submission: copy in, R steps, copy out. It needs nothing
- * but the CPU's slices of the round before, so it is submitted before the GPU's own slices of that round have
- * reached the host. The host's wait for the mapping (at least one 10 ms tick of Deno's poll timer) and the
- * unpacking of the GPU's slices then overlap with the GPU's next round. The CPU begins its round once it has the
- * GPU's slices; packing its own hides behind the GPU where that takes longer. What cannot hide is the tick when
- * the GPU is done last, and the packing when the CPU is: a large R makes both small. The workers are told to begin
- * before the host waits for the GPU: on llvmpipe that wait blocks the host, and the devices would take turns
- * (2026-11-21, 512×256×128, R = 8: 0.71 instead of 1.14 Gcells/s).
+ * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
+ * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
  *
  * @module
  */
@@ -27,9 +16,8 @@ import { indexOf } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { type Comparison, joinComparisons } from "./gpu_comparison.ts";
-import type { GpuField, SliceRange } from "./gpu_field.ts";
-import type { Submission } from "./gpu_device.ts";
 import { type Reference, type Start, stateLevels } from "./reference.ts";
+import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
 import {
   type CpuPart,
   disposeShares,
@@ -38,27 +26,12 @@ import {
   type ShareOptions,
   type Shares,
 } from "./shares.ts";
-import { copySlices, levelOf, type SliceCells, type Transfer, withoutPadX } from "./slice_exchange.ts";
+import { levelOf } from "./slice_exchange.ts";
 
 /** How long a run took. */
-export interface SharedTimes {
+export interface SharedTimes extends RoundTimes {
   /** By the host's clock, from beginning to end. */
   readonly wallNs: number;
-  /** The CPU's part of each round: its workers' computing, and the host's copies to and from its memory. */
-  readonly cpuRoundsNs: readonly number[];
-  /** The GPU's part of each round: computing and copies by the device's clock, where it has one. */
-  readonly gpuRoundsNs: readonly number[];
-  /** Of these, the host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
-  readonly unpackRoundsNs: readonly number[];
-  readonly packRoundsNs: readonly number[];
-}
-
-/** A round of the GPU, and the buffer that it hands its slices over in. */
-interface GpuRound {
-  readonly submission: Submission;
-  readonly slices: GPUBuffer;
-  /** Its time; undefined until someone waits for it. */
-  timeNs?: Promise<number>;
 }
 
 /** A field whose slices the CPU and the GPU share. */
@@ -68,8 +41,8 @@ export class SharedField implements Disposable {
   readonly compileNs: number;
   readonly #exchangeEvery: number;
   readonly #shares: Shares;
-  /** The CPU's slices with which the GPU's next round begins. */
-  #packed: GPUBuffer | undefined;
+  /** Where both devices have a share. */
+  readonly #rounds: SharedRounds | undefined;
   #step = 0;
 
   private constructor(problem: Problem, made: { exchangeEvery: number; shares: Shares; compileNs: number }) {
@@ -77,6 +50,11 @@ export class SharedField implements Disposable {
     this.compileNs = made.compileNs;
     this.#exchangeEvery = made.exchangeEvery;
     this.#shares = made.shares;
+    const { cpu, gpu, toCpu, toGpu } = made.shares;
+    const isPeriodic = problem.boundary === "periodic";
+    if (cpu !== undefined && gpu !== undefined) {
+      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic });
+    }
   }
 
   /**
@@ -102,8 +80,7 @@ export class SharedField implements Disposable {
   async initialise({ kind, seed }: Start): Promise<void> {
     const [wholeX] = this.problem.grid;
     this.#step = 0;
-    this.#packed?.destroy();
-    this.#packed = undefined;
+    this.#rounds?.forget();
     const { cpu, gpu } = this.#shares;
     await cpu?.field.setInitial(kind, { seed, xOffset: -cpu.first, xPeriod: wholeX });
     await gpu?.field.initialise({ kind, seed, firstX: (cpu?.slices ?? 0) - gpu.first, wholeX });
@@ -119,8 +96,8 @@ export class SharedField implements Disposable {
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
     const { cpu, gpu } = this.#shares;
-    const rounds = cpu !== undefined && gpu !== undefined
-      ? await this.#runRounds(roundsOf(steps, this.#exchangeEvery, repetitions), cpu, gpu)
+    const times: RoundTimes = this.#rounds !== undefined
+      ? await this.#rounds.run(roundsOf(steps, this.#exchangeEvery, repetitions))
       : {
         cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
         gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
@@ -128,7 +105,7 @@ export class SharedField implements Disposable {
         packRoundsNs: [],
       };
     this.#step += steps * repetitions;
-    return { wallNs: (performance.now() - started) * 1e6, ...rounds };
+    return { wallNs: (performance.now() - started) * 1e6, ...times };
   }
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
@@ -188,120 +165,12 @@ export class SharedField implements Disposable {
 
   /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
   async settle(): Promise<void> {
-    const buffer = this.#packed;
-    if (buffer === undefined) return;
-    this.#packed = undefined;
-    try {
-      await this.#shares.gpu!.field.receive({ buffer, ranges: rangesOf(this.#shares.toGpu) });
-    } finally {
-      buffer.destroy();
-    }
+    await this.#rounds?.settle();
   }
 
   [Symbol.dispose](): void {
-    this.#packed?.destroy();
+    this.#rounds?.forget();
     disposeShares(this.#shares);
-  }
-
-  async #runRounds(
-    rounds: readonly number[],
-    cpu: CpuPart,
-    gpu: GpuPart,
-  ): Promise<Omit<SharedTimes, "wallNs">> {
-    const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [];
-    const unpackRoundsNs: number[] = [], packRoundsNs: number[] = [];
-    const ghost = { low: this.problem.boundary === "periodic", high: true };
-    let last: GpuRound | undefined;
-    /** Waits for the GPU's round before this one; returns the host's time to unpack its slices. */
-    const receive = async (): Promise<number> => {
-      if (last === undefined) return 0;
-      gpuRoundsNs.push(await last.timeNs!);
-      const unpackNs = this.#unpack(last.slices, cpu, gpu);
-      unpackRoundsNs.push(unpackNs);
-      return unpackNs;
-    };
-    try {
-      for (const steps of rounds) {
-        const next = await this.#submitRound(steps, gpu);
-        const unpackNs = await receive().finally(() => {
-          last?.slices.destroy();
-          last = next;
-        });
-        const computing = cpu.field.run({ steps, ghost });
-        computing.catch(() => {}); // awaited below
-        // the workers begin first: on a software device the host's wait for the GPU blocks it
-        await new Promise((resolve) => setTimeout(resolve));
-        next.timeNs = next.submission.finish();
-        next.timeNs.catch(() => {}); // awaited a round later
-        const computingNs = await computing, packNs = await this.#pack(cpu, gpu);
-        cpuRoundsNs.push(unpackNs + computingNs + packNs);
-        packRoundsNs.push(packNs);
-      }
-      await receive();
-      return { cpuRoundsNs, gpuRoundsNs, unpackRoundsNs, packRoundsNs };
-    } finally {
-      // where the CPU failed, the GPU's round is left over
-      if (last !== undefined && last.timeNs === undefined) last.submission.finish().catch(() => {});
-      last?.slices.destroy();
-    }
-  }
-
-  /** Hands a round to the GPU, which begins it as soon as it is done with the one before. */
-  async #submitRound(steps: number, { device, field }: GpuPart): Promise<GpuRound> {
-    const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    const bytes = bytesOf(this.#shares.toCpu, field);
-    const slices = await device.buffer(bytes, usage, "the GPU's slices for the CPU");
-    const incoming = this.#packed;
-    const submission = await field.exchange(steps, {
-      incoming: incoming && { buffer: incoming, ranges: rangesOf(this.#shares.toGpu) },
-      outgoing: { buffer: slices, ranges: rangesOf(this.#shares.toCpu) },
-    });
-    this.#packed = undefined;
-    incoming?.destroy(); // once the device has read it
-    return { submission, slices };
-  }
-
-  /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
-  #unpack(buffer: GPUBuffer, cpu: CpuPart, gpu: GpuPart): number {
-    const started = performance.now();
-    const cells = new Float32Array(gpu.device.mapped(buffer));
-    this.#copy(this.#shares.toCpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
-      copySlices(staged, { ...levelOf(cpu.field, ago), slice: cpuSlice }, slices);
-    });
-    gpu.device.unmap(buffer);
-    return (performance.now() - started) * 1e6;
-  }
-
-  /**
-   * Copies the CPU's slices into a buffer for the GPU's next round; returns the host's time. By `writeBuffer`: a
-   * buffer mapped for writing is first read by Deno, from memory that no cache holds, at 29 MB/s on an H100
-   * (2026-11-21).
-   */
-  async #pack(cpu: CpuPart, gpu: GpuPart): Promise<number> {
-    const started = performance.now();
-    const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bytes = bytesOf(this.#shares.toGpu, gpu.field);
-    this.#packed = await gpu.device.buffer(bytes, usage, "the CPU's slices");
-    const cells = new Float32Array(bytes / 4);
-    this.#copy(this.#shares.toGpu, { cells, gpu }, (staged, { ago, cpuSlice, slices }) => {
-      copySlices({ ...levelOf(cpu.field, ago), slice: cpuSlice }, staged, slices);
-    });
-    gpu.device.write(this.#packed, 0, cells);
-    return (performance.now() - started) * 1e6;
-  }
-
-  /** Calls `copy` with the place of each transfer in the staged cells. */
-  #copy(
-    transfers: readonly Transfer[],
-    { cells, gpu }: { cells: Float32Array; gpu: GpuPart },
-    copy: (staged: SliceCells, transfer: Transfer) => void,
-  ): void {
-    const layout = withoutPadX(gpu.field.plan.layout);
-    let slice = 0;
-    for (const transfer of transfers) {
-      copy({ cells, layout, slice }, transfer);
-      slice += transfer.slices;
-    }
   }
 }
 
@@ -310,14 +179,4 @@ function roundsOf(steps: number, exchangeEvery: number, repetitions: number): nu
   const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
   const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
   return new Array<number[]>(repetitions).fill(once).flat();
-}
-
-/** Bytes that the transfers' slices take in the GPU's layout. */
-export function bytesOf(transfers: readonly Transfer[], { plan: { layout } }: GpuField): number {
-  return 4 * layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
-}
-
-/** Where the transfers' slices lie in the GPU's levels. */
-export function rangesOf(transfers: readonly Transfer[]): SliceRange[] {
-  return transfers.map(({ ago, gpuSlice, slices }) => ({ ago, slice: gpuSlice, slices }));
 }

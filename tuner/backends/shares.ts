@@ -8,10 +8,12 @@ import { type Boundary, periodicAxes, type Problem } from "../../kernels/stencil
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../kernels/update.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../configuration.ts";
+import { CpuFailure } from "./cpu_failure.ts";
+import type { CpuField } from "./cpu_field.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
 import { GpuField } from "./gpu_field.ts";
 import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
-import { CpuFailure, type CpuField, type CpuPool } from "./wasm_workers.ts";
+import type { CpuPool } from "./wasm_workers.ts";
 
 /** What shares are made of. */
 export interface ShareOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 import { indexOf, type Layout } from "../../kernels/layout.ts";
-import type { CpuField } from "./wasm_workers.ts";
+import type { CpuField } from "./cpu_field.ts";
 
 /** Where a share's own slices lie in its field; the slices before and after them are ghost zones. */
 export interface OwnSlices {

@@ -157,7 +157,6 @@ async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetu
       reference.dispose();
     }
   } finally {
-    progress.clear();
     cpuPool.dispose();
   }
   function print(json: boolean, record: () => unknown, text: () => string): void {

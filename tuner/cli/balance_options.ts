@@ -4,7 +4,7 @@
  * @module
  */
 import { readNumber, wrong } from "./option_values.ts";
-import { type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
+import { isGiven, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import {
   type Choices,
   type HelpRequest,
@@ -88,10 +88,10 @@ export function parseBalanceOptions(
   if (exchangeEvery !== undefined && sweep !== undefined) {
     throw new UserError("Cannot use --exchange-every with --sweep-exchange: either one R or several");
   }
-  if (sweep !== undefined && args.some((arg) => /^--start-share\b/.test(arg))) {
+  if (sweep !== undefined && isGiven(args, "start-share")) {
     throw new UserError("Cannot use --start-share with --sweep-exchange: a sweep takes the model's shares");
   }
-  if (sweep === undefined && args.some((arg) => /^--passes\b/.test(arg))) {
+  if (sweep === undefined && isGiven(args, "passes")) {
     throw new UserError("Cannot use --passes without --sweep-exchange: only a sweep is repeated");
   }
   return {

@@ -6,8 +6,9 @@
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../../kernels/stencils/ks.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { CpuFailure } from "../backends/cpu_failure.ts";
 import { C_COMPILER } from "../backends/native_loops.ts";
-import { CpuFailure, CpuPool } from "../backends/wasm_workers.ts";
+import { CpuPool } from "../backends/wasm_workers.ts";
 import { compareCpu, type CpuComparison } from "../measure/compare_cpu.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { formatRate, formatTable } from "./format.ts";

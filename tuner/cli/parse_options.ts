@@ -85,6 +85,11 @@ export function parseOptions<const S extends OptionSpecs>(args: readonly string[
   return values as Options<S>;
 }
 
+/** Whether an option is among a command's arguments: one that is left out has its default, and looks alike. */
+export function isGiven(args: readonly string[], name: string): boolean {
+  return args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+}
+
 /**
  * The text of a command's `--help`.
  *

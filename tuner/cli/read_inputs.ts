@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
-import { reasonOf } from "../profile/profile_error.ts";
+import { reasonOf, whyUnreadable } from "../profile/profile_error.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
 import { oneOf, readNumber, wrong } from "./option_values.ts";
@@ -27,10 +27,7 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
   try {
     return await Deno.readFile(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) {
-      throw new UserError(`Cannot read ${path}: there is no such file`);
-    }
-    throw new UserError(`Cannot read ${path}: ${reasonOf(error)}`);
+    throw new UserError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   }
 }
 

@@ -101,7 +101,6 @@ async function record(options: RecordOptions): Promise<number> {
       ? new DeviceError(`The process that measures cannot start: ${error.reason}: ${error.message}`)
       : error;
   } finally {
-    progress.clear();
     if (recorded.length > 0) await save();
   }
   console.log(summary(recorded, { header, out, elapsedNs: now() - began, done }));

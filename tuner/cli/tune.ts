@@ -109,7 +109,6 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
     progress.clear();
     return await report(outcome, { options, device, out });
   } finally {
-    progress.clear();
     journal?.close();
   }
 }

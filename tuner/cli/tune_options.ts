@@ -4,7 +4,7 @@
  * @module
  */
 import { type Budget, oneOf, readBudget, readNumber } from "./option_values.ts";
-import { type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
+import { isGiven, type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
 import {
   type Choices,
   type HelpRequest,
@@ -110,9 +110,7 @@ export function parseTuneOptions(args: readonly string[], choices: Choices): Tun
 /** Refuses what would have no effect: only the GPU's space is searched, and only what both compute is shared. */
 function refuseIdle(args: readonly string[], { gpu, cpuWorkers }: ProblemOptions): void {
   const refuse = (names: readonly string[], beside: string, reason: string): void => {
-    const given = names.find((name) =>
-      args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
-    );
+    const given = names.find((name) => isGiven(args, name));
     if (given !== undefined) throw new UserError(`Cannot use --${given} beside ${beside}: ${reason}`);
   };
   if (!gpu) {

@@ -10,8 +10,9 @@ import { type DesignPoint, designPoints, type FirstGuess } from "../../models/sh
 import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import type { SharedGrid } from "../../models/shared_step.ts";
 import type { GpuDevice } from "../backends/gpu_device.ts";
+import { bytesOf, rangesOf } from "../backends/gpu_slices.ts";
 import type { Start } from "../backends/reference.ts";
-import { bytesOf, rangesOf, SharedField } from "../backends/shared_field.ts";
+import { SharedField } from "../backends/shared_field.ts";
 import { disposeShares, makeShares, type Shares } from "../backends/shares.ts";
 import type { CpuPool } from "../backends/wasm_workers.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
@@ -184,7 +185,7 @@ async function measureAlone(
   cpuNs.push(await timeOf(() => cpu!.field.run({ steps, ghost })));
   const { device, field } = gpu!;
   const buffer = (transfers: typeof toCpu, usage: number) =>
-    device.buffer(bytesOf(transfers, field), usage, "slices of a round that is timed");
+    device.buffer(bytesOf(transfers, field.plan.layout), usage, "slices of a round that is timed");
   const { COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
   const incoming = await buffer(toGpu, COPY_SRC | COPY_DST);
   const round = async (): Promise<number> => {

@@ -7,6 +7,11 @@ export class ProfileError extends Error {
   override name = "ProfileError";
 }
 
+/** Why a file could not be read, in few words. */
+export function whyUnreadable(error: unknown): string {
+  return error instanceof Deno.errors.NotFound ? "there is no such file" : reasonOf(error);
+}
+
 /** What the system said, in few words: `No such file or directory`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ import {
 } from "../interchange/recorded_space.ts";
 import { readJournal } from "../profile/journal.ts";
 import type { JournalRecord, RunRecord } from "../profile/journal_format.ts";
-import { ProfileError } from "../profile/profile_error.ts";
+import { ProfileError, whyUnreadable } from "../profile/profile_error.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 import { checkSpace, readText, spaceOf } from "./space_file.ts";
 
@@ -48,8 +48,8 @@ async function fileSpace(path: string): Promise<ReplaySpaces> {
 }
 
 async function journalSpaces(path: string): Promise<ReplaySpaces> {
-  await Deno.stat(path).catch(() => {
-    throw new ProfileError(`Cannot read ${path}: there is no such file`);
+  await Deno.stat(path).catch((error) => {
+    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   });
   const { records, damaged, torn } = await readJournal(path);
   const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);

@@ -15,7 +15,7 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import * as z from "zod";
 import { checkRecord } from "../profile/check_record.ts";
-import { ProfileError, reasonOf } from "../profile/profile_error.ts";
+import { ProfileError, reasonOf, whyUnreadable } from "../profile/profile_error.ts";
 import { deviceSchema, problemSchema } from "../profile/schema.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
@@ -179,7 +179,7 @@ export async function readText(path: string): Promise<string> {
     if (plain.length > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`);
     return new TextDecoder("utf-8", { fatal: true }).decode(plain);
   } catch (error) {
-    throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
+    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   }
 }
 

@@ -1,0 +1,53 @@
+/**
+ * How long a tick of a device's clock is. WebGPU promises timestamps in nanoseconds; a runtime that hands out the
+ * device's ticks instead would make every rate wrong by a constant.
+ *
+ * @module
+ */
+import type { GpuDevice } from "./gpu_device.ts";
+
+/** Nanoseconds per tick of the clock of each device that was ever opened. */
+const calibrated = new WeakMap<GPUDevice, Promise<number>>();
+
+/** What the clock is read with. */
+type Clock = Pick<GpuDevice, "device" | "read">;
+
+/** Nanoseconds per tick of a device that has timestamps, found out once for each. */
+export async function tickOf(gpu: Clock): Promise<number> {
+  const known = calibrated.get(gpu.device) ?? measureTick(gpu);
+  calibrated.set(gpu.device, known);
+  known.catch(() => calibrated.delete(gpu.device));
+  return await known;
+}
+
+/**
+ * Two timestamps 0.1 s apart tell: where the clocks differ by more than a tenth, the host's is believed; else a tick
+ * is a nanosecond.
+ */
+async function measureTick(gpu: Clock): Promise<number> {
+  await stamp(gpu); // the first submission is slow
+  const [ticksA, hostA] = await stamp(gpu);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const [ticksB, hostB] = await stamp(gpu);
+  const nsPerTick = (hostB - hostA) * 1e6 / (ticksB - ticksA);
+  return Number.isFinite(nsPerTick) && nsPerTick > 0 && Math.abs(nsPerTick - 1) > 0.1 ? nsPerTick : 1;
+}
+
+/** The device's clock and the host's at one moment. */
+async function stamp(gpu: Clock): Promise<[ticks: number, hostMs: number]> {
+  const { device } = gpu;
+  const queries = device.createQuerySet({ type: "timestamp", count: 2 });
+  const usage = GPUBufferUsage;
+  const resolved = device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+  const encoder = device.createCommandEncoder();
+  encoder.beginComputePass({
+    timestampWrites: { querySet: queries, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },
+  }).end();
+  encoder.resolveQuerySet(queries, 0, 2, resolved, 0);
+  const hostMs = performance.now();
+  device.queue.submit([encoder.finish()]);
+  const [begin] = new BigUint64Array(await gpu.read(resolved));
+  resolved.destroy();
+  queries.destroy();
+  return [Number(begin), hostMs];
+}
