@@ -91,6 +91,10 @@ export const BESIDE: readonly string[] = [
   "tests/search/auto_test.ts",
   "tests/search/space_test.ts",
   "tests/profile/choose_test.ts",
+  "tests/kernels/swept_test.ts",
+  "tests/cli/bench_lines_test.ts",
+  "tests/backends/line_test.ts",
+  "tests/search/strategies_test.ts",
 ];
 const BESIDE_JOBS = 2;
 
