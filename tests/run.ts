@@ -71,21 +71,45 @@ async function passOn(
   return text;
 }
 
-/** Test files that take long or wait a lot: where everything is tested, they run beside the others. */
-const SLOW = [
+/**
+ * Test files that wait a lot, for devices, processes or a browser, and some that compute on one core only: where
+ * everything is tested, {@linkcode BESIDE_JOBS} of them at a time run beside the others.
+ */
+export const BESIDE: readonly string[] = [
   "tests/kernels/high_order_torres_test.ts",
   "tests/cli/tune_test.ts",
+  "tests/tune_test.ts",
   "tests/cli/qualify_test.ts",
+  "tests/replay/replay_test.ts",
+  "tests/report/browser_test.ts",
   "tests/cli/kill_test.ts",
+  "tests/cli/repeat_tunes_test.ts",
+  "tests/cli/balance_test.ts",
   "tests/cli/isolation_test.ts",
+  "tests/cli/record_test.ts",
+  "tests/tune_problem_test.ts",
+  "tests/search/auto_test.ts",
+  "tests/search/space_test.ts",
+  "tests/profile/choose_test.ts",
+  "tests/kernels/swept_test.ts",
+  "tests/cli/bench_lines_test.ts",
+  "tests/backends/line_test.ts",
+  "tests/search/strategies_test.ts",
 ];
+const BESIDE_JOBS = 2;
 
 /** Runs `deno test`; what it prints is passed on as it comes, or at the end where another run prints. */
-async function runTests(args: readonly string[], { atOnce }: { atOnce: boolean }): Promise<Tally> {
+async function runTests(
+  args: readonly string[],
+  { atOnce, jobs = 1 }: { atOnce: boolean; jobs?: number },
+): Promise<Tally> {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
-    // Mesa complains without the directory
-    env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" },
+    env: {
+      // Mesa complains without the directory
+      XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp",
+      DENO_JOBS: `${jobs}`, // counts with --parallel only
+    },
     stdout: "piped",
     stderr: "piped",
   }).spawn();
@@ -110,14 +134,15 @@ if (import.meta.main) {
     }
   };
   const args = testArguments(Deno.args).filter((arg) => !PATHS.includes(arg) || present(arg));
-  const isEverything = args.includes(PATHS[0]) && SLOW.every(present);
-  const slow = isEverything
-    ? runTests([...args.filter((arg) => !PATHS.includes(arg)), ...SLOW], { atOnce: false })
+  const isEverything = args.includes(PATHS[0]) && BESIDE.every(present);
+  const flags = args.filter((arg) => !PATHS.includes(arg));
+  const besides = isEverything
+    ? runTests([...flags, "--parallel", ...BESIDE], { atOnce: false, jobs: BESIDE_JOBS })
     : undefined;
-  const main = await runTests(isEverything ? [...args, `--ignore=${SLOW.join(",")}`] : args, {
+  const main = await runTests(isEverything ? [...args, `--ignore=${BESIDE.join(",")}`] : args, {
     atOnce: true,
   });
-  const beside = await slow ?? { passed: 0, failed: 0 };
+  const beside = await besides ?? { passed: 0, failed: 0 };
   const passed = main.passed + beside.passed, failed = main.failed + beside.failed;
   if (passed + failed === 0) console.error("no test ran");
   console.log(`${passed} passed, ${failed} failed`);
