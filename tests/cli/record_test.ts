@@ -110,7 +110,7 @@ Deno.test("a process that hangs is killed and its configuration is a timeout; th
   for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
     const command = program(answers, false);
     const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 300, turn, command });
-    const { evaluation, evaluationNs } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+    const { evaluation, evaluationNs } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
     assert("failure" in evaluation);
     assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 0.3 s" });
     assert(evaluationNs > 0 && !evaluator.alive);
@@ -122,7 +122,7 @@ Deno.test("a process that dies costs its configuration; one that cannot start sa
   const turn = takeTurns();
   const command = program([{ say: "done" }, { say: "wait" }], true);
   const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
-  const { evaluation } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+  const { evaluation } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
   assert("failure" in evaluation);
   assertEquals(evaluation.failure.reason, "device-lost");
   evaluator.close();
