@@ -3,8 +3,8 @@
  * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
  *
  * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
- * or after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late; once it has begun, two blocks are
- * made, since one says nothing of the noise.
+ * or after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late; two blocks are made in any case,
+ * since one says nothing of the noise.
  *
  * @module
  */
@@ -77,8 +77,8 @@ export async function finalRound(
   let done = 0, turnNs = 0;
   for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
     const beganNs = now();
-    const isSure = block > 0 && block < SURE_BLOCKS;
-    const isLate = beganNs >= deadlineNs || beganNs + turnNs * compete.length > deadlineNs;
+    const isSure = block < SURE_BLOCKS;
+    const isLate = beganNs + turnNs * compete.length > deadlineNs;
     if (signal.aborted || (isLate && !isSure)) break;
     const order = compete.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
     for (const [place, { one }] of order.entries()) {

@@ -118,6 +118,18 @@ Deno.test("a process that hangs is killed and its configuration is a timeout; th
   }
 });
 
+Deno.test("what is not done in the time that is left is killed, and says nothing of its configuration", async () => {
+  const turn = takeTurns();
+  for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
+    const command = program(answers, false);
+    const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
+    const limitNs = 300e6;
+    assertEquals(await evaluator.evaluate(CONFIGURATION, { best: 0, turn, limitNs }), undefined);
+    assert(!evaluator.alive);
+    (await turn())();
+  }
+});
+
 Deno.test("a process that dies costs its configuration; one that cannot start says why", async () => {
   const turn = takeTurns();
   const command = program([{ say: "done" }, { say: "wait" }], true);

@@ -116,6 +116,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     space: { ...OUTCOME.space, refused: [{ traversal: "diamond-torre", reason: "no end to start from" }] },
     failed: { incorrect: 96 },
     interrupted: true,
+    budgetMessage: "a budget of 1.0 s is too short",
   }, { ...CONTEXT, written: undefined });
   assertEquals(text.split("\n").slice(3), [
     "No configuration verified: no profile was written.",

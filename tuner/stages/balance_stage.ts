@@ -24,8 +24,7 @@ export async function balance(
   run: TuningRun,
   { cpuCellsPerSecond, deadlineNs }: { cpuCellsPerSecond: number | undefined; deadlineNs: number },
 ): Promise<BalanceResult> {
-  const { request: { startShare, budget }, environment, findings } = run;
-  const { now, signal, device, onProgress, onEvaluation } = environment;
+  const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation }, findings } = run;
   const { gpu, pool, reference, problem } = run.devices;
   const none = (message: string): BalanceResult => ({
     measurement: undefined,
@@ -39,9 +38,7 @@ export async function balance(
   if (problem.grid[0] < 2) return none("none: a grid of one slice cannot be shared");
   if (best === undefined) return none("no configuration of the GPU verified");
   if (signal.aborted) return none("interrupted before the balance");
-  // what the device computes, the workers on its cores would compute faster
-  const isFutile = device.gpu?.isFallback && (cpuCellsPerSecond ?? 0) >= best.cellsPerSecond;
-  if (isFutile && "timeNs" in budget) {
+  if (run.isSharingFutile) {
     return none("not tried in a limited time: the GPU is software, and the same cores are faster without it");
   }
   const result = await balanceOnDevices({

@@ -22,8 +22,8 @@ export interface CpuResult {
 
 /** Time for a configuration's samples. */
 const SAMPLING_NS = 3e9;
-/** Samples that there should be time for. */
-const WANTED_SAMPLES = 3;
+/** Samples that there should be time for; and time for some of short runs though it is over. */
+const WANTED_SAMPLES = 3, LEAST_SAMPLING_NS = 2e9;
 
 /** What a probe of the CPU says: its rate, or why there is none. */
 export type CpuProbe = Pick<CpuResult, "cellsPerSecond" | "message">;
@@ -37,6 +37,7 @@ export async function probe(run: TuningRun): Promise<CpuProbe> {
     const runNs = updatesOf(run.problem) / cellsPerSecond * 1e9;
     const samplesNs = Math.max(runNs, Math.min(SAMPLING_NS, WANTED_SAMPLES * Math.max(runNs, HOST_BATCH_NS)));
     run.cpuNs = runNs + samplesNs;
+    run.cpuCellsPerSecond = cellsPerSecond;
     return { cellsPerSecond };
   } catch (error) {
     if (!isFailure(error)) throw error;
@@ -77,7 +78,7 @@ export async function measureCpu(run: TuningRun, probed: CpuProbe, deadlineNs: n
     if (results.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
     const leftNs = deadlineNs - now() - runNs;
     const evaluation = await run.measure(configuration, {
-      samplingNs: Math.min(Math.max(leftNs, 0), SAMPLING_NS),
+      samplingNs: Math.min(Math.max(leftNs, LEAST_SAMPLING_NS), SAMPLING_NS),
     });
     await run.keep(evaluation);
     results.push(cpuResultOf(evaluation));

@@ -23,6 +23,8 @@ export interface TimeNeeds {
   readonly referenceNs: number;
   /** The CPU alone, as far as it is probed; undefined where the GPU computes alone. */
   readonly cpuNs: number | undefined;
+  /** Whether a balance follows. */
+  readonly isShared: boolean;
 }
 
 /** When stages end, on the clock, in nanoseconds. */
@@ -53,24 +55,25 @@ export const WANTED_BLOCKS = 3;
  * import { planTime } from "./time_plan.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const time = { startedNs: 0, timeNs: 60e9 };
+ * const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: undefined, isShared: false };
  * const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
- * const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, cpuNs: undefined });
+ * const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
  * assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [50e9, 60e9]);
- * const slow = planTime(time, { turns: turns(2e9), referenceNs: 1e9, cpuNs: undefined });
+ * const slow = planTime(time, { turns: turns(2e9), referenceNs: 1e9, ...alone });
  * assertEquals(slow.searchUntilNs, 45e9); // three blocks of three and the reference would take 19 s, a quarter is kept
  * ```
  */
 export function planTime(
   { startedNs, timeNs }: RunTime,
-  { turns, referenceNs, cpuNs }: TimeNeeds,
+  { turns, referenceNs, cpuNs, isShared }: TimeNeeds,
 ): TimePlan {
   const endNs = startedNs + timeNs;
   if (timeNs === Infinity) return { searchUntilNs: endNs, finalsUntilNs: endNs, endNs };
   const isAlone = cpuNs === undefined;
-  const afterNs = isAlone
-    ? 0
-    : Math.max(Math.min(AFTER.part * timeNs, AFTER.mostNs), Math.min(cpuNs, MOST_AFTER * timeNs));
+  const afterNs = isAlone ? 0 : Math.max(
+    isShared ? Math.min(AFTER.part * timeNs, AFTER.mostNs) : 0,
+    Math.min(cpuNs, MOST_AFTER * timeNs),
+  );
   const usualNs = Math.min((isAlone ? FINALS.alonePart : FINALS.part) * timeNs, FINALS.mostNs);
   const wantedNs = Math.max(usualNs, referenceNs + blocksTime(turns, WANTED_BLOCKS));
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
@@ -85,8 +88,7 @@ export function finalsDeadline(
   { nowNs, wantedNs }: { readonly nowNs: number; readonly wantedNs: number },
 ): number {
   const mostNs = Math.max(FINALS.mostNs, wantedNs);
-  // the first blocks are made though time is over
-  return Math.max(Math.min(finalsUntilNs, nowNs + mostNs), nowNs + 1);
+  return Math.min(finalsUntilNs, nowNs + mostNs);
 }
 
 /** When CPU and balance end: they take no longer than usual where there is more time, unless the CPU alone does. */

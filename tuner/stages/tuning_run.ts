@@ -28,6 +28,8 @@ export class TuningRun implements Disposable {
   readonly findings = new Findings();
   /** What the CPU alone is expected to take, in nanoseconds; undefined where it takes no part. */
   cpuNs: number | undefined;
+  /** The CPU's rate as it was probed; undefined where it was not. */
+  cpuCellsPerSecond: number | undefined;
   readonly #time: RunTime;
   #referenceNs = 0;
   #space!: Space;
@@ -53,7 +55,15 @@ export class TuningRun implements Disposable {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
       cpuNs,
+      isShared: cpuNs !== undefined && !this.isSharingFutile,
     });
+  }
+
+  /** Whether sharing the grid is not worth a limited time: the GPU is software, and its cores are faster without it. */
+  get isSharingFutile(): boolean {
+    const { environment: { device }, findings: { best }, cpuCellsPerSecond = 0, request: { budget } } = this;
+    return "timeNs" in budget && device.gpu?.isFallback === true &&
+      cpuCellsPerSecond >= (best?.cellsPerSecond ?? 0);
   }
 
   /** What a turn of the final round is expected to take. */
