@@ -148,6 +148,20 @@ testOnGpu("costs that cannot be measured are a failure on record", async (gpu) =
 testOnGpu("a balance that is out of time or interrupted before its costs are known says so", async (gpu) => {
   const late = await balanceWith(gpu, { exchangeEvery: undefined, deadlineNs: 0 });
   assertEquals([late.settled, late.message], [false, "no time left to balance"]);
+  // a clock that runs so fast that a visit takes all of the time
+  let nowNs = 0;
+  const short = await balanceWith(gpu, {
+    exchangeEvery: undefined,
+    deadlineNs: 20e9,
+    now: () => nowNs += 7e9,
+  });
+  assertStringIncludes(short.message, "no time left to balance: sharing is too slow");
+  assertEquals([short.best, short.iterations, short.evaluations, short.costModel], [
+    undefined,
+    [],
+    [],
+    undefined,
+  ]);
   const stopped = await balanceWith(gpu, { exchangeEvery: undefined, signal: AbortSignal.abort() });
   assertEquals([stopped.best, stopped.costModel, stopped.settled], [undefined, undefined, false]);
 });

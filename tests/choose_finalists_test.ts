@@ -31,7 +31,7 @@ Deno.test("of too many those take part that would be chosen, and the fastest", (
   const close = ranked(...Array.from({ length: 13 }, (_, i) => 100 - 0.1 * i));
   assertEquals(namesOf(chooseFinalists(close, { order })), "abcdjklm");
   assertEquals(namesOf(chooseFinalists(close, { order, most: 5.9 })), "abcdm");
-  assertEquals(namesOf(chooseFinalists(close, { order, most: -1 })), "abc"); // time is over already
+  assertEquals(namesOf(chooseFinalists(close, { order, most: -1 })), "ab"); // time is over already
 });
 
 Deno.test("no more than eight, each once, the best first, the fastest first", () => {
@@ -41,7 +41,7 @@ Deno.test("no more than eight, each once, the best first, the fastest first", ()
     (rates, most) => {
       const measured = rates.toSorted((a, b) => b - a).map((rate, i) => measurementNamed(`c${i}`, rate));
       const finalists = chooseFinalists(measured, { order, most });
-      assert(finalists.length <= 8 && finalists.length >= Math.min(3, measured.length)); // none is far behind
+      assert(finalists.length <= 8 && finalists.length >= Math.min(2, measured.length)); // none is far behind
       assertEquals(finalists[0], measured[0]);
       assertEquals(finalists, measured.filter((one) => finalists.includes(one)));
     },

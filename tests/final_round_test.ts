@@ -90,18 +90,27 @@ Deno.test("turns that vary are repeated, up to a number", async () => {
   assertEquals(order.length, 4 * MOST_BLOCKS);
 });
 
-Deno.test("without time the finalists stay as they were, but nobody vouches for a single turn", async () => {
-  const { results, order } = await race({}, { deadlineNs: 0 });
+Deno.test("what is interrupted before stays as it was, but nobody vouches for a single turn", async () => {
+  const { results, order } = await race({}, { signal: AbortSignal.abort() });
   assertEquals(order, []);
   assertEquals(results.map(({ measurement: { cellsPerSecond } }) => cellsPerSecond), [5e9, 4e9, 3e9, 2e9]);
   assertEquals(results[0].measurement.confidence95, [0, 10e9]);
   assert(results.every(({ standing }) => standing === undefined));
 });
 
-Deno.test("one block says nothing of the noise: three are made, and no fourth when time is over", async () => {
+Deno.test("one block says nothing of the noise: two are made, and no third when time is over", async () => {
   const { order, results } = await race({}, { deadlineNs: 1 });
-  assertEquals(order.length, 3 * 4);
+  assertEquals(order.length, 2 * 4);
+  assertEquals((await race({}, { deadlineNs: 0 })).order, order);
   assert(results.every(({ standing }) => standing !== undefined));
+});
+
+Deno.test("a block that would end too late is not begun", async () => {
+  const blockNs = 4 * 5e6; // of four finalists: a run to verify, two samples of two runs
+  const blocks = async (deadlineNs: number): Promise<number> =>
+    (await race({}, { deadlineNs })).order.length / 4;
+  assertEquals([await blocks(3 * blockNs - 1), await blocks(3 * blockNs)], [2, 3]);
+  assertEquals(await blocks(LEAST_BLOCKS * blockNs), LEAST_BLOCKS);
 });
 
 Deno.test("a round that is interrupted in its first block keeps the rates of the rest, and names no order", async () => {

@@ -63,8 +63,8 @@ export interface CurvePoint extends PredictedPoint {
 const PERIODS = 3, PROMISING = 0.05;
 /** Visits of each point that is measured for the costs. */
 const PASSES = 2;
-/** Part of the time left that the costs may take. */
-const CALIBRATION = 0.5;
+/** Part of the time left that the costs may take, and that their least may. */
+const CALIBRATION = 0.5, LEAST_CALIBRATION = 0.75;
 /** Time for the samples of one R. */
 const SAMPLING_NS = 1.5e9;
 
@@ -134,15 +134,27 @@ async function planPeriods(
   const beganNs = now();
   const { deadlineNs = Infinity } = options;
   const untilNs = beganNs + CALIBRATION * (deadlineNs - beganNs);
+  const leastUntilNs = beganNs + LEAST_CALIBRATION * (deadlineNs - beganNs);
+  let isShort = false;
+  const mayTake = (timeNs: number): boolean => {
+    const isTooLong = now() + timeNs > leastUntilNs;
+    isShort ||= isTooLong;
+    return !isTooLong;
+  };
   try {
-    const calibrator = await SharedCalibrator.create({ ...options, start: reference.start });
+    const calibrator = await SharedCalibrator.create({ ...options, start: reference.start, mayTake });
     let visited = 0;
     const mayVisit = (): boolean => {
-      if (signal?.aborted || (now() >= untilNs && visited >= LEAST_VISITS)) return false;
+      const isLeast = visited < LEAST_VISITS;
+      const eachNs = visited === 0 ? 0 : (now() - beganNs) / visited;
+      if (signal?.aborted || (isLeast ? !mayTake(eachNs) : now() >= untilNs)) return false;
       onProgress?.(visited++, PASSES * calibrator.points + MAX_ITERATIONS + PERIODS);
       return true;
     };
     for (let pass = 0; pass < PASSES; pass++) await calibrator.pass(mayVisit);
+    if (isShort && calibrator.visited < LEAST_VISITS) {
+      return { failure: "no time left to balance: sharing is too slow on these devices", evaluations: [] };
+    }
     const costs = calibrator.fit();
     if (costs === undefined) {
       return calibrator.points === 0
@@ -161,7 +173,7 @@ async function planPeriods(
   }
 }
 
-/** Points of the design that are measured however little time is left: with one alone nothing can be told apart. */
+/** Points of the design that are measured at least, or there is no balance: with one alone nothing can be told apart. */
 const LEAST_VISITS = 3;
 
 /**
@@ -205,7 +217,7 @@ async function measurePoints(
     const evaluation = await evaluate(configuration, () => prepare(options, problem, configuration), {
       problem,
       best: best?.cellsPerSecond,
-      samplingNs: SAMPLING_NS,
+      samplingNs: Math.min(SAMPLING_NS, Math.max((options.deadlineNs ?? Infinity) - now(), 0)),
       now,
     });
     evaluations.push(evaluation);

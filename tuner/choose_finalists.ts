@@ -12,8 +12,9 @@ import type { Measurement } from "./configuration.ts";
 const WITHIN = 0.02;
 /** Finalists at most. */
 const MOST_FINALISTS = 8;
-/** The fastest of the search that take part though they look slower; and how many of them where time is short. */
-const FASTEST = 4, LEAST_FINALISTS = 3;
+/** The fastest of the search that take part though they look slower; and how many of them however short time is. */
+const FASTEST = 4;
+export const LEAST_FINALISTS = 2;
 /** No rate of the search is off by so much. */
 const HOPELESS = 0.25;
 

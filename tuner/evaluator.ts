@@ -23,9 +23,15 @@ export interface Evaluator {
   /**
    * Compiles, takes its turn, verifies and times. Never throws for what the configuration or the process did.
    *
-   * @param best rate of the fastest so far, cells per second
+   * @param options.best rate of the fastest so far, cells per second
+   * @param options.limitNs time for it, in nanoseconds, beside the evaluator's own limits: what is not done by then may be
+   *   given up, and says nothing of the configuration; infinite by default
+   * @returns undefined where it was given up
    */
-  evaluate(configuration: Configuration, options: { best: number; turn: Turn }): Promise<TimedEvaluation>;
+  evaluate(
+    configuration: Configuration,
+    options: { readonly best: number; readonly turn: Turn; readonly limitNs?: number },
+  ): Promise<TimedEvaluation | undefined>;
   /** Ends it. */
   close(): void;
 }
@@ -41,6 +47,11 @@ export interface SideBySideOptions<T> {
   readonly configurationOf: (item: T) => Configuration;
   /** Rate of the fastest so far, cells per second. */
   readonly best: () => number;
+  /**
+   * Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun.
+   * @default {Infinity}
+   */
+  readonly limitNs?: () => number;
   /** Called with every outcome. */
   readonly onEvaluated: (item: T, timed: TimedEvaluation) => void | Promise<void>;
   /** Stops after the evaluations under way. */
@@ -61,7 +72,8 @@ const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
  * @throws what `start` throws
  */
 export async function evaluateSideBySide<T>(
-  { workers, start, next, configurationOf, best, onEvaluated, signal }: SideBySideOptions<T>,
+  { workers, start, next, configurationOf, best, limitNs = () => Infinity, onEvaluated, signal }:
+    SideBySideOptions<T>,
 ): Promise<{ workersGivenUp: number }> {
   const again: T[] = [];
   const turn = takeTurns();
@@ -88,7 +100,12 @@ export async function evaluateSideBySide<T>(
           workersGivenUp++;
           return;
         }
-        const timed = await evaluator.evaluate(configurationOf(item), { best: best(), turn });
+        const timed = await evaluator.evaluate(configurationOf(item), {
+          best: best(),
+          turn,
+          limitNs: limitNs(),
+        });
+        if (timed === undefined) return; // time is over
         const { evaluation } = timed;
         const reason = "failure" in evaluation ? evaluation.failure.reason : undefined;
         done++;

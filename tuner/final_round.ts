@@ -3,8 +3,8 @@
  * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
  *
  * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
- * or after {@linkcode MOST_BLOCKS} blocks, or when its time is over; three blocks are always made, since one says
- * nothing of the noise.
+ * or after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late; two blocks are made in any case,
+ * since one says nothing of the noise.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
 import { laterRunInterval } from "./measure/later_run.ts";
 import { median } from "./measure/statistics.ts";
 import { seededRandom } from "./search/seeded_random.ts";
+import { TURN_NS, TURN_SAMPLES } from "./turn_time.ts";
 import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
 /** Options of {@linkcode finalRound}. */
@@ -49,10 +50,8 @@ export interface Finalist {
 
 /** Blocks at least, time permitting, and at most. */
 export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
-/** Blocks that are made in any case. */
-const SURE_BLOCKS = 3;
-/** Time for one turn's samples, and how many there are at least. */
-const TURN_NS = 0.25e9, TURN_SAMPLES = 2;
+/** Blocks that are made in any case: of fewer nothing follows about differences. */
+export const SURE_BLOCKS = 2;
 /** Part of the rate to which slowdowns are known when the round ends early. */
 const PRECISION = NEGLIGIBLE / 2;
 
@@ -75,12 +74,12 @@ export async function finalRound(
   const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
   const draw = seededRandom(seed);
   let compete = [...racing];
-  let done = 0, blockNs = 0;
+  let done = 0, turnNs = 0;
   for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
     const beganNs = now();
-    const isSure = block > 0 && block < SURE_BLOCKS;
-    // one that would end far too late is not begun
-    if (signal.aborted || (!isSure && beganNs + blockNs / 2 >= deadlineNs)) break;
+    const isSure = block < SURE_BLOCKS;
+    const isLate = beganNs + turnNs * compete.length > deadlineNs;
+    if (signal.aborted || (isLate && !isSure)) break;
     const order = compete.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
     for (const [place, { one }] of order.entries()) {
       if (signal.aborted) break;
@@ -96,7 +95,7 @@ export async function finalRound(
       const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
       await onEvaluation(evaluation, ++done, done + left);
     }
-    blockNs = now() - beganNs;
+    turnNs = (now() - beganNs) / order.length;
     const standings = standingsOf(racing.map(ratesOf));
     if (standings === undefined) {
       compete = compete.filter((one) => racing.includes(one));

@@ -25,7 +25,7 @@ export interface SettleOptions {
   readonly reference: Reference;
   /** Fraction of the slices that the CPU computes at first. @default {0.1} */
   readonly startShare?: number;
-  /** When to stop, on the clock, in nanoseconds; a measurement that has begun is ended. @default {Infinity} */
+  /** When to stop, on the clock, in nanoseconds; a batch that has begun is ended. @default {Infinity} */
   readonly deadlineNs?: number;
   /** The clock, in nanoseconds. */
   readonly now: () => number;
@@ -97,8 +97,9 @@ export async function settleShare(
 /** Time of a round on each device while both compute, once neither changes any more. */
 async function timeShare(
   configuration: Configuration,
-  { gpu, cpuPool, problem, reference, signal }: SettleOptions,
+  options: SettleOptions,
 ): Promise<{ cpuTimeNs: number; gpuTimeNs: number }> {
+  const { gpu, cpuPool, problem, reference } = options;
   const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
   try {
     await field.initialise(reference.start);
@@ -110,7 +111,7 @@ async function timeShare(
       const { cpuRoundsNs, gpuRoundsNs, wallNs } = await field.run(configuration.share.exchangeEvery, ROUNDS);
       const times = { cpuTimeNs: roundOf(cpuRoundsNs), gpuTimeNs: roundOf(gpuRoundsNs) };
       const isSteady = isNear(times.cpuTimeNs, before.cpuTimeNs) && isNear(times.gpuTimeNs, before.gpuTimeNs);
-      if (isSteady || signal?.aborted) return times;
+      if (isSteady || isOver(options)) return times;
       if (batch > 0) {
         cpuNs.push(times.cpuTimeNs);
         gpuNs.push(times.gpuTimeNs);

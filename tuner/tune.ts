@@ -4,22 +4,20 @@
  *
  * @module
  */
+import { formatDuration } from "./format.ts";
 import { balance } from "./stages/balance_stage.ts";
-import { measureCpu } from "./stages/cpu_stage.ts";
+import { measureCpu, probe } from "./stages/cpu_stage.ts";
 import { entryOf } from "./stages/entry.ts";
 import { finals } from "./stages/final_stage.ts";
 import { search } from "./stages/search_stage.ts";
+import { afterDeadline } from "./stages/time_plan.ts";
 import { TuningRun } from "./stages/tuning_run.ts";
 import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
 
 export type * from "./tune_request.ts";
 
-/** Parts of the time budget at whose end each stage stops; without the CPU the final round is the last. */
-const SEARCH_UNTIL = 0.7, SEARCH_ALONE_UNTIL = 0.8, FINALS_UNTIL = 0.84;
-/** Parts of the time budget that stages get at least: on slow devices those before run over. */
-const LEAST_FINALS = 0.1, LEAST_BALANCE = 0.2;
-/** Time for the final round, and for CPU and balance, at most. */
-const MOST_FINALS_NS = 10e9, MOST_BALANCE_NS = 15e9;
+/** A budget is exceeded where the run takes longer by more than this part of it. */
+const EXCEEDED = 0.1;
 
 /**
  * Tunes one problem on this device.
@@ -31,24 +29,20 @@ const MOST_FINALS_NS = 10e9, MOST_BALANCE_NS = 15e9;
  */
 export async function tune(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
   const { now, signal, onProgress } = environment;
-  const startedNs = now();
   using run = new TuningRun(request, environment);
+  const startedNs = now();
   onProgress({ stage: "device", done: 0, total: 0 });
   const start = await run.start();
   const { findings } = run;
   findings.known = await environment.recall?.(start) ?? new Map();
   await environment.onStart(start);
-  const timeNs = "timeNs" in request.budget ? request.budget.timeNs : Infinity;
-  const until = (part: number): number => startedNs + part * timeNs;
 
-  const isAlone = request.cpuWorkers === 0;
-  const searched = await search(run, until(isAlone ? SEARCH_ALONE_UNTIL : SEARCH_UNTIL));
-  const finalsUntil = Math.max(until(isAlone ? 1 : FINALS_UNTIL), now() + LEAST_FINALS * timeNs);
-  const finalists = await finals(run, Math.min(finalsUntil, now() + MOST_FINALS_NS));
+  const probed = await probe(run);
+  const searched = await search(run);
+  const finalists = await finals(run);
   const gpuAlone = findings.best;
-  const left = Math.max(until(1) - now(), LEAST_BALANCE * timeNs);
-  const end = now() + Math.min(left, MOST_BALANCE_NS);
-  const cpu = await measureCpu(run, end);
+  const end = afterDeadline(run.plan, { nowNs: now(), cpuNs: run.cpuNs ?? 0 });
+  const cpu = await measureCpu(run, probed, end);
   const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs: end });
 
   const entry = entryOf(
@@ -56,6 +50,7 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     [gpuAlone, cpu.measurement, shared.measurement].filter((measurement) => measurement !== undefined),
     { balance: shared.iterations, costModel: shared.costModel, elapsedNs: now() - startedNs },
   );
+  const elapsedNs = now() - startedNs;
   return {
     ...start,
     entry,
@@ -73,6 +68,14 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     drifts: searched.drifts,
     failed: findings.failed,
     interrupted: signal.aborted,
-    elapsedNs: now() - startedNs,
+    budgetMessage: exceededMessage(request, elapsedNs),
+    elapsedNs,
   };
+}
+
+/** Where the budget was not kept, why. */
+function exceededMessage({ budget }: TuneRequest, elapsedNs: number): string | undefined {
+  if (!("timeNs" in budget) || elapsedNs <= (1 + EXCEEDED) * budget.timeNs) return undefined;
+  return `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ` +
+    "the least that is always measured takes longer";
 }

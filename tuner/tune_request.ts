@@ -123,5 +123,7 @@ export interface TuneOutcome extends TuneStart {
   readonly drifts: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
+  /** Why the run took longer than its budget by more than a tenth, in one line; undefined where it did not. */
+  readonly budgetMessage?: string;
   readonly elapsedNs: number;
 }

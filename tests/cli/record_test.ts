@@ -110,10 +110,22 @@ Deno.test("a process that hangs is killed and its configuration is a timeout; th
   for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
     const command = program(answers, false);
     const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 300, turn, command });
-    const { evaluation, evaluationNs } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+    const { evaluation, evaluationNs } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
     assert("failure" in evaluation);
     assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 0.3 s" });
     assert(evaluationNs > 0 && !evaluator.alive);
+    (await turn())();
+  }
+});
+
+Deno.test("what is not done in the time that is left is killed, and says nothing of its configuration", async () => {
+  const turn = takeTurns();
+  for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
+    const command = program(answers, false);
+    const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
+    const limitNs = 300e6;
+    assertEquals(await evaluator.evaluate(CONFIGURATION, { best: 0, turn, limitNs }), undefined);
+    assert(!evaluator.alive);
     (await turn())();
   }
 });
@@ -122,7 +134,7 @@ Deno.test("a process that dies costs its configuration; one that cannot start sa
   const turn = takeTurns();
   const command = program([{ say: "done" }, { say: "wait" }], true);
   const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
-  const { evaluation } = await evaluator.evaluate(CONFIGURATION, { best: 0, turn });
+  const { evaluation } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
   assert("failure" in evaluation);
   assertEquals(evaluation.failure.reason, "device-lost");
   evaluator.close();

@@ -116,6 +116,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     space: { ...OUTCOME.space, refused: [{ traversal: "diamond-torre", reason: "no end to start from" }] },
     failed: { incorrect: 96 },
     interrupted: true,
+    budgetMessage: "a budget of 1.0 s is too short",
   }, { ...CONTEXT, written: undefined });
   assertEquals(text.split("\n").slice(3), [
     "No configuration verified: no profile was written.",
@@ -124,6 +125,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     "  Balance: the times agree within 5%",
     "",
     "96 evaluations of a space of 0 in 1 min 00 s; failed: 96 incorrect",
+    "It took longer than asked: a budget of 1.0 s is too short",
     "Not tried: diamond-torre: no end to start from",
     "Interrupted: this is what was known by then.",
   ]);

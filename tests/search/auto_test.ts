@@ -68,6 +68,25 @@ Deno.test("what auto asks for ahead is not all alike: two in a row tell more tha
   }
 });
 
+Deno.test("what fails is awaited no longer: auto goes on as if it had never asked for it", () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const space = syntheticSpace(400, { seed });
+    /** What is asked for after the first candidate has failed, asked for in this run or known before. */
+    const asked = (isAskedFor: boolean): string[] => {
+      const search = auto.begin(space, { seed: 1 });
+      const failed = auto.begin(space, { seed: 1 }).next()!;
+      if (isAskedFor) assertEquals(search.next(), failed);
+      search.tell(failed, { rate: undefined, spentNs: 1e9 });
+      return Array.from({ length: 15 }, () => {
+        const next = search.next()!;
+        search.tell(next, { rate: next.recorded.rate, spentNs: 1e9 });
+        return JSON.stringify([next.traversal.name, next.parameters]);
+      });
+    };
+    assertEquals(asked(true), asked(false));
+  }
+});
+
 Deno.test("when auto ends, every neighbour of its best that comes within 5% of it was tried", () => {
   for (const seed of [1, 2, 3, 4, 5, 6]) {
     for (const [count, timeNs] of [[300, 100e9], [1000, 100e9]] as const) {

@@ -84,15 +84,17 @@ export class ProcessEvaluator implements Evaluator {
 
   async evaluate(
     configuration: Configuration,
-    { best, turn }: { best: number; turn: Turn },
-  ): Promise<TimedEvaluation> {
+    { best, turn, limitNs = Infinity }: { best: number; turn: Turn; limitNs?: number },
+  ): Promise<TimedEvaluation | undefined> {
     const request = { say: "evaluate", configuration, best } as const;
-    const { answer, spentMs } = await this.#converse(request, this.#limitMs, turn);
+    const untilMs = performance.now() + limitNs / 1e6;
+    const { answer, spentMs } = await this.#converse(request, this.#limitMs, turn, untilMs);
     if (answer.say === "evaluated") {
       const { evaluation, evaluationNs } = answer;
       return { evaluation, evaluationNs };
     }
     this.close();
+    if (answer.say === "late" && performance.now() >= untilMs) return undefined;
     const failure = answer.say === "failed" ? answer.failure : failureOf(answer, this.#limitMs);
     return { evaluation: { configuration, failure }, evaluationNs: spentMs * 1e6 };
   }
@@ -110,15 +112,16 @@ export class ProcessEvaluator implements Evaluator {
   }
 
   /** Says something, and if the answer is that it waits for its turn, waits for that and lets it go on. */
-  async #converse(request: ToEvaluator, limitMs: number, turn: Turn) {
+  async #converse(request: ToEvaluator, limitMs: number, turn: Turn, untilMs = Infinity) {
     let began = performance.now();
-    const first = await this.#ask(request, limitMs);
+    const limit = (): number => Math.max(0, Math.min(limitMs, untilMs - began));
+    const first = await this.#ask(request, limit());
     let spentMs = performance.now() - began;
     if (first.say !== "wait") return { answer: first, spentMs };
     const release = await turn();
     try {
       began = performance.now();
-      const answer = await this.#ask({ say: "go" }, limitMs);
+      const answer = await this.#ask({ say: "go" }, limit());
       spentMs += performance.now() - began;
       // what is late may still use the device: it ends before another takes its turn
       if (answer.say === "late") {

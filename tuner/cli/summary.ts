@@ -54,6 +54,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
     searchVerdict: outcome.searchVerdict ?? null,
     failed: outcome.failed,
     drifts: outcome.drifts,
+    budgetMessage: outcome.budgetMessage ?? null,
     interrupted: outcome.interrupted,
     elapsedMs: outcome.elapsedNs / 1e6,
   };
@@ -113,6 +114,7 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
     } of a space of ${outcome.space.candidates.length} in ` +
       `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
     ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
+    ...(outcome.budgetMessage === undefined ? [] : [`It took longer than asked: ${outcome.budgetMessage}`]),
     ...(outcome.drifts === 0
       ? []
       : ["The device changed its speed during the search: what that affected was measured again."]),

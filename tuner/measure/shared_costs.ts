@@ -30,6 +30,8 @@ export interface SharedCostOptions {
   readonly start: Start;
   /** Cells per second of each device alone, as far as they are known; what is not is probed. */
   readonly alone?: { readonly cpu?: number; readonly gpu?: number };
+  /** Whether there is time for something that probably takes so many nanoseconds. @default {always} */
+  readonly mayTake?: (timeNs: number) => boolean;
 }
 
 /** What was measured, and the costs that follow. */
@@ -41,6 +43,8 @@ export interface SharedCalibration extends SharedFit {
 const LEAST_ALONE = 3, MOST_ALONE = 15, ALONE_NS = 60e6;
 /** A batch of both together lasts about so long, in 4 to 16 rounds. */
 const BATCH_NS = 120e6, LEAST_ROUNDS = 4, MOST_ROUNDS = 16;
+/** Rounds of both before those that are timed. */
+const WARM_ROUNDS = 2;
 
 /** What was timed at one point: of each visit the median round, or the whole batch. */
 interface Visits {
@@ -66,6 +70,7 @@ export class SharedCalibrator {
   readonly #visits: readonly Visits[];
   /** Why the last point that failed did. */
   #failure: Error | undefined;
+  #visited = 0;
 
   private constructor(shared: SharedGrid, options: VisitOptions) {
     this.shared = shared;
@@ -97,10 +102,15 @@ export class SharedCalibrator {
     return this.#visits.length;
   }
 
+  /** Visits so far, those left out that did not fit. */
+  get visited(): number {
+    return this.#visited;
+  }
+
   /**
    * Visits every point once. A share that does not fit the devices' memory or limits is left out.
    *
-   * @param mayVisit asked before each visit; the pass ends where it says no
+   * @param mayVisit asked before each visit; the pass ends where it says no, or within a visit where `mayTake` does
    * @throws {RunFailure | CpuFailure} if the devices fail
    */
   async pass(mayVisit: () => boolean = () => true): Promise<void> {
@@ -108,7 +118,8 @@ export class SharedCalibrator {
       if (!mayVisit()) return;
       if (visits.isLeftOut) continue;
       try {
-        await visit(visits, this.#options);
+        if (!await visit(visits, this.#options)) return;
+        this.#visited++;
       } catch (error) {
         if (!isFailure(error) || !TOO_LARGE.includes(error.reason)) throw error;
         visits.isLeftOut = true;
@@ -124,7 +135,7 @@ export class SharedCalibrator {
    */
   fit(): SharedCalibration | undefined {
     if (this.#failure !== undefined && this.#visits.every(({ isLeftOut }) => isLeftOut)) throw this.#failure;
-    const samples = this.#visits.filter(({ cpuNs }) => cpuNs.length > 0).map(sampleOf);
+    const samples = this.#visits.filter(({ gpuNs }) => gpuNs.length > 0).map(sampleOf);
     if (!samples.some(({ together }) => together !== undefined)) return undefined;
     const { waitNs, timerNs } = this.#options.guess;
     return { samples, ...fitShared(this.shared, samples, { waitNs, timerNs }) };
@@ -146,43 +157,50 @@ function sampleOf({ point, cpuNs, gpuNs, rounds, wallNs, unpackNs, packNs }: Vis
 
 type VisitOptions = SharedCostOptions & { readonly guess: FirstGuess };
 
-/** Times each device alone, then both. */
-async function visit(visits: Visits, options: VisitOptions): Promise<void> {
-  const { gpu, cpuPool, problem } = options;
+/** Times each device alone, then both; false where time ran out. */
+async function visit(visits: Visits, options: VisitOptions): Promise<boolean> {
+  const { gpu, cpuPool, problem, mayTake = () => true } = options;
   const { point } = visits;
   const configuration = shareConfiguration(options, point);
   const shares = await makeShares(problem, { gpu, cpuPool, configuration });
   try {
-    await measureAlone(shares, visits, options);
+    if (!await measureAlone(shares, visits, options)) return false;
   } finally {
     disposeShares(shares);
   }
-  if (!point.together) return;
+  if (!point.together) return true;
+  const expectedNs = Math.max(shortest(visits.cpuNs), shortest(visits.gpuNs)) + options.guess.waitNs;
+  visits.rounds ||= Math.min(Math.max(Math.round(BATCH_NS / expectedNs), LEAST_ROUNDS), MOST_ROUNDS);
+  if (!mayTake((WARM_ROUNDS + visits.rounds) * expectedNs)) return false;
   const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
   try {
     await field.initialise(options.start);
-    const expectedNs = Math.max(shortest(visits.cpuNs), shortest(visits.gpuNs)) + options.guess.waitNs;
-    visits.rounds ||= Math.min(Math.max(Math.round(BATCH_NS / expectedNs), LEAST_ROUNDS), MOST_ROUNDS);
-    await field.run(point.exchangeEvery, 2); // the first rounds are slow: shaders are compiled
+    await field.run(point.exchangeEvery, WARM_ROUNDS); // the first rounds are slow: shaders are compiled
     const times = await field.run(point.exchangeEvery, visits.rounds);
     visits.wallNs.push(times.wallNs);
     visits.unpackNs.push(middle(times.unpackRoundsNs));
     visits.packNs.push(middle(times.packRoundsNs));
+    return true;
   } finally {
     field[Symbol.dispose]();
   }
 }
 
-/** Rounds of each device while the other is idle; what they hold afterwards is of no use. */
+/**
+ * Rounds of each device while the other is idle; what they hold afterwards is of no use.
+ *
+ * @returns false where time ran out: then not all is timed
+ */
 async function measureAlone(
   { cpu, gpu, toCpu, toGpu }: Shares,
   { point: { exchangeEvery: steps }, cpuNs, gpuNs }: Visits,
-  { problem: { boundary, grid: [wholeX] }, start, guess }: VisitOptions,
-): Promise<void> {
+  { problem: { boundary, grid: [wholeX] }, start, guess, mayTake = () => true }: VisitOptions,
+): Promise<boolean> {
   await cpu!.field.setInitial(start.kind, { seed: start.seed, xOffset: -cpu!.first, xPeriod: wholeX });
   await gpu!.field.initialise({ ...start, firstX: cpu!.slices - gpu!.first, wholeX });
   const ghost = { low: boundary === "periodic", high: true };
-  cpuNs.push(await timeOf(() => cpu!.field.run({ steps, ghost })));
+  const cpuTimeNs = await timeOf(() => cpu!.field.run({ steps, ghost }), mayTake);
+  if (cpuTimeNs === undefined) return false;
   const { device, field } = gpu!;
   const buffer = (transfers: typeof toCpu, usage: number) =>
     device.buffer(bytesOf(transfers, field.plan.layout), usage, "slices of a round that is timed");
@@ -202,15 +220,22 @@ async function measureAlone(
     }
   };
   try {
-    gpuNs.push(await timeOf(round));
+    const gpuTimeNs = await timeOf(round, mayTake);
+    if (gpuTimeNs === undefined) return false;
+    cpuNs.push(cpuTimeNs);
+    gpuNs.push(gpuTimeNs);
+    return true;
   } finally {
     incoming.destroy();
   }
 }
 
-/** The median of some rounds, after one that only warms up. */
-async function timeOf(round: () => Promise<number>): Promise<number> {
-  await round();
+/** The median of some rounds, after one that only warms up and tells whether there is time for the others. */
+async function timeOf(
+  round: () => Promise<number>,
+  mayTake: (timeNs: number) => boolean,
+): Promise<number | undefined> {
+  if (!mayTake(LEAST_ALONE * await round())) return undefined;
   const times: number[] = [];
   const began = performance.now();
   const isOver = (): boolean => times.length >= LEAST_ALONE && (performance.now() - began) * 1e6 > ALONE_NS;

@@ -8,6 +8,7 @@ import type { Measurement } from "../configuration.ts";
 import { cpuConfigurations } from "../cpu_configurations.ts";
 import { type Evaluation, isFailure } from "../evaluate.ts";
 import { probeCpu } from "../measure/cpu_probe.ts";
+import { HOST_BATCH_NS } from "../measure/sampling.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** What the CPU alone came to. */
@@ -19,8 +20,33 @@ export interface CpuResult {
   readonly message?: string;
 }
 
+/** Time for a configuration's samples. */
+const SAMPLING_NS = 3e9;
+/** Samples that there should be time for; and time for some of short runs though it is over. */
+const WANTED_SAMPLES = 3, LEAST_SAMPLING_NS = 2e9;
+
+/** What a probe of the CPU says: its rate, or why there is none. */
+export type CpuProbe = Pick<CpuResult, "cellsPerSecond" | "message">;
+
+/** Probes the CPU, so that the time to measure it is known before the search; a few hundredths of a second. */
+export async function probe(run: TuningRun): Promise<CpuProbe> {
+  const { devices: { pool }, environment: { signal } } = run;
+  if (pool === undefined || signal.aborted) return {};
+  try {
+    const cellsPerSecond = await probeCpu(pool, run.problem);
+    const runNs = updatesOf(run.problem) / cellsPerSecond * 1e9;
+    const samplesNs = Math.max(runNs, Math.min(SAMPLING_NS, WANTED_SAMPLES * Math.max(runNs, HOST_BATCH_NS)));
+    run.cpuNs = runNs + samplesNs;
+    run.cpuCellsPerSecond = cellsPerSecond;
+    return { cellsPerSecond };
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    return { message: `not measured: ${error.reason}: ${error.message}` };
+  }
+}
+
 /** Measures the CPU alone, unless a probe says that it is far behind the GPU and would take more than the time left. */
-export async function measureCpu(run: TuningRun, deadlineNs: number): Promise<CpuResult> {
+export async function measureCpu(run: TuningRun, probed: CpuProbe, deadlineNs: number): Promise<CpuResult> {
   const { request: { cpuWorkers }, environment: { now, signal, onProgress }, devices, findings } = run;
   if (devices.pool === undefined) return { message: "no CPU workers were asked for" };
   if (devices.reference === undefined) {
@@ -31,30 +57,29 @@ export async function measureCpu(run: TuningRun, deadlineNs: number): Promise<Cp
   if (known.length > 0) return fastestResult(known.map(cpuResultOf));
   if (signal.aborted) return { message: "interrupted before the CPU was measured" };
   onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: findings.best?.cellsPerSecond });
-  try {
-    const probed = await probeCpu(devices.pool, run.problem);
-    const runNs = updatesOf(run.problem) / probed * 1e9;
-    const { best } = findings;
-    const isFarBehind = best !== undefined && probed < 0.5 * best.cellsPerSecond;
-    // a run to verify, and one to time; half of what is left is the balance's
-    if (isFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
-      const factor = Math.round(best.cellsPerSecond / probed);
-      return {
-        cellsPerSecond: probed,
-        message: `not measured: a probe ran at ${
-          (probed / 1e9).toPrecision(2)
-        } Gcells/s, the GPU is ${factor} times as fast`,
-      };
-    }
-  } catch (error) {
-    if (!isFailure(error)) throw error;
-    return { message: `not measured: ${error.reason}: ${error.message}` };
+  const { cellsPerSecond } = probed;
+  if (cellsPerSecond === undefined) return probed;
+  const runNs = updatesOf(run.problem) / cellsPerSecond * 1e9;
+  const { best } = findings;
+  const isFarBehind = best !== undefined && cellsPerSecond < 0.5 * best.cellsPerSecond;
+  // a run to verify, and one to time; half of what is left is the balance's
+  if (isFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
+    const factor = Math.round(best.cellsPerSecond / cellsPerSecond);
+    return {
+      cellsPerSecond,
+      message: `not measured: a probe ran at ${
+        (cellsPerSecond / 1e9).toPrecision(2)
+      } Gcells/s, the GPU is ${factor} times as fast`,
+    };
   }
   const results: CpuResult[] = [];
   for (const configuration of configurations.toReversed()) {
     // one is measured whatever the time, the most promising
     if (results.length > 0 && (signal.aborted || now() >= deadlineNs)) break;
-    const evaluation = await run.measure(configuration, 0);
+    const leftNs = deadlineNs - now() - runNs;
+    const evaluation = await run.measure(configuration, {
+      samplingNs: Math.min(Math.max(leftNs, LEAST_SAMPLING_NS), SAMPLING_NS),
+    });
     await run.keep(evaluation);
     results.push(cpuResultOf(evaluation));
   }

@@ -3,41 +3,43 @@
  *
  * @module
  */
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { chooseFinalists } from "../choose_finalists.ts";
 import type { Measurement } from "../configuration.ts";
-import { type Finalist, finalRound, tieSetOf } from "../final_round.ts";
+import { type Finalist, finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../final_round.ts";
 import { orderTies } from "../tie_order.ts";
+import { blocksTime } from "../turn_time.ts";
+import { finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/** Runs in a turn: one to verify, two samples; and what the host waits, ten milliseconds each and for the rest. */
-const TURN_RUNS = 3, TURN_WAIT_NS = 80e6;
-/** Blocks that there should be time for. */
-const WANTED_BLOCKS = 3;
-
 /**
- * Measures the best few and the best stepwise again, in blocks.
+ * Measures the best few and the best stepwise again, in blocks: fewer of them where time is short.
  *
  * @returns what became of each, fastest first
  */
-export async function finals(run: TuningRun, deadlineNs: number): Promise<readonly Finalist[]> {
+export async function finals(run: TuningRun): Promise<readonly Finalist[]> {
   const { environment: { now, signal, onProgress, onEvaluation }, request: { seed }, devices, findings } =
     run;
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const { measured } = findings;
   if (measured.length === 0 || devices.gpu === undefined) return [];
-  const updates = cellsOf(run.problem.grid) * run.problem.steps;
-  const turnNs = TURN_RUNS * updates / measured[0].cellsPerSecond * 1e9 + TURN_WAIT_NS;
-  const most = (deadlineNs - now()) / (WANTED_BLOCKS * turnNs);
-  const finalists = new Set(chooseFinalists(measured, { order, most }));
+  const { plan } = run;
+  const leftNs = plan.finalsUntilNs - now();
+  const blockNs = blocksTime([run.turnOf(measured[0])], WANTED_BLOCKS);
+  const finalists = new Set(chooseFinalists(measured, { order, most: leftNs / blockNs }));
+  const timeOf = (measurements: Iterable<Measurement>, blocks: number): number =>
+    blocksTime([...measurements].map((one) => run.turnOf(one)), blocks);
   const baseline = findings.bestOfEach.get("stepwise");
-  if (baseline !== undefined) finalists.add(baseline);
+  // its rate of the search will do for the speedup
+  if (baseline !== undefined && timeOf([...finalists, baseline], SURE_BLOCKS) <= leftNs) {
+    finalists.add(baseline);
+  }
+  const wantedNs = timeOf(finalists, LEAST_BLOCKS);
   const results = await finalRound([...finalists], {
     problem: run.problem,
     prepare: (configuration) => devices.prepare(configuration),
     seed,
-    deadlineNs,
+    deadlineNs: finalsDeadline(plan, { nowNs: now(), wantedNs }),
     now,
     signal,
     onEvaluation: async (evaluation, done, total) => {

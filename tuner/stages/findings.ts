@@ -17,6 +17,8 @@ export class Findings {
   evaluated = 0;
   /** Evaluations, of those, that earlier runs made. */
   recalled = 0;
+  /** Host time of the search's evaluations in this run, in nanoseconds, by configuration. */
+  readonly evaluationNs = new Map<string, number>();
   /** Evaluations of earlier runs that still hold, by configuration. */
   known: ReadonlyMap<string, Evaluation> = new Map();
   /** What the final round cannot tell apart from the fastest, the one that is chosen first; none before it. */

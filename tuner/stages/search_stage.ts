@@ -6,6 +6,7 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { type Evaluation, isFailure } from "../evaluate.ts";
 import { evaluateSideBySide, type Evaluator, type TimedEvaluation, type Turn } from "../evaluator.ts";
 import { Sentinel } from "../measure/sentinel.ts";
@@ -25,8 +26,10 @@ export interface SearchResult {
 
 /** How often an evaluator is started before it is given up, and the time between. */
 const START_TRIES = 3, START_PAUSE_MS = 1000;
-/** Evaluations that a strategy's first candidates get at least, however small the budget. */
+/** Candidates that are tried though it is late, until one of them has a rate. */
 const LEAST_EVALUATIONS = 3;
+/** How long an evaluation may last beyond the search's time, as a part of the whole budget. */
+const GRACE = 0.05;
 
 /** What an evaluator is asked for. */
 type Asked =
@@ -37,31 +40,38 @@ type Asked =
     | { readonly candidate?: undefined; readonly why: "look" | "again" }
   );
 
-/** Asks the strategy, evaluates, tells it, until the budget is spent. */
-export async function search(run: TuningRun, deadlineNs: number): Promise<SearchResult> {
+/** Asks the strategy, evaluates, tells it, until what follows would not fit the budget any more. */
+export async function search(run: TuningRun): Promise<SearchResult> {
   const { request: { strategy, budget, seed }, environment, devices, findings, space } = run;
   const { now, signal, onProgress, evaluators } = environment;
   const beganNs = now();
   const strategySearch = beginRecalling(strategy, space.candidates, {
     seed,
-    budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, deadlineNs - beganNs) },
+    budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, run.plan.searchUntilNs - beganNs) },
     recall: (candidate) => outcomeOf(findings.recall(run.configurationOf(candidate))),
   });
   const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
   const total = Math.min(space.candidates.length, evaluations);
   const { recalled } = findings;
-  let asked = recalled, done = recalled;
+  let asked = recalled, done = recalled, ended = 0;
+  /** When the first evaluator was ready. */
+  let readyNs: number | undefined;
+  const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
   const sentinel = new Sentinel({ now });
 
   const next = (): Asked | undefined => {
     if (devices.gpu === undefined) return undefined;
-    const isLate = now() >= deadlineNs;
+    const { searchUntilNs } = run.plan;
+    // what others' turns and starts of further processes take is part of it
+    const expectedNs = ended === 0 ? 0 : workers * (now() - readyNs!) / ended;
+    const isLate = now() + expectedNs >= searchUntilNs;
     const looked = isLate ? undefined : sentinel.look();
     if (looked !== undefined) return { configuration: looked, why: "look" };
     const affected = isLate ? undefined : sentinel.again();
     if (affected !== undefined) return { configuration: affected, why: "again" };
-    if (asked >= evaluations || (isLate && asked >= LEAST_EVALUATIONS)) return undefined;
+    if (asked >= evaluations) return undefined;
+    if (isLate && (asked >= LEAST_EVALUATIONS || findings.best !== undefined)) return undefined;
     const candidate = strategySearch.next();
     if (candidate === undefined) return undefined;
     asked++;
@@ -71,7 +81,7 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
       done,
       total,
       bestCellsPerSecond: findings.best?.cellsPerSecond,
-      leftNs: Math.min(deadlineNs - now(), eachNs * (total - done)),
+      leftNs: Math.min(searchUntilNs - now(), eachNs * (total - done)),
     });
     return { configuration: run.configurationOf(candidate), candidate };
   };
@@ -81,6 +91,8 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
     { evaluation, evaluationNs }: TimedEvaluation,
   ): Promise<void> => {
     const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
+    ended++;
+    findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     if (candidate === undefined) {
       if (why === "look") sentinel.seen(measurement, evaluationNs);
       else if (measurement !== undefined) sentinel.note(measurement);
@@ -99,13 +111,18 @@ export async function search(run: TuningRun, deadlineNs: number): Promise<Search
   try {
     await evaluateSideBySide<Asked>({
       workers,
-      start: (turn) =>
-        evaluators === undefined
-          ? Promise.resolve(inProcess(run))
-          : startPatiently(evaluators, { problem: run.problem, turn, signal }),
+      start: async (turn) => {
+        const evaluator = evaluators === undefined
+          ? inProcess(run)
+          : await startPatiently(evaluators, { problem: run.problem, turn, signal });
+        readyNs ??= now();
+        return evaluator;
+      },
       next,
       configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
+      // the first that has a rate is waited for
+      limitNs: () => findings.best === undefined ? Infinity : run.plan.searchUntilNs + graceNs - now(),
       signal,
       onEvaluated,
     });
@@ -130,7 +147,7 @@ function inProcess(run: TuningRun): Evaluator {
     alive: true,
     evaluate: async (configuration, { best }) => {
       const beganNs = now();
-      const evaluation = await run.measure(configuration, best);
+      const evaluation = await run.measure(configuration, { best });
       return { evaluation, evaluationNs: now() - beganNs };
     },
     close: () => {},

@@ -3,24 +3,77 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration } from "../configuration.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { chooseFinalists, LEAST_FINALISTS } from "../choose_finalists.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { evaluate, type Evaluation } from "../evaluate.ts";
+import { evaluate, type EvaluateOptions, type Evaluation } from "../evaluate.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../measure/sampling.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import type { TuneEnvironment, TuneRequest, TuneStart } from "../tune_request.ts";
+import { expectTurn, type TurnTime } from "../turn_time.ts";
 import { Findings } from "./findings.ts";
 import { RunDevices } from "./run_devices.ts";
+import { planTime, type RunTime, type TimePlan } from "./time_plan.ts";
+
+/** Finalists beside the best stepwise that time is kept for. */
+const LIKELY_FINALISTS = 3;
+/** What a turn takes while nothing has been measured, as a multiple of the reference. */
+const UNKNOWN_TURN = 2;
 
 /** One run of `tune`. */
 export class TuningRun implements Disposable {
   readonly devices: RunDevices;
   readonly findings = new Findings();
+  /** What the CPU alone is expected to take, in nanoseconds; undefined where it takes no part. */
+  cpuNs: number | undefined;
+  /** The CPU's rate as it was probed; undefined where it was not. */
+  cpuCellsPerSecond: number | undefined;
+  readonly #time: RunTime;
+  #referenceNs = 0;
   #space!: Space;
 
   constructor(readonly request: TuneRequest, readonly environment: TuneEnvironment) {
+    const { budget, cpuWorkers } = request;
     this.devices = new RunDevices(environment.gpu);
+    const timeNs = "timeNs" in budget ? budget.timeNs : Infinity;
+    this.#time = { startedNs: environment.now(), timeNs };
+    this.cpuNs = cpuWorkers > 0 ? 0 : undefined;
+  }
+
+  /** When the stages end, by what is known now. */
+  get plan(): TimePlan {
+    const { cpuNs, findings: { measured, bestOfEach } } = this;
+    const finalists = new Set(chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS }));
+    const baseline = bestOfEach.get("stepwise");
+    if (baseline !== undefined) finalists.add(baseline);
+    const turns = [...finalists].map((one) => this.turnOf(one));
+    // nothing is measured yet: one is a run of stepwise, as the reference was, and more runs of it
+    const unknown = { firstNs: UNKNOWN_TURN * this.#referenceNs, againNs: UNKNOWN_TURN * this.#referenceNs };
+    return planTime(this.#time, {
+      turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
+      referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
+      cpuNs,
+      isShared: cpuNs !== undefined && !this.isSharingFutile,
+    });
+  }
+
+  /** Whether sharing the grid is not worth a limited time: the GPU is software, and its cores are faster without it. */
+  get isSharingFutile(): boolean {
+    const { environment: { device }, findings: { best }, cpuCellsPerSecond = 0, request: { budget } } = this;
+    return "timeNs" in budget && device.gpu?.isFallback === true &&
+      cpuCellsPerSecond >= (best?.cellsPerSecond ?? 0);
+  }
+
+  /** What a turn of the final round is expected to take. */
+  turnOf(measurement: Measurement): TurnTime {
+    const { devices: { gpu }, problem: { grid, steps }, findings } = this;
+    return expectTurn(measurement, {
+      updates: cellsOf(grid) * steps,
+      minBatchNs: gpu?.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS,
+      evaluationNs: findings.evaluationNs.get(configurationKey(measurement.configuration)),
+    });
   }
 
   /** What is computed. */
@@ -38,7 +91,9 @@ export class TuningRun implements Disposable {
     const { request, devices, environment: { device } } = this;
     const kind = { isFallback: device.gpu?.isFallback ?? false };
     const copyBytesPerSecond = await devices.start(request, kind);
+    const beganNs = this.environment.now();
     const problem = await devices.fixProblem(request, kind);
+    this.#referenceNs = this.environment.now() - beganNs;
     this.#space = devices.gpu === undefined
       ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
       : enumerateSpace(problem, {
@@ -67,9 +122,12 @@ export class TuningRun implements Disposable {
   }
 
   /** Evaluates in this process. */
-  measure(configuration: Configuration, best: number): Promise<Evaluation> {
+  measure(
+    configuration: Configuration,
+    options: Pick<EvaluateOptions, "best" | "samplingNs"> = {},
+  ): Promise<Evaluation> {
     const { devices, problem, environment: { now } } = this;
-    return evaluate(configuration, () => devices.prepare(configuration), { problem, best, now });
+    return evaluate(configuration, () => devices.prepare(configuration), { problem, ...options, now });
   }
 
   /** Records an evaluation; what it did to this process's device is made good. */
