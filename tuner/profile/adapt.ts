@@ -166,8 +166,8 @@ export function whyNot(
 
 /** Whether the traversal makes sense of parameters of which some are missing: no number of its plan is undefined. */
 function hasDefaults(traversal: Traversal, problem: Problem, parameters: Parameters): boolean {
-  const numbers = Object.values(traversal.demand(problem, parameters));
-  if (!numbers.every((value) => Number.isFinite(value))) return false;
+  const demand = Object.values(traversal.demand(problem, parameters));
+  if (demand.some((value) => typeof value === "number" && !Number.isFinite(value))) return false;
   const { shaders, layout, dispatches } = traversal.plan(problem, parameters);
   const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 1;
   return isWhole(layout.length) &&
