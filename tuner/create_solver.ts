@@ -6,6 +6,7 @@
 import type { Layout } from "../kernels/layout.ts";
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../kernels/traversals/all.ts";
+import { borrowedMemory } from "./backends/field_memory.ts";
 import { GpuDevice } from "./backends/gpu_device.ts";
 import { SharedField } from "./backends/shared_field.ts";
 import { gpuPartOf } from "./backends/shares.ts";
@@ -102,7 +103,8 @@ export async function createSolver(
     const cpuPool = cpuSlices > 0 ? await CpuPool.create({ workers: cpuWorkers, workerUrl }) : undefined;
     let solver: FieldSolver | undefined;
     try {
-      const field = await SharedField.create(problem, { gpu, cpuPool, configuration, gpuArrays: buffers });
+      const gpuMemory = buffers && borrowedMemory(buffers);
+      const field = await SharedField.create(problem, { gpu, cpuPool, configuration, gpuMemory });
       const isBorrowed = buffers !== undefined;
       solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed });
       // without materials, all is zero already

@@ -31,11 +31,8 @@ export interface EvaluateOptions {
   readonly now: () => number;
 }
 
-/**
- * A first run slower than this fraction of the best will not win: three samples are enough to say so, and two where it
- * is slower than the other.
- */
-const FAR_BELOW = 0.8, HOPELESS = 0.5;
+/** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
+const FAR_BELOW = 0.8;
 
 /**
  * Verifies and times a configuration.
@@ -62,7 +59,7 @@ export async function evaluate(
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
-    const enough = firstRate > FAR_BELOW * best ? 30 : firstRate > HOPELESS * best ? 3 : 2;
+    const enough = firstRate > FAR_BELOW * best ? 30 : 2;
     const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,

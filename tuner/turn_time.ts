@@ -6,7 +6,7 @@
 import type { Measurement } from "./configuration.ts";
 
 /** Time for one turn's samples, and how many there are at least if they fit into it; one there is in any case. */
-export const TURN_NS = 0.25e9, TURN_SAMPLES = 2;
+export const TURN_NS = 0.4e9, TURN_SAMPLES = 2;
 /** What the host waits in a turn where nobody has timed it: ten milliseconds each time, and for the rest. */
 const WAITS_NS = 80e6;
 

@@ -10,6 +10,7 @@ import type { Dispatch, GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../kernels/wgsl/fields.ts";
 import { wrapWorkgroups } from "../../kernels/wgsl/wrap_pads.ts";
 import { gatherCells, scatterCells } from "./dense_cells.ts";
+import { type FieldMemory, type LevelArrays, ownMemory } from "./field_memory.ts";
 import { compareHostCells, compareSlabs, type Comparison } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
@@ -27,25 +28,10 @@ export interface InitialState {
   readonly wholeX?: number;
 }
 
-/** Takes the memory of both levels. */
-async function makeArrays(gpu: GpuDevice, { label, layout }: GpuPlan): Promise<[GPUBuffer, GPUBuffer]> {
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const bytes = layout.length * 4;
-  const even = await gpu.buffer(bytes, usage, `${label}: even levels`);
-  const odd = await gpu.buffer(bytes, usage, `${label}: odd levels`).catch((error) => {
-    even.destroy();
-    throw error;
-  });
-  return [even, odd];
-}
-
 /** How a {@linkcode GpuField} is made. */
 export interface GpuFieldOptions {
-  /**
-   * Someone else's arrays of even and odd levels, to be used instead of own ones; they are not destroyed.
-   * @default {undefined} own ones
-   */
-  readonly arrays?: readonly [even: GPUBuffer, odd: GPUBuffer];
+  /** Where the arrays come from. @default {memory of the field's own} */
+  readonly memory?: FieldMemory;
   /** Called when the plan is compiled, before memory is taken. */
   readonly onCompiled?: () => Promise<void>;
 }
@@ -57,8 +43,8 @@ export class GpuField implements Disposable {
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
   readonly #gpu: GpuDevice;
-  readonly #arrays: readonly [GPUBuffer, GPUBuffer];
-  readonly #ownsArrays: boolean;
+  readonly #arrays: LevelArrays;
+  readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
   readonly #dispatcher: Dispatcher;
   #step = 0;
@@ -67,13 +53,13 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    made: DispatchResources & { ownsArrays: boolean; compileNs: number },
+    made: DispatchResources & { memory: FieldMemory; compileNs: number },
   ) {
     this.#gpu = gpu;
     this.problem = problem;
     this.plan = plan;
     this.#arrays = made.arrays;
-    this.#ownsArrays = made.ownsArrays;
+    this.#memory = made.memory;
     this.#uniforms = made.uniforms;
     this.#dispatcher = new Dispatcher(gpu, made);
     this.compileNs = made.compileNs;
@@ -88,7 +74,7 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    { arrays: given, onCompiled }: GpuFieldOptions = {},
+    { memory = ownMemory(gpu), onCompiled }: GpuFieldOptions = {},
   ): Promise<GpuField> {
     const started = performance.now();
     const pipelines = await Promise.all(
@@ -96,13 +82,12 @@ export class GpuField implements Disposable {
     );
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
-    const arrays = given ?? await makeArrays(gpu, plan);
+    const arrays = await memory.take(plan.layout.length * 4, plan.label);
     const uniforms = await Uniforms.create(gpu).catch((error) => {
-      if (given === undefined) { for (const array of arrays) array.destroy(); }
+      memory.giveBack(arrays);
       throw error;
     });
-    const ownsArrays = given === undefined;
-    return new GpuField(gpu, problem, plan, { arrays, ownsArrays, uniforms, pipelines, compileNs });
+    return new GpuField(gpu, problem, plan, { arrays, memory, uniforms, pipelines, compileNs });
   }
 
   /** Time steps since the initial state. */
@@ -288,7 +273,7 @@ export class GpuField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#ownsArrays) { for (const array of this.#arrays) array.destroy(); }
+    this.#memory.giveBack(this.#arrays);
     this.#uniforms.destroy();
   }
 

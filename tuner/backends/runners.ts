@@ -6,6 +6,7 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner, Verification } from "../configuration.ts";
+import type { FieldMemory } from "./field_memory.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { type Reference, verificationOf } from "./reference.ts";
 import { SharedField } from "./shared_field.ts";
@@ -15,6 +16,8 @@ import type { CpuPool } from "./wasm_workers.ts";
 export interface Devices {
   readonly gpu?: GpuDevice;
   readonly cpuPool?: CpuPool;
+  /** Where the GPU's arrays come from. @default {memory of each field's own} */
+  readonly gpuMemory?: FieldMemory;
   /** The right result of the problem. */
   readonly reference: Reference;
 }
@@ -50,7 +53,7 @@ export interface Devices {
  * ```
  */
 export async function prepare(
-  { gpu, cpuPool, reference }: Devices,
+  { gpu, cpuPool, gpuMemory, reference }: Devices,
   problem: Problem,
   configuration: Configuration,
   { onCompiled }: { readonly onCompiled?: () => Promise<void> } = {},
@@ -58,6 +61,7 @@ export async function prepare(
   const field = await SharedField.create(problem, {
     gpu,
     cpuPool,
+    gpuMemory,
     configuration,
     async onCompiled(part, layout) {
       await reference.prepareGpu(part, layout);

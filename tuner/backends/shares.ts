@@ -10,6 +10,7 @@ import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { CpuFailure } from "./cpu_failure.ts";
 import type { CpuField } from "./cpu_field.ts";
+import type { FieldMemory } from "./field_memory.ts";
 import { type GpuDevice, RunFailure } from "./gpu_device.ts";
 import { GpuField } from "./gpu_field.ts";
 import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
@@ -27,8 +28,8 @@ export interface ShareOptions {
    * @default {R·S}
    */
   readonly ghost?: number;
-  /** The GPU's arrays of even and odd levels, where they are someone else's. @default {undefined} own ones */
-  readonly gpuArrays?: readonly [even: GPUBuffer, odd: GPUBuffer];
+  /** Where the GPU's arrays come from. @default {memory of the field's own} */
+  readonly gpuMemory?: FieldMemory;
   /**
    * Called when the GPU's share is compiled, before its memory is taken.
    *
@@ -196,7 +197,7 @@ async function makeCpuPart(
 
 async function makeGpuPart(
   problem: Problem,
-  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuArrays, onCompiled }: ShareOptions,
+  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuMemory, onCompiled }: ShareOptions,
   { before }: GhostZones,
 ): Promise<GpuPart> {
   const part = gpuPartOf(problem, share, ghost);
@@ -205,7 +206,7 @@ async function makeGpuPart(
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const plan = traversal.plan(part, parameters);
   const field = await GpuField.create(gpu!, part, plan, {
-    arrays: gpuArrays,
+    memory: gpuMemory,
     onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
   });
   return { device: gpu!, field, first: before, slices: share.gpuSlices };

@@ -5,6 +5,7 @@
  */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { KeptMemory } from "../backends/field_memory.ts";
 import { GpuDevice, RunFailure } from "../backends/gpu_device.ts";
 import { makeReference, type Reference } from "../backends/reference.ts";
 import { prepare } from "../backends/runners.ts";
@@ -44,6 +45,7 @@ interface Bench {
   readonly gpu: GpuDevice;
   readonly problem: Problem;
   readonly reference: Reference;
+  readonly gpuMemory: KeptMemory;
   readonly samplingNs: number;
 }
 
@@ -56,10 +58,11 @@ async function open(
   const gpu = await GpuDevice.open({ timeoutMs });
   if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
   await takeTurn();
-  return { gpu, problem, reference: await makeReference({ gpu, problem }), samplingNs };
+  const reference = await makeReference({ gpu, problem });
+  return { gpu, problem, reference, gpuMemory: new KeptMemory(gpu), samplingNs };
 }
 
-async function serve({ gpu, problem, reference, samplingNs }: Bench): Promise<never> {
+async function serve({ problem, samplingNs, ...devices }: Bench): Promise<never> {
   while (true) {
     const request = await receive();
     if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
@@ -70,7 +73,7 @@ async function serve({ gpu, problem, reference, samplingNs }: Bench): Promise<ne
     const onCompiled = async (): Promise<void> => {
       waitedNs = await takeTurn();
     };
-    const compile = () => prepare({ gpu, reference }, problem, configuration, { onCompiled });
+    const compile = () => prepare(devices, problem, configuration, { onCompiled });
     const evaluation = await evaluate(configuration, compile, {
       problem,
       best,

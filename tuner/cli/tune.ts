@@ -114,11 +114,11 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
 }
 
 /** Memory that the processes of a search may take together, and processes at most. */
-const PROCESSES_BYTES = 24e9, MOST_PROCESSES = 8;
+const PROCESSES_BYTES = 32e9, MOST_PROCESSES = 8;
 
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
- * one that measures another field. Nobody tells how much memory a GPU has: one that runs short gets fewer while the
+ * memory of a field for its turns. Nobody tells how much memory a GPU has: one that runs short gets fewer while the
  * search runs; one that shares the host's must not take more than half of it; and two are always worth it.
  *
  * @param problem what they compute
@@ -129,7 +129,7 @@ export function processesFor(
   { cores, memory }: { readonly cores: number; readonly memory: number },
 ): number {
   const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
-  const fit = Math.floor(Math.min(PROCESSES_BYTES, memory / 2) / fieldBytes) - 1;
+  const fit = Math.floor(Math.min(PROCESSES_BYTES, memory / 2) / (2 * fieldBytes));
   return Math.max(2, Math.min(fit, cores - 1, MOST_PROCESSES));
 }
 

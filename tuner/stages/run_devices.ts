@@ -5,6 +5,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { KeptMemory } from "../backends/field_memory.ts";
 import { GpuDevice } from "../backends/gpu_device.ts";
 import { makeReference, type Reference } from "../backends/reference.ts";
 import { prepare } from "../backends/runners.ts";
@@ -19,12 +20,14 @@ import type { TuneRequest } from "../tune_request.ts";
 /** What a run computes on. */
 export class RunDevices implements Disposable {
   #gpu: GpuDevice | undefined;
+  #gpuMemory: KeptMemory | undefined;
   #pool: CpuPool | undefined;
   #reference: Reference | undefined;
   #problem!: Problem;
 
   constructor(gpu: GpuDevice | undefined) {
     this.#gpu = gpu;
+    this.#gpuMemory = gpu && new KeptMemory(gpu);
   }
 
   /** The GPU; undefined where there is none, or it was lost and cannot be opened any more. */
@@ -77,7 +80,12 @@ export class RunDevices implements Disposable {
 
   /** Compiles a configuration and takes its memory. */
   prepare(configuration: Configuration): Promise<Runner> {
-    const devices = { gpu: this.#gpu, cpuPool: this.#pool, reference: this.#reference! };
+    const devices = {
+      gpu: this.#gpu,
+      cpuPool: this.#pool,
+      gpuMemory: this.#gpuMemory,
+      reference: this.#reference!,
+    };
     return prepare(devices, this.#problem, configuration);
   }
 
@@ -106,9 +114,11 @@ export class RunDevices implements Disposable {
 
   async #reopen(): Promise<void> {
     if (this.#gpu === undefined) return;
+    this.#gpuMemory?.[Symbol.dispose]();
     this.#gpu[Symbol.dispose]();
     try {
       this.#gpu = await GpuDevice.open({ timeoutMs: this.#gpu.timeoutMs });
+      this.#gpuMemory = this.#gpu && new KeptMemory(this.#gpu);
       this.#reference = await makeReference({ gpu: this.#gpu, problem: this.#problem });
     } catch (error) {
       if (!isFailure(error)) throw error;
@@ -125,6 +135,7 @@ export class RunDevices implements Disposable {
 
   [Symbol.dispose](): void {
     this.#reference?.dispose();
+    this.#gpuMemory?.[Symbol.dispose]();
     this.#pool?.dispose();
     this.#gpu?.[Symbol.dispose]();
   }

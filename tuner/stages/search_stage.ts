@@ -14,6 +14,7 @@ import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
 import type { Outcome } from "../search/strategy.ts";
 import type { Evaluators } from "../tune_request.ts";
+import { Latency } from "./latency.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** How the search ended. */
@@ -53,9 +54,8 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
   const total = Math.min(space.candidates.length, evaluations);
   const { recalled } = findings;
-  let asked = recalled, done = recalled, ended = 0;
-  /** When the first evaluator was ready. */
-  let readyNs: number | undefined;
+  let asked = recalled, done = recalled;
+  const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
   const sentinel = new Sentinel({ now });
@@ -63,9 +63,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   const next = (): Asked | undefined => {
     if (devices.gpu === undefined) return undefined;
     const { searchUntilNs } = run.plan;
-    // what others' turns and starts of further processes take is part of it
-    const expectedNs = ended === 0 ? 0 : workers * (now() - readyNs!) / ended;
-    const isLate = now() + expectedNs >= searchUntilNs;
+    const isLate = now() + latency.expectNs(workers) >= searchUntilNs;
     const looked = isLate ? undefined : sentinel.look();
     if (looked !== undefined) return { configuration: looked, why: "look" };
     const affected = isLate ? undefined : sentinel.again();
@@ -91,7 +89,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
     { evaluation, evaluationNs }: TimedEvaluation,
   ): Promise<void> => {
     const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
-    ended++;
+    latency.observe({ evaluation, evaluationNs });
     findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     if (candidate === undefined) {
       if (why === "look") sentinel.seen(measurement, evaluationNs);
@@ -111,13 +109,10 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   try {
     await evaluateSideBySide<Asked>({
       workers,
-      start: async (turn) => {
-        const evaluator = evaluators === undefined
+      start: async (turn) =>
+        evaluators === undefined
           ? inProcess(run)
-          : await startPatiently(evaluators, { problem: run.problem, turn, signal });
-        readyNs ??= now();
-        return evaluator;
-      },
+          : await startPatiently(evaluators, { problem: run.problem, turn, signal }),
       next,
       configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
