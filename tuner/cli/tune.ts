@@ -114,7 +114,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
 }
 
 /** Memory that the processes of a search may take together, and processes at most. */
-const PROCESSES_BYTES = 32e9, MOST_PROCESSES = 8;
+const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
 
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
