@@ -38,9 +38,7 @@ export async function balance(
   if (problem.grid[0] < 2) return none("none: a grid of one slice cannot be shared");
   if (best === undefined) return none("no configuration of the GPU verified");
   if (signal.aborted) return none("interrupted before the balance");
-  if (run.isSharingFutile) {
-    return none("not tried in a limited time: the GPU is software, and the same cores are faster without it");
-  }
+  if (run.sharingIsFutile !== undefined) return none(`not tried in a limited time: ${run.sharingIsFutile}`);
   const result = await balanceOnDevices({
     gpu,
     cpuPool: pool,

@@ -61,9 +61,8 @@ export async function measureCpu(run: TuningRun, probed: CpuProbe, deadlineNs: n
   if (cellsPerSecond === undefined) return probed;
   const runNs = updatesOf(run.problem) / cellsPerSecond * 1e9;
   const { best } = findings;
-  const isFarBehind = best !== undefined && cellsPerSecond < 0.5 * best.cellsPerSecond;
   // a run to verify, and one to time; half of what is left is the balance's
-  if (isFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
+  if (best !== undefined && run.isCpuFarBehind && 2 * runNs > (deadlineNs - now()) / 2) {
     const factor = Math.round(best.cellsPerSecond / cellsPerSecond);
     return {
       cellsPerSecond,

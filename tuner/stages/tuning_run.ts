@@ -13,6 +13,7 @@ import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import type { TuneEnvironment, TuneRequest, TuneStart } from "../tune_request.ts";
 import { expectTurn, type TurnTime } from "../turn_time.ts";
+import { isFarBehind, type ProbedRates, whySharingIsFutile } from "./cpu_worth.ts";
 import { Findings } from "./findings.ts";
 import { RunDevices } from "./run_devices.ts";
 import { planTime, type RunTime, type TimePlan } from "./time_plan.ts";
@@ -54,16 +55,25 @@ export class TuningRun implements Disposable {
     return planTime(this.#time, {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
-      cpuNs,
-      isShared: cpuNs !== undefined && !this.isSharingFutile,
+      // one that is far behind is measured only where time is left
+      cpuNs: cpuNs !== undefined && this.isCpuFarBehind ? 0 : cpuNs,
+      isShared: cpuNs !== undefined && this.sharingIsFutile === undefined,
     });
   }
 
-  /** Whether sharing the grid is not worth a limited time: the GPU is software, and its cores are faster without it. */
-  get isSharingFutile(): boolean {
-    const { environment: { device }, findings: { best }, cpuCellsPerSecond = 0, request: { budget } } = this;
-    return "timeNs" in budget && device.gpu?.isFallback === true &&
-      cpuCellsPerSecond >= (best?.cellsPerSecond ?? 0);
+  /** Why sharing the grid is not worth a limited time; undefined where it may be, or time is not limited. */
+  get sharingIsFutile(): string | undefined {
+    if (!("timeNs" in this.request.budget)) return undefined;
+    return whySharingIsFutile(this.#rates, { isFallback: this.environment.device.gpu?.isFallback ?? false });
+  }
+
+  /** Whether the CPU alone will not win. */
+  get isCpuFarBehind(): boolean {
+    return isFarBehind(this.#rates);
+  }
+
+  get #rates(): ProbedRates {
+    return { cpu: this.cpuCellsPerSecond, gpu: this.findings.best?.cellsPerSecond };
   }
 
   /** What a turn of the final round is expected to take. */
