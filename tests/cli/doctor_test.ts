@@ -3,6 +3,7 @@ import { advise, type Findings } from "../../tuner/cli/advice.ts";
 import { render } from "../../tuner/cli/doctor.ts";
 import { DRIVER_PACKAGES } from "../../tuner/cli/driver_package.ts";
 import type { GpuDescription } from "../../tuner/device.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
 
 const GPU: GpuDescription = {
   vendor: "4318",
@@ -10,16 +11,7 @@ const GPU: GpuDescription = {
   device: "9008",
   description: "NVIDIA H100 80GB HBM3",
   isFallback: false,
-  limits: {
-    maxStorageBufferBindingSize: 2_147_483_644,
-    maxBufferSize: 4_292_870_144,
-    maxComputeWorkgroupStorageSize: 49_152,
-    maxComputeInvocationsPerWorkgroup: 1024,
-    maxComputeWorkgroupSizeX: 1024,
-    maxComputeWorkgroupSizeY: 1024,
-    maxComputeWorkgroupSizeZ: 64,
-    maxComputeWorkgroupsPerDimension: 65_535,
-  },
+  limits: H100_LIMITS,
   features: ["timestamp-query"],
   timestampQuery: true,
 };
