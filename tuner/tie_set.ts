@@ -29,7 +29,7 @@ import type { Measurement } from "./configuration.ts";
 import { studentQuantile } from "./measure/student.ts";
 
 /** The smallest difference that is told, as a part of the rate. */
-const TELLING = 0.01;
+export const TELLING = 0.01;
 
 /** A difference that does not matter for the choice, as a part of the rate. */
 export const NEGLIGIBLE = 0.005;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { TELLING } from "../tie_set.ts";
 
 /** Rates in cells per second. */
 export interface ProbedRates {
@@ -14,8 +15,6 @@ export interface ProbedRates {
 
 /** A CPU slower than this part of the GPU will not win. */
 const FAR_BEHIND = 0.5;
-/** Less than this part more is no gain: rates are told apart to one percent. */
-const NO_GAIN = 0.01;
 
 /** Whether the CPU alone will not win: it is measured only where time is left. */
 export function isFarBehind({ cpu, gpu }: ProbedRates): boolean {
@@ -45,6 +44,7 @@ export function whySharingIsFutile(
   if (isFallback && cpu >= (gpu ?? 0)) {
     return "the GPU is software, and the same cores are faster without it";
   }
-  if (gpu === undefined || cpu >= NO_GAIN * gpu) return undefined;
+  // what no rates would tell apart is no gain
+  if (gpu === undefined || cpu >= TELLING * gpu) return undefined;
   return `the CPU could add ${(100 * cpu / gpu).toPrecision(1)}% at most`;
 }
