@@ -62,9 +62,9 @@ export {
   detectDevice,
   type DeviceDescription,
   type GpuDescription,
-} from "./tuner/device.ts";
-export { DeviceError } from "./tuner/device_error.ts";
-export { openDevice } from "./tuner/open_device.ts";
+} from "./tuner/devices/device.ts";
+export { DeviceError } from "./tuner/devices/device_error.ts";
+export { openDevice } from "./tuner/devices/open_device.ts";
 export { ProfileError } from "./tuner/profile/profile_error.ts";
 export type {
   Profile,
@@ -89,16 +89,16 @@ export {
   type PassedOver,
   type TargetDevice,
 } from "./tuner/profile/choose.ts";
-export { createSolver, solverLayout } from "./tuner/create_solver.ts";
-export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver.ts";
-export { SolverError } from "./tuner/solver_error.ts";
+export { createSolver, solverLayout } from "./tuner/solver/create_solver.ts";
+export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver/solver.ts";
+export { SolverError } from "./tuner/solver/solver_error.ts";
 export {
   tune,
   type TuneEvaluation,
   type TuneOptions,
   type TuneProgress,
   type TuneResult,
-} from "./tuner/tune_problem.ts";
+} from "./tuner/tune/library_tune.ts";
 export {
   type Answer,
   type EntryResult,
@@ -109,4 +109,4 @@ export {
   type Rate,
   type RateVerdict,
   type Verdict,
-} from "./tuner/qualify.ts";
+} from "./tuner/qualify/qualify.ts";

@@ -1,5 +1,5 @@
 /**
- * When a run of shared rounds ends: the schedule of `tuner/backends/shared_rounds.ts`, event by event. The CPU's and
+ * When a run of shared rounds ends: the schedule of `tuner/devices/shared/shared_rounds.ts`, event by event. The CPU's and
  * the GPU's part of a round are neither a sum nor a maximum: what waits for what decides.
  *
  * A round on the host's thread:

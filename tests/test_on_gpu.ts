@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { GpuDevice } from "../tuner/backends/gpu_device.ts";
+import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 
 const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
 

@@ -28,7 +28,7 @@ const FLAGS = [
 
 /** Writes the page's script, its chunks, and the workers' module. */
 async function bundle(folder: string): Promise<void> {
-  const entries = ["tests/browser/page.ts", "tuner/backends/wasm_worker.ts"];
+  const entries = ["tests/browser/page.ts", "tuner/devices/cpu/wasm_worker.ts"];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["bundle", "--platform=browser", "--code-splitting", `--outdir=${folder}`, ...entries],
     cwd: ROOT,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
-import type { DeviceBalance } from "../../tuner/balance_run.ts";
+import type { DeviceBalance } from "../../tuner/sharing/balance_run.ts";
 import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance_report.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";

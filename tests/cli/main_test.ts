@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Command, dispatch } from "../../tuner/cli/main.ts";
 import { reportError } from "../../tuner/cli/report_error.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
-import { DeviceError } from "../../tuner/device_error.ts";
+import { DeviceError } from "../../tuner/devices/device_error.ts";
 
 Deno.test("dispatch hands its options to the command, and its exit code back", async () => {
   const seen: string[][] = [];

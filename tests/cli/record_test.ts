@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ProcessEvaluator } from "../../tuner/cli/process_evaluator.ts";
+import { ProcessEvaluator } from "../../tuner/measuring/process/process_evaluator.ts";
 import { readSpaceFile } from "../../tuner/replay/space_file.ts";
-import { takeTurns } from "../../tuner/evaluator.ts";
+import { takeTurns } from "../../tuner/measuring/evaluator.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { runTask } from "./run_task.ts";
 

@@ -8,7 +8,7 @@ import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { requireLength, requireTraversal } from "../../tuner/cli/request.ts";
 import { UserError } from "../../tuner/cli/user_error.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { runTask } from "./run_task.ts";
+import { runTask } from "../cli/run_task.ts";
 
 const { limits } = DEVICE.gpu!;
 

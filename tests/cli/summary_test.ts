@@ -8,7 +8,7 @@ import {
   summaryRecord,
 } from "../../tuner/cli/summary.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
-import type { TuneOutcome } from "../../tuner/tune.ts";
+import type { TuneOutcome } from "../../tuner/tune/tune.ts";
 import { DEVICE, ENTRY } from "../profile/sample_profile.ts";
 
 const PROBLEM: Problem = { stencil: wave(2), grid: [100, 90, 80], boundary: "zero", steps: 96 };

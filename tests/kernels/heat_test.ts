@@ -9,7 +9,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { onlyExpression } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { CpuPool } from "../../tuner/backends/wasm_workers.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import {
   assertExact,

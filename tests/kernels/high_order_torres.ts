@@ -7,7 +7,7 @@
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
-import { GpuDevice } from "../../tuner/backends/gpu_device.ts";
+import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { assertWithinBound, type OracleCase } from "./oracle_case.ts";
 
 /** A case of the wave equation. */

@@ -4,7 +4,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertZeroPads, initialCells } from "./oracle_case.ts";
 

@@ -18,9 +18,9 @@ import { asLine, lineShape, refusePoints, refuseSweep } from "../../kernels/trav
 import { nodesOf, nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
-import { initialCells } from "../../tuner/backends/reference.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { initialCells } from "../../tuner/devices/reference.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { bitHeat } from "./line_stencils.ts";

@@ -1,6 +1,6 @@
 /**
  * Mistakes made on purpose in the generated shaders: the verification that `tune` does for every configuration
- * (tuner/backends/reference.ts) must refute each of them, and accept the shader as it was.
+ * (tuner/devices/reference.ts) must refute each of them, and accept the shader as it was.
  *
  * A missing barrier shows where a workgroup's threads do not run in step. A software device runs them in groups
  * of 4 to 16, one group after another up to a barrier: without it, the last thread of a group reads what the
@@ -16,10 +16,10 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import type { Failure } from "../../tuner/configuration.ts";
-import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
-import { makeReference, verificationOf } from "../../tuner/backends/reference.ts";
-import { refute } from "../../tuner/evaluate.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { makeReference, verificationOf } from "../../tuner/devices/reference.ts";
+import { refute } from "../../tuner/measuring/evaluate.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const GRID: Grid = [19, 11, 83];

@@ -20,9 +20,9 @@ import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { arithmeticOf, type Material, readsPrevious } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
-import { initialCells as makeInitialCells } from "../../tuner/backends/reference.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { initialCells as makeInitialCells } from "../../tuner/devices/reference.ts";
 
 /** What is run and compared. */
 export interface OracleCase {

@@ -11,7 +11,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import {
   assertExact,

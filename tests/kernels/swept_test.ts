@@ -7,9 +7,9 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { swept } from "../../kernels/traversals/swept.ts";
 import { sweptRegister } from "../../kernels/traversals/swept_register.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import type { GpuDevice } from "../../tuner/backends/gpu_device.ts";
-import { GpuField } from "../../tuner/backends/gpu_field.ts";
-import { initialCells } from "../../tuner/backends/reference.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { initialCells } from "../../tuner/devices/reference.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { bitHeat, bitKs, bitKs3 } from "./line_stencils.ts";
 

@@ -7,7 +7,7 @@ import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices, gpuPartOf } from "../../tuner/backends/shares.ts";
+import { ghostSlices, gpuPartOf } from "../../tuner/devices/shared/shares.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";

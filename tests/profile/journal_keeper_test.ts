@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Evaluation } from "../../tuner/evaluate.ts";
+import type { Evaluation } from "../../tuner/measuring/evaluate.ts";
 import { RecordError } from "../../tuner/profile/journal.ts";
 import { JournalKeeper, type KeptJournal } from "../../tuner/profile/journal_keeper.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
-import { configurationNamed, measurementNamed } from "../fake_runner.ts";
+import { configurationNamed, measurementNamed } from "../measuring/fake_runner.ts";
 
 const measured = (traversal: string): Evaluation => ({
   configuration: configurationNamed(traversal),

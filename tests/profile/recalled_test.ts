@@ -3,7 +3,7 @@ import type { Failure, Measurement } from "../../tuner/configuration.ts";
 import { configurationKey } from "../../tuner/configuration_key.ts";
 import type { JournalHeader, JournalRecord } from "../../tuner/profile/journal_format.ts";
 import { recallEvaluations } from "../../tuner/profile/recalled.ts";
-import { configurationNamed, measurementNamed } from "../fake_runner.ts";
+import { configurationNamed, measurementNamed } from "../measuring/fake_runner.ts";
 import { DEVICE, PROBLEM } from "./sample_profile.ts";
 
 const AT = "2026-11-21T10:00:00.000Z";

@@ -1,9 +1,9 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../../tuner/configuration.ts";
-import type { DeviceDescription } from "../../tuner/device.ts";
+import type { DeviceDescription } from "../../tuner/devices/device.ts";
 import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
-import type { Bench } from "../../tuner/qualify/bench.ts";
-import { type Behaviour, FakeRunner } from "../fake_runner.ts";
+import type { Bench } from "../../tuner/qualify/device_bench.ts";
+import { type Behaviour, FakeRunner } from "../measuring/fake_runner.ts";
 import { DEVICE, ENTRY, PROFILE } from "../profile/sample_profile.ts";
 
 /** The machine of the sample profile. */

@@ -1,10 +1,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { RunFailure } from "../../tuner/backends/gpu_device.ts";
+import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import type { RecordedConfiguration } from "../../tuner/replay/replay_space.ts";
-import { type Evaluator, takeTurns, type TimedEvaluation, type Turn } from "../../tuner/evaluator.ts";
+import {
+  type Evaluator,
+  takeTurns,
+  type TimedEvaluation,
+  type Turn,
+} from "../../tuner/measuring/evaluator.ts";
 import { recordConfigurations } from "../../tuner/replay/recorder.ts";
-import { measurementNamed } from "../fake_runner.ts";
+import { measurementNamed } from "../measuring/fake_runner.ts";
 
 const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
 

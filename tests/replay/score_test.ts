@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { shuffled } from "../../tuner/search/shuffled.ts";
 
 const rate = fc.option(fc.double({ min: 0.01, max: 100, noNaN: true }), { nil: undefined });

@@ -1,7 +1,7 @@
 import type { Measurement } from "../../tuner/configuration.ts";
 import type { JournalRecord } from "../../tuner/profile/journal_format.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { DEVICE, ENTRY, PROBLEM, PROFILE } from "../profile/sample_profile.ts";
 
 const RUN = {

@@ -4,7 +4,7 @@ import { expectedKernel, fitKernel } from "../../tuner/search/fit_kernel.ts";
 import { KernelLikelihood } from "../../tuner/search/kernel_likelihood.ts";
 import type { Kernel, ProcessInputs } from "../../tuner/search/lattice_kernel.ts";
 import { LatticeProcess } from "../../tuner/search/lattice_process.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 
 const INPUTS: ProcessInputs = {
   groups: [0, 0, 0, 0, 0, 1, 1],

@@ -1,7 +1,7 @@
 import { assert, assertAlmostEquals } from "@std/assert";
 import { Lattice } from "../../tuner/search/lattice.ts";
 import { Learner } from "../../tuner/search/learner.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 
 /** A square of candidates, nothing predicted. */
 const CANDIDATES = Array.from({ length: 64 }, (_, i) => ({

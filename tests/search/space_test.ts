@@ -7,9 +7,10 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
-import { defaultGrid, defaultSteps } from "../../tuner/default_problem.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
-import { type Candidate, combine, enumerateSpace } from "../../tuner/search/space.ts";
+import { defaultGrid, defaultSteps } from "../../tuner/problem/default_problem.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { type Candidate, enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
 function problemOf(order: number, change: Partial<Problem> = {}): Problem {

@@ -5,7 +5,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { STRATEGIES } from "../../tuner/search/all.ts";
 import { exhaustive } from "../../tuner/search/exhaustive.ts";
 import { random } from "../../tuner/search/random.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";

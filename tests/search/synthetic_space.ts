@@ -10,7 +10,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { chooseConfigurations } from "../../tuner/replay/choose_configurations.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
-import { seededRandom } from "../../tuner/search/seeded_random.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { enumerateSpace, rankCandidates } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 

@@ -1,5 +1,5 @@
-import type { DeviceDescription } from "../device.ts";
-import type { WasmFeatures } from "../wasm_features.ts";
+import type { DeviceDescription } from "../devices/device.ts";
+import type { WasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { commandToType, type DriverPackage } from "./driver_package.ts";
 
 /** Memory of the machine. */

@@ -6,16 +6,16 @@
  */
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { balanceOnDevices } from "../balance_run.ts";
-import { GpuDevice } from "../backends/gpu_device.ts";
-import { makeReference } from "../backends/reference.ts";
-import { type Devices, prepare } from "../backends/runners.ts";
-import { CpuPool } from "../backends/wasm_workers.ts";
+import { balanceOnDevices } from "../sharing/balance_run.ts";
+import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { makeReference } from "../devices/reference.ts";
+import { type Devices, prepare } from "../devices/runners.ts";
+import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
-import { DEFAULT_STEPS, defaultGrid } from "../default_problem.ts";
-import { DeviceError } from "../device_error.ts";
-import { evaluate, type Evaluation, isFailure } from "../evaluate.ts";
-import { sweepExchange } from "../exchange_sweep.ts";
+import { DEFAULT_STEPS, defaultGrid } from "../problem/default_problem.ts";
+import { DeviceError } from "../devices/device_error.ts";
+import { evaluate, type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import { sweepExchange } from "../sharing/exchange_sweep.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { type BalanceCommandOptions, parseBalanceOptions } from "./balance_options.ts";

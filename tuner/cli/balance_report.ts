@@ -6,10 +6,10 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
-import type { DeviceBalance } from "../balance_run.ts";
+import type { DeviceBalance } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
-import type { DeviceDescription } from "../device.ts";
-import type { ExchangeSweep } from "../exchange_sweep.ts";
+import type { DeviceDescription } from "../devices/device.ts";
+import type { ExchangeSweep } from "../sharing/exchange_sweep.ts";
 import { describeCostModel, describeProblem } from "../profile/schema.ts";
 import { formatDuration, formatPercent, formatRate, formatTable } from "./format.ts";
 import { describeConfiguration, describeModel } from "./summary.ts";

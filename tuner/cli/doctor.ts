@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { detectDevice, type GpuDescription } from "../device.ts";
+import { detectDevice, type GpuDescription } from "../devices/device.ts";
 import { VERSION } from "../version.ts";
-import { detectWasmFeatures } from "../wasm_features.ts";
+import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { type Advice, advise, type Findings, type Memory } from "./advice.ts";
 import { fileExists, findDriverPackage } from "./driver_package.ts";
 import { parseOptions, renderHelp } from "./parse_options.ts";

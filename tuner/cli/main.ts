@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { quietMesa } from "./mesa_environment.ts";
+import { quietMesa } from "../devices/mesa_environment.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { UserError } from "./user_error.ts";
 
@@ -57,10 +57,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     title: "makes a profile of T4 results or of a Kernel Tuner cache",
     load: () => import("./import.ts"),
   },
-  bench: {
-    title: "measures the CPU's workers against the same loops in C, and the swept rule against classic",
-    load: () => import("./bench.ts"),
-  },
 };
 
 /**
@@ -110,13 +106,16 @@ function isDebugging(): boolean {
   }
 }
 
-if (import.meta.main) {
+/** Runs a command and ends the process with its exit code; whatever is thrown ends as a line or two on stderr. */
+export async function endWith(run: () => Promise<number>): Promise<never> {
   globalThis.addEventListener("unhandledrejection", (event) => exitWith(event.reason));
   globalThis.addEventListener("error", (event) => exitWith(event.error));
   try {
     quietMesa();
-    Deno.exit(await dispatch(Deno.args, COMMANDS));
+    return Deno.exit(await run());
   } catch (error) {
-    exitWith(error);
+    return exitWith(error);
   }
 }
+
+if (import.meta.main) await endWith(() => dispatch(Deno.args, COMMANDS));

@@ -4,7 +4,7 @@
  * @module
  */
 import { readProfile } from "../profile/store.ts";
-import { type Answer, qualify } from "../qualify.ts";
+import { type Answer, qualify } from "../qualify/qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
 import { checkFileWritable } from "../profile/store.ts";

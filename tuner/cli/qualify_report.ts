@@ -4,7 +4,7 @@
  * @module
  */
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import type { EntryResult, Qualification } from "../qualify.ts";
+import type { EntryResult, Qualification } from "../qualify/qualify.ts";
 import { describeAnswer, describeDevice, describeVerdict, explainResult } from "../qualify/words.ts";
 import { formatDuration, formatPercent } from "./format.ts";
 

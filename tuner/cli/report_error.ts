@@ -1,4 +1,4 @@
-import { DeviceError } from "../device_error.ts";
+import { DeviceError } from "../devices/device_error.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { UserError } from "./user_error.ts";
 

@@ -8,10 +8,10 @@ import { reachOf } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
-import { detectDevice, type DeviceDescription } from "../device.ts";
-import { defaultGrid, defaultSteps, defaultWorkers } from "../default_problem.ts";
-import { canRun, describeCut } from "../left_out.ts";
-import { combine } from "../search/space.ts";
+import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "../problem/default_problem.ts";
+import { canRun, describeCut } from "../problem/left_out.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
 import type { ProblemOptions } from "./problem_options.ts";
 import { UserError } from "./user_error.ts";
 

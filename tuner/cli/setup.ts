@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { requestAdapter } from "../device.ts";
+import { requestAdapter } from "../devices/device.ts";
 import { commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
-import { quietMesa } from "./mesa_environment.ts";
+import { quietMesa } from "../devices/mesa_environment.ts";
 
 /** What a command left behind. */
 export interface CommandOutcome {

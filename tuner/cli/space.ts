@@ -7,8 +7,8 @@
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { defaultGrid, defaultSteps } from "../default_problem.ts";
-import { leftOut } from "../left_out.ts";
+import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
+import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/schema.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";

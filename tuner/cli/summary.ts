@@ -4,14 +4,14 @@
  * @module
  */
 import { medianError } from "../../models/shared_fit.ts";
-import type { SharedCostModel } from "../balance_run.ts";
+import type { SharedCostModel } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
-import type { DeviceDescription } from "../device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel } from "../profile/schema.ts";
-import type { Finalist } from "../final_round.ts";
-import { type LeftOut, leftOut } from "../left_out.ts";
-import type { TuneOutcome } from "../tune.ts";
+import type { Finalist } from "../measuring/final_round.ts";
+import { type LeftOut, leftOut } from "../problem/left_out.ts";
+import type { TuneOutcome } from "../tune/tune.ts";
 import {
   formatBandwidth,
   formatDuration,

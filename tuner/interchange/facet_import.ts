@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
-import { relativeSpread } from "../measure/statistics.ts";
+import { relativeSpread } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";

@@ -6,8 +6,8 @@
  * @module
  */
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
-import { overlappingTies } from "../tie_set.ts";
-import { summarize } from "../measure/statistics.ts";
+import { overlappingTies } from "../measuring/tie_set.ts";
+import { summarize } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";

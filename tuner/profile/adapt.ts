@@ -8,7 +8,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { cpuLayoutOf, gpuPartOf } from "../backends/shares.ts";
+import { cpuLayoutOf, gpuPartOf } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 

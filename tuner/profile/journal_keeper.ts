@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Evaluation } from "../evaluate.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
 import { type Journal, RecordError } from "./journal.ts";
 import { ProfileError } from "./profile_error.ts";
 

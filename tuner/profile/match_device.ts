@@ -4,7 +4,7 @@
  * @module
  */
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import type { GpuDescription } from "../device.ts";
+import type { GpuDescription } from "../devices/device.ts";
 
 /** What WebGPU tells of a GPU; texts are empty where it does not tell. */
 export interface AdapterIdentity {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Configuration, Verification } from "../configuration.ts";
-import type { DeviceDescription } from "../device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 
 /** A device as a profile describes it. */
 export interface ProfileDevice extends DeviceDescription {

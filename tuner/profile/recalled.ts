@@ -5,8 +5,8 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Evaluation } from "../evaluate.ts";
-import { hasSameKernels } from "../kernel_source.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
+import { hasSameKernels } from "./kernel_source.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { JournalHeader, JournalRecord, RunRecord } from "./journal_format.ts";
 import { isSameProblem } from "./store.ts";

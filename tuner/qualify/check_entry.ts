@@ -8,7 +8,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices } from "../backends/shares.ts";
+import { ghostSlices } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Share } from "../configuration.ts";
-import type { DeviceDescription, GpuDescription } from "../device.ts";
+import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
 /** Fields of a GPU that tell one from another, in words. */
@@ -28,7 +28,7 @@ const NAMES = {
  * @example
  * ```ts
  * import { whyNotComparable } from "./comparability.ts";
- * import { detectDevice } from "../device.ts";
+ * import { detectDevice } from "../devices/device.ts";
  * import { assertEquals, assertMatch } from "@std/assert";
  *
  * const here = await detectDevice();

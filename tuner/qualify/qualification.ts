@@ -4,7 +4,7 @@
  * @module
  */
 import type { FailureReason, Verification } from "../configuration.ts";
-import type { DeviceDescription } from "../device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice, ProfileEntry } from "../profile/schema.ts";
 import type { Rate, RateVerdict } from "./verdict.ts";
 

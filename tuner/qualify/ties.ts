@@ -5,7 +5,7 @@
  * @module
  */
 import type { Configuration } from "../configuration.ts";
-import { evaluate } from "../evaluate.ts";
+import { evaluate } from "../measuring/evaluate.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import { expectedNs } from "./expected_time.ts";

@@ -6,13 +6,13 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
-import { evaluate, type Evaluation } from "../evaluate.ts";
+import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
 import { formatDuration } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { problemOf } from "../profile/problem_of.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
-import type { Bench } from "./bench.ts";
+import type { Bench } from "./device_bench.ts";
 import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
 import { expectedNs } from "./expected_time.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatPercent, formatRate } from "../format.ts";
-import type { DeviceDescription } from "../device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
 

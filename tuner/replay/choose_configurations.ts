@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { seededRandom } from "../search/seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "../search/shuffled.ts";
 
 /** Part of the limit that goes to what the models like best. */

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Configuration } from "../configuration.ts";
-import { evaluateSideBySide, type SideBySideOptions, type TimedEvaluation } from "../evaluator.ts";
+import { evaluateSideBySide, type SideBySideOptions, type TimedEvaluation } from "../measuring/evaluator.ts";
 import type { RecordedConfiguration } from "./replay_space.ts";
 
 /** What {@linkcode recordConfigurations} needs. */

@@ -2,7 +2,7 @@ import { expectedImprovement } from "./expected_improvement.ts";
 import { EvaluationCost } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
-import { seededRandom } from "./seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./shuffled.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 

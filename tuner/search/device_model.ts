@@ -1,5 +1,5 @@
 import type { DeviceModel } from "../../models/roofline.ts";
-import type { DeviceDescription } from "../device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 
 /**
  * Lanes of 32 bits that a software driver computes at once: 256-bit vectors (llvmpipe's name says so: `LLVM 15.0.6,

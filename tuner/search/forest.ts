@@ -49,7 +49,7 @@ type Node =
  * @example
  * ```ts
  * import { growForest } from "./forest.ts";
- * import { seededRandom } from "./seeded_random.ts";
+ * import { seededRandom } from "../measuring/seeded_random.ts";
  * import { assertAlmostEquals } from "@std/assert";
  *
  * const rows = [[1, 0], [2, 0], [3, 0], [4, 0]];

@@ -1,6 +1,6 @@
 import { batchSearch, type Steps } from "./batch_search.ts";
 import { Lattice, type Place } from "./lattice.ts";
-import { seededRandom } from "./seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import type { Point, Strategy } from "./strategy.ts";
 
 /** Candidates of a generation. */

@@ -1,6 +1,6 @@
 import { batchSearch, type Steps } from "./batch_search.ts";
 import { Lattice } from "./lattice.ts";
-import { seededRandom } from "./seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./shuffled.ts";
 import type { Point, Strategy } from "./strategy.ts";
 

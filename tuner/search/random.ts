@@ -1,5 +1,5 @@
 import { batchSearch, type Steps } from "./batch_search.ts";
-import { seededRandom } from "./seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** Candidates drawn at random, without repetition: the baseline that any other strategy has to beat. */

@@ -6,6 +6,7 @@
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 
 /** A configuration of the GPU that could be measured. */
@@ -123,21 +124,4 @@ function inTurns<C extends Predicted>(candidates: readonly C[]): C[] {
     return { candidate, place: candidate.predicted * TURN ** turn };
   });
   return placed.sort((a, b) => b.place - a.place).map(({ candidate }) => candidate);
-}
-
-/** Every combination of the lists' values. */
-export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
-  const names = Object.keys(lists);
-  const values: Record<string, number> = {};
-  function* choose(depth: number): Generator<Parameters> {
-    if (depth === names.length) {
-      yield { ...values };
-      return;
-    }
-    for (const value of lists[names[depth]]) {
-      values[names[depth]] = value;
-      yield* choose(depth + 1);
-    }
-  }
-  yield* choose(0);
 }

@@ -1,7 +1,7 @@
 import { expectedImprovement } from "./expected_improvement.ts";
 import { featuresOf } from "./features.ts";
 import { type Forest, growForest } from "./forest.ts";
-import { seededRandom } from "./seeded_random.ts";
+import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./shuffled.ts";
 import type { Point, Search, Strategy } from "./strategy.ts";
 

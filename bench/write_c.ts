@@ -1,0 +1,136 @@
+/**
+ * An update as a C program of plain loops: the yardstick of `deno task bench`, never used to compute results.
+ *
+ * @module
+ */
+import { fold } from "../kernels/expression.ts";
+import { HASH } from "../kernels/initial_field.ts";
+import { indexOf, type Layout } from "../kernels/layout.ts";
+import { onlyExpression, tapsOf, type Update } from "../kernels/update.ts";
+
+/** What {@linkcode writeC} translates. */
+export interface CSource {
+  readonly update: Update;
+  /** Where the cells lie; its pads hold at least the update's reach, and stay zero. */
+  readonly layout: Layout;
+}
+
+/**
+ * Writes a C program of one thread, boundary zero. It starts from the `noise` field of seed 0, reads numbers of
+ * steps from its input, one a line, runs each and prints one line: nanoseconds, and the bits of the newest
+ * level's own cells folded into one number as {@linkcode hashBits} does.
+ *
+ * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten, or has several
+ *   fields
+ *
+ * @example
+ * ```ts
+ * import { writeC } from "./write_c.ts";
+ * import { layOut } from "../kernels/layout.ts";
+ * import { wave } from "../kernels/stencils/wave.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const layout = layOut([4, 4, 4], { pad: [1, 1, 1] });
+ * assert(writeC({ update: wave(2).update, layout }).includes("int main("));
+ * ```
+ */
+export function writeC({ update, layout }: CSource): string {
+  const expression = onlyExpression(update);
+  if (expression === undefined) {
+    throw new RangeError("Cannot write the C program: the update has several fields");
+  }
+  if (tapsOf(update).some(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0))) {
+    throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");
+  }
+  const { grid: [nx, ny, nz], origin, slice, pitch, length } = layout;
+  const value = fold<string>(expression, {
+    tap: ({ offset: [x, y, z], ago }) => ago === 1 ? "next[z]" : `now[z + (${x * slice + y * pitch + z})]`,
+    constant: (value) => `${Math.fround(value).toExponential()}f`,
+    add: (left, right) => `(${left} + ${right})`,
+    subtract: (left, right) => `(${left} - ${right})`,
+    multiply: (left, right) => `(${left} * ${right})`,
+    atLeast: (left, right) => `(${left} >= ${right} ? 1.0f : 0.0f)`,
+    signal: () => "0.0f",
+  });
+  const row = `${origin} + x * ${slice} + y * ${pitch}`;
+  return `#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void step(const float *restrict current, float *restrict next_level) {
+  for (ptrdiff_t x = 0; x < ${nx}; x++) {
+    for (ptrdiff_t y = 0; y < ${ny}; y++) {
+      const float *restrict now = current + ${row};
+      float *restrict next = next_level + ${row};
+      for (ptrdiff_t z = 0; z < ${nz}; z++) {
+        next[z] = ${value};
+      }
+    }
+  }
+}
+
+static float initial(uint32_t x, uint32_t y, uint32_t z) {
+  uint32_t h = x * ${HASH.x}u + y * ${HASH.y}u + z * ${HASH.z}u;
+  h = (h ^ (h >> 16)) * ${HASH.first}u;
+  h = (h ^ (h >> 13)) * ${HASH.second}u;
+  h ^= h >> 16;
+  return (float)(h >> 8) / 8388608.0f - 1.0f;
+}
+
+int main(void) {
+  float *current, *next;
+  void *arrays[2];
+  for (int i = 0; i < 2; i++) {
+    // as in the workers' memory, a cell's places in both arrays differ modulo 4096
+    char *memory = aligned_alloc(4096, (${4 * length} + 8191) / 4096 * 4096 + 4096);
+    if (memory == NULL) return 1;
+    arrays[i] = memory + i * 2112;
+    memset(arrays[i], 0, ${4 * length});
+  }
+  current = arrays[0], next = arrays[1];
+  for (ptrdiff_t x = 0; x < ${nx}; x++)
+    for (ptrdiff_t y = 0; y < ${ny}; y++)
+      for (ptrdiff_t z = 0; z < ${nz}; z++)
+        current[${row} + z] = next[${row} + z] = initial(x, y, z);
+  for (int steps; scanf("%d", &steps) == 1;) {
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < steps; i++) {
+      step(current, next);
+      float *newest = next;
+      next = current;
+      current = newest;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint32_t hash = 0;
+    for (ptrdiff_t x = 0; x < ${nx}; x++)
+      for (ptrdiff_t y = 0; y < ${ny}; y++)
+        for (ptrdiff_t z = 0; z < ${nz}; z++) {
+          uint32_t bits;
+          memcpy(&bits, &current[${row} + z], 4);
+          hash = hash * 31 + bits;
+        }
+    printf("%.0f %u\\n", (end.tv_sec - start.tv_sec) * 1e9 + (end.tv_nsec - start.tv_nsec), hash);
+    fflush(stdout);
+  }
+  return 0;
+}
+`;
+}
+
+/** The bits of a padded level's own cells, folded into one 32-bit number: hash·31 + bits, cell by cell. */
+export function hashBits(level: Float32Array, layout: Layout): number {
+  const [nx, ny, nz] = layout.grid;
+  const bits = new Uint32Array(level.buffer, level.byteOffset, level.length);
+  let hash = 0;
+  for (let x = 0; x < nx; x++) {
+    for (let y = 0; y < ny; y++) {
+      const row = indexOf(layout, [x, y, 0]);
+      for (let z = 0; z < nz; z++) hash = (Math.imul(hash, 31) + bits[row + z]) | 0;
+    }
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,89 @@
+import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { heat } from "../../../kernels/stencils/heat.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import { KeptMemory, type LevelArrays } from "../../../tuner/devices/gpu/field_memory.ts";
+import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
+import { makeReference } from "../../../tuner/devices/reference.ts";
+import { prepare } from "../../../tuner/devices/runners.ts";
+import type { Configuration } from "../../../tuner/configuration.ts";
+import { testOnGpu } from "../../test_on_gpu.ts";
+
+/** Kept memory in which every field finds numbers that are not finite. */
+class PoisonedMemory extends KeptMemory {
+  readonly taken: LevelArrays[] = [];
+
+  constructor(readonly gpu: GpuDevice) {
+    super(gpu);
+  }
+
+  override async take(bytes: number, label: string): Promise<LevelArrays> {
+    const arrays = await super.take(bytes, label);
+    for (const array of arrays) this.gpu.write(array, 0, new Float32Array(array.size / 4).fill(NaN));
+    this.taken.push(arrays);
+    return arrays;
+  }
+}
+
+const SHARE = { cpuSlices: 0, gpuSlices: 21, exchangeEvery: 8, cpuWorkers: 0 };
+/** Layouts of several sizes, the largest neither first nor last. */
+const CONFIGURATIONS: readonly Configuration[] = [
+  { traversal: "stepwise", parameters: { threadsZ: 16, threadsY: 4, threadsX: 1 }, share: SHARE },
+  {
+    traversal: "diamond-torre",
+    parameters: {
+      dts: 2,
+      nt: 8,
+      bands: 1,
+      zPerThread: 1,
+      threads: 32,
+      chunk: 4,
+      unroll: 1,
+      lookahead: 99,
+    },
+    share: SHARE,
+  },
+  {
+    traversal: "marching",
+    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 4, pieces: 2, tile: 0, ahead: 0 },
+    share: SHARE,
+  },
+];
+
+for (const stencil of [wave(2), heat(2)]) {
+  testOnGpu(
+    `${stencil.title}: what an earlier field has left in kept memory reaches no result`,
+    async (gpu) => {
+      const problem: Problem = { stencil, grid: [21, 13, 17], boundary: "zero", steps: 8 };
+      using gpuMemory = new PoisonedMemory(gpu);
+      const reference = await makeReference({ gpu, problem });
+      for (const configuration of [...CONFIGURATIONS, ...CONFIGURATIONS]) {
+        const runner = await prepare({ gpu, gpuMemory, reference }, problem, configuration);
+        await runner.initialise();
+        await runner.run();
+        const { maxError, bound } = await runner.verify();
+        assert(maxError <= bound, `${configuration.traversal}: ${maxError}`);
+        runner.dispose();
+      }
+      // once the largest has come, nothing new is taken
+      assertEquals(new Set(gpuMemory.taken.slice(2)).size, 1);
+      reference.dispose();
+    },
+  );
+}
+
+testOnGpu("two fields at the same time have memory of their own, and none is lost", async (gpu) => {
+  const memory = new KeptMemory(gpu);
+  const one = await memory.take(64, "one"), two = await memory.take(64, "two");
+  assert(new Set([...one, ...two]).size === 4);
+  memory.giveBack(one);
+  memory.giveBack(two);
+  assertStrictEquals(await memory.take(32, "three"), two);
+  const larger = await memory.take(128, "four");
+  assertEquals(larger.map(({ size }) => size), [128, 128]);
+  memory[Symbol.dispose]();
+  memory.giveBack(larger);
+  const anew = await memory.take(128, "five"); // what was given back late was not kept
+  assert(anew !== larger);
+  for (const array of anew) array.destroy();
+});

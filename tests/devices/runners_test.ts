@@ -1,0 +1,110 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
+import { makeReference, verificationOf } from "../../tuner/devices/reference.ts";
+import { prepare } from "../../tuner/devices/runners.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+const PROBLEM: Problem = { stencil: wave(4), grid: [20, 7, 11], boundary: "periodic", steps: 9 };
+
+/** Stepwise, with so many slices on the CPU. */
+function sharing(cpuSlices: number): Configuration {
+  const cpuWorkers = cpuSlices > 0 ? 2 : 0;
+  const share = { cpuSlices, gpuSlices: 20 - cpuSlices, exchangeEvery: 2, cpuWorkers };
+  return { traversal: "stepwise", parameters: { threadsZ: 16, threadsY: 4, threadsX: 1 }, share };
+}
+
+testOnGpu("GPU, CPU and both run and verify through one interface", async (gpu) => {
+  const reference = await makeReference({ gpu, problem: PROBLEM });
+  assertEquals(reference.against, "gpu stepwise 64x4x1");
+  const cpuPool = await CpuPool.create({ workers: 2 });
+  try {
+    const clocks: string[] = [];
+    for (const cpuSlices of [0, 20, 8]) {
+      const runner = await prepare({ gpu, cpuPool, reference }, PROBLEM, sharing(cpuSlices));
+      await runner.initialise();
+      assert(await runner.run() > 0);
+      const { maxError, bound, against } = await runner.verify();
+      assert(maxError <= bound && bound < 1e-4, `${cpuSlices} slices: error ${maxError}, bound ${bound}`);
+      assertEquals(against, reference.against);
+      assert(await runner.run(3) > 0);
+      await assertRejects(() => runner.verify(), RangeError, "must be at step 9: it is at 36");
+      await runner.initialise();
+      await runner.run();
+      assertEquals(await runner.verify(), { maxError, bound, against });
+      clocks.push(runner.clock);
+      runner.dispose();
+    }
+    assertEquals(clocks, [gpu.hasTimestamps ? "device" : "host", "device", "host"]);
+  } finally {
+    cpuPool.dispose();
+    reference.dispose();
+  }
+});
+
+testOnGpu("results of another problem are wrong, and of fewer cells incomplete", async (gpu) => {
+  const reference = await makeReference({ gpu, problem: PROBLEM, start: { kind: "noise", seed: 2 } });
+  const other = await makeReference({ gpu, problem: PROBLEM, start: { kind: "noise", seed: 3 } });
+  const runner = await prepare({ gpu, reference: { ...other, start: reference.start } }, PROBLEM, sharing(0));
+  await runner.initialise();
+  await runner.run();
+  const { maxError, bound } = await runner.verify();
+  assert(maxError > bound);
+  runner.dispose();
+  for (const one of [reference, other]) one.dispose();
+  const whole = { maxError: 0, maxValue: 1, notFinite: 0, cells: 2 * 20 * 7 * 11 };
+  assertEquals(verificationOf(whole, reference).maxError, 0);
+  assertEquals(verificationOf({ ...whole, cells: whole.cells - 1 }, reference).maxError, Infinity);
+  assertEquals(verificationOf({ ...whole, notFinite: 1 }, reference).maxError, Infinity);
+});
+
+Deno.test("without a GPU the CPU is compared with the oracle, on the whole grid", async () => {
+  const reference = await makeReference({ problem: PROBLEM });
+  assertEquals(reference.against, "oracle f32");
+  const cpuPool = await CpuPool.create({ workers: 2 });
+  const runner = await prepare({ cpuPool, reference }, PROBLEM, sharing(20));
+  await runner.initialise();
+  await runner.run();
+  assertEquals((await runner.verify()).maxError, 0);
+  runner.dispose();
+  await assertRejects(
+    () => prepare({ cpuPool, reference }, PROBLEM, sharing(8)),
+    RunFailure,
+    "there is no GPU for its slices",
+  );
+  cpuPool.dispose();
+  reference.dispose();
+});
+
+Deno.test("where the oracle is too slow, it checks one worker as far as it comes, and the reference says so", async () => {
+  const extents = {
+    160_000: "9 of 9 steps on 14 of 20 slices",
+    5000: "4 of 9 steps on 1 of 20 slices",
+    1: "1 of 9 steps on 1 of 20 slices",
+  };
+  for (const [operations, extent] of Object.entries(extents)) {
+    const reference = await makeReference({ problem: PROBLEM, oracleOperations: Number(operations) });
+    assertStringIncludes(reference.against, "one CPU worker, checked by oracle f32");
+    assertStringIncludes(reference.against, extent);
+    reference.dispose();
+  }
+});
+
+Deno.test("no worker is left that keeps the process alive", async () => {
+  const runners = new URL("../../tuner/devices/", import.meta.url);
+  const code = `
+    import { makeReference } from "${runners}reference.ts";
+    import { wave } from "${new URL("../../kernels/stencils/wave.ts", import.meta.url)}";
+    const reference = await makeReference({ problem: { stencil: wave(2), grid: [4, 4, 4], boundary: "zero", steps: 2 } });
+    console.log(reference.against);
+  `;
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--ext=ts", code],
+    signal: AbortSignal.timeout(20_000),
+    stderr: "inherit",
+  }).output();
+  assertEquals([success, new TextDecoder().decode(stdout)], [true, "oracle f32\n"]);
+});

@@ -1,0 +1,311 @@
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
+import { add, constant, multiply, subtract, tap } from "../../../kernels/expression.ts";
+import { runReference } from "../../../kernels/reference.ts";
+import type { Boundary, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
+import { life } from "../../../kernels/stencils/life.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import { traversalNamed } from "../../../kernels/traversals/all.ts";
+import type { Parameters } from "../../../kernels/traversals/traversal.ts";
+import { GpuDevice, RunFailure } from "../../../tuner/devices/gpu/gpu_device.ts";
+import { makeReference, stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
+import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
+import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
+import type { Configuration } from "../../../tuner/configuration.ts";
+import { combine } from "../../../kernels/traversals/combine.ts";
+import { initialCells, maxAbs, wholeNumberElastic, wholeNumberWave } from "../../kernels/oracle_case.ts";
+import { updateOf } from "../../../kernels/update.ts";
+import { testOnGpu } from "../../test_on_gpu.ts";
+
+const SEED = 7;
+
+/**
+ * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
+ * Taps of weight 0 reach along y and z.
+ */
+const ALONG_X: Stencil = {
+  ...wave(2),
+  title: "whole numbers along x",
+  update: updateOf(add(
+    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
+    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
+  )),
+};
+
+interface SharedCase {
+  readonly stencil: Stencil;
+  readonly grid: Grid;
+  readonly boundary: Boundary;
+  readonly traversal: string;
+  readonly cpuSlices: number;
+  readonly exchangeEvery: number;
+  readonly workers: number;
+  /** Steps of runs one after another. */
+  readonly runs: readonly number[];
+}
+
+/** Few threads and the smallest tile, so that small grids have several of each. */
+const WANTED: Readonly<Record<string, Parameters>> = {
+  stepwise: { threadsZ: 4, threadsY: 2, threadsX: 1 },
+  marching: { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 1 },
+  "diamond-torre": { dts: 1, zPerThread: 1, unroll: 2 },
+};
+
+function configurationOf(
+  gpu: GpuDevice,
+  { stencil, grid, boundary, traversal: name, cpuSlices, exchangeEvery, workers }: Omit<SharedCase, "runs">,
+): Configuration {
+  const traversal = traversalNamed(name);
+  const problem: Problem = { stencil, grid, boundary, steps: 8 };
+  const matches = (parameters: Parameters): boolean =>
+    Object.entries(WANTED[name]).every(([key, value]) => parameters[key] === value) &&
+    traversal.infeasible(problem, parameters, gpu.limits) === undefined;
+  const parameters = combine(traversal.parameterLists(problem, gpu.limits)).find(matches);
+  assert(parameters !== undefined, `${name} has no such parameters on ${grid.join("x")}`);
+  const gpuSlices = grid[0] - cpuSlices;
+  const cpuWorkers = cpuSlices > 0 ? workers : 0;
+  return { traversal: name, parameters, share: { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } };
+}
+
+async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one: SharedCase): Promise<void> {
+  const { stencil, grid, boundary, runs, workers } = one;
+  const steps = runs.reduce((sum, n) => sum + n);
+  const configuration = configurationOf(gpu, one);
+  const cpuPool = pools.find((pool) => pool.workers === workers);
+  using field = await SharedField.create({ stencil, grid, boundary, steps }, { gpu, cpuPool, configuration });
+  const kind = stencil.initialField ?? "integers";
+  await field.initialise({ kind, seed: SEED });
+  for (const count of runs) await field.run(count);
+  assertEquals(field.step, steps);
+  const initial = initialCells(grid, kind, SEED, stencil);
+  const { update } = stencil;
+  const expected = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
+  const { stencil: { title }, ...rest } = one;
+  const what = `${title} ${JSON.stringify(rest)}`;
+  assertEquals(await field.readCells(0), expected.current, `F(t), ${what}`);
+  // beyond this a sum of a few values may be rounded
+  assertLess(maxAbs(expected.current), 2 ** 22, what);
+  if (stateLevels({ stencil }).includes(1)) {
+    assertEquals(await field.readCells(1), expected.previous, `F(t−1), ${what}`);
+  }
+}
+
+/** All cases with pools of 1, 2 and 3 workers. */
+function testCases(name: string, cases: readonly SharedCase[]): void {
+  testOnGpu(name, async (gpu) => {
+    const pools = await Promise.all([1, 2, 3].map((workers) => CpuPool.create({ workers })));
+    try {
+      for (const one of cases) await assertEqualsOracle(gpu, pools, one);
+    } finally {
+      for (const pool of pools) pool.dispose();
+    }
+  });
+}
+
+const PERIODS = [1, 2, 3, 5];
+
+for (const traversal of ["stepwise", "marching", "diamond-torre"]) {
+  for (const boundary of ["zero", "periodic"] as const) {
+    if (traversal === "diamond-torre" && boundary === "periodic") continue; // it refuses to
+    // 7 + 1 steps: no multiple of R = 2, 3 or 5, and the second run begins with what the first one exchanged
+    const control = { stencil: ALONG_X, grid: [13, 5, 11] as Grid, boundary, traversal, runs: [7, 1] };
+    testCases(
+      `${traversal}, ${boundary}: any R, share and number of workers equals the oracle`,
+      PERIODS.flatMap((exchangeEvery) => [
+        { ...control, exchangeEvery, cpuSlices: exchangeEvery, workers: 1 },
+        { ...control, exchangeEvery, cpuSlices: 13 - exchangeEvery, workers: 2 },
+        { ...control, exchangeEvery, cpuSlices: 6, workers: 3 },
+      ]),
+    );
+    const wide = { grid: [14, 9, 10] as Grid, boundary, traversal, workers: 2 };
+    testCases(`${traversal}, ${boundary}: taps along all axes, orders 2, 4, 6`, [
+      { ...wide, stencil: wholeNumberWave(2), exchangeEvery: 3, cpuSlices: 5, runs: [7] },
+      { ...wide, stencil: wholeNumberWave(4), exchangeEvery: 2, cpuSlices: 9, runs: [3, 2] },
+      { ...wide, stencil: wholeNumberWave(4), exchangeEvery: 3, cpuSlices: 6, runs: [5] },
+      ...(traversal === "stepwise"
+        ? [{ ...wide, stencil: wholeNumberWave(6), exchangeEvery: 2, cpuSlices: 7, runs: [3] }]
+        : []),
+    ]);
+  }
+}
+
+for (const traversal of ["stepwise", "marching"]) {
+  for (const boundary of ["zero", "periodic"] as const) {
+    const lives = { stencil: life("4-6/3-9"), grid: [13, 6, 11] as Grid, boundary, traversal, runs: [7, 4] };
+    testCases(
+      `${traversal}, ${boundary}: life, any R, share and number of workers`,
+      PERIODS.flatMap((exchangeEvery) => [
+        { ...lives, exchangeEvery, cpuSlices: exchangeEvery, workers: 2 },
+        { ...lives, exchangeEvery, cpuSlices: 13 - exchangeEvery, workers: 1 },
+        { ...lives, exchangeEvery, cpuSlices: 6, workers: 3 },
+      ]),
+    );
+    const waves = { stencil: wholeNumberElastic(), grid: [27, 5, 9] as Grid, boundary, traversal };
+    testCases(
+      `${traversal}, ${boundary}: elastic waves, any R, share and number of workers`,
+      [1, 2, 3].flatMap((exchangeEvery) => [
+        { ...waves, exchangeEvery, cpuSlices: 4 * exchangeEvery, workers: 2, runs: [3] },
+        { ...waves, exchangeEvery, cpuSlices: 27 - 4 * exchangeEvery, workers: 1, runs: [1, 2] },
+      ]),
+    );
+  }
+}
+
+for (const boundary of ["zero", "periodic"] as const) {
+  const alone = {
+    stencil: wholeNumberWave(2),
+    grid: [5, 4, 3] as Grid,
+    boundary,
+    traversal: "stepwise",
+    runs: [4, 3],
+  };
+  testCases(`${boundary}: a share of 0 leaves its device out, whatever R`, [
+    { ...alone, cpuSlices: 0, exchangeEvery: 4, workers: 1 },
+    { ...alone, cpuSlices: 5, exchangeEvery: 4, workers: 2 },
+  ]);
+}
+
+/** A problem whose ghost zones see waves, its reference, and a pool. */
+async function withReference(
+  gpu: GpuDevice,
+  boundary: Boundary,
+  test: (setup: {
+    problem: Problem;
+    pool: CpuPool;
+    configuration: Configuration;
+    judge: (field: SharedField) => Promise<{ maxError: number; bound: number }>;
+  }) => Promise<void>,
+): Promise<void> {
+  const problem: Problem = { stencil: wave(4), grid: [24, 6, 9], boundary, steps: 7 };
+  const reference = await makeReference({ gpu, problem });
+  const pool = await CpuPool.create({ workers: 2 });
+  try {
+    const share = { cpuSlices: 11, exchangeEvery: 3, workers: 2 };
+    const configuration = configurationOf(gpu, { ...problem, ...share, traversal: "stepwise" });
+    const judge = async (field: SharedField) => verificationOf(await field.compare(reference), reference);
+    await test({ problem, pool, configuration, judge });
+  } finally {
+    pool.dispose();
+    reference.dispose();
+  }
+}
+
+for (const boundary of ["zero", "periodic"] as const) {
+  testOnGpu(`${boundary}: a ghost zone one slice too thin is rejected`, async (gpu) => {
+    await withReference(gpu, boundary, async ({ problem, pool, configuration, judge }) => {
+      for (const [ghost, isRight] of [[6, true], [5, false]] as const) {
+        using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration, ghost });
+        await field.initialise({ kind: "noise", seed: 1 });
+        await field.run(problem.steps);
+        const { maxError, bound } = await judge(field);
+        assertEquals(maxError <= bound, isRight, `ghost ${ghost}: error ${maxError}, bound ${bound}`);
+      }
+    });
+  });
+
+  testOnGpu(`${boundary}: one wrong cell in any of the CPU's own slices is rejected`, async (gpu) => {
+    await withReference(gpu, boundary, async ({ problem, pool, configuration, judge }) => {
+      using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+      await field.initialise({ kind: "noise", seed: 1 });
+      await field.run(problem.steps);
+      const { field: cpu, first, slices } = field.cpuShare!;
+      const before = await judge(field);
+      assert(before.maxError <= before.bound);
+      for (const slice of [0, 5, slices - 1]) {
+        for (const level of ["current", "previous"] as const) {
+          const { origin, slice: perSlice, pitch } = cpu.layout;
+          const at = origin + (first + slice) * perSlice + 5 * pitch + 8;
+          const right = cpu[level][at];
+          cpu[level][at] = right + 0.01;
+          const { maxError, bound } = await judge(field);
+          assert(maxError > bound, `slice ${slice}: error ${maxError}, bound ${bound}`);
+          cpu[level][at] = NaN;
+          assertEquals((await judge(field)).maxError, Infinity);
+          cpu[level][at] = right;
+        }
+      }
+    });
+  });
+}
+
+testOnGpu("a round's times are told for both devices", async (gpu) => {
+  await withReference(gpu, "zero", async ({ problem, pool, configuration }) => {
+    using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+    await field.initialise({ kind: "noise", seed: 1 });
+    const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(7, 2); // 3 + 3 + 1, twice
+    assertEquals([cpuRoundsNs.length, gpuRoundsNs.length, field.step], [6, 6, 14]);
+    assert([...cpuRoundsNs, ...gpuRoundsNs].every((timeNs) => timeNs > 0));
+    assert(wallNs >= cpuRoundsNs.reduce((sum, timeNs) => sum + timeNs));
+  });
+});
+
+testOnGpu("both compute at the same time", async (gpu) => {
+  const problem: Problem = { stencil: wave(2), grid: [128, 128, 128], boundary: "zero", steps: 48 };
+  const pool = await CpuPool.create({ workers: 1 });
+  const share = { cpuSlices: 112, exchangeEvery: 16, workers: 1 };
+  const configuration = configurationOf(gpu, { ...problem, ...share, traversal: "stepwise" });
+  using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+  await field.initialise({ kind: "noise", seed: 1 });
+  const sum = (timesNs: readonly number[]): number => timesNs.reduce((total, timeNs) => total + timeNs, 0);
+  const overlaps: number[] = [];
+  // others use this machine too: one try of four must show it
+  while (overlaps.length < 4 && !overlaps.some((overlap) => overlap > 0.25)) {
+    const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(problem.steps);
+    const cpuNs = sum(cpuRoundsNs), gpuNs = sum(gpuRoundsNs);
+    const shorterNs = Math.min(cpuNs, gpuNs);
+    if (shorterNs < 20e6) break; // against the ticks of 10 ms, a fast device's time tells nothing
+    overlaps.push((cpuNs + gpuNs - wallNs) / shorterNs);
+  }
+  pool.dispose();
+  assert(overlaps.length === 0 || overlaps.some((overlap) => overlap > 0.25), `overlaps: ${overlaps}`);
+});
+
+testOnGpu("a device that fails while both compute ends the run with its own failure", async () => {
+  const ends = {
+    CpuFailure: (_: GpuDevice, pool: CpuPool) => pool.dispose(),
+    RunFailure: (gpu: GpuDevice) => gpu.device.destroy(),
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    using gpu = (await GpuDevice.open())!;
+    const pool = await CpuPool.create({ workers: 2 });
+    const problem: Problem = { stencil: wave(2), grid: [32, 32, 32], boundary: "zero", steps: 1 };
+    const share = { cpuSlices: 16, exchangeEvery: 2, workers: 2 };
+    const configuration = configurationOf(gpu, { ...problem, ...share, traversal: "stepwise" });
+    using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+    await field.initialise({ kind: "noise", seed: 1 });
+    const endless = field.run(1_000_000);
+    setTimeout(() => end(gpu, pool), 100);
+    const failure = await assertRejects(() => endless, Error);
+    assertEquals([failure.name, (failure as RunFailure).reason], [name, "device-lost"]);
+    pool.dispose();
+  }
+});
+
+testOnGpu("a share that cannot be is refused, and leaves no memory taken", async (gpu) => {
+  await withReference(gpu, "periodic", async ({ problem, pool, configuration }) => {
+    const create = async (change: object, cpuPool: CpuPool | undefined = pool): Promise<void> => {
+      const share = { ...configuration.share, ...change };
+      (await SharedField.create(problem, { gpu, cpuPool, configuration: { ...configuration, share } }))
+        [Symbol.dispose]();
+    };
+    const placeOf = async (): Promise<number> => {
+      const { stencil: { update } } = problem;
+      using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
+      assert(field.cpuShare !== undefined && update !== undefined);
+      return field.cpuShare.field.current.byteOffset;
+    };
+    const before = await placeOf();
+    await create({});
+    const thin = "shares of 5 and 19 slices: one is thinner than the ghost zone of 6";
+    await assertRejects(() => create({ cpuSlices: 5, gpuSlices: 19 }), RunFailure, thin);
+    await assertRejects(() => create({ gpuSlices: 12 }), RunFailure, "do not make up 24");
+    await assertRejects(() => create({ exchangeEvery: 0 }), RunFailure, "whole number from 1 up");
+    await assertRejects(() => create({ cpuWorkers: 3 }), RunFailure, "3 CPU workers wanted, there are 2");
+    const torre = { traversal: "diamond-torre", parameters: {}, share: configuration.share };
+    await assertRejects(
+      () => SharedField.create(problem, { gpu, cpuPool: pool, configuration: torre }),
+      RunFailure,
+      "periodic",
+    );
+    assertEquals(await placeOf(), before);
+  });
+});

@@ -1,0 +1,185 @@
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
+import type { Configuration, Measurement } from "../../tuner/configuration.ts";
+import {
+  type Finalist,
+  finalRound,
+  type FinalRoundOptions,
+  LEAST_BLOCKS,
+  MOST_BLOCKS,
+  tieSetOf,
+} from "../../tuner/measuring/final_round.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
+import { type Behaviour, FakeRunner, measurementNamed, PROBLEM } from "./fake_runner.ts";
+
+const FINALISTS = ["a", "b", "c", "d"].map((name, place) => measurementNamed(name, 5e9 - 1e9 * place));
+
+/** A final round of fakes, all equally fast unless told otherwise. */
+async function race(
+  behaviours: Readonly<Record<string, Behaviour>> = {},
+  options: Partial<FinalRoundOptions> = {},
+) {
+  const time = { nowNs: 0 };
+  const order: string[] = [], told: number[] = [], runners: FakeRunner[] = [];
+  const results = await finalRound(FINALISTS, {
+    problem: PROBLEM,
+    prepare: (configuration: Configuration) => {
+      order.push(configuration.traversal);
+      const runner = new FakeRunner(configuration, behaviours[configuration.traversal], time);
+      runners.push(runner);
+      return Promise.resolve(runner);
+    },
+    seed: 1,
+    deadlineNs: Infinity,
+    now: () => time.nowNs,
+    signal: new AbortController().signal,
+    onEvaluation: (_evaluation, done: number, total: number) => {
+      assert(done <= total);
+      told.push(done);
+    },
+    ...options,
+  });
+  assert(runners.every(({ disposals }) => disposals === 1));
+  return { results, order, told };
+}
+
+const blocksOf = (order: readonly string[]): string[] =>
+  Array.from({ length: order.length / 4 }, (_, i) => order.slice(4 * i, 4 * i + 4).join(""));
+const namesOf = (measurements: readonly Measurement[]): string =>
+  measurements.map(({ configuration }) => configuration.traversal).join("");
+const runNames = (results: readonly Finalist[]): string =>
+  namesOf(results.map(({ measurement }) => measurement));
+const slower = (part: number): Behaviour => ({ batchNs: (count) => 1e6 * count / (1 - part) });
+/** By name, backwards. */
+const backwards = (ties: readonly Measurement[]): readonly Measurement[] =>
+  ties.toSorted((a, b) => a.configuration.traversal < b.configuration.traversal ? 1 : -1);
+
+Deno.test("in a block each finalist has a turn, in an order that the seed repeats", async () => {
+  const { order, told } = await race();
+  assertEquals(order.length, 4 * LEAST_BLOCKS);
+  for (const block of blocksOf(order)) assertEquals([...block].sort().join(""), "abcd");
+  assertNotEquals(new Set(blocksOf(order)).size, 1); // not always the same one first
+  assertEquals(told, Array.from({ length: order.length }, (_, i) => i + 1));
+  assertEquals((await race()).order, order);
+  assertNotEquals((await race({}, { seed: 2 })).order, order);
+});
+
+Deno.test("the samples of all turns count, the fastest comes first", async () => {
+  const { results } = await race({ c: { batchNs: (count) => 0.5e6 * count } });
+  const [first, second] = results;
+  const { measurement, blocks } = first;
+  assertEquals([measurement.configuration.traversal, measurement.cellsPerSecond], ["c", 2e9]);
+  assertEquals(measurement.samples, blocks.flatMap((samples) => samples ?? []));
+  assertEquals(blocks.length, LEAST_BLOCKS);
+  assertEquals(measurement.verification, FINALISTS[2].verification);
+  assertEquals(second.measurement.cellsPerSecond, 1e9);
+});
+
+Deno.test("one that is surely slower has no further turn, one that is hardly slower has all", async () => {
+  const { results, order } = await race({ b: slower(0.4), c: slower(0.007) });
+  const turns = (name: string): number => order.filter((one) => one === name).length;
+  assertEquals([turns("a"), turns("b"), turns("c")], [LEAST_BLOCKS, 2, LEAST_BLOCKS]);
+  assertEquals(results.at(-1)!.measurement.configuration.traversal, "b");
+  assertEquals(results.map(({ standing }) => standing!.isTied), [true, true, true, false]);
+});
+
+Deno.test("turns that vary are repeated, up to a number", async () => {
+  const draw = seededRandom(3);
+  const wild: Behaviour = { batchNs: (count) => count * 1e6 * (1 + 0.3 * draw()) };
+  const { order } = await race({ a: wild, b: wild, c: wild, d: wild });
+  assertEquals(order.length, 4 * MOST_BLOCKS);
+});
+
+Deno.test("what is interrupted before stays as it was, but nobody vouches for a single turn", async () => {
+  const { results, order } = await race({}, { signal: AbortSignal.abort() });
+  assertEquals(order, []);
+  assertEquals(results.map(({ measurement: { cellsPerSecond } }) => cellsPerSecond), [5e9, 4e9, 3e9, 2e9]);
+  assertEquals(results[0].measurement.confidence95, [0, 10e9]);
+  assert(results.every(({ standing }) => standing === undefined));
+});
+
+Deno.test("one block says nothing of the noise: two are made, and no third when time is over", async () => {
+  const { order, results } = await race({}, { deadlineNs: 1 });
+  assertEquals(order.length, 2 * 4);
+  assertEquals((await race({}, { deadlineNs: 0 })).order, order);
+  assert(results.every(({ standing }) => standing !== undefined));
+});
+
+Deno.test("a block that would end too late is not begun", async () => {
+  const blockNs = 4 * 5e6; // of four finalists: a run to verify, two samples of two runs
+  const blocks = async (deadlineNs: number): Promise<number> =>
+    (await race({}, { deadlineNs })).order.length / 4;
+  assertEquals([await blocks(3 * blockNs - 1), await blocks(3 * blockNs)], [2, 3]);
+  assertEquals(await blocks(LEAST_BLOCKS * blockNs), LEAST_BLOCKS);
+});
+
+Deno.test("a round that is interrupted in its first block keeps the rates of the rest, and names no order", async () => {
+  const stop = new AbortController();
+  const { results, order } = await race({}, { signal: stop.signal, onEvaluation: () => stop.abort() });
+  assertEquals(order.length, 1);
+  const again = results.filter(({ before, measurement }) =>
+    before.cellsPerSecond !== measurement.cellsPerSecond
+  );
+  assertEquals(runNames(again), order.join(""));
+  assertEquals(results.length, 4);
+  assert(results.every(({ standing }) => standing === undefined));
+  // all that is known are single turns, and two turns at most: their intervals overlap, the fastest is chosen
+  const ties = tieSetOf(results, backwards);
+  assertEquals(ties.length, 4);
+  assertEquals(ties[0].cellsPerSecond, Math.max(...ties.map(({ cellsPerSecond }) => cellsPerSecond)));
+});
+
+Deno.test("a round that is interrupted later says what whole blocks say", async () => {
+  const stop = new AbortController();
+  const { results } = await race({ d: slower(0.2) }, {
+    signal: stop.signal,
+    onEvaluation: (_, done) => done === 9 ? stop.abort() : undefined, // two blocks and a turn
+  });
+  const apart = results.filter(({ standing }) => !standing!.isTied);
+  assertEquals(runNames(apart), "d");
+});
+
+Deno.test("a finalist that is wrong or fails now is left out, and has no further turn", async () => {
+  const { results, order } = await race({
+    a: { verification: { maxError: 1 } },
+    b: { fails: { at: "run", with: new RunFailure("timeout", "too long") } },
+  });
+  assertEquals(runNames(results).split("").sort(), ["c", "d"]);
+  assertEquals(order.length, 4 + 2 * (LEAST_BLOCKS - 1));
+});
+
+Deno.test("one that fails in a later block leaves the others comparable", async () => {
+  let turns = 0;
+  const { results } = await race({
+    a: { batchNs: (count) => ++turns > 8 ? NaN : 1e6 * count },
+    d: slower(0.3),
+  });
+  assertEquals(runNames(results).split("").sort().join(""), "bcd");
+  assertEquals(results.map(({ standing }) => standing!.isTied), [true, true, false]);
+});
+
+Deno.test("where the fastest fails, those that it had left behind take part again", async () => {
+  let turns = 0;
+  // three batches a turn: one that is verified, two samples; the third turn fails
+  const failing: Behaviour = { batchNs: (count) => ++turns > 7 ? NaN : 0.5e6 * count };
+  const { results, order } = await race({ a: failing, c: slower(0.3) });
+  assertEquals(order.filter((one) => one === "a").length, 3);
+  assertEquals(runNames(results), "bdc");
+  for (const { blocks, standing } of results) {
+    assertEquals(
+      blocks.filter((samples) => samples !== undefined).length,
+      standing!.isTied ? LEAST_BLOCKS - 1 : 2,
+    );
+  }
+});
+
+Deno.test("no finalist is left where all fail", async () => {
+  const broken = { verification: { maxError: NaN } };
+  assertEquals((await race({ a: broken, b: broken, c: broken, d: broken })).results, []);
+  assertEquals(tieSetOf([], backwards), []);
+});
+
+Deno.test("of the core the first in order is chosen, not the fastest, nor one of the others that tie", async () => {
+  const { results } = await race({ a: slower(0), b: slower(0.003), c: slower(0.008), d: slower(0.02) });
+  assertEquals(namesOf(tieSetOf(results, backwards)), "bac");
+});

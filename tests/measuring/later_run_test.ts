@@ -1,0 +1,68 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { laterRunInterval, RUN_TO_RUN, TURN_TO_TURN } from "../../tuner/measuring/later_run.ts";
+import { median, medianInterval95 } from "../../tuner/measuring/statistics.ts";
+import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
+import { normal } from "./simulated_device.ts";
+
+type Interval = readonly [low: number, high: number];
+
+/** How often an interval of one run holds the median of the next: turns differ by 3%, samples of a turn by 0.2%. */
+function coverage(intervalOf: (turns: number[][], rate: number) => Interval, turns: number): number {
+  const draw = seededRandom(5);
+  const run = (): number[][] =>
+    Array.from({ length: turns }, () => {
+      const turn = 100 * Math.exp(0.03 * normal(draw));
+      return Array.from({ length: 3 }, () => turn * Math.exp(0.002 * normal(draw)));
+    });
+  let held = 0;
+  for (let trial = 0; trial < 2000; trial++) {
+    const one = run(), later = median(run().flat());
+    const [low, high] = intervalOf(one, median(one.flat()));
+    if (low <= later && later <= high) held++;
+  }
+  return held / 2000;
+}
+
+Deno.test("it holds the rate of a later run 19 times in 20, where an interval of all samples does not", () => {
+  for (const turns of [2, 3, 6, 12]) {
+    const ours = coverage((samples, rate) => laterRunInterval(samples, { rate }), turns);
+    assert(ours >= 0.92, `${turns} turns: ${ours}`); // the median of turns varies more than their mean
+    const naive = coverage((samples) => medianInterval95(samples.flat()), turns);
+    assert(naive < 0.85, `${turns} turns, all samples: ${naive}`);
+  }
+});
+
+Deno.test("what was chosen among several has a wider interval", () => {
+  const turns = [[97], [100], [103], [101]];
+  const [low, high] = laterRunInterval(turns, { rate: 100 });
+  const [lower, higher] = laterRunInterval(turns, { rate: 100, among: 5 });
+  assert(lower < low && high < higher);
+});
+
+Deno.test("turns that agree say nothing of another run: it is as wide as runs differ", () => {
+  const [low, high] = laterRunInterval([[100, 100], [100], [100]], { rate: 100 });
+  assertAlmostEquals(low, 100 * (1 - RUN_TO_RUN), 1e-9);
+  assertAlmostEquals(high, 100 * (1 + RUN_TO_RUN), 1e-9);
+});
+
+Deno.test("one turn says nothing of the next, however often it was sampled", () => {
+  assertEquals(laterRunInterval([Array(30).fill(100)], { rate: 100 }), [
+    100 * (1 - TURN_TO_TURN),
+    100 * (1 + TURN_TO_TURN),
+  ]);
+  const wild = [80, 90, 100, 110, 120, 130];
+  assertEquals(laterRunInterval([wild], { rate: 105 }), medianInterval95(wild));
+  assertEquals(laterRunInterval([[100]], { rate: 100 }), [0, 200]);
+});
+
+Deno.test("it is finite and holds the rate, whatever was measured", () => {
+  const rate = fc.double({ min: 1e-3, max: 1e15, noNaN: true });
+  const turns = fc.array(fc.array(rate, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 8 });
+  const property = fc.property(turns, fc.integer({ min: 1, max: 9 }), (turns, among) => {
+    const samples = turns.flat();
+    const [low, high] = laterRunInterval(turns, { rate: median(samples), among });
+    assert(low >= 0 && low <= median(samples) && median(samples) <= high && Number.isFinite(high));
+  });
+  fc.assert(property, { seed: 1 });
+});

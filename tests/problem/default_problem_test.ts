@@ -1,0 +1,69 @@
+import { assert, assertEquals } from "@std/assert";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { requireFit } from "../../tuner/cli/request.ts";
+import { DEFAULT_STEPS, defaultGrid } from "../../tuner/problem/default_problem.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+
+/** A common GPU but for the size of its bindings. */
+function limitsOf(bindingBytes: number): DeviceLimits {
+  return {
+    maxStorageBufferBindingSize: bindingBytes,
+    maxBufferSize: bindingBytes,
+    maxComputeWorkgroupStorageSize: 32768,
+    maxComputeInvocationsPerWorkgroup: 1024,
+    maxComputeWorkgroupSizeX: 1024,
+    maxComputeWorkgroupSizeY: 1024,
+    maxComputeWorkgroupSizeZ: 64,
+    maxComputeWorkgroupsPerDimension: 65535,
+  };
+}
+
+const SIZES: [name: string, bytes: number][] = [
+  ["128 MiB", 2 ** 27],
+  ["256 MiB", 2 ** 28],
+  ["1 GiB", 2 ** 30],
+  ["2 GiB - 4", 2 ** 31 - 4],
+  ["4 GiB", 2 ** 32],
+];
+
+for (const [name, bytes] of SIZES) {
+  Deno.test(`the default grid fits bindings of ${name}, for torres and stepwise of every order`, () => {
+    for (const isFallback of [false, true]) {
+      for (const order of WAVE_ORDERS) {
+        const limits = limitsOf(bytes), stencil = wave(order);
+        const grid = defaultGrid(stencil, { limits, isFallback });
+        const problem = { stencil, grid, boundary: "zero", steps: DEFAULT_STEPS } as const;
+        requireFit(problem, limits);
+        for (const traversal of [stepwise, diamondTorre]) {
+          const isFeasible = [...combine(traversal.parameterLists(problem, limits))]
+            .some((parameters) => traversal.infeasible(problem, parameters, limits) === undefined);
+          assert(isFeasible, `${traversal.name}, order ${order}, ${grid.join("x")}`);
+        }
+        // large enough to leave any cache: an eighth of what fits, or what a software device can take
+        if (!isFallback) assert(4 * cellsOf(grid) > Math.min(bytes / 8, 2 ** 28), grid.join("x"));
+      }
+    }
+  });
+}
+
+Deno.test("the default grid of an H100 is long in y, and a software device's is small", () => {
+  const limits = limitsOf(2 ** 31 - 4);
+  assertEquals(defaultGrid(wave(2), { limits, isFallback: false }).slice(1), [5280, 128]);
+  assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [128, 128, 128]);
+  assertEquals(defaultGrid(wave(2), { limits: undefined, isFallback: false }), [192, 192, 256]);
+});
+
+Deno.test("each halving halves x, down to 8 slices", () => {
+  const limits = limitsOf(2 ** 31 - 4);
+  const sizes = [0, 1, 2, 3, 20].map((halvings) =>
+    defaultGrid(wave(4), { limits, isFallback: false, halvings })[0]
+  );
+  for (const [i, x] of sizes.slice(1, 4).entries()) {
+    assert(x % 8 === 0 && Math.abs(x - sizes[i] / 2) <= 8, sizes.join());
+  }
+  assertEquals(sizes[4], 8);
+});

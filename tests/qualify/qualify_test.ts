@@ -1,0 +1,249 @@
+import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
+import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
+import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import {
+  type EntryResult,
+  qualifyOn,
+  type QualifyOptions,
+  type QualifyProgress,
+} from "../../tuner/qualify/qualify.ts";
+import { answerOf } from "../../tuner/qualify/qualification.ts";
+import type { Behaviour } from "../measuring/fake_runner.ts";
+import { DEVICE } from "../profile/sample_profile.ts";
+import { entryOf, FakeBench, HERE, profileOf, slowedBy } from "./fake_bench.ts";
+
+/** Qualifies one entry, whose preparations behave in turn as given. */
+async function one(behaviours: readonly Behaviour[], options: QualifyOptions = {}, device = HERE) {
+  const bench = new FakeBench(behaviours, device);
+  const { answer, results: [result] } = await qualifyOn(bench, profileOf([entryOf()]), options);
+  return { bench, answer, result };
+}
+
+Deno.test("the recorded rate passes, measured once, with enough samples for its interval", async () => {
+  const { bench, answer, result } = await one([{}]);
+  assertEquals([answer, result.verdict, result.attempts], ["yes", "pass", 1]);
+  assertEquals(result.measured!.samples.length, 6);
+  assertAlmostEquals(result.ratio!, 1);
+  assertAlmostEquals(result.leastCellsPerSecond!, 0.9 * 0.98e9, 1);
+  assertEquals([result.reason, result.failure, bench.pausesNs], [null, null, []]);
+  assert(result.verification!.maxError <= result.verification!.bound);
+});
+
+Deno.test("what is slower is measured again before it is said, and then said by how much", async () => {
+  const { bench, answer, result } = await one([slowedBy(3)]);
+  assertEquals([answer, result.verdict], ["no", "slower"]);
+  assertAlmostEquals(result.ratio!, 1 / 3);
+  assertEquals([result.attempts, bench.prepared.length, bench.pausesNs.length], [3, 3, 2]);
+  // a software device is measured more often: it shares the CPU
+  const software = { ...HERE, gpu: { ...HERE.gpu!, isFallback: true } };
+  const recorded = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback: true } };
+  const noisy = new FakeBench([slowedBy(3)], software);
+  const { results } = await qualifyOn(noisy, profileOf([entryOf()], recorded));
+  assertEquals([results[0].verdict, results[0].attempts], ["slower", 10]);
+  // but not where no other program explains so much
+  const hopeless = await qualifyOn(
+    new FakeBench([slowedBy(9)], software),
+    profileOf([entryOf()], recorded),
+  );
+  assertEquals([hopeless.results[0].verdict, hopeless.results[0].attempts], ["slower", 3]);
+});
+
+Deno.test("the best of several measurements counts, and one that passes ends them", async () => {
+  const passes = await one([slowedBy(3), slowedBy(1), slowedBy(1)]);
+  assertEquals([passes.answer, passes.result.verdict, passes.result.attempts], ["yes", "pass", 2]);
+  const slower = await one([slowedBy(3), slowedBy(2), slowedBy(4)]);
+  assertAlmostEquals(slower.result.ratio!, 1 / 2);
+  // what cannot be run again takes nothing back
+  const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
+  const once = await one([slowedBy(3), full]);
+  assertEquals([once.answer, once.result.verdict, once.result.reason], ["no", "slower", null]);
+});
+
+Deno.test("the tolerance decides", async () => {
+  assertEquals((await one([slowedBy(1.05)])).result.verdict, "pass");
+  assertEquals((await one([slowedBy(1.05)], { tolerance: 0 })).result.verdict, "slower");
+  assertEquals((await one([slowedBy(1.5)], { tolerance: 0.5 })).result.verdict, "pass");
+  const faster = await one([slowedBy(0.5)]);
+  assertEquals([faster.answer, faster.result.verdict, faster.result.attempts], ["yes", "faster", 1]);
+  await assertRejects(() => one([{}], { tolerance: 1 }), RangeError, "tolerance");
+});
+
+Deno.test("a wrong result is wrong, be it fast, or wrong only the second time", async () => {
+  const wrong: Behaviour = { ...slowedBy(0.1), verification: { maxError: 1 } };
+  const first = await one([wrong]);
+  assertEquals([first.answer, first.result.verdict, first.result.attempts], ["no", "wrong", 1]);
+  assertStringIncludes(first.result.reason!, "differs from gpu stepwise 64x4x1 by 1.00");
+  assertEquals(first.result.measured, null);
+  const second = await one([slowedBy(3), wrong]);
+  assertEquals([second.answer, second.result.verdict, second.result.attempts], ["no", "wrong", 2]);
+  assertEquals((await one([{ verification: { maxError: NaN } }])).result.verdict, "wrong");
+});
+
+Deno.test("a device that is lost or hangs is opened anew for the entries that follow", async () => {
+  for (const reason of ["device-lost", "timeout"] as const) {
+    const lost: Behaviour = { fails: { at: "run", with: new RunFailure(reason, "gone") } };
+    const bench = new FakeBench([lost, {}]);
+    const { answer, results } = await qualifyOn(bench, profileOf([entryOf(), entryOf()]));
+    assertEquals(results.map(({ verdict }) => verdict), ["failed", "pass"]);
+    assertEquals([answer, results[0].failure, bench.recoveries], ["device failed", reason, 1]);
+    assertEquals(results[0].reason, `${reason}: gone`);
+  }
+});
+
+Deno.test("a kernel that no longer compiles is a no, one that no memory is left for is not run", async () => {
+  const failing = (reason: "compile" | "out-of-memory"): Behaviour => ({
+    fails: { at: "initialise", with: new RunFailure(reason, "told so") },
+  });
+  const compile = await one([failing("compile")]);
+  assertEquals([compile.answer, compile.result.verdict], ["no", "failed"]);
+  const memory = await one([failing("out-of-memory")]);
+  assertEquals([memory.answer, memory.result.verdict], ["unanswered", "not run"]);
+  assertEquals(memory.result.reason, "out-of-memory: told so");
+});
+
+Deno.test("an error that is no device's is not taken for a verdict", async () => {
+  await assertRejects(
+    () => one([{ fails: { at: "run", with: new TypeError("a bug") } }]),
+    TypeError,
+    "a bug",
+  );
+});
+
+Deno.test("on another device results are verified and rates are not compared", async () => {
+  const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } };
+  const { bench, answer, result } = await one([slowedBy(3)], {}, other);
+  assertEquals([answer, result.verdict, result.ratio], ["unanswered", "not comparable", null]);
+  assertStringIncludes(result.reason!, "another GPU: was Test GPU 80GB, is Other");
+  assert(result.measured!.cellsPerSecond > 0 && result.verification !== null);
+  assertEquals([result.attempts, bench.copies], [1, 1]);
+  const wrong = await one([{ verification: { maxError: 1 } }], {}, other);
+  assertEquals([wrong.answer, wrong.result.verdict], ["no", "wrong"]);
+});
+
+Deno.test("numerics alone are right or wrong, wherever", async () => {
+  const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } };
+  for (const device of [HERE, other]) {
+    const { answer, result } = await one([slowedBy(30)], { numericsOnly: true }, device);
+    assertEquals([answer, result.verdict, result.measured], ["yes", "right", null]);
+  }
+  const wrong = await one([{ verification: { maxError: 1 } }], { numericsOnly: true });
+  assertEquals([wrong.answer, wrong.result.verdict], ["no", "wrong"]);
+});
+
+Deno.test("what this device or this Facet cannot run is said, and the rest is run", async () => {
+  const entries = [
+    entryOf({ problem: { stencil: "maxwell" } }),
+    entryOf({ problem: { order: 3 } }),
+    entryOf({ problem: { grid: [100, 3000, 1000] } }),
+    entryOf(),
+  ];
+  const bench = new FakeBench([{}], {
+    ...HERE,
+    gpu: { ...HERE.gpu!, limits: { ...HERE.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 } },
+  });
+  const profile = profileOf(entries, { ...DEVICE, deno: "1.0.0" });
+  const { answer, results, note } = await qualifyOn(bench, profile);
+  assertEquals(results.map(({ verdict }) => verdict), ["not run", "not run", "not run", "pass"]);
+  assertStringIncludes(results[0].reason!, 'no stencil "maxwell"');
+  assertStringIncludes(results[1].reason!, "wave, order 3");
+  assertStringIncludes(results[2].reason!, "does not fit");
+  assertEquals([answer, note], ["unanswered", "recorded with Deno 1.0.0, this is 2.9.6"]);
+});
+
+Deno.test("a profile without entries, or with a configuration that cannot be, is refused before any work", async () => {
+  const bench = new FakeBench();
+  const refused = (entries: Parameters<typeof profileOf>[0]) => qualifyOn(bench, profileOf(entries));
+  await assertRejects(() => refused([]), ProfileError, "found none");
+  const error = await assertRejects(
+    () => refused([entryOf(), entryOf({ parameters: { threadsZ: 64, threadsY: 4, threadsX: 100 } })]),
+    ProfileError,
+    "Cannot qualify entry 2 (wave, order 2, grid 100x100x10, zero boundary, 10 steps; stepwise threadsZ=64 ",
+  );
+  assert(!error.message.includes("\n"));
+  assertEquals(bench.prepared, []);
+});
+
+Deno.test("the tie set is verified too: one wrong among the right makes the entry wrong", async () => {
+  const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
+  const right = new FakeBench();
+  const { answer, results: [result] } = await qualifyOn(right, profile);
+  assertEquals([answer, result.verdict, result.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
+  const wrong: Behaviour = { verification: { maxError: 1 } };
+  const bad = await qualifyOn(new FakeBench([{}, {}, wrong]), profile);
+  assertEquals([bad.answer, bad.results[0].verdict, bad.results[0].tiesVerified], ["no", "wrong", 1]);
+  assertStringIncludes(bad.results[0].reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
+  // one that is too large for this device is left out
+  const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
+  const small = await qualifyOn(new FakeBench([{}, full, {}]), profile);
+  assertEquals([small.answer, small.results[0].tiesVerified], ["yes", 1]);
+  await assertRejects(
+    () => qualifyOn(new FakeBench(), profileOf([entryOf({ ties: [3000] })])),
+    ProfileError,
+    "stepwise threadsZ=3000",
+  );
+});
+
+Deno.test("a quick qualification ends in time, and says what there was none for", async () => {
+  const entries = Array.from({ length: 12 }, () => entryOf({ rate: 1e6 })); // a run takes 1 s
+  const bench = new FakeBench([slowedBy(3000)]); // and now 3 s
+  const { answer, results, elapsedNs } = await qualifyOn(bench, profileOf(entries), { quick: true });
+  assert(elapsedNs < 60e9, `${elapsedNs / 1e9} s`);
+  const verdicts = new Set(results.map(({ verdict }) => verdict));
+  assertEquals([answer, verdicts], ["no", new Set(["slower", "not run"])]);
+  assertStringIncludes(results.at(-1)!.reason!, "no time: it takes 3.00 s and more");
+  // without hurry all are run, but nobody waits for days
+  const patient = await qualifyOn(new FakeBench([slowedBy(1000)]), profileOf(entries));
+  assertEquals(new Set(patient.results.map(({ verdict }) => verdict)), new Set(["pass"]));
+  const endless = [entryOf({ problem: { steps: 1e9 } })];
+  const { results: [days] } = await qualifyOn(new FakeBench(), profileOf(endless));
+  assertEquals(days.verdict, "not run");
+  assertStringIncludes(days.reason!, "no time: it takes 83 h");
+});
+
+Deno.test("a device far slower by its copies is not asked for what would take it too long", async () => {
+  const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } }; // copies ten times slower
+  const entries = [entryOf({ rate: 5e5 })]; // three runs of 2 s there
+  const { results: [result] } = await qualifyOn(new FakeBench([{}], other), profileOf(entries), {
+    quick: true,
+  });
+  assertStringIncludes(result.reason!, "no time: it takes 1 min 00 s and more, 45.0 s are left");
+});
+
+Deno.test("an interruption keeps what is known", async () => {
+  const stop = new AbortController();
+  const seen: QualifyProgress[] = [];
+  const bench = new FakeBench([slowedBy(3)]);
+  const qualification = await qualifyOn(bench, profileOf([entryOf(), entryOf(), entryOf()]), {
+    signal: stop.signal,
+    onProgress: (progress) => {
+      seen.push(progress);
+      if (progress.done === 1) stop.abort();
+    },
+  });
+  assertEquals(qualification.interrupted, true);
+  assertEquals(qualification.results.map(({ verdict }) => verdict), ["slower", "not run", "not run"]);
+  assertEquals([qualification.results[2].reason, bench.prepared.length], ["interrupted", 1]);
+  assertEquals(seen[0], { stage: "measure", done: 0, total: 3 });
+});
+
+Deno.test("the answer: a no outweighs a failure, a failure what is open, and only passes are a yes", () => {
+  type Outcome = Pick<EntryResult, "verdict" | "failure">;
+  const of = (verdict: EntryResult["verdict"], failure: EntryResult["failure"] = null): Outcome => ({
+    verdict,
+    failure,
+  });
+  const ranks: [answer: string, outcomes: Outcome[]][] = [
+    ["yes", [of("pass"), of("faster"), of("right")]],
+    ["unanswered", [of("not comparable"), of("not run"), of("not run", "limits")]],
+    ["device failed", [of("failed", "device-lost"), of("failed", "timeout")]],
+    ["no", [of("slower"), of("wrong"), of("wrong", "incorrect"), of("failed", "compile")]],
+  ];
+  const outcome = fc.nat(ranks.length - 1).chain((rank) =>
+    fc.constantFrom(...ranks[rank][1]).map((outcome) => ({ rank, outcome }))
+  );
+  fc.assert(fc.property(fc.array(outcome, { minLength: 1 }), (drawn) => {
+    const worst = Math.max(...drawn.map(({ rank }) => rank));
+    assertEquals(answerOf(drawn.map(({ outcome }) => outcome)), ranks[worst][0]);
+  }));
+});

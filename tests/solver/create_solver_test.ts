@@ -1,0 +1,373 @@
+/**
+ * The solver against the oracle, with the caller's own values, materials, buffers and device. Whole numbers: every
+ * result is bit for bit the oracle's.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
+import { indexOf } from "../../kernels/layout.ts";
+import { type FieldLevels, runReference } from "../../kernels/reference.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { life } from "../../kernels/stencils/life.ts";
+import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Parameters as Values } from "../../kernels/traversals/traversal.ts";
+import { planesOf, readsPrevious } from "../../kernels/update.ts";
+import { initialCells } from "../../tuner/devices/reference.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
+import { openDevice } from "../../tuner/devices/open_device.ts";
+import type { Solver } from "../../tuner/solver/solver.ts";
+import { SolverError } from "../../tuner/solver/solver_error.ts";
+import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+const STEPWISE = { threadsZ: 8, threadsY: 2, threadsX: 1 };
+const TORRE = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 2, unroll: 2, lookahead: 0 };
+
+/** A configuration; the GPU alone unless the CPU gets slices. */
+function configurationOf(
+  [slices]: Grid,
+  { traversal = "stepwise", parameters = STEPWISE, cpuSlices = 0, exchangeEvery = 2 }: {
+    traversal?: string;
+    parameters?: Values;
+    cpuSlices?: number;
+    exchangeEvery?: number;
+  } = {},
+): Configuration {
+  const cpuWorkers = cpuSlices > 0 ? 2 : 0;
+  const share = { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers };
+  return { traversal, parameters, share };
+}
+
+/** Small whole numbers that differ from plane to plane and level to level. */
+function valueAt(plane: number, ago: number): (x: number, y: number, z: number) => number {
+  return (x, y, z) => (x * 7 + y * 3 + z * 5 + plane * 11 + ago * 2) % 5 - 2;
+}
+
+/** A dense level of all planes, as the oracle takes it. */
+function denseLevel({ grid: [nx, ny, nz], stencil: { update } }: Problem, ago: number): Float32Array {
+  const planes = planesOf(update);
+  return Float32Array.from({ length: nx * planes * ny * nz }, (_, i) => {
+    const z = i % nz, y = Math.floor(i / nz) % ny;
+    const plane = Math.floor(i / nz / ny) % planes, x = Math.floor(i / nz / ny / planes);
+    return valueAt(plane, plane < update.fields.length ? ago : 0)(x, y, z);
+  });
+}
+
+/** One plane of a dense level. */
+function planeOf({ grid: [nx, ny, nz], stencil: { update } }: Problem, level: Float32Array, plane: number) {
+  const planes = planesOf(update), slice = ny * nz;
+  const cells = new Float32Array(nx * slice);
+  for (let x = 0; x < nx; x++) {
+    const from = (x * planes + plane) * slice;
+    cells.set(level.subarray(from, from + slice), x * slice);
+  }
+  return cells;
+}
+
+/** Writes every plane and level by function. */
+async function writeAll(solver: Solver): Promise<void> {
+  const { update } = solver.problem.stencil;
+  const names = [...update.fields, ...update.materials.map(({ name }) => name)];
+  for (const [plane, name] of names.entries()) {
+    await solver.write(name, valueAt(plane, 0));
+    if (readsPrevious(update) && plane < update.fields.length) {
+      await solver.write(name, valueAt(plane, 1), { ago: 1 });
+    }
+  }
+}
+
+/** Every field and level is the oracle's. */
+async function assertLevels(solver: Solver, expected: FieldLevels): Promise<void> {
+  const { problem, problem: { stencil: { update } } } = solver;
+  for (const [plane, name] of update.fields.entries()) {
+    const current = planeOf(problem, expected.current as Float32Array, plane);
+    assertEquals(await solver.read(name), current, `${name} at step ${solver.step}`);
+    if (!readsPrevious(update)) continue;
+    const previous = planeOf(problem, expected.previous as Float32Array, plane);
+    assertEquals(await solver.read(name, { ago: 1 }), previous, `${name} before step ${solver.step}`);
+  }
+}
+
+/** Runs the solver and the oracle, in two runs of an odd number of steps in all. */
+async function assertSolves(gpu: GPUDevice, problem: Problem, configuration: Configuration): Promise<void> {
+  await using solver = await createSolver(gpu, problem, configuration, { timeoutMs: 120_000 });
+  await writeAll(solver);
+  const { stencil: { update }, grid, boundary } = problem;
+  let levels: FieldLevels = { current: denseLevel(problem, 0), previous: denseLevel(problem, 1) };
+  await assertLevels(solver, levels);
+  for (const [start, steps] of [[0, 3], [3, 2]]) {
+    const { timeNs, cellsPerSecond } = await solver.run(steps);
+    assert(timeNs > 0 && cellsPerSecond > 0);
+    levels = runReference(levels, { update, grid, boundary, steps, start });
+    await assertLevels(solver, levels);
+  }
+}
+
+const GRID: Grid = [14, 9, 11];
+
+const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Options][] = [
+  ["stepwise", wholeNumberWave(4), "zero", {}],
+  ["stepwise, periodic", wholeNumberWave(4), "periodic", {}],
+  ["torres", wholeNumberWave(2), "zero", { traversal: "diamond-torre", parameters: TORRE }],
+  ["several fields and own materials", wholeNumberElastic(), "periodic", {}],
+  ["the CPU alone", wholeNumberWave(4), "periodic", { cpuSlices: 14 }],
+  ["the CPU alone, own materials", wholeNumberElastic(), "zero", { cpuSlices: 14 }],
+  ["shared", wholeNumberWave(4), "zero", { cpuSlices: 6 }],
+  ["shared, periodic", wholeNumberWave(4), "periodic", { cpuSlices: 5 }],
+  ["shared, torres", wholeNumberWave(2), "zero", {
+    cpuSlices: 3,
+    traversal: "diamond-torre",
+    parameters: TORRE,
+  }],
+  ["shared, own materials", wholeNumberElastic(), "periodic", { cpuSlices: 5, exchangeEvery: 1 }],
+];
+
+type Options = NonNullable<Parameters<typeof configurationOf>[1]>;
+
+for (const [name, stencil, boundary, options] of CASES) {
+  testOnGpu(`own values, ${name}: equals the oracle`, async ({ device }) => {
+    const problem = { stencil, grid: GRID, boundary, steps: 8 };
+    await assertSolves(device, problem, configurationOf(GRID, options));
+  });
+}
+
+for (const cpuSlices of [0, 5]) {
+  testOnGpu(`${cpuSlices} of 14 slices on the CPU: slices written between runs count`, async ({ device }) => {
+    const problem: Problem = { stencil: wholeNumberWave(2), grid: GRID, boundary: "periodic", steps: 8 };
+    const { stencil: { update }, boundary } = problem;
+    await using solver = await createSolver(device, problem, configurationOf(GRID, { cpuSlices }));
+    await writeAll(solver);
+    await solver.run(3);
+    let levels: FieldLevels<Float32Array> = {
+      current: denseLevel(problem, 0),
+      previous: denseLevel(problem, 1),
+    };
+    levels = runReference(levels, { update, grid: GRID, boundary, steps: 3 });
+    const perSlice = 9 * 11;
+    // dense, one number, and across both shares and the ends of the grid
+    const values = Float32Array.from({ length: 3 * perSlice }, (_, i) => i % 7);
+    await solver.write("F", values, { x: 4, slices: 3 });
+    await solver.write("F", 2, { x: 13 });
+    await solver.write("F", Array.from(values), { ago: 1, x: 0, slices: 3 });
+    levels.current.set(values, 4 * perSlice);
+    levels.current.fill(2, 13 * perSlice);
+    levels.previous.set(values, 0);
+    await assertLevels(solver, levels);
+    assertEquals(await solver.read("F", { x: 4, slices: 2 }), values.slice(0, 2 * perSlice));
+    await solver.run(2);
+    levels = runReference(levels, { update, grid: GRID, boundary, steps: 2, start: 3 });
+    await assertLevels(solver, levels);
+  });
+
+  testOnGpu(`${cpuSlices} of 14 slices on the CPU: materials are the stencil's, fields zero`, async (gpu) => {
+    const problem: Problem = { stencil: wholeNumberElastic(), grid: GRID, boundary: "zero", steps: 4 };
+    const configuration = configurationOf(GRID, { cpuSlices, exchangeEvery: 1 });
+    await using solver = await createSolver(gpu.device, problem, configuration);
+    const initial = initialCells(problem, { kind: "noise", seed: 1 });
+    for (const [i, { name }] of problem.stencil.update.materials.entries()) {
+      assertEquals(await solver.read(name), planeOf(problem, initial, 9 + i), name);
+    }
+    for (const field of problem.stencil.update.fields) {
+      assert((await solver.read(field)).every((value) => value === 0), field);
+    }
+    await solver.initialise("integers", 3);
+    const other = initialCells(problem, { kind: "integers", seed: 3 });
+    assertEquals(await solver.read("vy"), planeOf(problem, other, 1));
+    await solver.run(1);
+    assertEquals(solver.step, 1);
+    await solver.initialise("zero");
+    assertEquals([solver.step, (await solver.read("sxy")).some((value) => value !== 0)], [0, false]);
+  });
+}
+
+testOnGpu("the caller's buffers are used in place, and stay when the solver goes", async ({ device }) => {
+  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+  for (const boundary of ["zero", "periodic"] as const) {
+    const problem: Problem = { stencil: wholeNumberWave(2), grid: GRID, boundary, steps: 8 };
+    const configuration = configurationOf(GRID);
+    const layout = solverLayout(problem, configuration);
+    const buffers = [0, 1].map((ago) => {
+      const usage = STORAGE | COPY_SRC | COPY_DST;
+      const buffer = device.createBuffer({ size: 4 * layout.length, usage });
+      const cells = new Float32Array(layout.length);
+      const value = valueAt(0, ago);
+      forCells((x, y, z) => cells[indexOf(layout, [x, y, z])] = value(x, y, z));
+      device.queue.writeBuffer(buffer, 0, cells);
+      return buffer;
+    }) as [GPUBuffer, GPUBuffer];
+    const solver = await createSolver(device, problem, configuration, { buffers });
+    assertEquals([solver.level(0), solver.level(1), solver.layout], [buffers[0], buffers[1], layout]);
+    await solver.run(5);
+    assertEquals(solver.level(0), buffers[1]);
+    solver.dispose();
+
+    const readable = device.createBuffer({ size: 4 * layout.length, usage: COPY_DST | MAP_READ });
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(buffers[1], 0, readable, 0, 4 * layout.length);
+    device.queue.submit([encoder.finish()]);
+    await readable.mapAsync(GPUMapMode.READ);
+    const cells = new Float32Array(readable.getMappedRange());
+    const { stencil: { update } } = problem;
+    const levels = { current: denseLevel(problem, 0), previous: denseLevel(problem, 1) };
+    const { current } = runReference(levels, { update, grid: GRID, boundary, steps: 5 });
+    let place = 0;
+    forCells((x, y, z) => assertEquals(cells[indexOf(layout, [x, y, z])], current[place++]));
+    for (const buffer of [...buffers, readable]) buffer.destroy();
+  }
+});
+
+function forCells(visit: (x: number, y: number, z: number) => void): void {
+  for (let x = 0; x < GRID[0]; x++) {
+    for (let y = 0; y < GRID[1]; y++) for (let z = 0; z < GRID[2]; z++) visit(x, y, z);
+  }
+}
+
+testOnGpu("what the solver made is gone after it, and nothing else", async ({ device }) => {
+  const problem: Problem = { stencil: heat(1), grid: GRID, boundary: "zero", steps: 8 };
+  const solver = await createSolver(device, problem, configurationOf(GRID));
+  const level = solver.level();
+  const copy = async (): Promise<GPUError | null> => {
+    const target = device.createBuffer({ size: 4, usage: GPUBufferUsage.COPY_DST });
+    device.pushErrorScope("validation");
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(level, 0, target, 0, 4);
+    device.queue.submit([encoder.finish()]);
+    return await device.popErrorScope();
+  };
+  assertEquals(await copy(), null);
+  // what is under way ends, what comes later is refused
+  const running = solver.run(4);
+  solver.dispose();
+  await assertRejects(() => running, RangeError, "Cannot run: the solver is disposed");
+  await assertRejects(() => solver.read(), RangeError, "Cannot read F: the solver is disposed");
+  solver.dispose();
+  assert(await copy() !== null, "the level was destroyed");
+  using again = await createSolver(device, problem, configurationOf(GRID)); // the device is still there
+  await again.run(1);
+});
+
+testOnGpu("calls need not wait for each other, and any number of steps runs", async ({ device }) => {
+  const grid: Grid = [4, 4, 4];
+  const problem: Problem = { stencil: life(), grid, boundary: "periodic", steps: 3 };
+  await using solver = await createSolver(device, problem, configurationOf(grid));
+  const start = Float32Array.from({ length: 64 }, (_, i) => i % 3 === 0 ? 1 : 0);
+  const [, first, second, none, cells] = await Promise.all([
+    solver.write("F", start),
+    solver.run(2001),
+    solver.run(4),
+    solver.run(0),
+    solver.read(),
+  ]);
+  assertEquals([first.steps, second.steps, solver.step], [2001, 4, 2005]);
+  assertEquals([none.steps, none.timeNs, none.cellsPerSecond], [0, 0, 0]);
+  assertGreater(first.timeNs, 0);
+  const { update } = problem.stencil;
+  const levels = { current: start, previous: start };
+  assertEquals(cells, runReference(levels, { update, grid, boundary: "periodic", steps: 2005 }).current);
+});
+
+testOnGpu("the CPU alone needs no device", async () => {
+  const problem: Problem = { stencil: life(), grid: GRID, boundary: "zero", steps: 3 };
+  await using solver = await createSolver(null, problem, configurationOf(GRID, { cpuSlices: 14 }));
+  await solver.initialise();
+  await solver.run(3);
+  const start = initialCells(problem, { kind: "binary", seed: 1 });
+  const { update } = problem.stencil;
+  const expected = runReference({ current: start, previous: start }, {
+    update,
+    grid: GRID,
+    boundary: "zero",
+    steps: 3,
+  });
+  assertEquals(await solver.read(), expected.current);
+  assertEquals(solver.layout, undefined);
+  assertThrows(() => solver.level(), RangeError, "the CPU computes alone");
+});
+
+testOnGpu("a wrong request says in one line what was wanted and what was found", async ({ device }) => {
+  const problem: Problem = { stencil: heat(1), grid: GRID, boundary: "zero", steps: 8 };
+  const configuration = configurationOf(GRID);
+  const refused = async (
+    expected: string,
+    changed: { problem?: Partial<Problem>; configuration?: Configuration; buffers?: GPUBuffer[] } = {},
+    gpu: GPUDevice | null = device,
+  ): Promise<void> => {
+    const { buffers } = changed as { buffers?: [GPUBuffer, GPUBuffer] };
+    const error = await assertRejects(
+      () =>
+        createSolver(gpu, { ...problem, ...changed.problem }, changed.configuration ?? configuration, {
+          buffers,
+        }),
+      Error,
+      expected,
+    );
+    assertEquals(error.message.split("\n").length, 1);
+  };
+  await refused("a GPUDevice is wanted for the GPU's 14 slices: found none", {}, null);
+  await refused("a grid of three whole numbers from 1 up is wanted: found 14x9x0", {
+    problem: { grid: [14, 9, 0] },
+  });
+  await refused("steps must be a whole number from 1 up: found 1.5", { problem: { steps: 1.5 } });
+  await refused("the boundary must be one of zero, periodic: found open", {
+    problem: { boundary: "open" as Boundary },
+  });
+  await refused("name must be one of stepwise", { configuration: { ...configuration, traversal: "zigzag" } });
+  const share = { ...configuration.share, gpuSlices: 13 };
+  await refused("shares of 0 and 13 slices do not make up 14", {
+    configuration: { ...configuration, share },
+  });
+  const incomplete = { ...configuration, parameters: { threadsZ: 8, threadsY: 2 } };
+  await refused("no value of threadsX, and stepwise has no default", { configuration: incomplete });
+  const torres = configurationOf(GRID, { traversal: "diamond-torre", parameters: TORRE });
+  await refused("torres advance from one end of x", {
+    problem: { boundary: "periodic" },
+    configuration: torres,
+  });
+  const wide = configurationOf(GRID, { parameters: { ...STEPWISE, threadsZ: 4096 } });
+  await refused("requestDevice's requiredLimits may have more", { configuration: wide });
+
+  const make = (size: number, usage: number): GPUBuffer => device.createBuffer({ size, usage });
+  const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+  const bytes = 4 * solverLayout(problem, configuration).length, usage = STORAGE | COPY_SRC | COPY_DST;
+  const right = make(bytes, usage);
+  await refused("two different ones are wanted: found one twice", { buffers: [right, right] });
+  await refused(`at least ${bytes} bytes are wanted: found ${bytes - 4}`, {
+    buffers: [right, make(bytes - 4, usage)],
+  });
+  await refused("STORAGE, COPY_SRC and COPY_DST are wanted", { buffers: [right, make(bytes, STORAGE)] });
+  await refused("a GPU that computes all slices is wanted: found 6 on the CPU", {
+    buffers: [right, make(bytes, usage)],
+    configuration: configurationOf(GRID, { cpuSlices: 6 }),
+  });
+
+  using solver = await createSolver(device, problem, configuration);
+  await assertRejects(() => solver.run(-1), RangeError, "whole number from 0 up: current value is -1");
+  await assertRejects(() => solver.run(0.5), RangeError, "current value is 0.5");
+  await assertRejects(() => solver.read("G"), RangeError, "one of F is wanted: found G");
+  await assertRejects(() => solver.read("F", { ago: 1 }), RangeError, "ago must be 0 for F");
+  await assertRejects(() => solver.read("F", { x: 14 }), RangeError, "slices from 0 to 13 are wanted");
+  await assertRejects(() => solver.read("F", { x: 10, slices: 5 }), RangeError, "found 5 from 10 on");
+  await assertRejects(
+    () => solver.write("F", [1, 2]),
+    RangeError,
+    "1386 values wanted for 14 slices: found 2",
+  );
+});
+
+testOnGpu("a lost device is an error with its reason", async () => {
+  const device = (await openDevice())!;
+  const problem: Problem = { stencil: wave(2), grid: GRID, boundary: "zero", steps: 8 };
+  using solver = await createSolver(device, problem, configurationOf(GRID));
+  device.destroy();
+  await device.lost;
+  const error = await assertRejects(() => solver.run(1), SolverError, "Cannot run: ");
+  assertEquals(error.reason, "device-lost");
+  const late = await assertRejects(
+    () => createSolver(device, problem, configurationOf(GRID)),
+    SolverError,
+    "Cannot create the solver: ",
+  );
+  assertEquals(late.reason, "device-lost");
+});

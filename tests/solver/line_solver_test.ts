@@ -1,0 +1,103 @@
+/**
+ * Equations in one dimension in a program of one's own: the solver against the oracle, on whole numbers bit for bit.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { runReference } from "../../kernels/reference.ts";
+import { heat1d, rodUpdate } from "../../kernels/stencils/heat_1d.ts";
+import { ks } from "../../kernels/stencils/ks.ts";
+import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { tune } from "../../tuner/tune/library_tune.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+/** T(t+1) = T₋ + T₊ − T: whole numbers stay whole, and small for a while. */
+const WHOLE_ROD: Stencil = { ...heat1d(), update: rodUpdate({ centre: -1, side: 1 }) };
+
+const POINTS = 256, STEPS = 13;
+const PROBLEM: Problem = {
+  stencil: WHOLE_ROD,
+  grid: [1, 1, POINTS],
+  boundary: "insulated",
+  steps: 64,
+};
+
+const startAt = (z: number): number => (z * 7) % 5 - 2;
+
+const onGpu = { cpuSlices: 0, gpuSlices: 1, exchangeEvery: 64, cpuWorkers: 0 };
+const onCpu = { cpuSlices: 1, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+
+const WAYS: Configuration[] = [
+  { traversal: "stepwise", parameters: { threadsZ: 32, threadsY: 1, threadsX: 1 }, share: onGpu },
+  { traversal: "classic", parameters: { threads: 32, points: 1 }, share: onGpu },
+  { traversal: "swept", parameters: { threads: 32, points: 1, steps: 16 }, share: onGpu },
+  { traversal: "swept-register", parameters: { threads: 32, points: 4, steps: 64 }, share: onGpu },
+  { traversal: "hybrid", parameters: { threads: 32, points: 4, steps: 64 }, share: onGpu },
+  { traversal: "classic", parameters: {}, share: onCpu },
+  { traversal: "swept", parameters: { points: 64 }, share: onCpu },
+];
+
+for (const configuration of WAYS) {
+  const where = configuration.share.gpuSlices > 0 ? "the GPU" : "the CPU";
+  testOnGpu(
+    `a solver of a line: ${configuration.traversal} on ${where} is the oracle's, bit for bit`,
+    async (gpu) => {
+      const start = Float32Array.from({ length: POINTS }, (_, z) => startAt(z));
+      const run = { ...PROBLEM, update: PROBLEM.stencil.update, steps: 2 * STEPS };
+      const { current } = runReference({ current: start, previous: start.slice() }, run);
+      using solver = await createSolver(gpu.device, PROBLEM, configuration);
+      await solver.write("T", (_x, _y, z) => startAt(z));
+      await solver.run(STEPS); // no multiple of a cycle
+      await solver.run(STEPS);
+      assertEquals(await solver.read("T"), current);
+    },
+  );
+}
+
+testOnGpu("a configuration for a line is chosen that the solver runs", async (gpu) => {
+  const adapterInfo = { vendor: "", architecture: "", device: "", description: "" };
+  const device = { limits: gpu.limits, adapterInfo };
+  for (const stencil of [heat1d(), ks(5)]) {
+    const boundary = stencil.boundaries![0];
+    const problem: Problem = { stencil, grid: [1, 1, 1024], boundary, steps: 64 };
+    const { configuration } = chooseConfiguration([], problem, device);
+    using solver = await createSolver(gpu.device, problem, configuration);
+    const { steps } = await solver.run(5);
+    assertEquals(steps, 5);
+  }
+});
+
+Deno.test("tune as a function takes a line, between its own ends", async () => {
+  const { profile } = await tune({
+    stencil: heat1d(),
+    grid: [1, 1, 256],
+    steps: 16,
+    gpu: false,
+    cpuWorkers: 1,
+    budgetMs: 1,
+  });
+  assert(profile !== undefined);
+  assertEquals(profile.entries[0].problem.boundary, "insulated");
+  assert(profile.entries[0].result.cellsPerSecond > 0);
+});
+
+Deno.test("a problem that makes no sense is refused wherever a program gives one", async () => {
+  const configuration = WAYS[0];
+  const cases: [change: Partial<Problem>, message: string][] = [
+    [{ boundary: "zero" }, "the boundary must be one of insulated, periodic: found zero"],
+    [{ grid: [2, 1, 128] }, "wants a grid of 1x1xN with N of 2 or more: found 2x1x128"],
+    [{ grid: [1, 1, 1] }, "wants a grid of 1x1xN with N of 2 or more: found 1x1x1"],
+    [{ grid: [1, 1, 2.5] }, "a grid of three whole numbers from 1 up is wanted: found 1x1x2.5"],
+    [{ grid: [1, 1, NaN] }, "a grid of three whole numbers from 1 up is wanted: found 1x1xNaN"],
+    [{ steps: 0 }, "steps must be a whole number from 1 up: found 0"],
+  ];
+  for (const [change, message] of cases) {
+    const problem = { ...PROBLEM, ...change };
+    await assertRejects(() => createSolver(null, problem, configuration), RangeError, message);
+    assertThrows(() => chooseConfiguration([], problem, null), RangeError, message);
+    await assertRejects(() => tune({ ...problem, gpu: false, cpuWorkers: 1 }), RangeError, message);
+  }
+});

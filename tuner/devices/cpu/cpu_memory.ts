@@ -1,0 +1,117 @@
+/**
+ * The memory that the CPU's workers share: where each field's arrays lie in it, and how far it may grow.
+ *
+ * @module
+ */
+import type { Layout } from "../../../kernels/layout.ts";
+import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
+import { CpuFailure } from "./cpu_failure.ts";
+import type { ArrayPair } from "./wasm_worker.ts";
+
+/** Bytes of a WebAssembly page, and of the largest 32-bit memory. */
+const PAGE = 65536, ADDRESSABLE = 65536 * PAGE;
+
+/**
+ * The second array starts this much past a page boundary from the first, so that a cell's places in both differ
+ * modulo 4096: order 2 on 128×128×256 lost a tenth where they did not (2026-11-21).
+ */
+const STAGGER = 2112;
+
+/** The part of the memory that one field takes, in bytes from the beginning. */
+export interface Region {
+  readonly start: number;
+  readonly end: number;
+  /** Both levels. */
+  readonly arrays: ArrayPair;
+  /** Both levels in lanes, where the field has any. */
+  readonly laneArrays: ArrayPair;
+}
+
+/** One WebAssembly memory and the fields in it. */
+export class CpuMemory {
+  readonly shared: WebAssembly.Memory = new WebAssembly.Memory({
+    initial: 1,
+    maximum: ADDRESSABLE / PAGE,
+    shared: true,
+  });
+  readonly #mostBytes: number;
+  readonly #regions = new Set<Region>();
+
+  /** @param mostBytes that fields may take together; what the machine has free where it is not given */
+  constructor(mostBytes: number = freeBytes()) {
+    this.#mostBytes = Math.min(mostBytes, ADDRESSABLE);
+  }
+
+  /**
+   * Finds the lowest gap that holds both levels, and those in lanes; the memory grows only when there is none.
+   *
+   * @param layout of a level
+   * @param laneBytes of a level in lanes; 0 where there are none
+   * @throws {CpuFailure} `limits`: it does not fit
+   */
+  take({ length }: Layout, laneBytes: number): Region {
+    const bytes = 4 * length;
+    const pages = (size: number): number => Math.ceil((size + GUARD_BYTES) / 4096) * 4096;
+    const second = pages(bytes) + STAGGER, firstLanes = second + pages(bytes);
+    const secondLanes = firstLanes + pages(laneBytes) + STAGGER;
+    const size = laneBytes === 0 ? second + bytes + GUARD_BYTES : secondLanes + laneBytes;
+    let start = 4096;
+    for (const region of [...this.#regions].sort((a, b) => a.start - b.start)) {
+      if (start + size <= region.start) break;
+      start = Math.ceil(region.end / 4096) * 4096;
+    }
+    const end = start + size;
+    const have = this.shared.buffer.byteLength;
+    if (end > Math.max(have, this.#mostBytes)) throw tooLarge(size, this.#mostBytes);
+    if (end > have) {
+      try {
+        this.shared.grow(Math.ceil((end - have) / PAGE));
+      } catch {
+        throw tooLarge(size, have);
+      }
+    }
+    const region = {
+      start,
+      end,
+      arrays: [start, start + second],
+      laneArrays: [start + firstLanes, start + secondLanes],
+    } as const;
+    this.#regions.add(region);
+    return region;
+  }
+
+  /** Gives a region back; false where that was done before. */
+  free(region: Region): boolean {
+    return this.#regions.delete(region);
+  }
+
+  /** Gives all regions back. */
+  freeAll(): void {
+    this.#regions.clear();
+  }
+
+  /**
+   * An array as it lies now: stale once the memory grows.
+   *
+   * @param start in bytes
+   * @param length in values
+   */
+  view(start: number, length: number): Float32Array<SharedArrayBuffer> {
+    return new Float32Array(this.shared.buffer as unknown as SharedArrayBuffer, start, length);
+  }
+}
+
+function tooLarge(size: number, limit: number): CpuFailure {
+  const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+  return new CpuFailure(
+    "limits",
+    `The field needs ${mebibytes(size)} of CPU memory: ${mebibytes(limit)} can be had`,
+  );
+}
+
+/** What the machine has free, where asking needs no prompt. */
+function freeBytes(): number {
+  if (typeof Deno === "undefined") return ADDRESSABLE;
+  const { state } = Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" });
+  return state === "granted" ? Deno.systemMemoryInfo().available : ADDRESSABLE;
+}

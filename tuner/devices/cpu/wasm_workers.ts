@@ -1,0 +1,211 @@
+/**
+ * The CPU as a device: workers that stay alive share one WebAssembly memory and run SIMD code written from the
+ * stencil's expression. The main thread only posts commands and awaits replies; it never blocks.
+ *
+ * @module
+ */
+import type { Layout } from "../../../kernels/layout.ts";
+import type { Boundary } from "../../../kernels/stencils/stencil.ts";
+import { reachOf, type Update } from "../../../kernels/update.ts";
+import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
+import { writeLine } from "../../../kernels/wasm/write_line.ts";
+import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
+import { BARRIER_BYTES } from "./barrier.ts";
+import { CpuFailure } from "./cpu_failure.ts";
+import { type CpuField, fieldOf } from "./cpu_field.ts";
+import { CpuMemory } from "./cpu_memory.ts";
+import { lineLoad } from "./line_load.ts";
+import type { Command, Reply } from "./wasm_worker.ts";
+
+/** Options of {@linkcode CpuPool.create}. */
+export interface CpuPoolOptions {
+  /** Threads, at least 1. */
+  workers: number;
+  /**
+   * Most bytes the fields may take together.
+   * @default {4 GiB, or what the machine has free where `--allow-sys=systemMemoryInfo` lets us ask}
+   */
+  memoryBytes?: number;
+  /**
+   * The workers' module; tests name one that fails.
+   * @default {"./wasm_worker.ts"}
+   */
+  workerUrl?: URL;
+}
+
+/** What {@linkcode CpuPool.load} takes. */
+export interface CpuProblem {
+  readonly update: Update;
+  /** Where the cells lie; the pads hold at least the update's reach. */
+  readonly layout: Layout;
+  /** One for all axes, or each its own: the CPU's share of a periodic grid is `zero` along x. */
+  readonly boundary: Boundary | AxisBoundaries;
+  /**
+   * Of a line of 1×1×N points: about how many of them a node of the swept rule has.
+   * @default {0} classic: the workers meet after every sub-step
+   */
+  readonly nodePoints?: number;
+}
+
+/** One waiting command: a reply from each worker settles it. */
+interface Pending {
+  readonly replies: number[];
+  resolve(timeNs: number): void;
+  reject(failure: CpuFailure): void;
+}
+
+/**
+ * Workers over one shared memory.
+ *
+ * @example
+ * ```ts
+ * import { CpuPool } from "./wasm_workers.ts";
+ * import { layOut } from "../../../kernels/layout.ts";
+ * import { wave } from "../../../kernels/stencils/wave.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const pool = await CpuPool.create({ workers: 2 });
+ * const layout = layOut([8, 8, 8], { pad: [1, 1, 1] });
+ * const field = await pool.load({ update: wave(2).update, layout, boundary: "zero" });
+ * await field.setInitial("noise");
+ * assert(await field.run({ steps: 5 }) > 0);
+ * pool.dispose();
+ * ```
+ */
+export class CpuPool {
+  /** Threads. */
+  readonly workers: number;
+  readonly #threads: Worker[];
+  readonly #memory: CpuMemory;
+  #pending: Pending | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #fields = 0;
+  #end: CpuFailure | undefined;
+
+  private constructor({ workers, memoryBytes, workerUrl }: CpuPoolOptions) {
+    this.workers = workers;
+    this.#memory = new CpuMemory(memoryBytes);
+    const url = workerUrl ?? new URL("./wasm_worker.ts", import.meta.url);
+    this.#threads = Array.from({ length: workers }, (_, part) => {
+      const thread = new Worker(url, { type: "module", name: `cpu ${part}` });
+      thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
+      thread.onerror = (event) => {
+        event.preventDefault();
+        this.#fail(new CpuFailure("device-lost", `CPU worker ${part} failed: ${firstLine(event.message)}`));
+      };
+      return thread;
+    });
+  }
+
+  /**
+   * Starts the workers.
+   *
+   * @throws {RangeError} when `workers` is not a whole number from 1 up
+   * @throws {CpuFailure} when a worker does not start
+   */
+  static async create(options: CpuPoolOptions): Promise<CpuPool> {
+    if (!(Number.isInteger(options.workers) && options.workers >= 1)) {
+      throw new RangeError(
+        `Cannot start the CPU workers: workers must be >= 1: current value is ${options.workers}`,
+      );
+    }
+    const pool = new CpuPool(options);
+    const barrier = new SharedArrayBuffer(BARRIER_BYTES);
+    const start = { kind: "start", parts: options.workers, memory: pool.#memory.shared, barrier } as const;
+    await pool.#enqueue((part) => ({ ...start, part }));
+    return pool;
+  }
+
+  /**
+   * Takes memory for a field, both levels zero, and compiles its update.
+   *
+   * @throws {RangeError} when the update cannot be written for the layout
+   * @throws {CpuFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
+   */
+  async load({ update, layout, boundary, nodePoints = 0 }: CpuProblem): Promise<CpuField> {
+    const boundaries: AxisBoundaries = typeof boundary === "string"
+      ? [boundary, boundary, boundary]
+      : boundary;
+    const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, this.workers);
+    const lanes = line?.swept?.lanes;
+    const region = this.#memory.take(layout, lanes?.bytes ?? 0);
+    const bytes = line === undefined
+      ? writeWasm({ update, layout, boundaries })
+      : writeLine({ update, layout, ends: line.ends, lanes });
+    const module = await bytes.then(WebAssembly.compile).catch(
+      (error) => {
+        this.#memory.free(region);
+        throw error;
+      },
+    );
+    const field = this.#fields++;
+    const { x, y } = reachOf(update);
+    const { fields, materials } = update;
+    const load = {
+      kind: "load",
+      field,
+      module,
+      layout,
+      arrays: region.arrays,
+      reach: { x, y },
+      boundaries,
+      planes: { fields, materials },
+      substepReach: update.substeps.map((substep) => reachOf(substep).x),
+      line,
+      laneArrays: region.laneArrays,
+    } as const;
+    await this.#enqueue(() => load);
+    return fieldOf(load, {
+      update,
+      memory: this.#memory,
+      send: (commandOf) => this.#enqueue(commandOf),
+      dispose: async () => {
+        if (!this.#memory.free(region) || this.#end !== undefined) return;
+        await this.#enqueue(() => ({ kind: "unload", field }));
+      },
+    });
+  }
+
+  /** Ends the workers. What still runs is rejected. */
+  dispose(): void {
+    this.#fail(new CpuFailure("device-lost", "The CPU pool was disposed"));
+  }
+
+  /** Posts a command to every worker once those before it are done. */
+  #enqueue(commandOf: (part: number) => Command): Promise<number> {
+    const done = this.#queue.then(() =>
+      new Promise<number>((resolve, reject) => {
+        if (this.#end !== undefined) return reject(this.#end);
+        this.#pending = { replies: [], resolve, reject };
+        const command = commandOf(0);
+        this.#threads.forEach((thread, part) =>
+          thread.postMessage(command.kind === "start" ? commandOf(part) : command)
+        );
+      })
+    );
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  #receive(reply: Reply): void {
+    if ("error" in reply) {
+      return this.#fail(new CpuFailure("device-lost", `A CPU worker failed: ${firstLine(reply.error)}`));
+    }
+    const pending = this.#pending;
+    if (pending === undefined || pending.replies.push(reply.timeNs) < this.workers) return;
+    this.#pending = undefined;
+    pending.resolve(Math.max(...pending.replies));
+  }
+
+  #fail(failure: CpuFailure): void {
+    this.#end ??= failure;
+    for (const thread of this.#threads) thread.terminate();
+    this.#pending?.reject(this.#end);
+    this.#pending = undefined;
+    this.#memory.freeAll();
+  }
+}
+
+function firstLine(message: string): string {
+  return message.split("\n", 1)[0];
+}

@@ -1,0 +1,142 @@
+/**
+ * What computes here: the GPU that WebGPU offers, the CPU, and the system around them.
+ *
+ * @module
+ */
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+
+/** The GPU as WebGPU describes it. A software adapter counts: it runs the same kernels, on the CPU. */
+export interface GpuDescription {
+  /** Vendor; where the driver gives no name, its PCI or Khronos number in decimal, as `4318` (NVIDIA). */
+  readonly vendor: string;
+  /** Family of the hardware; often empty. */
+  readonly architecture: string;
+  /** The vendor's number of the model, in decimal. */
+  readonly device: string;
+  /** Name for people, as `NVIDIA H100 80GB HBM3`. */
+  readonly description: string;
+  /** Whether the adapter computes in software, on the CPU. */
+  readonly isFallback: boolean;
+  /** The largest limits that can be asked for. */
+  readonly limits: DeviceLimits;
+  /** WebGPU's optional features that the adapter has, sorted. */
+  readonly features: readonly string[];
+  /** Whether kernels can be timed by the device's own clock. */
+  readonly timestampQuery: boolean;
+}
+
+/** The CPU as the system describes it. */
+export interface CpuDescription {
+  /** Name for people, as `AMD EPYC`. */
+  readonly model: string;
+  /** Logical cores that this process may use. */
+  readonly cores: number;
+}
+
+/** The `device` of a profile, but for what is measured. */
+export interface DeviceDescription {
+  /** The GPU; null where there is no WebGPU adapter. */
+  readonly gpu: GpuDescription | null;
+  /** The CPU. */
+  readonly cpu: CpuDescription;
+  /** System and architecture, as `linux x86_64`. */
+  readonly os: string;
+  /** Version of Deno. */
+  readonly deno: string;
+}
+
+/** The part of a WebGPU adapter that {@linkcode describeGpu} reads. */
+export interface AdapterFacts {
+  readonly info: Pick<
+    GPUAdapterInfo,
+    "vendor" | "architecture" | "device" | "description" | "isFallbackAdapter"
+  >;
+  readonly limits: DeviceLimits;
+  readonly features: Iterable<string>;
+}
+
+/**
+ * The adapter that everything here runs on: the fastest that WebGPU offers.
+ *
+ * @returns the adapter, or null where there is none
+ */
+export async function requestAdapter(): Promise<GPUAdapter | null> {
+  // older browsers have no WebGPU at all
+  return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
+}
+
+/** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
+export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
+  return await adapter.requestDevice({
+    requiredLimits: { ...limitsOf(adapter.limits) },
+    requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+  });
+}
+
+/** The limits that kernels need, of whatever has them. */
+export function limitsOf(limits: DeviceLimits): DeviceLimits {
+  return {
+    maxStorageBufferBindingSize: limits.maxStorageBufferBindingSize,
+    maxBufferSize: limits.maxBufferSize,
+    maxComputeWorkgroupStorageSize: limits.maxComputeWorkgroupStorageSize,
+    maxComputeInvocationsPerWorkgroup: limits.maxComputeInvocationsPerWorkgroup,
+    maxComputeWorkgroupSizeX: limits.maxComputeWorkgroupSizeX,
+    maxComputeWorkgroupSizeY: limits.maxComputeWorkgroupSizeY,
+    maxComputeWorkgroupSizeZ: limits.maxComputeWorkgroupSizeZ,
+    maxComputeWorkgroupsPerDimension: limits.maxComputeWorkgroupsPerDimension,
+  };
+}
+
+/**
+ * Describes the GPU, the CPU and the system.
+ *
+ * @returns plain records, ready for a profile
+ *
+ * @example
+ * ```ts
+ * import { detectDevice } from "./device.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const { cpu } = await detectDevice();
+ * assert(cpu.cores >= 1);
+ * ```
+ */
+export async function detectDevice(): Promise<DeviceDescription> {
+  const adapter = await requestAdapter();
+  return {
+    gpu: adapter && describeGpu(adapter),
+    cpu: await describeCpu(),
+    os: typeof Deno === "undefined" ? "browser" : `${Deno.build.os} ${Deno.build.arch}`,
+    deno: typeof Deno === "undefined" ? "" : Deno.version.deno,
+  };
+}
+
+/** Reduces an adapter to a plain record. */
+export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescription {
+  const sorted = [...features].sort();
+  return {
+    vendor: info.vendor,
+    architecture: info.architecture,
+    device: info.device,
+    description: info.description,
+    isFallback: info.isFallbackAdapter,
+    limits: limitsOf(limits),
+    features: sorted,
+    timestampQuery: sorted.includes("timestamp-query"),
+  };
+}
+
+async function describeCpu(): Promise<CpuDescription> {
+  const cores = Math.max(1, navigator.hardwareConcurrency);
+  let name = "";
+  try {
+    // loaded only where it is used: a page has no such module
+    const { cpus } = await import("node:os");
+    name = cpus()[0]?.model.replace(/\s+/g, " ").trim() ?? "";
+  } catch {
+    // Some systems don't tell; the architecture is what is left to say
+  }
+  // Linux on ARM has no "model name": Deno gives an empty text or "unknown"
+  const isNamed = name !== "" && name !== "unknown";
+  return { model: isNamed ? name : `${typeof Deno === "undefined" ? "a" : Deno.build.arch} CPU`, cores };
+}

@@ -1,0 +1,146 @@
+/**
+ * How two fields on a device differ, found out there.
+ *
+ * @module
+ */
+import type { Layout } from "../../../kernels/layout.ts";
+import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
+import type { GpuDevice } from "./gpu_device.ts";
+import { compileCompare } from "./gpu_pipelines.ts";
+import type { Uniforms } from "./gpu_uniforms.ts";
+import type { SliceCells } from "../shared/slice_exchange.ts";
+
+/** Bytes of a comparison: `COMPARISON_WORDS`. */
+const COMPARISON_BYTES = 16;
+
+/** Largest piece of the host's cells that is on the device at once. */
+const PIECE_BYTES = 2 ** 26;
+
+/** Cells of some slices in a GPU's arrays, one for each time level. */
+export interface Slab {
+  readonly arrays: readonly GPUBuffer[];
+  readonly layout: Layout;
+  /** First slice. */
+  readonly slice: number;
+}
+
+/** How two fields differ. */
+export interface Comparison {
+  readonly maxError: number;
+  /** Largest |value| of the reference. */
+  readonly maxValue: number;
+  /** Cells where either is infinite or not a number. */
+  readonly notFinite: number;
+  readonly cells: number;
+}
+
+/** The comparison of several parts as one. */
+export function joinComparisons(parts: readonly Comparison[]): Comparison {
+  return parts.reduce((a, b) => ({
+    maxError: Math.max(a.maxError, b.maxError),
+    maxValue: Math.max(a.maxValue, b.maxValue),
+    notFinite: a.notFinite + b.notFinite,
+    cells: a.cells + b.cells,
+  }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
+}
+
+/** What a comparison needs. */
+export interface ComparisonOptions {
+  readonly gpu: GpuDevice;
+  /** Nothing else uses them meanwhile. */
+  readonly uniforms: Uniforms;
+  /** How many to compare. */
+  readonly slices: number;
+}
+
+/**
+ * Compares each array of a slab with the other slab's, all in one submission.
+ *
+ * @param result what is compared
+ * @param reference what it is compared with
+ */
+export async function compareSlabs(
+  result: Slab,
+  reference: Slab,
+  { gpu, uniforms, slices }: ComparisonOptions,
+): Promise<Comparison> {
+  const [, ny, nz] = result.layout.grid;
+  const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
+  const { pipeline, bindings } = await compileCompare(gpu, mine, reference.layout);
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
+  const comparison = await gpu.buffer(COMPARISON_BYTES, usage, "comparison");
+  const readable = await gpu.buffer(
+    COMPARISON_BYTES,
+    GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ,
+    "comparison, read back",
+  );
+  try {
+    uniforms.write([[result.slice, reference.slice]]);
+    await gpu.timed({
+      passes: 1,
+      outgoing: [readable],
+      record: (encoder, timestamps) => {
+        const pass = encoder.beginComputePass(timestamps());
+        pass.setPipeline(pipeline);
+        for (const [i, array] of result.arrays.entries()) {
+          pass.setBindGroup(
+            0,
+            uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]], [3, comparison]]),
+            [0],
+          );
+          pass.dispatchWorkgroups(...compareWorkgroups(mine));
+        }
+        pass.end();
+        encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
+      },
+    });
+    const bits = gpu.mapped(readable);
+    const words = new Uint32Array(bits), floats = new Float32Array(bits);
+    return {
+      maxError: floats[COMPARISON_WORDS.maxError],
+      maxValue: floats[COMPARISON_WORDS.maxValue],
+      notFinite: words[COMPARISON_WORDS.notFinite],
+      cells: words[COMPARISON_WORDS.count],
+    };
+  } finally {
+    comparison.destroy();
+    readable.destroy();
+  }
+}
+
+/** Compares slices of the host's cells with those of a slab of one time level, on the device, a piece at a time. */
+export async function compareHostCells(
+  { cells, layout, slice }: SliceCells,
+  reference: Slab,
+  { gpu, uniforms, slices }: ComparisonOptions,
+): Promise<Comparison> {
+  const [, ny, nz] = layout.grid;
+  const [padX] = layout.pad;
+  const perPiece = Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.slice)));
+  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+  const array = await gpu.buffer(4 * layout.slice * Math.min(perPiece, slices), usage, "piece of the host's");
+  try {
+    const comparisons: Comparison[] = [];
+    for (let done = 0; done < slices; done += perPiece) {
+      const count = Math.min(perPiece, slices - done);
+      const from = (padX + slice + done) * layout.slice;
+      // a copy, since memory that workers share may not be handed to the device
+      gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
+      const piece: Layout = {
+        ...layout,
+        grid: [count, ny, nz],
+        origin: layout.origin - padX * layout.slice,
+      };
+      comparisons.push(
+        await compareSlabs(
+          { arrays: [array], layout: piece, slice: 0 },
+          { ...reference, slice: reference.slice + done },
+          { gpu, uniforms, slices: count },
+        ),
+      );
+    }
+    return joinComparisons(comparisons);
+  } finally {
+    array.destroy();
+  }
+}

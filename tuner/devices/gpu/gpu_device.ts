@@ -1,0 +1,343 @@
+/**
+ * The GPU as the tuner sees it: one `GPUDevice`, its limits, and errors as data. Everything that can fail on a
+ * device fails here as a {@linkcode RunFailure}: shaders that do not compile, memory that is not there, work
+ * that does not end, a device that is lost.
+ *
+ * @module
+ */
+import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
+import type { Failure, FailureReason } from "../../configuration.ts";
+import { limitsOf, requestAdapter, requestFullDevice } from "../device.ts";
+import { tickOf } from "./gpu_clock.ts";
+
+/** A configuration's failure on its way from the device to the record. */
+export class RunFailure extends Error implements Failure {
+  readonly reason: FailureReason;
+  constructor(reason: FailureReason, message: string) {
+    super(message.replace(/\s*\n\s*/g, " ").trim());
+    this.name = "RunFailure";
+    this.reason = reason;
+  }
+}
+
+/** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
+const LOST = /\bdevice is lost\b/i;
+
+/** What {@linkcode GpuDevice.timed} was asked to run. */
+export interface Recording {
+  /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
+  record(encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void;
+  /** Passes that `record` begins. */
+  passes: number;
+  /**
+   * Buffers that `record` copies into: they are mapped for reading in the same wait, and the caller unmaps them.
+   * @default {[]}
+   */
+  outgoing?: readonly GPUBuffer[];
+  /**
+   * Counts the time between the passes as well: that of copies.
+   * @default {false}
+   */
+  countGaps?: boolean;
+}
+
+/** Work that was handed to the device. */
+export interface Submission {
+  /**
+   * Waits for its end, and maps its outgoing buffers; to be called once.
+   * @returns nanoseconds that its passes took, as {@linkcode GpuDevice.timed} counts them
+   */
+  finish(): Promise<number>;
+}
+
+/** An open GPU. */
+export class GpuDevice implements Disposable {
+  readonly limits: DeviceLimits;
+  readonly hasTimestamps: boolean;
+  readonly device: GPUDevice;
+  /** Work that takes longer than this is given up, and the device with it. */
+  readonly timeoutMs: number;
+  #lost: string | undefined;
+  readonly #isBorrowed: boolean;
+  #closed = false;
+  /** Nanoseconds per tick of the device's clock. */
+  #nsPerTick = 1;
+
+  private constructor(
+    device: GPUDevice,
+    { limits, timeoutMs, isBorrowed }: { limits: DeviceLimits; timeoutMs: number; isBorrowed: boolean },
+  ) {
+    this.device = device;
+    this.timeoutMs = timeoutMs;
+    this.#isBorrowed = isBorrowed;
+    this.hasTimestamps = device.features.has("timestamp-query");
+    this.limits = limitsOf(limits);
+    device.lost.then((info) => {
+      this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;
+    });
+    // Errors outside of any scope are caught by the scopes around what follows; nothing is printed.
+    if (!isBorrowed) device.addEventListener("uncapturederror", (event) => event.preventDefault());
+  }
+
+  /**
+   * Opens the system's GPU with all of its limits.
+   *
+   * @returns the device, or undefined where there is no WebGPU adapter
+   */
+  static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
+    const adapter = await requestAdapter();
+    if (!adapter) return undefined;
+    const device = await requestFullDevice(adapter);
+    const gpu = new GpuDevice(device, { limits: adapter.limits, timeoutMs, isBorrowed: false });
+    await gpu.#calibrate();
+    return gpu;
+  }
+
+  /**
+   * Works on a device that belongs to someone else, within the limits it was made with. Disposing leaves it open.
+   *
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  static async borrow(
+    device: GPUDevice,
+    { timeoutMs = 20_000 }: { timeoutMs?: number } = {},
+  ): Promise<GpuDevice> {
+    const gpu = new GpuDevice(device, { limits: device.limits, timeoutMs, isBorrowed: true });
+    await gpu.checked("device-lost", () => gpu.#calibrate());
+    return gpu;
+  }
+
+  /** Why the device can no longer be used; undefined while it can. */
+  get lost(): string | undefined {
+    return this.#lost;
+  }
+
+  /** Runs `make` and turns the errors that WebGPU reports for it into a {@linkcode RunFailure}. */
+  async checked<T>(reason: FailureReason, make: () => T | Promise<T>): Promise<T> {
+    this.#requireDevice();
+    for (const filter of ["validation", "out-of-memory", "internal"] as const) {
+      this.device.pushErrorScope(filter);
+    }
+    let thrown: unknown;
+    let result: T | undefined;
+    try {
+      result = await make();
+    } catch (error) {
+      thrown = error;
+    }
+    // all popped at once: between two awaits another caller could push its own
+    const scopes = Array.from({ length: 3 }, () => this.device.popErrorScope().catch(() => null));
+    const errors = await Promise.all(scopes);
+    const error = errors.find((error) => error !== null);
+    const lost = [error, thrown].find((one) => one && LOST.test((one as Error).message));
+    if (lost) this.#lost ??= (lost as Error).message;
+    this.#requireDevice();
+    if (error instanceof GPUOutOfMemoryError) {
+      throw new RunFailure("out-of-memory", error.message || "not enough memory on the device");
+    }
+    if (error) throw new RunFailure(reason, error.message);
+    if (thrown instanceof RunFailure) throw thrown;
+    if (thrown !== undefined) {
+      throw new RunFailure(reason, thrown instanceof Error ? thrown.message : `${thrown}`);
+    }
+    return result!;
+  }
+
+  /** A buffer of `bytes`, a multiple of 4. */
+  buffer(bytes: number, usage: number, label: string): Promise<GPUBuffer> {
+    return this.checked(
+      "out-of-memory",
+      () => this.device.createBuffer({ size: Math.ceil(bytes / 4) * 4, usage, label }),
+    );
+  }
+
+  /**
+   * Waits for what `begin` promises, no longer than the time-out; then the device counts as lost. A driver may
+   * block the whole thread until the work is done, as Mesa's software drivers do (Vulkan's in the wait, OpenGL's
+   * in the submission): then the work ends too late, but the device is free again.
+   *
+   * @param spentMs time that the work has already taken
+   */
+  async within<T>(begin: () => Promise<T>, what: string, spentMs = 0): Promise<T> {
+    const late = new RunFailure("timeout", `${what} did not end within ${this.timeoutMs / 1000} s`);
+    const gone = this.device.lost.then((info): never => {
+      throw new RunFailure("device-lost", `the device was lost: ${info.message || info.reason}`);
+    });
+    gone.catch(() => {});
+    const started = performance.now();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let promise: Promise<T> | undefined;
+    try {
+      promise = begin();
+      const timeout = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          this.#lost ??= `gave up waiting for ${what}`;
+          reject(late);
+        }, this.timeoutMs);
+      });
+      const value = await Promise.race([promise, timeout, gone]);
+      if (spentMs + performance.now() - started > this.timeoutMs) throw late;
+      return value;
+    } catch (error) {
+      if (error instanceof RunFailure) throw error;
+      // Deno 2.9.6 does not always settle `device.lost`: what can no longer be waited for is lost as well
+      throw this.#lose(error);
+    } finally {
+      clearTimeout(timer);
+      promise?.catch(() => {});
+    }
+  }
+
+  /** Submits what nobody has to wait for: whatever is submitted later runs after it. */
+  async enqueue(record: (encoder: GPUCommandEncoder) => void): Promise<void> {
+    await this.checked("incorrect", () => {
+      const encoder = this.device.createCommandEncoder();
+      record(encoder);
+      this.device.queue.submit([encoder.finish()]);
+    });
+  }
+
+  /**
+   * Submits compute passes and waits for their end.
+   *
+   * @returns nanoseconds that the passes took: by the device's clock, or by the host's where that is missing
+   */
+  async timed(recording: Recording): Promise<number> {
+    return await (await this.submit(recording)).finish();
+  }
+
+  /**
+   * Submits compute passes, and leaves it to the caller when to wait for them: on a software device the wait
+   * blocks the host.
+   */
+  async submit(recording: Recording): Promise<Submission> {
+    const { passes, outgoing = [], countGaps = false } = recording;
+    const count = 2 * passes;
+    const usage = GPUBufferUsage;
+    const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
+    const resolved = this.device.createBuffer({
+      size: 8 * count,
+      usage: usage.QUERY_RESOLVE | usage.COPY_SRC,
+    });
+    const readable = this.device.createBuffer({ size: 8 * count, usage: usage.COPY_DST | usage.MAP_READ });
+    const release = (): void => {
+      for (const buffer of [resolved, readable]) buffer.destroy();
+      queries?.destroy();
+    };
+    const started = performance.now();
+    await this.enqueue((encoder) => {
+      let pass = 0;
+      recording.record(encoder, () => {
+        const beginningOfPassWriteIndex = 2 * pass++;
+        return queries === undefined ? {} : {
+          timestampWrites: {
+            querySet: queries,
+            beginningOfPassWriteIndex,
+            endOfPassWriteIndex: beginningOfPassWriteIndex + 1,
+          },
+        };
+      });
+      if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
+      encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
+    }).catch((error) => {
+      release();
+      throw error;
+    });
+    const submissionMs = performance.now() - started;
+    return {
+      finish: async () => {
+        try {
+          // one wait for all: each would cost a tick of Deno's poll timer
+          const map = () =>
+            Promise.all([readable, ...outgoing].map((buffer) => buffer.mapAsync(GPUMapMode.READ)));
+          await this.within(map, "the kernel", submissionMs);
+          const hostNs = (performance.now() - started) * 1e6;
+          if (queries === undefined) return hostNs;
+          const ticks = new BigUint64Array(this.mapped(readable));
+          if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
+          let sum = 0;
+          for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
+          return sum * this.#nsPerTick;
+        } finally {
+          release();
+        }
+      },
+    };
+  }
+
+  /**
+   * The contents of a buffer that a finished submission has mapped.
+   *
+   * @throws {RunFailure} "device-lost", if the device is gone since
+   */
+  mapped(buffer: GPUBuffer): ArrayBuffer {
+    return this.#unlessLost(() => buffer.getMappedRange());
+  }
+
+  /**
+   * Gives a mapped buffer back to the device.
+   *
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  unmap(buffer: GPUBuffer): void {
+    this.#unlessLost(() => buffer.unmap());
+  }
+
+  /**
+   * Writes the host's values into a buffer, before whatever is submitted later.
+   *
+   * @param offset in bytes
+   * @throws {RunFailure} "device-lost", if it is
+   */
+  write(
+    buffer: GPUBuffer,
+    offset: number,
+    values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>,
+  ): void {
+    this.#unlessLost(() => this.device.queue.writeBuffer(buffer, offset, values));
+  }
+
+  /** The contents of a buffer. */
+  async read(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size): Promise<ArrayBuffer> {
+    const readable = await this.buffer(bytes, GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ, "read back");
+    try {
+      const encoder = this.device.createCommandEncoder();
+      encoder.copyBufferToBuffer(buffer, offset, readable, 0, bytes);
+      this.device.queue.submit([encoder.finish()]);
+      await this.within(() => readable.mapAsync(GPUMapMode.READ), "reading back");
+      return this.mapped(readable).slice(0);
+    } finally {
+      readable.destroy();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    if (!this.#isBorrowed) this.device.destroy();
+  }
+
+  /** What throws outside of any error scope does so because the device is gone. */
+  #unlessLost<T>(use: () => T): T {
+    try {
+      return use();
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  }
+
+  /** The device counts as lost from now on; returns the failure that says why. */
+  #lose(error: unknown): RunFailure {
+    this.#lost ??= error instanceof Error ? error.message : `${error}`;
+    return new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+  }
+
+  /** Finds out what a tick is. */
+  async #calibrate(): Promise<void> {
+    if (this.hasTimestamps) this.#nsPerTick = await tickOf(this);
+  }
+
+  #requireDevice(): void {
+    if (this.#closed) throw new RunFailure("device-lost", "the device is closed");
+    if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
+  }
+}

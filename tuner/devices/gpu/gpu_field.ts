@@ -1,0 +1,299 @@
+/**
+ * A field on the GPU: its two time levels, its plan's pipelines, and the runs that advance it.
+ *
+ * @module
+ */
+import type { InitialField } from "../../../kernels/initial_field.ts";
+import type { Layout } from "../../../kernels/layout.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
+import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
+import { gatherCells, scatterCells } from "../shared/dense_cells.ts";
+import { type FieldMemory, type LevelArrays, ownMemory } from "./field_memory.ts";
+import { compareHostCells, compareSlabs, type Comparison } from "./gpu_comparison.ts";
+import type { GpuDevice, Submission } from "./gpu_device.ts";
+import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
+import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
+import { copyRanges, type SliceBuffer } from "./gpu_slices.ts";
+import { Uniforms } from "./gpu_uniforms.ts";
+
+/** Where a field starts and which part of the whole grid it is. */
+export interface InitialState {
+  readonly kind: InitialField;
+  readonly seed: number;
+  /** x in the whole grid of the field's first slice. @default {0} */
+  readonly firstX?: number;
+  /** Slices of the whole grid. @default {the field's own} */
+  readonly wholeX?: number;
+}
+
+/** How a {@linkcode GpuField} is made. */
+export interface GpuFieldOptions {
+  /** Where the arrays come from. @default {memory of the field's own} */
+  readonly memory?: FieldMemory;
+  /** Called when the plan is compiled, before memory is taken. */
+  readonly onCompiled?: () => Promise<void>;
+}
+
+/** The two time levels of a problem's field in a plan's layout, and what runs on them. */
+export class GpuField implements Disposable {
+  readonly problem: Problem;
+  readonly plan: GpuPlan;
+  /** Host time from shader text to pipelines. */
+  readonly compileNs: number;
+  readonly #gpu: GpuDevice;
+  readonly #arrays: LevelArrays;
+  readonly #memory: FieldMemory;
+  readonly #uniforms: Uniforms;
+  readonly #dispatcher: Dispatcher;
+  #step = 0;
+
+  private constructor(
+    gpu: GpuDevice,
+    problem: Problem,
+    plan: GpuPlan,
+    made: DispatchResources & { memory: FieldMemory; compileNs: number },
+  ) {
+    this.#gpu = gpu;
+    this.problem = problem;
+    this.plan = plan;
+    this.#arrays = made.arrays;
+    this.#memory = made.memory;
+    this.#uniforms = made.uniforms;
+    this.#dispatcher = new Dispatcher(gpu, made);
+    this.compileNs = made.compileNs;
+  }
+
+  /**
+   * Compiles the plan and takes the memory.
+   *
+   * @throws {RunFailure} "compile", "out-of-memory" or "device-lost"; what `onCompiled` throws
+   */
+  static async create(
+    gpu: GpuDevice,
+    problem: Problem,
+    plan: GpuPlan,
+    { memory = ownMemory(gpu), onCompiled }: GpuFieldOptions = {},
+  ): Promise<GpuField> {
+    const started = performance.now();
+    const pipelines = await Promise.all(
+      plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
+    );
+    const compileNs = (performance.now() - started) * 1e6;
+    await onCompiled?.();
+    const arrays = await memory.take(plan.layout.length * 4, plan.label);
+    const uniforms = await Uniforms.create(gpu).catch((error) => {
+      memory.giveBack(arrays);
+      throw error;
+    });
+    return new GpuField(gpu, problem, plan, { arrays, memory, uniforms, pipelines, compileNs });
+  }
+
+  /** Time steps since the initial state. */
+  get step(): number {
+    return this.#step;
+  }
+
+  /** The array that holds F(t) (`ago` = 0) or F(t−1) (`ago` = 1). */
+  level(ago: 0 | 1): GPUBuffer {
+    return this.#arrays[(this.#step + ago) % 2];
+  }
+
+  /**
+   * Compiles what will fill a field and compare it with this one, so that neither takes time when it is measured.
+   *
+   * @param kind what the field starts from
+   * @param problem the field's own
+   * @param layout the field's
+   */
+  async compileComparison(kind: InitialField, problem: Problem, layout: Layout): Promise<void> {
+    await compileFill(this.#gpu, problem, layout, kind);
+    await compileWrap(this.#gpu, problem, layout);
+    await compileCompare(this.#gpu, layout, this.plan.layout);
+  }
+
+  /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
+  async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
+    const { layout } = this.plan;
+    const fill = await compileFill(this.#gpu, this.problem, layout, kind);
+    const wrapPads = await this.#wrapPads();
+    this.#uniforms.write([[seed, firstX, wholeX ?? layout.grid[0]]]);
+    this.#step = 0;
+    await this.#gpu.enqueue((encoder) => {
+      const pass = encoder.beginComputePass();
+      for (const array of this.#arrays) {
+        pass.setPipeline(fill.pipeline);
+        pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), [0]);
+        pass.dispatchWorkgroups(...fillWorkgroups(layout));
+      }
+      wrapPads(pass);
+      pass.end();
+    });
+  }
+
+  /**
+   * Advances the field.
+   *
+   * @param steps time steps of one run
+   * @param repetitions runs, one after another in one batch
+   * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
+   */
+  async run(steps: number, repetitions = 1): Promise<number> {
+    const dispatches: Dispatch[] = [];
+    for (let i = 0; i < repetitions; i++) {
+      dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
+    }
+    const elapsedNs = this.usesHost
+      ? await this.#dispatcher.runWithHost(dispatches)
+      : await this.#dispatcher.run(dispatches);
+    this.#step += steps * repetitions;
+    return elapsedNs;
+  }
+
+  /** Whether the host computes a part: then times are the host's. */
+  get usesHost(): boolean {
+    return this.plan.usesHost ?? false;
+  }
+
+  /**
+   * Advances the field between two exchanges, all in one submission: slices are copied in (and their periodic images
+   * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's
+   * end: the device takes them in turn.
+   *
+   * @param steps time steps
+   * @param exchange what to copy before and after; `finish` maps the outgoing buffer, of usage MAP_READ
+   * @returns the submission; its time includes the copies
+   */
+  async exchange(
+    steps: number,
+    { incoming, outgoing }: { incoming?: SliceBuffer; outgoing: SliceBuffer },
+  ): Promise<Submission> {
+    const start = this.#step, before = this.#levels();
+    this.#step += steps;
+    const after = this.#levels();
+    const { passes, record } = await this.#dispatcher.record(this.plan.dispatches(steps, start));
+    const wrapPads = await this.#wrapPads();
+    return await this.#gpu.submit({
+      passes: passes + 2,
+      countGaps: true,
+      outgoing: [outgoing.buffer],
+      record: (encoder, timestamps) => {
+        encoder.beginComputePass(timestamps()).end();
+        if (incoming !== undefined) {
+          copyRanges(encoder, incoming, before, false);
+          const pass = encoder.beginComputePass();
+          wrapPads(pass);
+          pass.end();
+        }
+        record(encoder, timestamps);
+        copyRanges(encoder, outgoing, after, true);
+        encoder.beginComputePass(timestamps()).end();
+      },
+    });
+  }
+
+  /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
+  async receive(incoming: SliceBuffer): Promise<void> {
+    await this.#gpu.enqueue((encoder) => copyRanges(encoder, incoming, this.#levels(), false));
+    await this.renewPads();
+  }
+
+  /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
+  async renewPads(): Promise<void> {
+    const wrapPads = await this.#wrapPads();
+    await this.#gpu.enqueue((encoder) => {
+      const pass = encoder.beginComputePass();
+      wrapPads(pass);
+      pass.end();
+    });
+  }
+
+  /** Compares levels of this field with a reference field's at the same time step, on the device. */
+  async compare(
+    reference: GpuField,
+    { levels, slices, referenceSlice = 0, slice = 0 }: {
+      /** 0: the newest level, 1: the one before. */
+      levels: readonly (0 | 1)[];
+      /** Slices to compare. @default {all of this field's} */
+      slices?: number;
+      /** First slice in this field. */
+      slice?: number;
+      /** First slice in the reference. */
+      referenceSlice?: number;
+    },
+  ): Promise<Comparison> {
+    const { layout } = this.plan;
+    return await compareSlabs(
+      { arrays: levels.map((ago) => this.level(ago)), layout, slice },
+      {
+        arrays: levels.map((ago) => reference.level(ago)),
+        layout: reference.plan.layout,
+        slice: referenceSlice,
+      },
+      { gpu: this.#gpu, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
+    );
+  }
+
+  /**
+   * Compares slices of the host's cells with those of a level of this field, which is the reference, on the
+   * device, a piece at a time.
+   *
+   * @param cells an array in `layout`
+   * @param options the level, and where the slices lie in `cells` and in this field
+   */
+  async compareCells(
+    cells: Float32Array,
+    { layout, ago, slice, slices, referenceSlice }: {
+      layout: Layout;
+      ago: 0 | 1;
+      slice: number;
+      slices: number;
+      referenceSlice: number;
+    },
+  ): Promise<Comparison> {
+    return await compareHostCells(
+      { cells, layout, slice },
+      { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice },
+      { gpu: this.#gpu, uniforms: this.#uniforms, slices },
+    );
+  }
+
+  /** The grid's own cells of a level, dense: x, planes, y, z. */
+  async readCells(ago: 0 | 1): Promise<Float32Array> {
+    return gatherCells(new Float32Array(await this.#gpu.read(this.level(ago))), this.plan.layout);
+  }
+
+  /** Sets both levels from dense arrays as of {@linkcode readCells}, pads too, and time step 0. */
+  async writeCells(current: Float32Array, previous: Float32Array): Promise<void> {
+    this.#step = 0;
+    this.#gpu.write(this.level(0), 0, scatterCells(current, this.plan.layout));
+    this.#gpu.write(this.level(1), 0, scatterCells(previous, this.plan.layout));
+    await this.renewPads();
+  }
+
+  [Symbol.dispose](): void {
+    this.#memory.giveBack(this.#arrays);
+    this.#uniforms.destroy();
+  }
+
+  /** Where slices are copied to and from at the current time step. */
+  #levels(): { layout: Layout; levels: [GPUBuffer, GPUBuffer] } {
+    return { layout: this.plan.layout, levels: [this.level(0), this.level(1)] };
+  }
+
+  /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
+  async #wrapPads(): Promise<(pass: GPUComputePassEncoder) => void> {
+    const wrap = await compileWrap(this.#gpu, this.problem, this.plan.layout);
+    if (wrap === undefined) return () => {};
+    const { pipeline, bindings } = wrap;
+    const [even, odd] = this.#arrays;
+    return (pass) => {
+      pass.setPipeline(pipeline);
+      for (const [now, other] of [[even, odd], [odd, even]]) {
+        pass.setBindGroup(0, this.#uniforms.bind(bindings, [[0, now], [1, other]]), [0]);
+        pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
+      }
+    };
+  }
+}

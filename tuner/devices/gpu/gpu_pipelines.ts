@@ -1,0 +1,91 @@
+/**
+ * Shaders of each open device, compiled once: a plan's own, and those that fill a field, renew its pads and compare
+ * it with another.
+ *
+ * @module
+ */
+import type { InitialField } from "../../../kernels/initial_field.ts";
+import type { Layout } from "../../../kernels/layout.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { compareShader, fillShader } from "../../../kernels/wgsl/fields.ts";
+import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
+import type { GpuDevice } from "./gpu_device.ts";
+import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
+
+/** One compiled shader with the layout of its bindings. */
+export interface Pipeline {
+  readonly pipeline: GPUComputePipeline;
+  readonly bindings: GPUBindGroupLayout;
+}
+
+/** Pipelines of each open device by their shader's text: what was compiled once is not compiled again. */
+const compiled = new WeakMap<GpuDevice, Map<string, Pipeline>>();
+
+/** Compiles one shader whose storage bindings are `storage` and whose binding 2 is the uniforms. */
+export async function compile(
+  gpu: GpuDevice,
+  code: string,
+  label: string,
+  storage: number[],
+): Promise<Pipeline> {
+  const known = compiled.get(gpu) ?? new Map<string, Pipeline>();
+  compiled.set(gpu, known);
+  const pipeline = known.get(code) ?? await compileAnew(gpu, code, label, storage);
+  known.set(code, pipeline);
+  return pipeline;
+}
+
+async function compileAnew(
+  gpu: GpuDevice,
+  code: string,
+  label: string,
+  storage: number[],
+): Promise<Pipeline> {
+  return await gpu.checked("compile", async () => {
+    const { device } = gpu;
+    const visibility = GPUShaderStage.COMPUTE;
+    const bindings = device.createBindGroupLayout({
+      entries: [
+        ...storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" as const } })),
+        {
+          binding: 2,
+          visibility,
+          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE },
+        },
+      ],
+    });
+    const module = device.createShaderModule({ code, label });
+    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
+    const pipeline = await device.createComputePipelineAsync({
+      label,
+      layout,
+      compute: { module, entryPoint: "main" },
+    });
+    return { pipeline, bindings };
+  });
+}
+
+/** What sets a level of a field to its initial values. */
+export function compileFill(
+  gpu: GpuDevice,
+  problem: Problem,
+  layout: Layout,
+  kind: InitialField,
+): Promise<Pipeline> {
+  return compile(gpu, fillShader(layout, problem.stencil.update, kind), "fill", [0]);
+}
+
+/** What fills the pads from the grid's own cells; undefined where they hold zeros. */
+export async function compileWrap(
+  gpu: GpuDevice,
+  problem: Problem,
+  layout: Layout,
+): Promise<Pipeline | undefined> {
+  if (problem.boundary === "zero") return undefined;
+  return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
+}
+
+/** What compares a level with a reference's. */
+export function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
+  return compile(gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
+}

@@ -1,0 +1,182 @@
+/**
+ * One grid on the GPU and the CPU together (B2R, §3.2–3.5). The CPU computes slices x < `cpuSlices`, the GPU the
+ * others, both at the same time.
+ *
+ * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
+ * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
+ * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
+ * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
+ * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
+ * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
+ * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
+ *
+ * @module
+ */
+import { indexOf } from "../../../kernels/layout.ts";
+import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../../kernels/update.ts";
+import { type Comparison, joinComparisons } from "../gpu/gpu_comparison.ts";
+import { type Reference, type Start, stateLevels } from "../reference.ts";
+import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
+import {
+  type CpuPart,
+  disposeShares,
+  type GpuPart,
+  makeShares,
+  type ShareOptions,
+  type Shares,
+} from "./shares.ts";
+import { levelOf } from "./slice_exchange.ts";
+
+/** How long a run took. */
+export interface SharedTimes extends RoundTimes {
+  /** By the host's clock, from beginning to end. */
+  readonly wallNs: number;
+}
+
+/** A field whose slices the CPU and the GPU share. */
+export class SharedField implements Disposable {
+  readonly problem: Problem;
+  /** Host time from the configuration to both devices' code. */
+  readonly compileNs: number;
+  readonly #exchangeEvery: number;
+  readonly #shares: Shares;
+  /** Where both devices have a share. */
+  readonly #rounds: SharedRounds | undefined;
+  #step = 0;
+
+  private constructor(problem: Problem, made: { exchangeEvery: number; shares: Shares; compileNs: number }) {
+    this.problem = problem;
+    this.compileNs = made.compileNs;
+    this.#exchangeEvery = made.exchangeEvery;
+    this.#shares = made.shares;
+    const { cpu, gpu, toCpu, toGpu } = made.shares;
+    const isPeriodic = problem.boundary === "periodic";
+    if (cpu !== undefined && gpu !== undefined) {
+      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic });
+    }
+  }
+
+  /**
+   * Compiles both shares' code and takes their memory. A share of 0 slices leaves its device out; then there are
+   * neither ghost zones nor exchanges.
+   *
+   * @throws {RunFailure | CpuFailure} if the devices or the share do not allow it
+   */
+  static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
+    const { exchangeEvery } = options.configuration.share;
+    const shares = await makeShares(problem, options);
+    const { cpu, gpu } = shares;
+    const compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
+    return new SharedField(problem, { exchangeEvery, shares, compileNs });
+  }
+
+  /** Time steps since the initial state. */
+  get step(): number {
+    return this.#step;
+  }
+
+  /** Sets both levels of both shares, ghost zones too, and time step 0. */
+  async initialise({ kind, seed }: Start): Promise<void> {
+    const [wholeX] = this.problem.grid;
+    this.#step = 0;
+    this.#rounds?.forget();
+    const { cpu, gpu } = this.#shares;
+    await cpu?.field.setInitial(kind, { seed, xOffset: -cpu.first, xPeriod: wholeX });
+    await gpu?.field.initialise({ kind, seed, firstX: (cpu?.slices ?? 0) - gpu.first, wholeX });
+  }
+
+  /**
+   * Advances the field. Shared, it does so in rounds of R steps, each ended by an exchange; where the steps are no
+   * multiple of R the last round is shorter. One device alone has a single round.
+   *
+   * @param steps time steps of one run
+   * @param repetitions runs, one after another in one batch
+   */
+  async run(steps: number, repetitions = 1): Promise<SharedTimes> {
+    const started = performance.now();
+    const { cpu, gpu } = this.#shares;
+    const times: RoundTimes = this.#rounds !== undefined
+      ? await this.#rounds.run(roundsOf(steps, this.#exchangeEvery, repetitions))
+      : {
+        cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
+        gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
+        unpackRoundsNs: [],
+        packRoundsNs: [],
+      };
+    this.#step += steps * repetitions;
+    return { wallNs: (performance.now() - started) * 1e6, ...times };
+  }
+
+  /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
+  async compare(reference: Reference): Promise<Comparison> {
+    const { cpu, gpu } = this.#shares;
+    const parts: Comparison[] = [];
+    if (cpu !== undefined) {
+      const { field, first: slice, slices } = cpu;
+      for (const ago of stateLevels(this.problem)) {
+        parts.push(await reference.compareCpu(field, { ago, slice, slices, referenceSlice: 0 }));
+      }
+    }
+    if (gpu !== undefined) {
+      const { field, first: slice, slices } = gpu;
+      parts.push(await reference.compareGpu(field, { slice, slices, referenceSlice: cpu?.slices ?? 0 }));
+    }
+    return joinComparisons(parts);
+  }
+
+  /** The whole grid's own cells of a level, dense: x, planes, y, z. */
+  async readCells(ago: 0 | 1): Promise<Float32Array> {
+    const { grid: [, ny, nz], stencil: { update } } = this.problem;
+    const { cpu, gpu } = this.#shares;
+    const planes = planesOf(update);
+    const cells = new Float32Array(planes * cellsOf(this.problem.grid));
+    if (cpu !== undefined) {
+      const { cells: level, layout } = levelOf(cpu.field, ago);
+      for (let row = 0; row < cpu.slices * planes * ny; row++) {
+        const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
+        const from = indexOf(layout, [cpu.first + x, row % ny, 0], plane);
+        cells.set(level.subarray(from, from + nz), row * nz);
+      }
+    }
+    if (gpu !== undefined) {
+      const { field, first, slices } = gpu;
+      const perSlice = planes * ny * nz;
+      const own = (await field.readCells(ago)).subarray(first * perSlice, (first + slices) * perSlice);
+      cells.set(own, (cpu?.slices ?? 0) * perSlice);
+    }
+    return cells;
+  }
+
+  /** Whether the host computes a part of the GPU's share. */
+  get usesHost(): boolean {
+    return this.#shares.gpu?.field.usesHost ?? false;
+  }
+
+  /** The CPU's field and its own slices in it; undefined where the CPU has none. */
+  get cpuShare(): CpuPart | undefined {
+    return this.#shares.cpu;
+  }
+
+  /** The GPU's field and its own slices in it; undefined where the GPU has none. */
+  get gpuShare(): GpuPart | undefined {
+    return this.#shares.gpu;
+  }
+
+  /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
+  async settle(): Promise<void> {
+    await this.#rounds?.settle();
+  }
+
+  [Symbol.dispose](): void {
+    this.#rounds?.forget();
+    disposeShares(this.#shares);
+  }
+}
+
+/** The steps of each round. */
+function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {
+  const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
+  const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];
+  return new Array<number[]>(repetitions).fill(once).flat();
+}

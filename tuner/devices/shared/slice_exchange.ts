@@ -1,0 +1,108 @@
+/**
+ * Which slices two neighbouring shares of a grid exchange, and how the host moves them between layouts.
+ *
+ * @module
+ */
+import { indexOf, type Layout } from "../../../kernels/layout.ts";
+import type { CpuField } from "../cpu/cpu_field.ts";
+
+/** Where a share's own slices lie in its field; the slices before and after them are ghost zones. */
+export interface OwnSlices {
+  readonly first: number;
+  readonly slices: number;
+}
+
+/** Slices of one level that go from one share to the other. */
+export interface Transfer {
+  /** 0: F(t), 1: F(t−1). */
+  readonly ago: 0 | 1;
+  /** First slice in the CPU's field, and in the GPU's. */
+  readonly cpuSlice: number;
+  readonly gpuSlice: number;
+  readonly slices: number;
+}
+
+/** Options of {@linkcode transfersBetween}. */
+export interface TransferOptions {
+  /** Slices of a ghost zone. */
+  readonly ghost: number;
+  /** Slices that one step makes invalid. */
+  readonly reach: number;
+  /** Whether the shares meet at the ends of the grid too. */
+  readonly isPeriodic: boolean;
+  /** Whether the update reads F(t−1). */
+  readonly readsPrevious: boolean;
+}
+
+/**
+ * The slices that fill both ghost zones. F(t−1) is read only where F(t+1) will be valid, so one reach less of it
+ * is enough.
+ */
+export function transfersBetween(
+  cpu: OwnSlices,
+  gpu: OwnSlices,
+  { ghost, reach, isPeriodic, readsPrevious }: TransferOptions,
+): { toCpu: Transfer[]; toGpu: Transfer[] } {
+  const cpuEnd = cpu.first + cpu.slices, gpuEnd = gpu.first + gpu.slices;
+  const toCpu: Transfer[] = [], toGpu: Transfer[] = [];
+  for (const ago of readsPrevious ? [0, 1] as const : [0] as const) {
+    const slices = ghost - ago * reach;
+    if (slices <= 0) continue;
+    toCpu.push({ ago, cpuSlice: cpuEnd, gpuSlice: gpu.first, slices });
+    toGpu.push({ ago, cpuSlice: cpuEnd - slices, gpuSlice: gpu.first - slices, slices });
+    if (!isPeriodic) continue;
+    toCpu.push({ ago, cpuSlice: cpu.first - slices, gpuSlice: gpuEnd - slices, slices });
+    toGpu.push({ ago, cpuSlice: cpu.first, gpuSlice: gpuEnd, slices });
+  }
+  return { toCpu, toGpu };
+}
+
+/** Cells of some slices in an array. */
+export interface SliceCells {
+  readonly cells: Float32Array;
+  readonly layout: Layout;
+  /** First slice. */
+  readonly slice: number;
+}
+
+/** The array of a CPU's field that holds F(t) (`ago` = 0) or F(t−1); stale once the pool's memory grows. */
+export function levelOf({ layout, current, previous }: CpuField, ago: 0 | 1): Omit<SliceCells, "slice"> {
+  return { cells: ago === 0 ? current : previous, layout };
+}
+
+/**
+ * Copies slices between arrays of any layout: all at once where slices lie alike, else row by row and without the
+ * pads.
+ */
+export function copySlices(from: SliceCells, to: SliceCells, slices: number): void {
+  const [, ny, nz] = from.layout.grid;
+  if (haveEqualSlices(from.layout, to.layout)) {
+    const start = startOfSlice(from), count = slices * from.layout.slice;
+    to.cells.set(from.cells.subarray(start, start + count), startOfSlice(to));
+    return;
+  }
+  for (let x = 0; x < slices; x++) {
+    for (let plane = 0; plane < from.layout.planes; plane++) {
+      for (let y = 0; y < ny; y++) {
+        const start = indexOf(from.layout, [from.slice + x, y, 0], plane);
+        to.cells.set(from.cells.subarray(start, start + nz), indexOf(to.layout, [to.slice + x, y, 0], plane));
+      }
+    }
+  }
+}
+
+/** The layout of a buffer that holds slices of `layout` and nothing before the first. */
+export function withoutPadX(layout: Layout): Layout {
+  const [padX, padY, padZ] = layout.pad;
+  return { ...layout, pad: [0, padY, padZ], origin: layout.origin - padX * layout.slice };
+}
+
+function haveEqualSlices(a: Layout, b: Layout): boolean {
+  return a.pitch === b.pitch && a.plane === b.plane && a.slice === b.slice && a.pad[1] === b.pad[1] &&
+    a.pad[2] === b.pad[2];
+}
+
+/** Index of the first cell of the slice, pads included. */
+function startOfSlice({ layout, slice }: SliceCells): number {
+  return (layout.pad[0] + slice) * layout.slice;
+}

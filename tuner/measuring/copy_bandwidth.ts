@@ -1,0 +1,82 @@
+/**
+ * The device's copy bandwidth: the roof under every rate, measured in the same run.
+ *
+ * @module
+ */
+import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
+import { wgsl } from "../../kernels/wgsl/template.ts";
+import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS } from "./sampling.ts";
+import { median } from "./statistics.ts";
+
+/** Bytes to copy: far more than any cache holds; less where a software device computes on the CPU. */
+const HARDWARE_BYTES = 2 ** 29, SOFTWARE_BYTES = 2 ** 26;
+const THREADS = 256;
+const SAMPLES = 5;
+
+/**
+ * Measures how fast a plain kernel copies one buffer to another, 16 bytes a thread.
+ *
+ * @param gpu the device
+ * @param options whether it computes in software
+ * @returns bytes read plus bytes written, per second
+ * @throws {RunFailure} if the device fails
+ */
+export async function measureCopyBandwidth(
+  gpu: GpuDevice,
+  { isFallback }: { isFallback: boolean },
+): Promise<number> {
+  const bytes = Math.min(
+    isFallback ? SOFTWARE_BYTES : HARDWARE_BYTES,
+    2 ** Math.floor(Math.log2(gpu.limits.maxStorageBufferBindingSize)),
+  );
+  const vectors = bytes / 16;
+  const code = wgsl`
+    // A plain copy, 16 bytes a thread.
+    @group(0) @binding(0) var<storage, read> source: array<vec4u>;
+    @group(0) @binding(1) var<storage, read_write> copy: array<vec4u>;
+    @compute @workgroup_size(${THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let index = id.x + id.y * groups.x * ${THREADS}u;
+      if (index < ${vectors}u) { copy[index] = source[index]; }
+    }
+  `;
+  const source = await gpu.buffer(bytes, GPUBufferUsage.STORAGE, "copy source");
+  const copy = await gpu.buffer(bytes, GPUBufferUsage.STORAGE, "copy");
+  try {
+    const { pipeline, group } = await gpu.checked("compile", () => {
+      const module = gpu.device.createShaderModule({ code, label: "copy" });
+      const pipeline = gpu.device.createComputePipeline({
+        layout: "auto",
+        compute: { module, entryPoint: "main" },
+      });
+      const entries = [source, copy].map((buffer, binding) => ({ binding, resource: { buffer } }));
+      return {
+        pipeline,
+        group: gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
+      };
+    });
+    const run = (repetitions: number): Promise<number> =>
+      gpu.timed({
+        passes: 1,
+        record(encoder, timestamps) {
+          const pass = encoder.beginComputePass(timestamps());
+          pass.setPipeline(pipeline);
+          pass.setBindGroup(0, group);
+          for (let i = 0; i < repetitions; i++) {
+            pass.dispatchWorkgroups(...linearWorkgroups(vectors, THREADS));
+          }
+          pass.end();
+        },
+      });
+    await run(1); // compiles, wakes the device up
+    const minBatchNs = gpu.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const sample = batchSampler(run, { firstNs: await run(1), minBatchNs });
+    const samples: number[] = [];
+    for (let i = 0; i < SAMPLES; i++) samples.push(await sample());
+    return 2 * bytes / (median(samples) * 1e-9);
+  } finally {
+    source.destroy();
+    copy.destroy();
+  }
+}

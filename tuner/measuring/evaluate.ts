@@ -1,0 +1,127 @@
+/**
+ * One configuration from compiling to its record: verified, then timed until stable. What goes wrong is part of
+ * the record.
+ *
+ * @module
+ */
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { RunFailure } from "../devices/gpu/gpu_device.ts";
+import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
+import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS, sampleUntilStable } from "./sampling.ts";
+import { summarize } from "./statistics.ts";
+
+/** What became of a configuration. */
+export type Evaluation =
+  | { readonly configuration: Configuration; readonly measurement: Measurement }
+  | { readonly configuration: Configuration; readonly failure: Failure };
+
+/** Options of {@linkcode evaluate}. */
+export interface EvaluateOptions {
+  readonly problem: Problem;
+  /**
+   * Best rate so far: what is far below it is not timed to the last percent, nor what is surely below it.
+   * @default {0}
+   */
+  readonly best?: number;
+  /** Time for the samples, in nanoseconds. @default {3e9} */
+  readonly samplingNs?: number;
+  /** Samples at least, time permitting. @default {3} */
+  readonly minSamples?: number;
+  /** The clock, in nanoseconds. */
+  readonly now: () => number;
+}
+
+/** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
+const FAR_BELOW = 0.8;
+
+/**
+ * Verifies and times a configuration.
+ *
+ * @param configuration what is evaluated
+ * @param prepare compiles it and takes the memory
+ * @param options the problem, the best rate so far, the time to spend
+ * @returns its measurement, or why there is none; failures of other kinds than the device's are thrown
+ */
+export async function evaluate(
+  configuration: Configuration,
+  prepare: () => Promise<Runner>,
+  { problem, best = 0, samplingNs = 3e9, minSamples, now }: EvaluateOptions,
+): Promise<Evaluation> {
+  let runner: Runner | undefined;
+  try {
+    runner = await prepare();
+    await runner.initialise();
+    const run = timedRun(runner);
+    const firstNs = await run(1);
+    const verification = await runner.verify();
+    const failure = refute(verification);
+    if (failure !== undefined) return { configuration, failure };
+    const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const updates = cellsOf(problem.grid) * problem.steps;
+    const firstRate = updates / (firstNs * 1e-9);
+    const enough = firstRate > FAR_BELOW * best ? 30 : 2;
+    const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
+      now,
+      budgetNs: samplingNs,
+      minSamples,
+      maxSamples: enough,
+      hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
+    });
+    const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
+    return {
+      configuration,
+      measurement: measurementOf(configuration, rates, { verification, compileNs: runner.compileNs }),
+    };
+  } catch (error) {
+    if (isFailure(error)) return { configuration, failure: { reason: error.reason, message: error.message } };
+    throw error;
+  } finally {
+    runner?.dispose();
+  }
+}
+
+/** Runs in batches whose time is one; a clock that tells none is a failure of the configuration's. */
+function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
+  return async (repetitions) => {
+    const timeNs = await runner.run(repetitions);
+    if (timeNs > 0 && Number.isFinite(timeNs)) return timeNs;
+    throw new RunFailure(
+      "incorrect",
+      `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`,
+    );
+  };
+}
+
+/** Why a verification is a refutation; undefined where it is none. */
+export function refute({ maxError, bound, against }: Verification): Failure | undefined {
+  if (maxError <= bound) return undefined; // false for what is not a number
+  return {
+    reason: "incorrect",
+    message: `differs from ${against} by ${maxError.toPrecision(3)}, rounding explains ${
+      bound.toPrecision(3)
+    }`,
+  };
+}
+
+/** The record of a configuration's samples. */
+export function measurementOf(
+  configuration: Configuration,
+  rates: readonly number[],
+  { verification, compileNs }: Pick<Measurement, "verification" | "compileNs">,
+): Measurement {
+  const { median, interval95, spread } = summarize(rates);
+  return {
+    configuration,
+    cellsPerSecond: median,
+    confidence95: interval95,
+    samples: rates,
+    spread,
+    verification,
+    compileNs,
+  };
+}
+
+/** Whether something thrown is a device's failure, to be recorded. */
+export function isFailure(error: unknown): error is Error & Failure {
+  return error instanceof Error && typeof (error as Partial<Failure>).reason === "string";
+}

@@ -1,0 +1,149 @@
+/**
+ * Who evaluates configurations: this process, or others that it watches over, several of which compile side by side
+ * and take turns on the device. One interface for all.
+ *
+ * @module
+ */
+import type { Configuration, FailureReason } from "../configuration.ts";
+import { type Evaluation, isFailure } from "./evaluate.ts";
+
+/** An evaluation, and the host time that it took, without waiting for its turn. */
+export interface TimedEvaluation {
+  readonly evaluation: Evaluation;
+  readonly evaluationNs: number;
+}
+
+/** Waits for the device, and keeps it until what it resolves to is called. */
+export type Turn = () => Promise<() => void>;
+
+/** Evaluates configurations, one after another. */
+export interface Evaluator {
+  /** Whether it can go on; after a time-out or a crash a process cannot. */
+  readonly alive: boolean;
+  /**
+   * Compiles, takes its turn, verifies and times. Never throws for what the configuration or the process did.
+   *
+   * @param options.best rate of the fastest so far, cells per second
+   * @param options.limitNs time for it, in nanoseconds, beside the evaluator's own limits: what is not done by then may be
+   *   given up, and says nothing of the configuration; infinite by default
+   * @returns undefined where it was given up
+   */
+  evaluate(
+    configuration: Configuration,
+    options: { readonly best: number; readonly turn: Turn; readonly limitNs?: number },
+  ): Promise<TimedEvaluation | undefined>;
+  /** Ends it. */
+  close(): void;
+}
+
+/** What {@linkcode evaluateSideBySide} needs. */
+export interface SideBySideOptions<T> {
+  /** Evaluators side by side, at least 1. */
+  readonly workers: number;
+  /** Starts one; it takes its turn where it uses the device. */
+  readonly start: (turn: Turn) => Promise<Evaluator>;
+  /** What is evaluated next; undefined where nothing is left. Asked ahead of the outcomes under way. */
+  readonly next: () => T | undefined;
+  readonly configurationOf: (item: T) => Configuration;
+  /** Rate of the fastest so far, cells per second. */
+  readonly best: () => number;
+  /**
+   * Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun.
+   * @default {Infinity}
+   */
+  readonly limitNs?: () => number;
+  /** Called with every outcome. */
+  readonly onEvaluated: (item: T, timed: TimedEvaluation) => void | Promise<void>;
+  /** Stops after the evaluations under way. */
+  readonly signal: AbortSignal;
+}
+
+/** Configurations that a process evaluates at most: what it compiled stays in its memory. */
+const CONFIGURATIONS_PER_EVALUATOR = 200;
+
+/** Failures that say more of the device's state than of the configuration: the evaluator is not used again. */
+const SPOILING: readonly FailureReason[] = ["device-lost", "timeout"];
+
+/**
+ * Evaluates what it is given, several compiling at once. An evaluator that hangs or dies costs one configuration.
+ * What the device has no memory for is tried again with one evaluator less.
+ *
+ * @returns how many evaluators were given up because the device had no memory for them
+ * @throws what `start` throws
+ */
+export async function evaluateSideBySide<T>(
+  { workers, start, next, configurationOf, best, limitNs = () => Infinity, onEvaluated, signal }:
+    SideBySideOptions<T>,
+): Promise<{ workersGivenUp: number }> {
+  const again: T[] = [];
+  const turn = takeTurns();
+  let working = Math.max(1, workers), workersGivenUp = 0;
+  let broken = false;
+  const work = async (): Promise<void> => {
+    let evaluator: Evaluator | undefined, done = 0;
+    try {
+      while (!signal.aborted && !broken) {
+        const item = again.shift() ?? next();
+        if (item === undefined) return;
+        /** Others may hold the memory that a configuration lacks: it is tried again with one evaluator less. */
+        const company = working;
+        if (evaluator !== undefined && (!evaluator.alive || done % CONFIGURATIONS_PER_EVALUATOR === 0)) {
+          evaluator.close();
+          evaluator = undefined;
+        }
+        try {
+          evaluator ??= await start(turn);
+        } catch (error) {
+          if (!isFailure(error) || error.reason !== "out-of-memory" || company === 1) throw error;
+          again.push(item);
+          if (working === 1) continue;
+          workersGivenUp++;
+          return;
+        }
+        const timed = await evaluator.evaluate(configurationOf(item), {
+          best: best(),
+          turn,
+          limitNs: limitNs(),
+        });
+        if (timed === undefined) return; // time is over
+        const { evaluation } = timed;
+        const reason = "failure" in evaluation ? evaluation.failure.reason : undefined;
+        done++;
+        if (reason === "out-of-memory" && company > 1) {
+          again.push(item);
+          if (working === 1) continue;
+          workersGivenUp++;
+          return;
+        }
+        if (signal.aborted && !evaluator.alive) return; // interrupted with the process, not measured
+        if (SPOILING.some((spoiling) => spoiling === reason)) {
+          evaluator.close();
+          evaluator = undefined;
+        }
+        await onEvaluated(item, timed);
+      }
+    } catch (error) {
+      broken = true;
+      throw error;
+    } finally {
+      working--;
+      evaluator?.close();
+    }
+  };
+  const results = await Promise.allSettled(Array.from({ length: working }, () => work()));
+  const rejected = results.find((result) => result.status === "rejected");
+  if (rejected !== undefined) throw rejected.reason;
+  return { workersGivenUp };
+}
+
+/** One after another, in the order in which they ask. */
+export function takeTurns(): Turn {
+  let last: Promise<void> = Promise.resolve();
+  return async () => {
+    const before = last;
+    let release = (): void => {};
+    last = new Promise((resolve) => release = resolve);
+    await before;
+    return release;
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The final round: the best few are measured again in blocks, each in a turn of its own in every block, in random
+ * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
+ *
+ * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
+ * or after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late; two blocks are made in any case,
+ * since one says nothing of the noise.
+ *
+ * @module
+ */
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Configuration, Measurement, Runner } from "../configuration.ts";
+import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
+import { laterRunInterval } from "./later_run.ts";
+import { median } from "./statistics.ts";
+import { seededRandom } from "./seeded_random.ts";
+import { TURN_NS, TURN_SAMPLES } from "./turn_time.ts";
+import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
+
+/** Options of {@linkcode finalRound}. */
+export interface FinalRoundOptions {
+  readonly problem: Problem;
+  /** Compiles a configuration again (pipelines are cached) and takes the memory. */
+  readonly prepare: (configuration: Configuration) => Promise<Runner>;
+  readonly seed: number;
+  /** When to stop, on the clock, in nanoseconds; see above. */
+  readonly deadlineNs: number;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  /**
+   * Called after every turn.
+   *
+   * @param done turns so far
+   * @param total turns until {@linkcode LEAST_BLOCKS} blocks are made, if all take part to the end
+   */
+  readonly onEvaluation: (evaluation: Evaluation, done: number, total: number) => void | Promise<void>;
+}
+
+/** What became of a finalist. */
+export interface Finalist {
+  /** What was known before. */
+  readonly before: Measurement;
+  /** With the samples of its turns; where it had none, as before. */
+  readonly measurement: Measurement;
+  /** The rates that each of its turns found, by block; undefined where it had none. */
+  readonly blocks: readonly (readonly number[] | undefined)[];
+  /** How it stands against the others; undefined where the round ended too early to tell. */
+  readonly standing: Standing | undefined;
+}
+
+/** Blocks at least, time permitting, and at most. */
+export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
+/** Blocks that are made in any case: of fewer nothing follows about differences. */
+export const SURE_BLOCKS = 2;
+/** Part of the rate to which slowdowns are known when the round ends early. */
+const PRECISION = NEGLIGIBLE / 2;
+
+/** A finalist under way. */
+interface Racer {
+  readonly before: Measurement;
+  readonly blocks: (readonly number[] | undefined)[];
+}
+
+/**
+ * Measures the finalists again.
+ *
+ * @param finalists their measurements so far, at least one
+ * @returns what became of each, fastest first; one that fails now is left out
+ */
+export async function finalRound(
+  finalists: readonly Measurement[],
+  { problem, prepare, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,
+): Promise<readonly Finalist[]> {
+  const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
+  const draw = seededRandom(seed);
+  let compete = [...racing];
+  let done = 0, turnNs = 0;
+  for (let block = 0; block < MOST_BLOCKS && compete.length > 0; block++) {
+    const beganNs = now();
+    const isSure = block < SURE_BLOCKS;
+    const isLate = beganNs + turnNs * compete.length > deadlineNs;
+    if (signal.aborted || (isLate && !isSure)) break;
+    const order = compete.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
+    for (const [place, { one }] of order.entries()) {
+      if (signal.aborted) break;
+      const { configuration } = one.before;
+      const evaluation = await evaluate(configuration, () => prepare(configuration), {
+        problem,
+        samplingNs: TURN_NS,
+        minSamples: TURN_SAMPLES,
+        now,
+      });
+      if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
+      else one.blocks[block] = evaluation.measurement.samples;
+      const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
+      await onEvaluation(evaluation, ++done, done + left);
+    }
+    turnNs = (now() - beganNs) / order.length;
+    const standings = standingsOf(racing.map(ratesOf));
+    if (standings === undefined) {
+      compete = compete.filter((one) => racing.includes(one));
+      continue;
+    }
+    // where the fastest has failed, others are among the best again
+    compete = racing.filter((_, i) => standings[i].isTied);
+    const areKnown = racing.every((_, i) => !standings[i].isTied || isKnown(standings[i]));
+    if (block + 1 >= LEAST_BLOCKS && areKnown) break;
+  }
+  const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
+  const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
+  return racing.map((one, i) => ({
+    before: one.before,
+    measurement: measurementAfter(one, among),
+    blocks: one.blocks,
+    standing: standings?.[i],
+  })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
+}
+
+/**
+ * Those that cannot be told apart, the one that is chosen first: the core, then the others, each part in order.
+ *
+ * A round that was cut short knows nothing of the noise between turns. It says what the intervals say, of the search's
+ * turn and at most one more, and does not prefer one that was slower.
+ *
+ * @param finalists fastest first
+ * @param order orders what ties, see `tie_order.ts`
+ */
+export function tieSetOf(
+  finalists: readonly Finalist[],
+  order: (ties: readonly Measurement[]) => readonly Measurement[],
+): readonly Measurement[] {
+  const standings = finalists.flatMap(({ standing }) => standing === undefined ? [] : [standing]);
+  if (standings.length < finalists.length) {
+    return overlappingTies(finalists.map(({ measurement }) => measurement));
+  }
+  const part = (isWanted: (standing: Standing) => boolean): readonly Measurement[] =>
+    order(finalists.filter((_, i) => isWanted(standings[i])).map(({ measurement }) => measurement));
+  return [...part(({ isCore }) => isCore), ...part(({ isCore, isTied }) => isTied && !isCore)];
+}
+
+/** Whether a slowdown is known as well as matters. */
+function isKnown({ interval95: [low, high] }: Standing): boolean {
+  return high - low <= 2 * PRECISION;
+}
+
+/** The rate of each turn. */
+function ratesOf({ blocks }: Racer): Turns {
+  return blocks.map((samples) => samples === undefined ? undefined : median(samples));
+}
+
+/** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
+function measurementAfter({ before, blocks }: Racer, among: number): Measurement {
+  const turns = blocks.filter((samples) => samples !== undefined);
+  const measurement = turns.length === 0 ? before : measurementOf(before.configuration, turns.flat(), before);
+  const { cellsPerSecond } = measurement;
+  const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
+  return { ...measurement, confidence95 };
+}

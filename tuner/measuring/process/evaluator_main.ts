@@ -1,0 +1,108 @@
+/**
+ * The process that `tune` and `record` start to compile and measure; see `evaluator_protocol.ts`. It ends with its stdin.
+ *
+ * @module
+ */
+import { EQUATIONS } from "../../../kernels/stencils/all.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { KeptMemory } from "../../devices/gpu/field_memory.ts";
+import { GpuDevice, RunFailure } from "../../devices/gpu/gpu_device.ts";
+import { makeReference, type Reference } from "../../devices/reference.ts";
+import { prepare } from "../../devices/runners.ts";
+import type { Failure } from "../../configuration.ts";
+import { evaluate, isFailure } from "../evaluate.ts";
+import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
+import { quietMesa } from "../../devices/mesa_environment.ts";
+
+const requests = readRecords<ToEvaluator>(Deno.stdin.readable);
+
+async function say(answer: FromEvaluator): Promise<void> {
+  const bytes = recordLine(answer);
+  for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
+}
+
+async function receive(): Promise<ToEvaluator> {
+  const { value, done } = await requests.next();
+  if (done) Deno.exit(0);
+  return value;
+}
+
+/** Asks for the device, and returns when it is this process's; tells how long that took, in ns. */
+async function takeTurn(): Promise<number> {
+  const asked = now();
+  await say({ say: "wait" });
+  const { say: answer } = await receive();
+  if (answer !== "go") throw new Error(`wanted go, found ${answer}`);
+  return now() - asked;
+}
+
+function now(): number {
+  return performance.now() * 1e6;
+}
+
+/** What computes here. */
+interface Bench {
+  readonly gpu: GpuDevice;
+  readonly problem: Problem;
+  readonly reference: Reference;
+  readonly gpuMemory: KeptMemory;
+  readonly samplingNs: number;
+}
+
+async function open(
+  { problem: request, timeoutMs, samplingNs }: ToEvaluator & { say: "open" },
+): Promise<Bench> {
+  const { equation, variant, timeStep, grid, boundary, steps } = request;
+  const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
+  const problem: Problem = { stencil, grid, boundary, steps };
+  const gpu = await GpuDevice.open({ timeoutMs });
+  if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
+  await takeTurn();
+  const reference = await makeReference({ gpu, problem });
+  return { gpu, problem, reference, gpuMemory: new KeptMemory(gpu), samplingNs };
+}
+
+async function serve({ problem, samplingNs, ...devices }: Bench): Promise<never> {
+  while (true) {
+    const request = await receive();
+    if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
+    const { configuration, best } = request;
+    const started = now();
+    let waitedNs = 0;
+    // memory is taken in turn as well: many may compile, one measures
+    const onCompiled = async (): Promise<void> => {
+      waitedNs = await takeTurn();
+    };
+    const compile = () => prepare(devices, problem, configuration, { onCompiled });
+    const evaluation = await evaluate(configuration, compile, {
+      problem,
+      best,
+      samplingNs,
+      now,
+    });
+    await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
+  }
+}
+
+/** Evaluates what it is told to on stdin, until that ends. */
+export async function serveEvaluations(): Promise<void> {
+  quietMesa();
+  new Worker(new URL("./orphan_watch.ts", import.meta.url), { type: "module" });
+  // Ctrl-C is for the process that waits for this one
+  Deno.addSignalListener("SIGINT", () => {});
+  try {
+    const request = await receive();
+    if (request.say !== "open") throw new Error(`wanted open, found ${request.say}`);
+    const bench = await open(request);
+    await say({ say: "done" });
+    await serve(bench);
+  } catch (error) {
+    const failure: Failure = isFailure(error)
+      ? { reason: error.reason, message: error.message }
+      : { reason: "device-lost", message: error instanceof Error ? error.message : `${error}` };
+    await say({ say: "failed", failure });
+    Deno.exit(1);
+  }
+}
+
+if (import.meta.main) await serveEvaluations();

@@ -1,0 +1,57 @@
+/**
+ * What `tune` and `record` and the processes that it starts say to each other: one JSON record a line, on stdin and stdout.
+ *
+ * `open` is answered by `wait` (it wants the device), which is answered by `go`, then by `done` or `failed`.
+ * `evaluate` is answered by `wait`, once the configuration is compiled, and after `go` by `evaluated`; by
+ * `evaluated` alone where it does not compile.
+ *
+ * @module
+ */
+import type { VariantValue } from "../../../kernels/stencils/all.ts";
+import type { Boundary, Grid } from "../../../kernels/stencils/stencil.ts";
+import type { Configuration, Failure } from "../../configuration.ts";
+import type { TimedEvaluation } from "../evaluator.ts";
+
+/** A problem by the names that make it. */
+export interface ProblemRequest {
+  readonly equation: string;
+  readonly variant: VariantValue | undefined;
+  readonly timeStep?: number;
+  readonly grid: Grid;
+  readonly boundary: Boundary;
+  readonly steps: number;
+}
+
+/** What the process is told. */
+export type ToEvaluator =
+  | {
+    readonly say: "open";
+    readonly problem: ProblemRequest;
+    readonly timeoutMs: number;
+    /** Time for a configuration's samples. */
+    readonly samplingNs: number;
+  }
+  | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
+  | { readonly say: "go" };
+
+/** What the process answers. */
+export type FromEvaluator =
+  | { readonly say: "wait" }
+  | { readonly say: "done" }
+  | { readonly say: "failed"; readonly failure: Failure }
+  | ({ readonly say: "evaluated" } & TimedEvaluation);
+
+/** The records of a stream of lines; ends with the stream. */
+export async function* readRecords<T>(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<T> {
+  let pending = "";
+  for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (pending + chunk).split("\n");
+    pending = lines.pop()!;
+    for (const line of lines) if (line !== "") yield JSON.parse(line) as T;
+  }
+}
+
+/** A record's line. */
+export function recordLine(record: ToEvaluator | FromEvaluator): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(record) + "\n");
+}

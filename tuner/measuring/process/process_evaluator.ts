@@ -1,0 +1,163 @@
+/**
+ * An {@linkcode Evaluator} in a process of its own, watched: what takes too long is killed.
+ *
+ * @module
+ */
+import { RunFailure } from "../../devices/gpu/gpu_device.ts";
+import type { Configuration, Failure } from "../../configuration.ts";
+import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
+import {
+  type FromEvaluator,
+  type ProblemRequest,
+  readRecords,
+  recordLine,
+  type ToEvaluator,
+} from "./evaluator_protocol.ts";
+
+/** How an evaluator is started. */
+export interface ProcessOptions {
+  readonly problem: ProblemRequest;
+  /** Time to compile a configuration, and again to verify and time it; longer is a failure of kind `timeout`. */
+  readonly limitMs: number;
+  readonly turn: Turn;
+  /**
+   * Time for a configuration's samples.
+   * @default {300e6} a space of thousands must end, and a median is stable long before
+   */
+  readonly samplingNs?: number;
+  /** The program. @default this Deno with `evaluator_main.ts` */
+  readonly command?: readonly [string, ...string[]];
+}
+
+/** A first answer takes a start of Deno, which compiles its modules the first time. */
+const START_LIMIT_MS = 120_000;
+
+// it runs nothing, but may have to end itself: orphan_watch.ts
+const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read", "--allow-run"];
+
+/** Time and death as answers. */
+type Answer = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
+
+/** A process that evaluates. */
+export class ProcessEvaluator implements Evaluator {
+  #alive = true;
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>>;
+  readonly #answers: AsyncGenerator<FromEvaluator>;
+  readonly #limitMs: number;
+
+  private constructor({ limitMs, command }: ProcessOptions) {
+    const main = new URL("./evaluator_main.ts", import.meta.url).href;
+    const [program, ...args] = command ?? [Deno.execPath(), "run", ...PERMISSIONS, main];
+    this.#child = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "null" })
+      .spawn();
+    this.#writer = this.#child.stdin.getWriter();
+    this.#answers = readRecords<FromEvaluator>(this.#child.stdout);
+    this.#limitMs = limitMs;
+  }
+
+  /**
+   * Starts a process and lets it compute its reference.
+   *
+   * @throws {RunFailure} if it cannot
+   */
+  static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
+    const evaluator = new ProcessEvaluator(options);
+    // a software driver blocks its process: only killing that helps, and the reference may take longer
+    const { problem, samplingNs = 300e6 } = options;
+    const open = { say: "open", problem, timeoutMs: START_LIMIT_MS, samplingNs } as const;
+    const { answer } = await evaluator.#converse(open, START_LIMIT_MS, options.turn);
+    if (answer.say === "done") return evaluator;
+    evaluator.close();
+    const { reason, message } = answer.say === "failed" ? answer.failure : failureOf(answer, START_LIMIT_MS);
+    throw new RunFailure(reason, message);
+  }
+
+  /** The process. */
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  async evaluate(
+    configuration: Configuration,
+    { best, turn, limitNs = Infinity }: { best: number; turn: Turn; limitNs?: number },
+  ): Promise<TimedEvaluation | undefined> {
+    const request = { say: "evaluate", configuration, best } as const;
+    const untilMs = performance.now() + limitNs / 1e6;
+    const { answer, spentMs } = await this.#converse(request, this.#limitMs, turn, untilMs);
+    if (answer.say === "evaluated") {
+      const { evaluation, evaluationNs } = answer;
+      return { evaluation, evaluationNs };
+    }
+    this.close();
+    if (answer.say === "late" && performance.now() >= untilMs) return undefined;
+    const failure = answer.say === "failed" ? answer.failure : failureOf(answer, this.#limitMs);
+    return { evaluation: { configuration, failure }, evaluationNs: spentMs * 1e6 };
+  }
+
+  close(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // it has ended by itself
+    }
+    this.#writer.abort().catch(() => {});
+    this.#answers.return(undefined).catch(() => {});
+  }
+
+  /** Says something, and if the answer is that it waits for its turn, waits for that and lets it go on. */
+  async #converse(request: ToEvaluator, limitMs: number, turn: Turn, untilMs = Infinity) {
+    let began = performance.now();
+    const limit = (): number => Math.max(0, Math.min(limitMs, untilMs - began));
+    const first = await this.#ask(request, limit());
+    let spentMs = performance.now() - began;
+    if (first.say !== "wait") return { answer: first, spentMs };
+    const release = await turn();
+    try {
+      began = performance.now();
+      const answer = await this.#ask({ say: "go" }, limit());
+      spentMs += performance.now() - began;
+      // what is late may still use the device: it ends before another takes its turn
+      if (answer.say === "late") {
+        this.#child.kill("SIGKILL");
+        await this.#child.status;
+      }
+      return { answer, spentMs };
+    } finally {
+      release();
+    }
+  }
+
+  async #ask(request: ToEvaluator, limitMs: number): Promise<Answer> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Answer>((resolve) => {
+      timer = setTimeout(() => resolve({ say: "late" }), limitMs);
+    });
+    const answered = async (): Promise<Answer> => {
+      try {
+        await this.#writer.write(recordLine(request));
+        const { value, done } = await this.#answers.next();
+        return done ? { say: "gone" } : value;
+      } catch {
+        return { say: "gone" };
+      }
+    };
+    try {
+      return await Promise.race([answered(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function failureOf(answer: Answer, limitMs: number): Failure {
+  return answer.say === "late"
+    ? { reason: "timeout", message: `did not end within ${limitMs / 1000} s` }
+    : { reason: "device-lost", message: "the process that measured it ended" };
+}

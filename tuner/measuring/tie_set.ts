@@ -1,0 +1,198 @@
+/**
+ * Which finalists cannot be told apart, from rates that were measured in blocks: in a block every finalist has one
+ * turn, close in time to all others', so that what the device does meanwhile meets all alike.
+ *
+ * Finalists are compared in pairs within blocks: the difference of the logarithms of two rates of the same block is
+ * how much slower one is, whatever the block was like. Over n blocks the mean of the differences has Student's
+ * interval. Its variance is the pair's own or that of all near ones together, whichever is larger (a randomized complete
+ * block design; Montgomery, "Design and Analysis of Experiments", ch. 4), with the degrees of freedom of all, so that
+ * two or three blocks can do. Each finalist is compared with all others, not with the one that happens to look
+ * fastest, and the error is divided by their number (Bonferroni): all statements about a finalist hold at once.
+ * So its **slowdown**, how much slower it is than the fastest of the others, lies in an interval (comparisons with
+ * the best, as in Hsu, "Multiple Comparisons", 1996, ch. 4).
+ *
+ * Two limits follow, a strict and a lenient one:
+ *
+ * - a finalist **ties** unless it is slower than another by more than {@linkcode TELLING}, with an error of
+ *   {@linkcode TELLING_ERROR};
+ * - one of the **core**, among which the choice is made, must not be slower than another by more than
+ *   {@linkcode NEGLIGIBLE}, with an error of {@linkcode CORE_ERROR}, nor look slower by more than TELLING.
+ *
+ * With a single limit, what lies near it would be chosen in one run and told apart in the next. With two, what one
+ * run chooses is in the tie set of any other, unless that one finds it slower by the distance of both limits and of
+ * both errors. How often that is, `tests/measuring/tie_set_simulation_test.ts` tells.
+ *
+ * @module
+ */
+import { mean, sampleVariance } from "simple-statistics";
+import type { Measurement } from "../configuration.ts";
+import { studentQuantile } from "./student.ts";
+
+/** The smallest difference that is told, as a part of the rate. */
+export const TELLING = 0.01;
+
+/** A difference that does not matter for the choice, as a part of the rate. */
+export const NEGLIGIBLE = 0.005;
+
+/** The rate of each of a finalist's turns, by block; undefined where it had none. */
+export type Turns = readonly (number | undefined)[];
+
+/** What looks slower than another by more than this part of the rate has no say in how large the noise is. */
+const FAR = 0.25;
+
+/** Probability that one is told apart that is not slower by {@linkcode TELLING}: it must not be in ten runs. */
+const TELLING_ERROR = 1e-4;
+
+/** Probability that an end of a 95% interval is wrong. */
+const CORE_ERROR = 0.025;
+
+/** How a finalist stands against all others. */
+export interface Standing {
+  /** How much slower it is than the fastest, as a part of that one's rate; 0 for the fastest. */
+  readonly slowdown: number;
+  /** Interval of the slowdown against the fastest of the others: below 0 where it may be the fastest itself. */
+  readonly interval95: readonly [low: number, high: number];
+  /** Whether it cannot be told from the fastest. */
+  readonly isTied: boolean;
+  /** Whether it may be chosen: it is hardly slower than the fastest, as far as can be told. */
+  readonly isCore: boolean;
+}
+
+/** The only one. */
+const ALONE: Standing = { slowdown: 0, interval95: [0, 0], isTied: true, isCore: true };
+
+/** Two finalists in the blocks in which both had a turn. */
+interface Pair {
+  /** How much slower the first is: mean of the differences of logarithms. */
+  readonly difference: number;
+  /** Of the differences. */
+  readonly variance: number;
+  readonly blocks: number;
+}
+
+/**
+ * Compares finalists.
+ *
+ * @param finalists the rates of each in every block, above 0
+ * @returns how each stands, in the same order; undefined where no two blocks have turns of both of any pair:
+ *   of less nothing can be said
+ * @throws {RangeError} for a rate that is not above 0
+ *
+ * @example
+ * ```ts
+ * import { standingsOf } from "./tie_set.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const blocks = [1, 1.1, 0.9, 1.05]; // what the device did meanwhile
+ * const finalist = (rate: number, noise: number[]) => blocks.map((block, i) => block * rate * (1 + noise[i]));
+ * const standings = standingsOf([
+ *   finalist(770e9, [0, 4e-4, 2e-4, -3e-4]),
+ *   finalist(769e9, [1e-4, -2e-4, 3e-4, 0]),
+ *   finalist(740e9, [2e-4, 0, -4e-4, 1e-4]),
+ * ])!;
+ * assertEquals(standings.map(({ isTied }) => isTied), [true, true, false]);
+ * ```
+ */
+export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | undefined {
+  for (const rate of finalists.flat()) {
+    if (rate !== undefined && !(rate > 0 && Number.isFinite(rate))) {
+      throw new RangeError(`Cannot compare finalists: rates must be above 0: one is ${rate}`);
+    }
+  }
+  if (finalists.length === 0) return [];
+  if (finalists.length === 1) return [ALONE];
+  const pairs = finalists.map((one, i) =>
+    finalists.map((other, j) => i === j ? undefined : pairOf(one, other))
+  );
+  if (pairs.flat().some((pair) => pair !== undefined && pair.blocks < 2)) return undefined;
+
+  const others = finalists.length - 1;
+  // the noise is that of those that compete: what is far behind may be of another kind
+  const isNear = pairs.map((row) => largest(row, NO_NOISE, 0) <= FAR);
+  const near = pairs.map((row, i) => row.filter((_, j) => isNear[i] && isNear[j]));
+  const noise = noiseOf(near.flat().some((pair) => pair !== undefined) ? near : pairs);
+  const sure = studentQuantile(1 - TELLING_ERROR / others, noise.degrees);
+  const isTied = pairs.map((row) => largest(row, noise, -sure) <= TELLING);
+  // where turns are missing, each may look slower than another
+  if (!isTied.includes(true)) return undefined;
+  // what is told apart is not the fastest, however little else is known of it
+  const errors = studentQuantile(1 - CORE_ERROR / others, noise.degrees);
+  const slowdowns = pairs.map((row) => {
+    const against = row.filter((_, other) => isTied[other]);
+    const [low, found, high] = [-errors, 0, errors].map((errors) => largest(against, noise, errors));
+    return { low, found, high };
+  });
+  const tied = slowdowns.filter((_, i) => isTied[i]);
+  const first = slowdowns.indexOf(tied.reduce((best, one) => one.found < best.found ? one : best));
+  return slowdowns.map(({ low, found, high }, i) =>
+    // alone at the top there is nothing to compare it with
+    found === -Infinity ? ALONE : {
+      slowdown: i === first ? 0 : Math.max(0, found),
+      interval95: [low, high],
+      isTied: isTied[i],
+      isCore: i === first || (isTied[i] && low <= NEGLIGIBLE && found <= TELLING),
+    }
+  );
+}
+
+/** The variance of a difference, of all pairs together, and how well it is known. */
+interface Noise {
+  readonly variance: number;
+  readonly degrees: number;
+}
+
+const NO_NOISE: Noise = { variance: 0, degrees: 1 };
+
+/**
+ * The noise of those pairs that have most blocks: others left because they were slower.
+ *
+ * @param pairs of each finalist with each other; every pair is there twice
+ */
+function noiseOf(pairs: readonly (readonly (Pair | undefined)[])[]): Noise {
+  const all = pairs.flat().filter((pair) => pair !== undefined);
+  const most = Math.max(...all.map(({ blocks }) => blocks));
+  const longest = all.filter(({ blocks }) => blocks === most);
+  // a finalists with n blocks each make a (a − 1) of these, and have (a − 1)(n − 1) degrees of freedom
+  const others = (Math.sqrt(1 + 4 * longest.length) - 1) / 2;
+  return {
+    variance: mean(longest.map(({ variance }) => variance)),
+    degrees: Math.max(1, Math.floor(others * (most - 1))),
+  };
+}
+
+/** The largest slowdown against some others, so many standard errors added; −∞ where there is no other. */
+function largest(row: readonly (Pair | undefined)[], noise: Noise, errors: number): number {
+  const ends = row.flatMap((pair) => {
+    if (pair === undefined) return [];
+    const { difference, variance, blocks } = pair;
+    return [difference + errors * Math.sqrt(Math.max(variance, noise.variance) / blocks)];
+  });
+  return partOf(Math.max(...ends));
+}
+
+/** Of a difference of logarithms, how much slower that is. */
+function partOf(difference: number): number {
+  return -Math.expm1(-difference);
+}
+
+function pairOf(one: Turns, other: Turns): Pair {
+  const differences = one.flatMap((rate, block) => {
+    const against = other[block];
+    return rate === undefined || against === undefined ? [] : [Math.log(against / rate)];
+  });
+  const blocks = differences.length;
+  if (blocks < 2) return { difference: NaN, variance: NaN, blocks };
+  return { difference: mean(differences), variance: sampleVariance(differences), blocks };
+}
+
+/**
+ * Those whose 95% interval reaches the fastest one's, the fastest first: all that can be said of rates that were not
+ * measured in blocks.
+ *
+ * @param measurements the fastest first
+ */
+export function overlappingTies(measurements: readonly Measurement[]): readonly Measurement[] {
+  const [first, ...others] = measurements;
+  if (first === undefined) return [];
+  return [first, ...others.filter(({ confidence95 }) => confidence95[1] >= first.confidence95[0])];
+}

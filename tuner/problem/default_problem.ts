@@ -1,0 +1,74 @@
+/**
+ * What is tuned, and by how many workers, when nothing is asked for: a problem large enough to leave the caches, small
+ * enough to fit.
+ *
+ * @module
+ */
+import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../../kernels/update.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import type { DeviceDescription } from "../devices/device.ts";
+
+/** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
+export const DEFAULT_STEPS = 96;
+
+/** Time steps of a run in one dimension: several diamonds of the largest nodes, whose last must be clipped. */
+const LINE_STEPS = 2048;
+
+/** Time steps of a run where none are given. */
+export function defaultSteps({ dimensions }: Stencil): number {
+  return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
+}
+
+/** What the default grid depends on. */
+export interface GridOptions {
+  /** The GPU's limits; undefined where the CPU computes alone. */
+  readonly limits: DeviceLimits | undefined;
+  /** Whether the GPU computes in software. */
+  readonly isFallback: boolean;
+  /** Halvings of x, where the memory turned out too small. @default {0} */
+  readonly halvings?: number;
+}
+
+/**
+ * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is
+ * long, since torres side by side are what fills a GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
+ * the rest of what one buffer binding holds, pads included. A line has the 2²⁰ points with which the paper on the swept
+ * rule ends, of which a CPU gets 2¹⁴.
+ */
+export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
+  if (stencil.dimensions === 1) {
+    return [1, 1, limits === undefined || isFallback ? 2 ** 14 : 2 ** (20 - halvings)];
+  }
+  const planes = planesOf(stencil.update);
+  /** As many slices as keep the memory of several fields within bounds. */
+  const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
+  if (limits === undefined) return [fewer(192), 192, 256];
+  if (isFallback) return [fewer(128), 128, 128];
+  if (planes > 1) return squareGrid(planes, limits, halvings);
+  const { x: reach } = reachOf(stencil.update);
+  const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);
+  const cells = limits.maxStorageBufferBindingSize / 4 / planes;
+  let y = 5280;
+  while (y > 660 && cells / ((y + 64) * (z + 32)) < 128) y /= 2;
+  // pads along x of the torres worth trying: W is 16 cells at most, and 5 more steps of the slope on each side
+  const slices = Math.floor(cells / ((y + 64) * (z + 32))) - 2 * (16 + 5 * reach);
+  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
+  return [Math.max(8, Math.min(1024, x)), y, z];
+}
+
+/**
+ * Of several fields, which no torre computes: y and z so long that workgroups waste little at the rims, x what one
+ * buffer binding holds.
+ */
+function squareGrid(planes: number, limits: DeviceLimits, halvings: number): Grid {
+  const side = 512, pad = 16;
+  const slices = limits.maxStorageBufferBindingSize / 4 / planes / (side + pad) ** 2 - pad;
+  const x = Math.floor(slices / 2 ** halvings / 8) * 8;
+  return x >= 32 ? [Math.min(1024, x), side, side] : [64, side / 4, side / 2];
+}
+
+/** Workers: one a core; beside a GPU, the process that feeds it keeps a core of more than two to itself (B2R, §4.1). */
+export function defaultWorkers({ gpu, cpu: { cores } }: Pick<DeviceDescription, "gpu" | "cpu">): number {
+  return gpu !== null && cores > 2 ? cores - 1 : cores;
+}

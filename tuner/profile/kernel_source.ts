@@ -1,0 +1,79 @@
+/**
+ * Which kernels were measured: hashes of their generated source, by traversal. A rate of older kernels must not be
+ * taken for one of new ones, and a change to one traversal leaves what is known of the others.
+ *
+ * @module
+ */
+import { layOut } from "../../kernels/layout.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf } from "../../kernels/update.ts";
+import { writeWasm } from "../../kernels/wasm/write_wasm.ts";
+import type { Configuration } from "../configuration.ts";
+import type { Candidate, Space } from "../search/space.ts";
+
+/** What the CPU's kernel is called; no traversal has this name. */
+const CPU = "cpu";
+
+/**
+ * Hashes of the kernels that a run measures, as `cpu=0123456789abcdef marching=… stepwise=…`. Which candidates stand
+ * for a traversal does not depend on the ranking, which follows the bandwidth that was measured a moment ago.
+ *
+ * @param run the problem, and the space of configurations on the GPU
+ */
+export async function hashKernels(
+  { problem, space }: { readonly problem: Problem; readonly space: Space },
+): Promise<string> {
+  const byTraversal = Map.groupBy(space.candidates, ({ traversal: { name } }) => name);
+  const hashes = [...byTraversal].map(async ([name, candidates]) => {
+    const witnesses = witnessesOf(candidates);
+    const code = witnesses.flatMap(({ traversal, parameters }) =>
+      traversal.plan(problem, parameters).shaders.map((shader) => shader.code)
+    );
+    return `${name}=${await digest(new TextEncoder().encode(code.join("\n")))}`;
+  });
+  return (await Promise.all([...hashes, hashCpuKernel(problem)])).sort().join(" ");
+}
+
+/** The first few in a fixed order in which every value of every parameter occurs: any of them may write the kernel. */
+function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
+  const keys = new Map(candidates.map((candidate) => [candidate, keyOf(candidate)]));
+  const seen = new Set<string>();
+  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter(({ parameters }) => {
+    const before = seen.size;
+    for (const [name, value] of Object.entries(parameters)) seen.add(`${name}=${value}`);
+    return seen.size > before;
+  });
+}
+
+async function hashCpuKernel({ stencil: { update }, grid, boundary }: Problem): Promise<string> {
+  const { x, y, z } = reachOf(update);
+  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+  return `${CPU}=${await digest(
+    await writeWasm({ update, layout, boundaries: [boundary, boundary, boundary] }),
+  )}`;
+}
+
+/**
+ * Whether a configuration's kernels are the same in both lists of hashes.
+ *
+ * @param one a journal's {@linkcode hashKernels}, or what an older version wrote there
+ * @param other this run's
+ */
+export function hasSameKernels({ traversal, share }: Configuration, one: string, other: string): boolean {
+  const names = [...(share.gpuSlices > 0 ? [traversal] : []), ...(share.cpuSlices > 0 ? [CPU] : [])];
+  const hashesOf = (text: string) =>
+    new Map(text.split(" ").map((part) => part.split("=") as [string, string]));
+  const ours = hashesOf(one), theirs = hashesOf(other);
+  return names.every((name) => ours.get(name) !== undefined && ours.get(name) === theirs.get(name));
+}
+
+/** Half of a SHA-256. */
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Parameters as a text, to order by. */
+function keyOf({ parameters }: Candidate): string {
+  return JSON.stringify(Object.entries(parameters));
+}

@@ -1,0 +1,192 @@
+/**
+ * Qualification: whether this device still computes what a profile says, as fast as it says. Every configuration
+ * is verified again and measured again, and its rate compared with the recorded interval.
+ *
+ * What comes out slower is measured again later, several times, before it is said: other programs slow a device
+ * down for a while, and nothing speeds it up. So the best of the measurements counts; of results, the worst: one
+ * that is wrong only now and then is wrong.
+ *
+ * @module
+ */
+import { detectDevice } from "../devices/device.ts";
+import type { Profile } from "../profile/schema.ts";
+import { type Bench, DeviceBench } from "./device_bench.ts";
+import { noteOf } from "./comparability.ts";
+import { expectedNs } from "./expected_time.ts";
+import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
+import { attempt, notRun, type Run, type Trial, trialsOf } from "./trial.ts";
+import { verifyTies } from "./ties.ts";
+import { checkTolerance, judgedInterval } from "./verdict.ts";
+
+export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
+export type { Rate, RateVerdict } from "./verdict.ts";
+
+/** How far a qualification has come. */
+export interface QualifyProgress {
+  /** `again`: what came out slower is measured again. */
+  readonly stage: "measure" | "again";
+  /** Entries of the stage that are done. */
+  readonly done: number;
+  /** Entries of the stage. */
+  readonly total: number;
+}
+
+/** Options of {@linkcode qualify}. */
+export interface QualifyOptions {
+  /**
+   * Fraction that a rate may fall below the recorded interval, from 0 to below 1.
+   * @default {0.1}
+   */
+  readonly tolerance?: number;
+  /**
+   * Ends within a minute: fewer samples, and entries that there is no time for are not run.
+   * @default {false}
+   */
+  readonly quick?: boolean;
+  /**
+   * Verifies results and compares no rates, as for a profile of another device.
+   * @default {false}
+   */
+  readonly numericsOnly?: boolean;
+  /** Called before every measurement, and at the end of a stage. */
+  readonly onProgress?: (progress: QualifyProgress) => void;
+  /** Stops after the measurement under way; what is known is returned. */
+  readonly signal?: AbortSignal;
+}
+
+/** Time of a quick qualification; the program's start and the end of what is under way fit the rest of a minute. */
+const QUICK_NS = 45e9;
+/** Measurements of what is slower: of hardware by its own clock, and of what other programs share the CPU with. */
+const HARDWARE_ATTEMPTS = 3, SOFTWARE_ATTEMPTS = 10;
+/**
+ * Other programs slow a device down by a factor below this: llvmpipe and two workers on two cores varied by 3.7 under
+ * a load of 7 (2026-11-21).
+ */
+const NOISE = 4;
+/** Pauses before measuring again grow by this, up to the most. */
+const PAUSE_NS = 0.5e9, LONGEST_PAUSE_NS = 3e9;
+/** Work on the GPU that takes longer than this hangs. */
+const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
+
+/**
+ * Verifies and measures every configuration of a profile on this machine, and compares the rates with the
+ * profile's.
+ *
+ * @param profile what was recorded
+ * @param options the tolerance, the time to spend, whom to tell
+ * @returns what became of every entry; also where it was interrupted
+ * @throws {ProfileError} in one line, if the profile has no entries, or a configuration that no device can run
+ * @throws {RangeError} if the tolerance is none
+ *
+ * @example
+ * ```ts
+ * import { qualify } from "./qualify.ts";
+ * import { parseProfile } from "../profile/schema.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const path = new URL("../../fixtures/h100/heat.json", import.meta.url);
+ * const profile = parseProfile(await Deno.readTextFile(path), "heat.json");
+ * const stop = AbortSignal.abort(); // nothing is run: it would take a while
+ * const { answer, results } = await qualify(profile, { signal: stop });
+ * assertEquals([answer, results.length], ["unanswered", profile.entries.length]);
+ * ```
+ */
+export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
+  using bench = new DeviceBench({
+    device: await detectDevice(),
+    needsGpu: profile.entries.some(({ configuration: { share } }) => share.gpuSlices > 0),
+    timeoutMs: options.quick ? QUICK_TIMEOUT_MS : TIMEOUT_MS,
+  });
+  return await qualifyOn(bench, profile, options);
+}
+
+/** The same on a bench that is given, as a fake. */
+export async function qualifyOn(
+  bench: Bench,
+  profile: Profile,
+  options: QualifyOptions = {},
+): Promise<Qualification> {
+  const { tolerance = 0.1, quick = false, numericsOnly = false, onProgress, signal } = options;
+  checkTolerance(tolerance);
+  const trials = trialsOf(profile, bench);
+  const startedNs = bench.now();
+  const run = {
+    bench,
+    tolerance,
+    numericsOnly,
+    deadlineNs: quick ? startedNs + QUICK_NS : Infinity,
+    slowdown: signal?.aborted ? 1 : await slowdownOf(bench, trials, profile),
+  };
+  const results: EntryResult[] = [];
+  for (const [done, trial] of trials.entries()) {
+    onProgress?.({ stage: "measure", done, total: trials.length });
+    results.push(
+      signal?.aborted
+        ? notRun(trial, "interrupted")
+        : await attempt(trial, { ...run, entriesLeft: trials.length - done }),
+    );
+  }
+  await measureAgain(results, trials, { ...run, onProgress, signal });
+  for (const [i, trial] of trials.entries()) {
+    results[i] = await verifyTies(trial, results[i], { ...run, signal });
+  }
+  return {
+    answer: answerOf(results),
+    device: bench.device,
+    recorded: profile.device,
+    tolerance,
+    note: noteOf(profile.device, bench.device) ?? null,
+    results,
+    interrupted: signal?.aborted ?? false,
+    elapsedNs: bench.now() - startedNs,
+  };
+}
+
+/** How many times slower this device is than a foreign one, by their copies; 1 where nothing tells. */
+async function slowdownOf(bench: Bench, trials: readonly Trial[], { device }: Profile): Promise<number> {
+  const recorded = device.measured.copyBytesPerSecond;
+  const isForeign = trials.some(({ entry, obstacle, notComparable }) =>
+    obstacle === undefined && notComparable !== undefined && entry.configuration.share.gpuSlices > 0
+  );
+  if (!isForeign || recorded === null) return 1;
+  const here = await bench.copyBytesPerSecond();
+  return here === undefined ? 1 : Math.max(1, recorded / here);
+}
+
+/** Measures again what came out slower, in turns with pauses, and puts what comes of it into the results. */
+async function measureAgain(
+  results: EntryResult[],
+  trials: readonly Trial[],
+  run: Run & Pick<QualifyOptions, "onProgress" | "signal">,
+): Promise<void> {
+  const { bench, deadlineNs, onProgress, signal } = run;
+  for (let round = 1; round < SOFTWARE_ATTEMPTS; round++) {
+    const again = results.flatMap(({ verdict, entry }, i) => {
+      const most = trials[i].isNoisy && !isHopeless(results[i]) ? SOFTWARE_ATTEMPTS : HARDWARE_ATTEMPTS;
+      const isInTime = bench.now() + expectedNs(entry, 1) < deadlineNs;
+      return verdict === "slower" && round < most && isInTime ? [i] : [];
+    });
+    if (again.length === 0 || signal?.aborted) return;
+    await bench.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
+    for (const [done, i] of again.entries()) {
+      if (signal?.aborted) return;
+      onProgress?.({ stage: "again", done, total: again.length });
+      const result = await attempt(trials[i], { ...run, entriesLeft: again.length - done });
+      results[i] = worseOrFaster(results[i], result);
+    }
+  }
+}
+
+/** Whether a rate is so low that other programs don't explain it. */
+function isHopeless({ measured, leastCellsPerSecond: least }: EntryResult): boolean {
+  return measured !== null && least !== null && NOISE * judgedInterval(measured)[1] < least;
+}
+
+/** Of two measurements of an entry the one that counts: what fails, else the faster. */
+function worseOrFaster(earlier: EntryResult, later: EntryResult): EntryResult {
+  const attempts = earlier.attempts + later.attempts, elapsedNs = earlier.elapsedNs + later.elapsedNs;
+  if (later.verdict === "not run") return earlier; // no time was left for it
+  const counts = later.verdict !== "slower" ||
+    later.measured!.cellsPerSecond >= earlier.measured!.cellsPerSecond;
+  return { ...(counts ? later : earlier), attempts, elapsedNs };
+}

@@ -1,0 +1,215 @@
+/**
+ * The solver: a shared field with a queue of what is asked of it.
+ *
+ * @module
+ */
+import type { InitialField } from "../../kernels/initial_field.ts";
+import type { Layout } from "../../kernels/layout.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { readsPrevious } from "../../kernels/update.ts";
+import type { SliceSource } from "../devices/shared/field_cells.ts";
+import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { clearFields, type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
+import type { SharedField } from "../devices/shared/shared_field.ts";
+import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
+import type { Configuration } from "../configuration.ts";
+import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
+import { failingAs } from "./solver_error.ts";
+
+/** What a solver is made of; all of it ends with the solver. */
+export interface SolverParts {
+  readonly configuration: Configuration;
+  readonly field: SharedField;
+  readonly gpu: GpuDevice | undefined;
+  readonly cpuPool: CpuPool | undefined;
+  /** Whether the GPU's arrays are the caller's. */
+  readonly isBorrowed: boolean;
+}
+
+/** Steps that are handed over at once, roughly. */
+const STEPS_AT_ONCE = 1000;
+
+/** A solver over a shared field. */
+export class FieldSolver implements Solver {
+  readonly #parts: SolverParts;
+  #queue: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #isClosed = false;
+
+  constructor(parts: SolverParts) {
+    this.#parts = parts;
+  }
+
+  get problem(): Problem {
+    return this.#parts.field.problem;
+  }
+
+  get configuration(): Configuration {
+    return this.#parts.configuration;
+  }
+
+  get step(): number {
+    return this.#parts.field.step;
+  }
+
+  get layout(): Layout | undefined {
+    return this.#parts.field.gpuShare?.field.plan.layout;
+  }
+
+  level(ago: 0 | 1 = 0): GPUBuffer {
+    const part = this.#parts.field.gpuShare;
+    if (part === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
+    return part.field.level(ago);
+  }
+
+  async initialise(
+    kind: InitialField | "zero" = this.problem.stencil.initialField ?? "noise",
+    seed = 1,
+  ): Promise<void> {
+    await this.#next("set the initial field", async () => {
+      const { field } = this.#parts;
+      await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
+      if (kind === "zero") await clearFields(field);
+    });
+  }
+
+  async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
+    const { isMaterial, ...range } = this.#rangeOf(name, options);
+    const { grid: [, ny, nz], boundary } = this.problem;
+    const count = range.slices * ny * nz;
+    if (typeof values === "object" && values.length !== count) {
+      throw new RangeError(
+        `Cannot write ${name}: ${count} values wanted for ${range.slices} slices: found ${values.length}`,
+      );
+    }
+    const source = sliceSource(values, { first: range.x, ny, nz });
+    await this.#next(`write ${name}`, async () => {
+      const { field } = this.#parts;
+      await field.settle();
+      for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
+        await writeShared(field, { ...range, ago }, source);
+      }
+      if (boundary !== "zero") await field.gpuShare?.field.renewPads();
+    });
+  }
+
+  async read(
+    name: string = this.problem.stencil.update.fields[0],
+    options: CellsOptions = {},
+  ): Promise<Float32Array<ArrayBuffer>> {
+    const range = this.#rangeOf(name, options);
+    const { grid: [, ny, nz] } = this.problem;
+    return await this.#next(`read ${name}`, async () => {
+      const cells = new Float32Array(range.slices * ny * nz);
+      await readShared(this.#parts.field, range, cells);
+      return cells;
+    });
+  }
+
+  async run(steps: number): Promise<SolverRun> {
+    if (!(Number.isSafeInteger(steps) && steps >= 0)) {
+      throw new RangeError(`Cannot run: steps must be a whole number from 0 up: current value is ${steps}`);
+    }
+    return await this.#next("run", async () => {
+      const { field, isBorrowed } = this.#parts;
+      const { problem: { steps: tuned, grid, boundary }, cpuShare, gpuShare } = field;
+      const atOnce = Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+      const isShared = cpuShare !== undefined && gpuShare !== undefined;
+      // the caller may have written into its buffers, and knows nothing of periodic images
+      if (isBorrowed && boundary !== "zero") await gpuShare?.field.renewPads();
+      let timeNs = 0;
+      for (let done = 0; done < steps; done += atOnce) {
+        const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(Math.min(atOnce, steps - done));
+        timeNs += isShared ? wallNs : [...cpuRoundsNs, ...gpuRoundsNs][0];
+      }
+      return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
+    });
+  }
+
+  dispose(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#waiting === 0) this.#release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+    await this.#queue;
+  }
+
+  /** The cells that are meant. */
+  #rangeOf(name: string, { ago = 0, x = 0, slices }: CellsOptions): GridSlices & { isMaterial: boolean } {
+    const { stencil: { update }, grid: [nx] } = this.problem;
+    const names = [...update.fields, ...update.materials.map((material) => material.name)];
+    const plane = names.indexOf(name);
+    if (plane < 0) {
+      throw new RangeError(`Cannot find the cells: one of ${names.join(", ")} is wanted: found ${name}`);
+    }
+    const isMaterial = plane >= update.fields.length;
+    const hasPrevious = readsPrevious(update) && !isMaterial;
+    if (ago !== 0 && !(ago === 1 && hasPrevious)) {
+      const levels = hasPrevious ? "0 or 1" : "0";
+      throw new RangeError(
+        `Cannot find the cells: ago must be ${levels} for ${name}: current value is ${ago}`,
+      );
+    }
+    const count = slices ?? nx - x;
+    if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
+      throw new RangeError(
+        `Cannot find the cells: slices from 0 to ${nx - 1} are wanted: found ${count} from ${x} on`,
+      );
+    }
+    return { plane, isMaterial, ago, x, slices: count };
+  }
+
+  /** Does one thing after the other. */
+  #next<T>(what: string, action: () => Promise<T>): Promise<T> {
+    const closed = (): RangeError => new RangeError(`Cannot ${what}: the solver is disposed`);
+    if (this.#isClosed) return Promise.reject(closed());
+    this.#waiting++;
+    const done = this.#queue.then(async () => {
+      if (this.#isClosed) throw closed();
+      return await failingAs(what, action);
+    });
+    this.#queue = done.catch(() => {}).then(() => {
+      this.#waiting--;
+      if (this.#isClosed && this.#waiting === 0) this.#release();
+    });
+    return done;
+  }
+
+  #release(): void {
+    const { field, cpuPool, gpu } = this.#parts;
+    field[Symbol.dispose]();
+    cpuPool?.dispose();
+    gpu?.[Symbol.dispose]();
+  }
+}
+
+/** Values of a slice, counted in the whole grid. */
+function sliceSource(
+  values: CellValues,
+  { first, ny, nz }: { first: number; ny: number; nz: number },
+): SliceSource {
+  const count = ny * nz;
+  if (typeof values === "number") {
+    const same = new Float32Array(count).fill(values);
+    return () => same;
+  }
+  if (values instanceof Float32Array) {
+    return (x) => values.subarray((x - first) * count, (x - first + 1) * count);
+  }
+  return (x) => {
+    const slice = new Float32Array(count);
+    for (let i = 0; i < count; i++) {
+      slice[i] = typeof values === "function"
+        ? values(x, Math.floor(i / nz), i % nz)
+        : values[(x - first) * count + i];
+    }
+    return slice;
+  };
+}

@@ -1,0 +1,31 @@
+import type { Failure, FailureReason } from "../configuration.ts";
+import { isFailure } from "../measuring/evaluate.ts";
+
+/** A device that cannot do what a solver needs; the message is one line that says what, and why. */
+export class SolverError extends Error implements Failure {
+  /** The name of the class. */
+  override readonly name = "SolverError";
+  /** What kind of failure it is. */
+  readonly reason: FailureReason;
+
+  /**
+   * Makes an error.
+   *
+   * @param reason what kind of failure it is
+   * @param message in one line
+   */
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Turns a device's failure into a sentence. */
+export async function failingAs<T>(what: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!isFailure(error) || error instanceof SolverError) throw error;
+    throw new SolverError(error.reason, `Cannot ${what}: ${error.message}`);
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * `tune` for other programs: opens the devices, fills in the defaults of the command line, and gives a profile back.
+ *
+ * @module
+ */
+import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { checkProblem } from "../problem/check_problem.ts";
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "../problem/default_problem.ts";
+import { detectDevice } from "../devices/device.ts";
+import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
+import type { Profile } from "../profile/profile_types.ts";
+import { STRATEGIES } from "../search/all.ts";
+import { tune as runTuning, type TuneOutcome, type TuneProgress } from "./tune.ts";
+import { VERSION } from "../version.ts";
+
+export type { TuneProgress };
+
+/** What to tune, and how; the defaults are those of `deno task tune`. */
+export interface TuneOptions {
+  /** The equation. @default {wave(2)} */
+  readonly stencil?: Stencil;
+  /** Cells along x, y, z. @default {one that fits the device} */
+  readonly grid?: Grid;
+  /** What lies around the grid. @default {the first of the stencil's} */
+  readonly boundary?: Boundary;
+  /** Time steps of a run. @default {96; of a line 2048} */
+  readonly steps?: number;
+  /** Names of the only traversals to try. @default {all} */
+  readonly traversals?: readonly string[];
+  /** How to search, by name. @default {"auto"} */
+  readonly strategy?: string;
+  /** Milliseconds for the whole run, roughly. @default {60000} unless `evaluations` is given */
+  readonly budgetMs?: number;
+  /** Configurations of the GPU to evaluate in the search, instead of a time. @default {undefined} */
+  readonly evaluations?: number;
+  /** Workers on the CPU; 0: the GPU alone. @default {one a core, one fewer beside a GPU} */
+  readonly cpuWorkers?: number;
+  /** Whether the GPU takes part. @default {true} */
+  readonly gpu?: boolean;
+  /** Makes random choices repeatable. @default {1} */
+  readonly seed?: number;
+  /** The CPU's share of the slices when balancing begins, 0 to 1. @default {0.1} */
+  readonly startShare?: number;
+  /** Ends the run after the evaluation under way; what is known by then is returned. */
+  readonly signal?: AbortSignal;
+  /** Called as the run goes on. */
+  readonly onProgress?: (progress: TuneProgress) => void;
+  /** Called with every configuration as it is evaluated: its measurement, or why there is none. */
+  readonly onEvaluation?: (evaluation: TuneEvaluation) => void | Promise<void>;
+}
+
+/** What became of a configuration: either a measurement or a failure. */
+export interface TuneEvaluation {
+  /** What was evaluated. */
+  readonly configuration: Configuration;
+  /** Its verified rate. */
+  readonly measurement?: Measurement;
+  /** Why it has none. */
+  readonly failure?: Failure;
+}
+
+/** What a run found. */
+export interface TuneResult {
+  /** A profile with one entry; undefined where no configuration verified. */
+  readonly profile: Profile | undefined;
+  /** Fastest verified measurement of the GPU alone. */
+  readonly gpuAlone: Measurement | undefined;
+  /** Of the CPU alone. */
+  readonly cpuAlone: Measurement | undefined;
+  /** Of both together. */
+  readonly together: Measurement | undefined;
+  /** Fastest verified measurement of each traversal on the GPU, by name. */
+  readonly bestOfEach: ReadonlyMap<string, Measurement>;
+  /** Configurations that were evaluated. */
+  readonly evaluated: number;
+  /** How many of them failed, by reason. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Whether `signal` ended the run. */
+  readonly interrupted: boolean;
+  /** Milliseconds that it took. */
+  readonly elapsedMs: number;
+}
+
+/**
+ * Finds the fastest verified configuration of a problem on this machine. It opens its own device and workers, and
+ * closes them; nothing is written.
+ *
+ * @param options what to tune; nothing is needed
+ * @returns what was found, also where it was interrupted
+ * @throws {RangeError} for a request that makes no sense, before any work
+ * @throws {DeviceError} where the device cannot run anything at all
+ *
+ * @example
+ * ```ts
+ * import { tune } from "./library_tune.ts";
+ * import { heat } from "../../kernels/stencils/heat.ts";
+ * import { assert } from "@std/assert";
+ *
+ * const { profile, evaluated } = await tune({
+ *   stencil: heat(1),
+ *   grid: [16, 16, 16],
+ *   steps: 8,
+ *   traversals: ["stepwise"],
+ *   evaluations: 2,
+ *   cpuWorkers: 1,
+ *   onProgress: ({ stage, done, total }) => assert(stage.length > 0 && done <= Math.max(done, total)),
+ * });
+ * assert(profile !== undefined && evaluated >= 1);
+ * assert(profile.entries[0].result.cellsPerSecond > 0);
+ * ```
+ */
+export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
+  const request = await resolve(options);
+  const { signal, onProgress, onEvaluation } = options;
+  const outcome = await runTuning(request.request, {
+    gpu: request.device.gpu === null ? undefined : await GpuDevice.open(),
+    device: request.device,
+    now: () => performance.now() * 1e6,
+    signal: signal ?? new AbortController().signal,
+    onProgress: onProgress ?? (() => {}),
+    onStart: () => {},
+    onEvaluation: (evaluation) => onEvaluation?.(evaluation),
+  });
+  return resultOf(outcome, request.device);
+}
+
+/** Checks the options and fills in what is missing. */
+async function resolve(options: TuneOptions) {
+  const {
+    stencil = wave(2),
+    boundary = (stencil.boundaries ?? BOUNDARIES)[0],
+    budgetMs = 60_000,
+    evaluations,
+    seed = 1,
+    startShare = 0.1,
+    strategy: name = STRATEGIES[0].name,
+    traversals = [],
+    grid,
+    steps,
+  } = options;
+  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
+  const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+  const must = (isRight: boolean, what: string, found: unknown): void => {
+    if (!isRight) throw new RangeError(`Cannot tune: ${what}: found ${found}`);
+  };
+  const counts = "must be whole numbers from 1 up";
+  checkProblem("tune", {
+    stencil,
+    boundary,
+    grid: grid ?? defaultGrid(stencil, { limits: undefined, isFallback: true }),
+    steps: steps ?? defaultSteps(stencil),
+  });
+  must(evaluations === undefined || isCount(evaluations), `evaluations ${counts}`, evaluations);
+  must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
+  must(isNatural(seed) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
+  must(startShare >= 0 && startShare <= 1, "startShare must be from 0 to 1", startShare);
+  const strategy = STRATEGIES.find((one) => one.name === name);
+  must(
+    strategy !== undefined,
+    `the strategy must be one of ${STRATEGIES.map((one) => one.name).join(", ")}`,
+    name,
+  );
+  const detected = await detectDevice();
+  const device = options.gpu === false ? { ...detected, gpu: null } : detected;
+  const { cpuWorkers = defaultWorkers(device) } = options;
+  must(isNatural(cpuWorkers), "cpuWorkers must be a whole number from 0 up", cpuWorkers);
+  must(device.gpu !== null || cpuWorkers > 0, "a GPU or CPU workers are wanted", "neither");
+  const request = {
+    stencil,
+    grid,
+    boundary,
+    steps,
+    traversals: traversals.length === 0 ? TRAVERSALS : traversals.map(traversalNamed),
+    strategy: strategy!,
+    budget: evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations },
+    cpuWorkers,
+    seed,
+    startShare,
+  };
+  return { request, device };
+}
+
+function resultOf(
+  outcome: TuneOutcome,
+  device: Omit<Profile["device"], "measured">,
+): TuneResult {
+  const { entry, copyBytesPerSecond, gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed } = outcome;
+  const profile: Profile | undefined = entry && {
+    $schema: JSON_SCHEMA_NAME,
+    schemaVersion: SCHEMA_VERSION,
+    tool: { name: "facet", version: VERSION },
+    createdAt: new Date().toISOString(),
+    device: { ...device, measured: { copyBytesPerSecond } },
+    entries: [entry],
+  };
+  return {
+    profile,
+    gpuAlone,
+    cpuAlone,
+    together,
+    bestOfEach,
+    evaluated,
+    failed,
+    interrupted: outcome.interrupted,
+    elapsedMs: outcome.elapsedNs / 1e6,
+  };
+}
