@@ -1,12 +1,13 @@
 /**
- * The task `test`: runs every test and every example in the documentation, and ends with one line alone,
- * `N passed, N failed`. Flags of `deno test`, as `--filter TEXT`, and paths pass through.
+ * The task `test`: runs every test and every example in the documentation, several files at a time, and ends with one
+ * line alone, `N passed, N failed`. Flags of `deno test`, as `--filter TEXT`, and paths are passed on; `--thorough` adds
+ * the tests that are too slow for every run.
  *
  * @module
  */
 
 /** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
-const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md"];
+const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md", "docs/"];
 
 const PERMISSIONS = ["read", "write", "run", "env", "sys"].map((name) => `--allow-${name}`);
 
@@ -54,7 +55,7 @@ const VALUED = new Set([
  */
 export function testArguments(args: readonly string[]): string[] {
   const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]));
-  return ["test", "--doc", "--no-prompt", ...PERMISSIONS, ...args, ...(hasPath ? [] : PATHS)];
+  return ["test", "--doc", "--parallel", "--no-prompt", ...PERMISSIONS, ...args, ...(hasPath ? [] : PATHS)];
 }
 
 /** Passes a stream on as it comes, and keeps it. */
@@ -72,78 +73,31 @@ async function passOn(
 }
 
 /**
- * Test files that wait a lot, for devices, processes or a browser, and some that compute on one core only: where
- * everything is tested, {@linkcode BESIDE_JOBS} of them at a time run beside the others.
+ * Test files at a time: one more than there are cores, since some wait for processes, devices or a browser.
  */
-export const BESIDE: readonly string[] = [
-  "tests/kernels/high_order_torres_test.ts",
-  "tests/cli/tune_test.ts",
-  "tests/tune/tune_test.ts",
-  "tests/cli/qualify_test.ts",
-  "tests/replay/replay_test.ts",
-  "tests/report/browser_test.ts",
-  "tests/bench/kill_test.ts",
-  "tests/bench/repeat_tunes_test.ts",
-  "tests/cli/balance_test.ts",
-  "tests/measuring/process/isolation_test.ts",
-  "tests/cli/record_test.ts",
-  "tests/tune/library_tune_test.ts",
-  "tests/search/auto_test.ts",
-  "tests/search/space_test.ts",
-  "tests/profile/choose_test.ts",
-  "tests/kernels/swept_test.ts",
-  "tests/bench/bench_lines_test.ts",
-  "tests/devices/cpu/line_test.ts",
-  "tests/search/strategies_test.ts",
-];
-const BESIDE_JOBS = 2;
+const JOBS = navigator.hardwareConcurrency + 1;
 
-/** Runs `deno test`; what it prints is passed on as it comes, or at the end where another run prints. */
-async function runTests(
-  args: readonly string[],
-  { atOnce, jobs = 1 }: { atOnce: boolean; jobs?: number },
-): Promise<Tally> {
+if (import.meta.main) {
+  const args = Deno.args.filter((arg) => arg !== "--thorough");
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...args],
+    args: testArguments(args),
     env: {
       // Mesa complains without the directory
       XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp",
-      DENO_JOBS: `${jobs}`, // counts with --parallel only
+      DENO_JOBS: `${JOBS}`,
+      FACET_THOROUGH: args.length < Deno.args.length ? "1" : "0",
     },
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const nowhere = { write: (bytes: Uint8Array) => Promise.resolve(bytes.length) };
   const [stdout, stderr, { success }] = await Promise.all([
-    passOn(child.stdout, atOnce ? Deno.stdout : nowhere),
-    passOn(child.stderr, atOnce ? Deno.stderr : nowhere),
+    passOn(child.stdout, Deno.stdout),
+    passOn(child.stderr, Deno.stderr),
     child.status,
   ]);
-  if (!atOnce) console.log(`${stdout}${stderr}`.trimEnd());
   // A process that was killed leaves its last line open
-  else if (stdout !== "" && !stdout.endsWith("\n")) console.log();
-  return tally(`${stdout}\n${stderr}`, success);
-}
-
-if (import.meta.main) {
-  const present = (path: string): boolean => {
-    try {
-      return Deno.statSync(path) !== undefined;
-    } catch {
-      return false;
-    }
-  };
-  const args = testArguments(Deno.args).filter((arg) => !PATHS.includes(arg) || present(arg));
-  const isEverything = args.includes(PATHS[0]) && BESIDE.every(present);
-  const flags = args.filter((arg) => !PATHS.includes(arg));
-  const besides = isEverything
-    ? runTests([...flags, "--parallel", ...BESIDE], { atOnce: false, jobs: BESIDE_JOBS })
-    : undefined;
-  const main = await runTests(isEverything ? [...args, `--ignore=${BESIDE.join(",")}`] : args, {
-    atOnce: true,
-  });
-  const beside = await besides ?? { passed: 0, failed: 0 };
-  const passed = main.passed + beside.passed, failed = main.failed + beside.failed;
+  if (stdout !== "" && !stdout.endsWith("\n")) console.log();
+  const { passed, failed } = tally(`${stdout}\n${stderr}`, success);
   if (passed + failed === 0) console.error("no test ran");
   console.log(`${passed} passed, ${failed} failed`);
   Deno.exit(failed === 0 && passed > 0 ? 0 : 1);

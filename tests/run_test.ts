@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { BESIDE, tally, testArguments } from "./run.ts";
+import { tally, testArguments } from "./run.ts";
 
 const RUN = new URL("./run.ts", import.meta.url).pathname;
 
@@ -27,12 +27,6 @@ Deno.test("tally counts nothing where nothing ran", () => {
 Deno.test("testArguments passes flags on, and names the paths unless they are given", () => {
   assertEquals(testArguments(["--filter", "foo"]).includes("tests/"), true);
   assertEquals(testArguments(["--filter=foo", "tests/std/"]).at(-1), "tests/std/");
-});
-
-Deno.test("what runs beside the others is there, once each", () => {
-  // one that is not would make everything run one after another
-  assertEquals(BESIDE.filter((path) => !Deno.statSync(path).isFile), []);
-  assertEquals(new Set(BESIDE).size, BESIDE.length);
 });
 
 /** Runs tests/run.ts on one file with this text. */
@@ -67,20 +61,10 @@ Deno.test("run counts what passed before the process was killed", async () => {
   assertEquals([lines.at(-1), code], ["1 passed, 1 failed", 1]);
 });
 
-Deno.test("run counts the same where files run in parallel", async () => {
-  const text = `
-    Deno.test("one", () => {});
-    Deno.test("two", () => { throw new Error("on purpose"); });
-    Deno.test("three", () => {});
-  `;
-  const failed = await runOn(text, "--no-check", "--parallel");
-  assertEquals([failed.lines.at(-1), failed.code], ["2 passed, 1 failed", 1]);
-  const killed = await runOn(
-    text.replace('"three", () => {}', '"three", () => Deno.kill(Deno.pid, "SIGKILL")'),
-    "--no-check",
-    "--parallel",
-  );
-  assertEquals([killed.lines.at(-1), killed.code], ["1 passed, 1 failed", 1]);
+Deno.test("run turns the slow tests on where it is asked to", async () => {
+  const text = `Deno.test({ name: "slow", ignore: Deno.env.get("FACET_THOROUGH") !== "1", fn: () => {} });`;
+  const usual = await runOn(text, "--no-check"), thorough = await runOn(text, "--no-check", "--thorough");
+  assertEquals([usual.lines.at(-1), thorough.lines.at(-1)], ["0 passed, 0 failed", "1 passed, 0 failed"]);
 });
 
 Deno.test("run counts a file that does not type-check as failed", async () => {
