@@ -6,7 +6,6 @@
 import type { Grid } from "../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../kernels/stencils/ks.ts";
 import { wave, WAVE_ORDERS } from "../kernels/stencils/wave.ts";
-import { CpuFailure } from "../tuner/devices/cpu/cpu_failure.ts";
 import { C_COMPILER } from "./native_loops.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { compareCpu, type CpuComparison } from "./compare_cpu.ts";
@@ -25,6 +24,7 @@ import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";
 import { EXIT } from "../tuner/cli/report_error.ts";
 import { UserError } from "../tuner/cli/user_error.ts";
+import { RunFailure } from "../tuner/devices/run_failure.ts";
 
 const USAGE = "deno task bench [OPTIONS]\n\n" +
   "Measures one CPU worker against the same loops in C, and several workers against one, in turns.\n" +
@@ -207,7 +207,7 @@ async function compareAll({ orders, grids, workers, timeNs }: BenchRequest): Pro
     }
     return comparisons;
   } catch (error) {
-    if (error instanceof CpuFailure && error.reason === "limits") throw new UserError(error.message);
+    if (error instanceof RunFailure && error.reason === "limits") throw new UserError(error.message);
     throw error;
   } finally {
     one.dispose();

@@ -14,11 +14,12 @@ import type { Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, verificationOf } from "../tuner/devices/reference.ts";
 import type { Verification } from "../tuner/configuration.ts";
-import { isFailure, refute } from "../tuner/measuring/evaluate.ts";
+import { refute } from "../tuner/measuring/evaluate.ts";
 import { combine } from "../kernels/traversals/combine.ts";
 import { Contender, EmptyDispatches } from "./line_contender.ts";
 import type { LineRate } from "./line_rate.ts";
 import { median } from "../tuner/measuring/statistics.ts";
+import { isFailure } from "../tuner/devices/run_failure.ts";
 
 /** What was found for one length on the GPU. */
 export interface SweptComparison {

@@ -35,7 +35,7 @@ const SAMPLE_UPDATES = 6e7;
 /**
  * Compares on the CPU's workers.
  *
- * @throws {CpuFailure} if a worker fails, or a line does not fit the memory
+ * @throws {RunFailure} if a worker fails, or a line does not fit the memory
  */
 export async function compareSweptOnCpu(
   pool: CpuPool,

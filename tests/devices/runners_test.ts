@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, verificationOf } from "../../tuner/devices/reference.ts";
 import { prepare } from "../../tuner/devices/runners.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [20, 7, 11], boundary: "periodic", steps: 9 };
 

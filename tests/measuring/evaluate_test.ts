@@ -1,15 +1,9 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { FailureReason } from "../../tuner/configuration.ts";
-import {
-  evaluate,
-  type EvaluateOptions,
-  type Evaluation,
-  isFailure,
-  refute,
-} from "../../tuner/measuring/evaluate.ts";
+import { evaluate, type EvaluateOptions, type Evaluation, refute } from "../../tuner/measuring/evaluate.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../../tuner/measuring/sampling.ts";
 import { type Behaviour, configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
+import { isFailure, RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const CONFIGURATION = configurationNamed("fake");
 

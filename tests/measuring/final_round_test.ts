@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import {
   type Finalist,
@@ -11,6 +10,7 @@ import {
 } from "../../tuner/measuring/final_round.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { type Behaviour, FakeRunner, measurementNamed, PROBLEM } from "./fake_runner.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const FINALISTS = ["a", "b", "c", "d"].map((name, place) => measurementNamed(name, 5e9 - 1e9 * place));
 

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { DOMParser } from "linkedom";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import { qualificationRecord, renderQualification } from "../../tuner/cli/qualify_report.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import { qualifyOn } from "../../tuner/qualify/qualify.ts";
@@ -9,6 +8,7 @@ import { escapeXml, junitOf } from "../../tuner/qualify/junit.ts";
 import { escapeMarkdown, markdownOf } from "../../tuner/qualify/markdown.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
 import { entryOf, FakeBench, profileOf, slowedBy } from "./fake_bench.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const NOW = "2026-11-21T10:00:00Z";
 

@@ -1,6 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import {
   type EntryResult,
@@ -12,6 +11,7 @@ import { answerOf } from "../../tuner/qualify/qualification.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { entryOf, FakeBench, HERE, profileOf, slowedBy } from "./fake_bench.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 /** Qualifies one entry, whose preparations behave in turn as given. */
 async function one(behaviours: readonly Behaviour[], options: QualifyOptions = {}, device = HERE) {

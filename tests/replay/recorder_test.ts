@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import type { RecordedConfiguration } from "../../tuner/replay/replay_space.ts";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../../tuner/measuring/evaluator.ts";
 import { recordConfigurations } from "../../tuner/replay/recorder.ts";
 import { measurementNamed } from "../measuring/fake_runner.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
 

@@ -10,7 +10,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { GpuPlan, Traversal } from "../../kernels/traversals/traversal.ts";
-import { GpuDevice, RunFailure } from "../../tuner/devices/gpu/gpu_device.ts";
+import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import type { Configuration, Failure } from "../../tuner/configuration.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
 import { DeviceError } from "../../tuner/devices/device_error.ts";
@@ -28,6 +28,7 @@ import {
 } from "../../tuner/tune/tune.ts";
 import { measurementNamed } from "../measuring/fake_runner.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const SHAPE = { threadsZ: 16, threadsY: 4, threadsX: 1 };
 

@@ -14,7 +14,7 @@ import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
 import { DEFAULT_STEPS, defaultGrid } from "../problem/default_problem.ts";
 import { DeviceError } from "../devices/device_error.ts";
-import { evaluate, type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/exchange_sweep.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
@@ -29,6 +29,7 @@ import {
 import { EXIT } from "./report_error.ts";
 import { type Request, resolveRequest } from "./request.ts";
 import { UserError } from "./user_error.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** Copy bandwidth that configurations are compared with where none was measured: 1 TB/s. */
 const ASSUMED_BYTES_PER_SECOND = 1e12;

@@ -10,7 +10,6 @@ import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { Configuration } from "../configuration.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { DeviceError } from "../devices/device_error.ts";
-import { isFailure } from "../measuring/evaluate.ts";
 import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { describeProblem } from "../profile/schema.ts";
@@ -30,6 +29,7 @@ import { EXIT } from "./report_error.ts";
 import { resolveRequest } from "./request.ts";
 import { measuredDevice, TOOL } from "./tune.ts";
 import { UserError } from "./user_error.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** Time between two checkpoints: what a crash can cost. */
 const CHECKPOINT_NS = 10e9;

@@ -15,11 +15,12 @@ import { errorBound } from "../../models/error_bound.ts";
 import type { Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { CpuField } from "./cpu/cpu_field.ts";
-import { type GpuDevice, RunFailure } from "./gpu/gpu_device.ts";
+import type { GpuDevice } from "./gpu/gpu_device.ts";
 import type { Comparison } from "./gpu/gpu_comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
+import { RunFailure } from "./run_failure.ts";
 
 /** What a field starts from. */
 export interface Start {
@@ -77,7 +78,7 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
 /**
  * Computes the reference of a problem.
  *
- * @throws {RunFailure | CpuFailure} if it cannot be computed, or differs from the oracle
+ * @throws {RunFailure} if it cannot be computed, or differs from the oracle
  */
 export async function makeReference(
   { gpu, problem, start: given, oracleOperations = 250e6 }: ReferenceOptions,

@@ -29,7 +29,7 @@ export interface Devices {
  * @param problem what is computed
  * @param configuration how, and on which of the devices
  * @param options.onCompiled called when the GPU's code is compiled, before its memory is taken
- * @throws {RunFailure | CpuFailure} if it cannot run; both have a `reason` for the record
+ * @throws {RunFailure} if it cannot run; both have a `reason` for the record
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ const RUN_NS = 10e6;
  * @param pool the workers
  * @param problem the whole problem
  * @returns cells per second
- * @throws {CpuFailure} if the workers fail
+ * @throws {RunFailure} if the workers fail
  */
 export async function probeCpu(
   pool: Pick<CpuPool, "workers" | "load">,

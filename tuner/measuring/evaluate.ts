@@ -5,10 +5,10 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { RunFailure } from "../devices/gpu/gpu_device.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
 import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS, sampleUntilStable } from "./sampling.ts";
 import { summarize } from "./statistics.ts";
+import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
 /** What became of a configuration. */
 export type Evaluation =
@@ -119,9 +119,4 @@ export function measurementOf(
     verification,
     compileNs,
   };
-}
-
-/** Whether something thrown is a device's failure, to be recorded. */
-export function isFailure(error: unknown): error is Error & Failure {
-  return error instanceof Error && typeof (error as Partial<Failure>).reason === "string";
 }

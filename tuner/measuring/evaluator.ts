@@ -5,7 +5,8 @@
  * @module
  */
 import type { Configuration, FailureReason } from "../configuration.ts";
-import { type Evaluation, isFailure } from "./evaluate.ts";
+import type { Evaluation } from "./evaluate.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** An evaluation, and the host time that it took, without waiting for its turn. */
 export interface TimedEvaluation {

@@ -5,14 +5,15 @@
  * @module
  */
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { GpuDevice, RunFailure } from "../devices/gpu/gpu_device.ts";
+import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { makeReference, type Reference } from "../devices/reference.ts";
 import { prepare } from "../devices/runners.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration, Runner } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { isFailure, refute } from "../measuring/evaluate.ts";
+import { refute } from "../measuring/evaluate.ts";
 import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
+import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
 /** What configurations are run on; tests put a fake in its place. */
 export interface Bench {
@@ -24,7 +25,7 @@ export interface Bench {
   /**
    * Compiles a configuration and takes its memory, with the reference that its result is compared with.
    *
-   * @throws {RunFailure | CpuFailure} if it cannot run, or the reference is wrong or cannot be had
+   * @throws {RunFailure} if it cannot run, or the reference is wrong or cannot be had
    */
   prepare(problem: Problem, configuration: Configuration): Promise<Runner>;
   /** Bytes per second of a plain copy on the GPU; undefined where it cannot be measured. */

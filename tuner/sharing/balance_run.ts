@@ -19,10 +19,11 @@ import {
 import { prepare } from "../devices/runners.ts";
 import { ghostSlices } from "../devices/shared/shares.ts";
 import type { Measurement } from "../configuration.ts";
-import { evaluate, type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
 import { type SharedCalibration, SharedCalibrator } from "./shared_costs.ts";
 import { shareConfiguration, sharedGridOf } from "./shared_problem.ts";
 import { isOver, MAX_ITERATIONS, type SettleOptions, settleShare } from "./settle_share.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What {@linkcode balanceOnDevices} takes. */
 export interface DeviceBalanceOptions extends SettleOptions {

@@ -17,11 +17,12 @@ import type { SharedResiduals, SharedSample } from "../../models/shared_fit.ts";
 import { verificationOf } from "../devices/reference.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import type { Failure } from "../configuration.ts";
-import { isFailure, refute } from "../measuring/evaluate.ts";
+import { refute } from "../measuring/evaluate.ts";
 import { type SharedCalibration, SharedCalibrator } from "./shared_costs.ts";
 import { shareConfiguration } from "./shared_problem.ts";
 import { median } from "../measuring/statistics.ts";
 import { isOver, type SettleOptions } from "./settle_share.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What {@linkcode sweepExchange} takes. */
 export interface SweepOptions extends Omit<SettleOptions, "startShare"> {
@@ -73,7 +74,7 @@ const BATCH_NS = 200e6;
  *
  * @param options the devices, the problem, R
  * @returns undefined where two shares do not fit for any R, or it was interrupted before every R was measured once
- * @throws {RunFailure | CpuFailure} if the devices fail
+ * @throws {RunFailure} if the devices fail
  */
 export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
   const { periods, passes = 7, onProgress } = options;

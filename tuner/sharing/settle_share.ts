@@ -11,9 +11,10 @@ import { SharedField } from "../devices/shared/shared_field.ts";
 import { ghostSlices } from "../devices/shared/shares.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
-import { type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
 import { shareConfiguration } from "./shared_problem.ts";
 import { median } from "../measuring/statistics.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What {@linkcode settleShare} takes. */
 export interface SettleOptions {

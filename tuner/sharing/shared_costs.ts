@@ -16,9 +16,9 @@ import { SharedField } from "../devices/shared/shared_field.ts";
 import { disposeShares, makeShares, type Shares } from "../devices/shared/shares.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
-import { isFailure } from "../measuring/evaluate.ts";
 import { firstGuess, middle, shortest } from "./first_guess.ts";
 import { shareConfiguration, sharedGridOf } from "./shared_problem.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What {@linkcode SharedCalibrator.create} takes. */
 export interface SharedCostOptions {
@@ -90,7 +90,7 @@ export class SharedCalibrator {
   /**
    * Times the host's waits, and probes what is not known of the devices' rates.
    *
-   * @throws {RunFailure | CpuFailure} if the devices fail
+   * @throws {RunFailure} if the devices fail
    */
   static async create(options: SharedCostOptions): Promise<SharedCalibrator> {
     const guess = await firstGuess(options);
@@ -111,7 +111,7 @@ export class SharedCalibrator {
    * Visits every point once. A share that does not fit the devices' memory or limits is left out.
    *
    * @param mayVisit asked before each visit; the pass ends where it says no, or within a visit where `mayTake` does
-   * @throws {RunFailure | CpuFailure} if the devices fail
+   * @throws {RunFailure} if the devices fail
    */
   async pass(mayVisit: () => boolean = () => true): Promise<void> {
     for (const visits of this.#visits) {
@@ -131,7 +131,7 @@ export class SharedCalibrator {
   /**
    * The costs by all that was timed; undefined before both devices were timed together.
    *
-   * @throws {RunFailure | CpuFailure} if no point fits the devices
+   * @throws {RunFailure} if no point fits the devices
    */
   fit(): SharedCalibration | undefined {
     if (this.#failure !== undefined && this.#visits.every(({ isLeftOut }) => isLeftOut)) throw this.#failure;

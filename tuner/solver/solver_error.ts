@@ -1,5 +1,5 @@
 import type { Failure, FailureReason } from "../configuration.ts";
-import { isFailure } from "../measuring/evaluate.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** A device that cannot do what a solver needs; the message is one line that says what, and why. */
 export class SolverError extends Error implements Failure {
@@ -25,7 +25,7 @@ export async function failingAs<T>(what: string, action: () => Promise<T>): Prom
   try {
     return await action();
   } catch (error) {
-    if (!isFailure(error) || error instanceof SolverError) throw error;
+    if (!isFailure(error)) throw error;
     throw new SolverError(error.reason, `Cannot ${what}: ${error.message}`);
   }
 }

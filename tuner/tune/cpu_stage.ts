@@ -6,10 +6,11 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Measurement } from "../configuration.ts";
 import { cpuConfigurations } from "../search/cpu_configurations.ts";
-import { type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
 import { probeCpu } from "../measuring/cpu_probe.ts";
 import { HOST_BATCH_NS } from "../measuring/sampling.ts";
 import type { TuningRun } from "./tuning_run.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What the CPU alone came to. */
 export interface CpuResult {

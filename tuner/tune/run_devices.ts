@@ -13,9 +13,9 @@ import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration, Failure, Runner } from "../configuration.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { DeviceError } from "../devices/device_error.ts";
-import { isFailure } from "../measuring/evaluate.ts";
 import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
 import type { TuneRequest } from "./tune_request.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** What a run computes on. */
 export class RunDevices implements Disposable {

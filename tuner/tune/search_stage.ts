@@ -7,7 +7,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { type Evaluation, isFailure } from "../measuring/evaluate.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
 import {
   evaluateSideBySide,
   type Evaluator,
@@ -21,6 +21,7 @@ import type { Outcome } from "../search/strategy.ts";
 import type { Evaluators } from "./tune_request.ts";
 import { Latency } from "./latency.ts";
 import type { TuningRun } from "./tuning_run.ts";
+import { isFailure } from "../devices/run_failure.ts";
 
 /** How the search ended. */
 export interface SearchResult {

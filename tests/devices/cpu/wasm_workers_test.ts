@@ -8,9 +8,9 @@ import type { Boundary, Grid } from "../../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS, waveUpdate } from "../../../kernels/stencils/wave.ts";
 import { arithmeticOf, reachOf, type Update, updateOf } from "../../../kernels/update.ts";
-import { CpuFailure } from "../../../tuner/devices/cpu/cpu_failure.ts";
 import type { CpuField } from "../../../tuner/devices/cpu/cpu_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
+import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 
 /** Primes, single cells, thinner than a vector, than the reach, than the workers; rows of 4k, 4k + 1, 2, 3. */
 const GRIDS: readonly Grid[] = [[1, 1, 1], [7, 5, 3], [2, 3, 17], [3, 1, 13], [1, 11, 8], [5, 4, 30]];
@@ -308,13 +308,13 @@ Deno.test("a field that does not fit is refused with the reason, and the pool go
   const pool = await CpuPool.create({ workers: 1, memoryBytes: 2 ** 22 });
   const update = wave(2).update;
   const tooLarge = pool.load({ update, layout: layoutOf([128, 128, 128], update), boundary: "zero" });
-  const failure = await assertRejects(() => tooLarge, CpuFailure);
+  const failure = await assertRejects(() => tooLarge, RunFailure);
   assertEquals([failure.reason, failure.message], [
     "limits",
     "The field needs 19 MiB of CPU memory: 4 MiB can be had",
   ]);
   const beyond = pool.load({ update, layout: layoutOf([99999, 99999, 99999], update), boundary: "zero" });
-  assertEquals((await assertRejects(() => beyond, CpuFailure)).reason, "limits");
+  assertEquals((await assertRejects(() => beyond, RunFailure)).reason, "limits");
   await assertEqualsOracle(pool, { update, grid: [3, 4, 5], boundary: "zero", runs: [2], kind: "noise" });
   pool.dispose();
 });
@@ -342,7 +342,7 @@ Deno.test("wrong requests are refused", async () => {
 
 Deno.test("a worker that does not start rejects create", async () => {
   const workerUrl = new URL("./broken_worker.ts", import.meta.url);
-  const failure = await assertRejects(() => CpuPool.create({ workers: 2, workerUrl }), CpuFailure);
+  const failure = await assertRejects(() => CpuPool.create({ workers: 2, workerUrl }), RunFailure);
   assertEquals(failure.reason, "device-lost");
   assert(
     failure.message.includes("injected fault at start") && !failure.message.includes("\n"),
@@ -356,9 +356,9 @@ Deno.test("a worker that throws between barriers rejects the run, and the others
   const update = wave(2).update, layout = layoutOf([4, 4, 4], update);
   const field = await pool.load({ update, layout, boundary: "zero" });
   await field.run({ steps: 2 });
-  const failure = await assertRejects(() => field.run({ steps: 5 }), CpuFailure);
+  const failure = await assertRejects(() => field.run({ steps: 5 }), RunFailure);
   assertEquals([failure.reason, failure.message], ["device-lost", "A CPU worker failed: injected fault"]);
-  await assertRejects(() => field.run({ steps: 1 }), CpuFailure, "injected fault");
+  await assertRejects(() => field.run({ steps: 1 }), RunFailure, "injected fault");
 });
 
 Deno.test("dispose rejects what still runs", async () => {
@@ -366,7 +366,7 @@ Deno.test("dispose rejects what still runs", async () => {
   const update = wave(14).update, grid: Grid = [64, 64, 64];
   const field = await pool.load({ update, layout: layoutOf(grid, update), boundary: "zero" });
   const endless = field.run({ steps: 1e9 });
-  const failure = assertRejects(() => endless, CpuFailure, "disposed");
+  const failure = assertRejects(() => endless, RunFailure, "disposed");
   await new Promise((resolve) => setTimeout(resolve, 50));
   pool.dispose();
   await failure;

@@ -20,10 +20,11 @@ import { marching } from "../../../kernels/traversals/marching.ts";
 import { stepwise } from "../../../kernels/traversals/stepwise.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import type { FailureReason } from "../../../tuner/configuration.ts";
-import { GpuDevice, RunFailure } from "../../../tuner/devices/gpu/gpu_device.ts";
+import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { initialCells } from "../../kernels/oracle_case.ts";
+import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 
 const PROBLEM: Problem = { stencil: wave(2), grid: [5, 7, 11], boundary: "zero", steps: 4 };
 const PLAN = stepwise.plan(PROBLEM, { threadsZ: 8, threadsY: 2, threadsX: 1 });

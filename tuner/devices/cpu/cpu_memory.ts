@@ -5,8 +5,8 @@
  */
 import type { Layout } from "../../../kernels/layout.ts";
 import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
-import { CpuFailure } from "./cpu_failure.ts";
 import type { ArrayPair } from "./wasm_worker.ts";
+import { RunFailure } from "../run_failure.ts";
 
 /** Bytes of a WebAssembly page, and of the largest 32-bit memory. */
 const PAGE = 65536, ADDRESSABLE = 65536 * PAGE;
@@ -47,7 +47,7 @@ export class CpuMemory {
    *
    * @param layout of a level
    * @param laneBytes of a level in lanes; 0 where there are none
-   * @throws {CpuFailure} `limits`: it does not fit
+   * @throws {RunFailure} `limits`: it does not fit
    */
   take({ length }: Layout, laneBytes: number): Region {
     const bytes = 4 * length;
@@ -101,9 +101,9 @@ export class CpuMemory {
   }
 }
 
-function tooLarge(size: number, limit: number): CpuFailure {
+function tooLarge(size: number, limit: number): RunFailure {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
-  return new CpuFailure(
+  return new RunFailure(
     "limits",
     `The field needs ${mebibytes(size)} of CPU memory: ${mebibytes(limit)} can be had`,
   );

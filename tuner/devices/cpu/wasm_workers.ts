@@ -11,11 +11,11 @@ import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
 import { writeLine } from "../../../kernels/wasm/write_line.ts";
 import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
-import { CpuFailure } from "./cpu_failure.ts";
 import { type CpuField, fieldOf } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
 import type { Command, Reply } from "./wasm_worker.ts";
+import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
 export interface CpuPoolOptions {
@@ -51,7 +51,7 @@ export interface CpuProblem {
 interface Pending {
   readonly replies: number[];
   resolve(timeNs: number): void;
-  reject(failure: CpuFailure): void;
+  reject(failure: RunFailure): void;
 }
 
 /**
@@ -80,7 +80,7 @@ export class CpuPool {
   #pending: Pending | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #fields = 0;
-  #end: CpuFailure | undefined;
+  #end: RunFailure | undefined;
 
   private constructor({ workers, memoryBytes, workerUrl }: CpuPoolOptions) {
     this.workers = workers;
@@ -91,7 +91,7 @@ export class CpuPool {
       thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
       thread.onerror = (event) => {
         event.preventDefault();
-        this.#fail(new CpuFailure("device-lost", `CPU worker ${part} failed: ${firstLine(event.message)}`));
+        this.#fail(new RunFailure("device-lost", `CPU worker ${part} failed: ${firstLine(event.message)}`));
       };
       return thread;
     });
@@ -101,7 +101,7 @@ export class CpuPool {
    * Starts the workers.
    *
    * @throws {RangeError} when `workers` is not a whole number from 1 up
-   * @throws {CpuFailure} when a worker does not start
+   * @throws {RunFailure} when a worker does not start
    */
   static async create(options: CpuPoolOptions): Promise<CpuPool> {
     if (!(Number.isInteger(options.workers) && options.workers >= 1)) {
@@ -120,7 +120,7 @@ export class CpuPool {
    * Takes memory for a field, both levels zero, and compiles its update.
    *
    * @throws {RangeError} when the update cannot be written for the layout
-   * @throws {CpuFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
+   * @throws {RunFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
    */
   async load({ update, layout, boundary, nodePoints = 0 }: CpuProblem): Promise<CpuField> {
     const boundaries: AxisBoundaries = typeof boundary === "string"
@@ -168,7 +168,7 @@ export class CpuPool {
 
   /** Ends the workers. What still runs is rejected. */
   dispose(): void {
-    this.#fail(new CpuFailure("device-lost", "The CPU pool was disposed"));
+    this.#fail(new RunFailure("device-lost", "The CPU pool was disposed"));
   }
 
   /** Posts a command to every worker once those before it are done. */
@@ -189,7 +189,7 @@ export class CpuPool {
 
   #receive(reply: Reply): void {
     if ("error" in reply) {
-      return this.#fail(new CpuFailure("device-lost", `A CPU worker failed: ${firstLine(reply.error)}`));
+      return this.#fail(new RunFailure("device-lost", `A CPU worker failed: ${firstLine(reply.error)}`));
     }
     const pending = this.#pending;
     if (pending === undefined || pending.replies.push(reply.timeNs) < this.workers) return;
@@ -197,7 +197,7 @@ export class CpuPool {
     pending.resolve(Math.max(...pending.replies));
   }
 
-  #fail(failure: CpuFailure): void {
+  #fail(failure: RunFailure): void {
     this.#end ??= failure;
     for (const thread of this.#threads) thread.terminate();
     this.#pending?.reject(this.#end);

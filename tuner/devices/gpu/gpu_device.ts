@@ -6,19 +6,10 @@
  * @module
  */
 import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
-import type { Failure, FailureReason } from "../../configuration.ts";
+import type { FailureReason } from "../../configuration.ts";
 import { limitsOf, requestAdapter, requestFullDevice } from "../device.ts";
+import { RunFailure } from "../run_failure.ts";
 import { tickOf } from "./gpu_clock.ts";
-
-/** A configuration's failure on its way from the device to the record. */
-export class RunFailure extends Error implements Failure {
-  readonly reason: FailureReason;
-  constructor(reason: FailureReason, message: string) {
-    super(message.replace(/\s*\n\s*/g, " ").trim());
-    this.name = "RunFailure";
-    this.reason = reason;
-  }
-}
 
 /** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
 const LOST = /\bdevice is lost\b/i;

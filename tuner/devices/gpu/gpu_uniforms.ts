@@ -4,7 +4,8 @@
  * @module
  */
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
-import { type GpuDevice, RunFailure } from "./gpu_device.ts";
+import type { GpuDevice } from "./gpu_device.ts";
+import { RunFailure } from "../run_failure.ts";
 
 /** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
 export const UNIFORM_STRIDE = 256;

@@ -61,7 +61,7 @@ export class SharedField implements Disposable {
    * Compiles both shares' code and takes their memory. A share of 0 slices leaves its device out; then there are
    * neither ghost zones nor exchanges.
    *
-   * @throws {RunFailure | CpuFailure} if the devices or the share do not allow it
+   * @throws {RunFailure} if the devices or the share do not allow it
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
     const { exchangeEvery } = options.configuration.share;

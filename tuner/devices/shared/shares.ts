@@ -8,13 +8,13 @@ import { type Boundary, periodicAxes, type Problem } from "../../../kernels/sten
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../../configuration.ts";
-import { CpuFailure } from "../cpu/cpu_failure.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
-import { type GpuDevice, RunFailure } from "../gpu/gpu_device.ts";
+import type { GpuDevice } from "../gpu/gpu_device.ts";
 import { GpuField } from "../gpu/gpu_field.ts";
 import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
 import type { CpuPool } from "../cpu/wasm_workers.ts";
+import { RunFailure } from "../run_failure.ts";
 
 /** What shares are made of. */
 export interface ShareOptions {
@@ -100,7 +100,7 @@ export function cpuLayoutOf(problem: Problem, share: Share, ghost?: number): Lay
 /**
  * Compiles both shares' code and takes their memory.
  *
- * @throws {RunFailure | CpuFailure} if the devices or the share do not allow it
+ * @throws {RunFailure} if the devices or the share do not allow it
  */
 export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
   checkShare(problem, options);
@@ -189,7 +189,7 @@ async function makeCpuPart(
   const source = { update, layout, boundary: boundaries, nodePoints };
   const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
-    throw error instanceof CpuFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
+    throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });
   const compileNs = (performance.now() - started) * 1e6;
   return { field, compileNs, first: before, slices: share.cpuSlices };

@@ -6,13 +6,14 @@
 import { EQUATIONS } from "../../../kernels/stencils/all.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { KeptMemory } from "../../devices/gpu/field_memory.ts";
-import { GpuDevice, RunFailure } from "../../devices/gpu/gpu_device.ts";
+import { GpuDevice } from "../../devices/gpu/gpu_device.ts";
 import { makeReference, type Reference } from "../../devices/reference.ts";
 import { prepare } from "../../devices/runners.ts";
 import type { Failure } from "../../configuration.ts";
-import { evaluate, isFailure } from "../evaluate.ts";
+import { evaluate } from "../evaluate.ts";
 import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
 import { quietMesa } from "../../devices/mesa_environment.ts";
+import { isFailure, RunFailure } from "../../devices/run_failure.ts";
 
 const requests = readRecords<ToEvaluator>(Deno.stdin.readable);
 

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { RunFailure } from "../../devices/gpu/gpu_device.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
 import {
@@ -13,6 +12,7 @@ import {
   recordLine,
   type ToEvaluator,
 } from "./evaluator_protocol.ts";
+import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
 export interface ProcessOptions {
