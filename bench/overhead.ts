@@ -20,7 +20,7 @@ import { detectDevice } from "../tuner/devices/device.ts";
 import type { Evaluation } from "../tuner/measuring/evaluate.ts";
 import { Journal } from "../tuner/profile/journal.ts";
 import { JournalKeeper } from "../tuner/profile/journal_keeper.ts";
-import { describeProblem } from "../tuner/profile/schema.ts";
+import { describeProblem } from "../tuner/profile/profile_problem.ts";
 import { exhaustive } from "../tuner/search/exhaustive.ts";
 import { tune, type TuneProgress } from "../tuner/tune/tune.ts";
 

@@ -8,7 +8,7 @@ import { makeReference } from "../tuner/devices/reference.ts";
 import { prepare } from "../tuner/devices/runners.ts";
 import { configurationKey } from "../tuner/configuration_key.ts";
 import { type Finalist, finalRound } from "../tuner/measuring/final_round.ts";
-import { problemOf } from "../tuner/profile/problem_of.ts";
+import { problemOf } from "../tuner/profile/profile_problem.ts";
 import type { ProfileEntry } from "../tuner/profile/schema.ts";
 
 /** Time for the round. */

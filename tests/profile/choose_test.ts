@@ -15,7 +15,7 @@ import type { TargetDevice } from "../../tuner/profile/match_device.ts";
 import { problemDistance, ProfileIndex } from "../../tuner/profile/profile_index.ts";
 import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
-import { nameProblem } from "../../tuner/profile/problem_key.ts";
+import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 
 const FIXTURES = new URL("../../fixtures/h100/", import.meta.url);
 const WAVE = await readProfile(new URL("wave.json", FIXTURES));
@@ -50,7 +50,7 @@ function entryOf(problem: Problem, configuration: Configuration, cellsPerSecond 
   const result = { cellsPerSecond, confidence95, samples: [cellsPerSecond] };
   return {
     ...WAVE.entries[0],
-    problem: nameProblem(problem),
+    problem: describeProblem(problem),
     configuration,
     result: { ...result, roofFraction: null, speedupOverStepwise: null },
     tieSet: [{ configuration, cellsPerSecond, confidence95 }],
@@ -130,7 +130,7 @@ Deno.test("of several profiles the most alike device counts, whatever its proble
 });
 
 Deno.test("the nearest problem: stencil and variant, boundary, cells, shape, steps", () => {
-  const of = (problem: Problem) => nameProblem(problem);
+  const of = (problem: Problem) => describeProblem(problem);
   const here = of(problemOf([128, 128, 128]));
   const distances = [
     problemOf([128, 128, 128]),
@@ -365,7 +365,7 @@ Deno.test("of 100,000 entries few are looked at", () => {
   assertLess(index.looked, 20_000);
   assertEquals(choose([1, 1, 1]).entry!.problem.grid, [16, 16, 16]);
   // the order is that of a search through all of them
-  const wanted = nameProblem(problemOf([100, 200, 90]));
+  const wanted = describeProblem(problemOf([100, 200, 90]));
   const nearest = [];
   for (const { distance } of index.entriesFor(wanted)) if (nearest.push(distance) === 50) break;
   const all = entries.map(({ problem }) => problemDistance(problem, wanted)).sort((a, b) => a - b);

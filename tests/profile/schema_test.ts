@@ -1,12 +1,12 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { Ajv2020 } from "npm:ajv@^8.17.1/dist/2020.js";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Configuration, Verification } from "../../tuner/configuration.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import {
-  describeProblem,
   parseProfile,
   type Profile,
   type ProfileDevice,
@@ -163,18 +163,6 @@ Deno.test("schema survives profiles cut off anywhere", () => {
   }
 });
 
-Deno.test("schema names a stencil's problem", () => {
-  const problem = { stencil: wave(4), grid: [5, 6, 7], boundary: "periodic", steps: 9 } as const;
-  assertEquals(describeProblem(problem), {
-    stencil: "wave",
-    order: 4,
-    grid: [5, 6, 7],
-    boundary: "periodic",
-    precision: "f32",
-    steps: 9,
-  });
-});
-
 Deno.test("the shipped JSON Schema is current", async () => {
   const shipped = await Deno.readTextFile(JSON_SCHEMA_URL);
   const advice = "run deno run --allow-write=. tuner/profile/write_json_schema.ts";
@@ -192,11 +180,6 @@ Deno.test("the shipped JSON Schema is valid draft 2020-12 and judges as the sche
   assert(!judges(changed(["device", "cpu", "cores"], 0)));
   assert(!judges(changed(["entries", 0, "speed"], 9)));
   assert(!judges(changed(["entries", 0, "problem", "grid"], [1, 2])));
-});
-
-Deno.test("describing a wrong problem is an error, not a profile", () => {
-  const stencil = { ...wave(2), name: "No Name" };
-  assertThrows(() => describeProblem({ stencil, grid: [1, 1, 1], boundary: "zero", steps: 1 }), Error);
 });
 
 Deno.test("an entry without a cost model is one, as those of before; a wrong one is refused", () => {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import fc from "fast-check";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { problemOf } from "../../tuner/profile/problem_of.ts";
+import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";

@@ -10,7 +10,8 @@ import type { DeviceBalance } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ExchangeSweep } from "../sharing/exchange_sweep.ts";
-import { describeCostModel, describeProblem } from "../profile/schema.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { describeCostModel } from "../profile/schema.ts";
 import { formatDuration, formatPercent, formatRate, formatTable } from "./format.ts";
 import { describeConfiguration, describeModel } from "./summary.ts";
 

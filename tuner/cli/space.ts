@@ -9,7 +9,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { leftOut } from "../problem/left_out.ts";
-import { describeProblem } from "../profile/schema.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import { formatCount, formatPercent, formatTable } from "./format.ts";

@@ -17,13 +17,8 @@ import type { JournalHeader } from "../profile/journal_format.ts";
 import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
-import {
-  describeProblem,
-  JSON_SCHEMA_NAME,
-  type Profile,
-  type ProfileDevice,
-  SCHEMA_VERSION,
-} from "../profile/schema.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { JSON_SCHEMA_NAME, type Profile, type ProfileDevice, SCHEMA_VERSION } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune/tune.ts";

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Configuration, FailureReason } from "../configuration.ts";
+import { kernelNameOf } from "../profile/describe.ts";
 import type { DatedFailure, DatedMeasurement, EntryRecords } from "../profile/entry_records.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
 import { countOf } from "./read_json.ts";
@@ -41,13 +42,6 @@ export interface FacetExport {
   readonly space: RecordedSpace;
   /** One line each. */
   readonly notCarried: readonly string[];
-}
-
-/** The kernel's name: `wave-order-4`. */
-function kernelName({ stencil, order, delta }: ProfileProblem): string {
-  return `${stencil}${order === undefined ? "" : `-order-${order}`}${
-    delta === undefined ? "" : `-delta-${delta}`
-  }`;
 }
 
 /** Nanoseconds that a run of the problem takes at a rate in cells/s. */
@@ -90,7 +84,7 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
   };
   return {
     space: {
-      kernel: kernelName(problem),
+      kernel: kernelNameOf(problem),
       device: profile.device.gpu?.description || profile.device.cpu.model,
       problemSize: [...problem.grid],
       objectives: ["time"],

@@ -19,8 +19,13 @@ export function checkRecord<T>(schema: z.ZodType<T>, data: unknown, source: stri
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
   const { success, data: record, error } = schema.safeParse(data);
   if (success) return record;
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  throw new ProfileError(`Cannot read ${source}: ${describeIssue(error.issues[0], data)}${more}`);
+  throw new ProfileError(`Cannot read ${source}: ${firstIssue(error, data)}`);
+}
+
+/** What is wrong first, and how much more there is. */
+export function firstIssue({ issues: [first, ...others] }: z.ZodError, data: unknown): string {
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  return `${first === undefined ? "" : describeIssue(first, data)}${more}`;
 }
 
 /** Where, wanted, found. */

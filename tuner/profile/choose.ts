@@ -18,7 +18,7 @@ import {
   gradeDevice,
   type TargetDevice,
 } from "./match_device.ts";
-import { nameProblem } from "./problem_key.ts";
+import { describeProblem } from "./profile_problem.ts";
 import { mergeByDistance, type NearEntry, ProfileIndex } from "./profile_index.ts";
 import type { Profile, ProfileEntry } from "./profile_types.ts";
 
@@ -105,7 +105,7 @@ export function chooseConfiguration(
 ): Choice {
   checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
-  const wanted = nameProblem(problem);
+  const wanted = describeProblem(problem);
   const target = { problem, limits: device?.limits, cpuWorkers, refused: new Map<string, string>() };
   const passedOver: PassedOver[] = [];
   for (const grade of DEVICE_GRADES) {

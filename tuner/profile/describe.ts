@@ -6,14 +6,37 @@
 import type { Configuration } from "../configuration.ts";
 import type { ProfileProblem } from "./schema.ts";
 
+/** What distinguishes stencils of one name, in words. */
+const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
+  ["order", (order) => `order ${order}`],
+  ["delta", (delta) => `δ ${delta}`],
+  ["rule", (rule) => `rule ${rule}`],
+  ["medium", (medium) => `${medium} medium`],
+  ["points", (points) => `${points} points`],
+];
+
+/** What may distinguish stencils of one name in a profile. */
+export const VARIANTS: readonly string[] = VARIANT_WORDS.map(([name]) => name);
+
+/** A profile's stencil with its variant: `wave, order 4`. */
+export function describeStencil(problem: ProfileProblem): string {
+  const variant = VARIANT_WORDS.filter(([name]) => problem[name] !== undefined)
+    .map(([name, words]) => words(problem[name]));
+  return [problem.stencil, ...variant].join(", ");
+}
+
 /** A profile's problem in one line: `wave, order 4, grid 64x32x16, zero boundary, 96 steps`. */
-export function describeProfileProblem(
-  { stencil, order, delta, grid, boundary, steps }: ProfileProblem,
-): string {
-  const variant = order !== undefined ? `, order ${order}` : delta !== undefined ? `, δ ${delta}` : "";
-  return `${stencil}${variant}, grid ${grid.join("x")}, ${boundary} boundary, ${steps} ${
-    steps === 1 ? "step" : "steps"
-  }`;
+export function describeProfileProblem(problem: ProfileProblem): string {
+  const { grid, boundary, steps } = problem;
+  const count = steps === 1 ? "1 step" : `${steps} steps`;
+  return `${describeStencil(problem)}, grid ${grid.join("x")}, ${boundary} boundary, ${count}`;
+}
+
+/** A profile's stencil as a kernel's name in other tools' files: `wave-order-4`. */
+export function kernelNameOf(problem: ProfileProblem): string {
+  const variant = VARIANT_WORDS.filter(([name]) => problem[name] !== undefined)
+    .map(([name]) => `${name}-${problem[name]}`.replace("/", "_"));
+  return [problem.stencil, ...variant].join("-");
 }
 
 /** A configuration in one line. */

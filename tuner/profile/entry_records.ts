@@ -8,7 +8,8 @@ import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { JournalRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
-import { isSameDevice, isSameProblem } from "./store.ts";
+import { isSameProblem } from "./profile_problem.ts";
+import { isSameDevice } from "./store.ts";
 
 /** A rate and when it was measured. */
 export interface DatedMeasurement {

@@ -6,7 +6,7 @@
  * @module
  */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
-import { problemKey, stencilKey } from "./problem_key.ts";
+import { problemKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
 /** An entry, and how far its problem is from the one asked for. */

@@ -9,7 +9,7 @@ import type { Evaluation } from "../measuring/evaluate.ts";
 import { hasSameKernels } from "./kernel_source.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { JournalHeader, JournalRecord, RunRecord } from "./journal_format.ts";
-import { isSameProblem } from "./store.ts";
+import { isSameProblem } from "./profile_problem.ts";
 
 /**
  * Picks what still holds. Of several measurements of one configuration the one with most samples counts, of equals

@@ -6,7 +6,6 @@
  * @module
  */
 import * as z from "zod";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { costModelSchema } from "./cost_model_schema.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
@@ -211,18 +210,6 @@ const _checked: [
   Same<ProfileProblem, DeepReadonly<z.infer<typeof problemSchema>>>,
   Same<ProfileEntry, DeepReadonly<z.infer<typeof entry>>>,
 ] = [true, true, true, true];
-
-/** A problem's name in profiles and journals. */
-export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
-  return problemSchema.parse({
-    stencil: stencil.name,
-    ...stencil.variant,
-    grid: [...grid],
-    boundary,
-    precision: "f32",
-    steps,
-  });
-}
 
 /** The cost model as an entry has it: without the measurements that it was fitted to. */
 export function describeCostModel(

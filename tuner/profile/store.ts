@@ -8,15 +8,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { withDirectoryLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
-import {
-  checkProfile,
-  parseProfile,
-  type Profile,
-  type ProfileDevice,
-  type ProfileEntry,
-  type ProfileProblem,
-} from "./schema.ts";
-import { problemKey } from "./problem_key.ts";
+import { checkProfile, parseProfile, type Profile, type ProfileDevice, type ProfileEntry } from "./schema.ts";
+import { problemKey } from "./profile_problem.ts";
 
 export { readProfile } from "./read_profile.ts";
 
@@ -62,11 +55,6 @@ export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolea
       cpu.cores,
     ]);
   return identify(one) === identify(other);
-}
-
-/** Whether both are the same problem: stencil and its variant, grid, boundary, precision and steps. */
-export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
-  return problemKey(one) === problemKey(other);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Configuration, FailureReason } from "../configuration.ts";
 import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
 import { formatDuration } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import { problemOf } from "../profile/problem_of.ts";
+import { problemOf } from "../profile/profile_problem.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import type { Bench } from "./device_bench.ts";

@@ -9,7 +9,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { problemOf } from "../profile/problem_of.ts";
+import { problemOf } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { rankCandidates } from "../search/space.ts";
 import type { Point } from "../search/strategy.ts";

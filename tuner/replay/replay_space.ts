@@ -5,6 +5,7 @@
  * @module
  */
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { describeStencil } from "../profile/describe.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 
 /** What a configuration came to. */
@@ -53,9 +54,7 @@ export function bestRate({ configurations }: Pick<ReplaySpace, "configurations">
 
 /** A problem on a device, in one line. */
 export function titleOf(problem: ProfileProblem, device: ProfileDevice): string {
-  const { stencil, order, delta, grid, steps } = problem;
-  const variant = order !== undefined ? ` order ${order}` : delta !== undefined ? ` δ=${delta}` : "";
-  return `${stencil}${variant}, ${grid.join("x")}, ${steps} steps, ${
-    device.gpu?.description ?? device.cpu.model
-  }`;
+  const { grid, steps } = problem;
+  const name = device.gpu?.description ?? device.cpu.model;
+  return `${describeStencil(problem)}, ${grid.join("x")}, ${steps} steps, ${name}`;
 }

@@ -12,7 +12,7 @@ import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { type DatedFailure, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
-import { problemOf } from "../profile/problem_of.ts";
+import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 
 /** One measured configuration. */

@@ -4,30 +4,24 @@
  * @module
  */
 
-const PARAMETERS: Readonly<Record<string, string>> = {
-  dts: "DTS",
-  nt: "Nt",
-  bands: "bands",
-  zPerThread: "z per thread",
-  threads: "threads",
-  threadsX: "threads along x",
-  threadsY: "threads along y",
-  threadsZ: "threads along z",
-};
-
-const MEANINGS: Readonly<Record<string, string>> = {
-  dts: "diamond tile size: a larger one moves fewer bytes and needs more registers",
-  nt: "time steps in one pass over memory",
-  bands: "passes that advance in one dispatch",
-  zPerThread: "cells along z that a thread computes at once",
-  threads: "threads of a workgroup",
-  threadsX: "threads of a workgroup along x",
-  threadsY: "threads of a workgroup along y",
-  threadsZ: "threads of a workgroup along z",
-  chunk: "values exchanged between two barriers",
-  unroll: "time steps written out in the loop's body",
-  lookahead: "how far ahead values are loaded",
-  pieces: "parts that the march along x is cut into",
+/** Every parameter of every traversal: its name for people, and what it means. */
+const PARAMETERS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
+  dts: ["DTS", "diamond tile size: a larger one moves fewer bytes and needs more registers"],
+  nt: ["Nt", "time steps in one pass over memory"],
+  bands: ["bands", "passes that advance in one dispatch"],
+  zPerThread: ["z per thread", "cells along z that a thread computes at once"],
+  threads: ["threads", "threads of a workgroup"],
+  threadsX: ["threads along x", "threads of a workgroup along x"],
+  threadsY: ["threads along y", "threads of a workgroup along y"],
+  threadsZ: ["threads along z", "threads of a workgroup along z"],
+  chunk: ["chunk", "values exchanged between two barriers"],
+  unroll: ["unroll", "time steps written out in the loop's body"],
+  lookahead: ["lookahead", "how far ahead values are loaded; 99: at the start of the time step"],
+  pieces: ["pieces", "parts that the march along x is cut into"],
+  tile: ["tile", "1: neighbours in a slice come from workgroup memory; 0: through the caches"],
+  ahead: ["load ahead", "1: values are loaded one slice before they are used; 0: when they are used"],
+  points: ["points per thread", "points of the line that a thread computes"],
+  steps: ["steps per dispatch", "time steps that one dispatch computes"],
 };
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -43,17 +37,17 @@ const FAILURES: Readonly<Record<string, string>> = {
   runtime: "failed while running",
 };
 
-/** A parameter's name for people; its own name where there is no other. */
+/** A parameter's name for people; its own name where Facet does not know it. */
 export function parameterTitle(name: string): string {
-  return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name] : name;
+  return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name]![0] : name;
 }
 
-/** What a parameter means; undefined of one that Facet does not know. */
+/** What a parameter means; undefined where Facet does not know it. */
 export function parameterMeaning(name: string): string | undefined {
-  return Object.hasOwn(MEANINGS, name) ? MEANINGS[name] : undefined;
+  return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name]![1] : undefined;
 }
 
 /** What a failure means, as `did not compile`. */
 export function failureWords(reason: string): string {
-  return Object.hasOwn(FAILURES, reason) ? FAILURES[reason] : reason;
+  return Object.hasOwn(FAILURES, reason) ? FAILURES[reason]! : reason;
 }

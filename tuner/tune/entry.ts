@@ -6,7 +6,8 @@
 import type { SharedCostModel } from "../sharing/balance_run.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
-import { describeCostModel, describeProblem, type ProfileEntry } from "../profile/schema.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { fastest } from "./findings.ts";
 import type { TuningRun } from "./tuning_run.ts";
 

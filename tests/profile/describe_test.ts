@@ -1,0 +1,95 @@
+import { assert, assertEquals } from "@std/assert";
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { MEDIA } from "../../kernels/stencils/elastic.ts";
+import { HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
+import { KS_POINTS } from "../../kernels/stencils/ks.ts";
+import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
+import { describeProfileProblem, kernelNameOf } from "../../tuner/profile/describe.ts";
+import { describeProblem } from "../../tuner/profile/profile_problem.ts";
+import { junitOf } from "../../tuner/qualify/junit.ts";
+import { markdownOf } from "../../tuner/qualify/markdown.ts";
+import type { EntryResult, Qualification } from "../../tuner/qualify/qualification.ts";
+import { titleOf } from "../../tuner/replay/replay_space.ts";
+import { buildReport } from "../../tuner/report/page.ts";
+import { ENTRY, PROFILE } from "./sample_profile.ts";
+
+/** Several variants of every equation, on the same grid. */
+const PROBLEMS = EQUATIONS.flatMap(({ name, create }) => {
+  const variants: Readonly<Record<string, readonly (number | string)[]>> = {
+    wave: WAVE_ORDERS,
+    heat: HEAT_DELTAS,
+    life: ["5/2-7", "4/4-5", "4/5", "4-5/5"],
+    elastic: MEDIA,
+    ks: KS_POINTS,
+  };
+  return (variants[name] ?? [undefined]).map((variant) =>
+    describeProblem({ stencil: create(variant), grid: [100, 90, 80], boundary: "zero", steps: 96 })
+  );
+});
+
+/** Whether each problem has a text of its own. */
+function distinguishes(texts: readonly string[]): void {
+  assertEquals(new Set(texts).size, PROBLEMS.length, texts.join("\n"));
+}
+
+Deno.test("different problems never look the same", () => {
+  distinguishes(PROBLEMS.map(describeProfileProblem));
+  distinguishes(PROBLEMS.map(kernelNameOf));
+  distinguishes(PROBLEMS.map((problem) => titleOf(problem, PROFILE.device)));
+  for (const name of PROBLEMS.map(kernelNameOf)) assert(/^[a-z0-9_-]+$/.test(name), name);
+});
+
+Deno.test("a problem in words", () => {
+  const described = PROBLEMS.map((problem) => describeProfileProblem(problem).replace(/, grid.*/, ""));
+  for (
+    const text of [
+      "wave, order 4",
+      "heat, δ 2",
+      "life, rule 4/4-5",
+      "elastic, uniform medium",
+      "heat-1d",
+      "ks, 3 points",
+    ]
+  ) assert(described.includes(text), `${text}: ${described.join("; ")}`);
+  const [wave] = PROBLEMS;
+  assertEquals(
+    describeProfileProblem({ ...wave!, steps: 1 }),
+    "wave, order 2, grid 100x90x80, zero boundary, 1 step",
+  );
+});
+
+Deno.test("reports, JUnit and Markdown distinguish the variants", () => {
+  const entries = PROBLEMS.map((problem) => ({ ...ENTRY, problem }));
+  const profile = { ...PROFILE, entries };
+  const { page } = buildReport(profile, { journal: [], entries: [0] });
+  distinguishes(
+    [...page.matchAll(/<tr><th scope="row" class="text">(.*?)<\/th>/g)].map(([, name]) => name!)
+      .filter((name) => name.includes("grid")).map((name) => name.replace(/<[^>]*>/g, "")),
+  );
+  const results = entries.map((entry): EntryResult => ({
+    entry,
+    verdict: "not run",
+    reason: "there was no time",
+    failure: null,
+    verification: null,
+    measured: null,
+    leastCellsPerSecond: null,
+    ratio: null,
+    attempts: 0,
+    tiesVerified: 0,
+    elapsedNs: 0,
+  }));
+  const qualification: Qualification = {
+    answer: "unanswered",
+    device: PROFILE.device,
+    recorded: PROFILE.device,
+    tolerance: 0.05,
+    note: null,
+    results,
+    interrupted: false,
+    elapsedNs: 0,
+  };
+  const junit = junitOf(qualification, "2026-11-21T10:00:00Z");
+  distinguishes([...junit.matchAll(/<testcase [^>]* name="([^"]*)"/g)].map(([, name]) => name!));
+  distinguishes(markdownOf(qualification).split("\n").filter((line) => line.startsWith("| ⚪")));
+});
