@@ -16,11 +16,19 @@ const TIMEOUT_MS = 120_000;
 
 let opened: Promise<GpuDevice | undefined> | undefined;
 
-/** Adds a test; all tests of one file share an open device. */
-export function testOnGpu(name: string, test: (gpu: GpuDevice) => Promise<void>): void {
+/**
+ * Adds a test; all tests of one file share an open device.
+ *
+ * @param options `ignore: !THOROUGH` where the test is too slow for every run
+ */
+export function testOnGpu(
+  name: string,
+  test: (gpu: GpuDevice) => Promise<void>,
+  { ignore = false }: { ignore?: boolean } = {},
+): void {
   Deno.test({
     name: HAS_ADAPTER ? name : `${name} (ignored: no WebGPU adapter)`,
-    ignore: !HAS_ADAPTER,
+    ignore: ignore || !HAS_ADAPTER,
     async fn() {
       opened ??= GpuDevice.open({ timeoutMs: TIMEOUT_MS });
       await test((await opened)!);
