@@ -37,13 +37,15 @@ Deno.test("wave_png draws the wave of a point source, and tells its rate", async
     const pixel = (y: number, z: number) => [...data.slice(3 * (y * 48 + z), 3 * (y * 48 + z) + 3)];
     // about 24 · 0.9 · 0.5 cells from the middle there is a front, red outside; the corners are still nearly at rest
     const along = Array.from({ length: 24 }, (_, i) => pixel(24, 24 + i));
-    assert(along.some(([red, green]) => red === 255 && green < 150), `${along.join(" ")}`);
-    for (const [y, z] of [[0, 0], [0, 47], [47, 0], [47, 47]]) assert(Math.min(...pixel(y, z)) > 240);
+    assert(along.some(([red, green]) => red === 255 && green! < 150), `${along.join(" ")}`);
+    for (const [y, z] of [[0, 0], [0, 47], [47, 0], [47, 47]] as const) {
+      assert(Math.min(...pixel(y, z)) > 240);
+    }
     // the source lies on a cell: mirror images are the same but for rounding
     for (let i = 1; i < 24; i++) {
       for (const at of [pixel(24, 24 - i), pixel(24 + i, 24), pixel(24 - i, 24)]) {
         const other = pixel(24, 24 + i);
-        assert(at.every((value, channel) => Math.abs(value - other[channel]) <= 1), `${i}: ${at} ${other}`);
+        assert(at.every((value, channel) => Math.abs(value - other[channel]!) <= 1), `${i}: ${at} ${other}`);
       }
     }
   } finally {

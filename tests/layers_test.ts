@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 function allowedFor(layer: string): ReadonlySet<string> {
   return new Set([
     layer,
-    ...MAY_IMPORT[layer].flatMap((below) => MAY_IMPORT[below] ? [...allowedFor(below)] : [below]),
+    ...MAY_IMPORT[layer]!.flatMap((below) => MAY_IMPORT[below] ? [...allowedFor(below)] : [below]),
   ]);
 }
 
@@ -57,7 +57,7 @@ interface SourceFile {
 
 /** The first folder; within the tuner the room, or `tuner` for the few files that belong to none. */
 function layerOf(path: string): string {
-  const [first, room, file] = path.split("/");
+  const [first = "", room = "", file] = path.split("/");
   return first === "tuner" && file !== undefined ? room : first;
 }
 
@@ -89,7 +89,7 @@ const SOURCES = PATHS.filter((path) => path.endsWith(".ts")).map(readSource);
 export function forbiddenImports({ path, layer, code }: SourceFile): string[] {
   const specifiers = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\s*\(|new URL\()\s*"(\.{1,2}\/[^"]+)"/g)];
   return specifiers
-    .map(([, specifier]) => relative(ROOT, join(ROOT, dirname(path), specifier)))
+    .map(([, specifier]) => relative(ROOT, join(ROOT, dirname(path), specifier!)))
     .filter((target) => !allowedFor(layer).has(layerOf(target)))
     .map((target) => `${path} -> ${target}`);
 }

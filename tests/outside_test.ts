@@ -6,7 +6,7 @@
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { join } from "node:path";
-import type { Profile } from "../mod.ts";
+import type { Profile, ProfileEntry } from "../mod.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -65,7 +65,7 @@ function stranger(profile: Profile, gpu: { vendor: string; isFallbackAdapter: bo
   const description = "A larger one of the same vendor";
   const identity = { vendor: gpu.vendor, architecture: "", isFallback: gpu.isFallbackAdapter };
   // workgroups, chunks and tiles that only such a device can have, beside those that were measured
-  const [first, second, ...entries] = profile.entries;
+  const [first, second, ...entries] = profile.entries as [ProfileEntry, ProfileEntry, ...ProfileEntry[]];
   const parameters = { ...second.configuration.parameters, threads: 2048, chunk: 16 };
   const larger = { ...second, configuration: { ...second.configuration, parameters }, tieSet: [] };
   return {
@@ -105,7 +105,7 @@ Deno.test("a program outside the repository chooses, solves, and matches the pla
     if (adapter === null) return;
     // torres that were measured elsewhere run here, at this grid and within these limits
     const torres = reports["stranger.json zero 4"];
-    assertEquals([torres.match, torres.traversal], ["same-vendor", "diamond-torre"], torres.message);
+    assertEquals([torres!.match, torres!.traversal], ["same-vendor", "diamond-torre"], torres!.message);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -54,7 +54,7 @@ const VALUED = new Set([
  * @returns everything after `deno`
  */
 export function testArguments(args: readonly string[]): string[] {
-  const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]));
+  const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]!));
   return ["test", "--doc", "--parallel", "--no-prompt", ...PERMISSIONS, ...args, ...(hasPath ? [] : PATHS)];
 }
 

@@ -85,7 +85,7 @@ export function formatTable(rows: readonly (readonly string[])[], options: Table
   );
   const lines = rows.map((row) => {
     const cells = row.map((cell, column) => {
-      const space = " ".repeat(widths[column] - lengthOf(cell));
+      const space = " ".repeat(widths[column]! - lengthOf(cell));
       return right.includes(column) ? space + cell : cell + space;
     });
     return (indent + cells.join("  ")).trimEnd();

@@ -29,7 +29,7 @@ export interface LineSource {
   /** What the pads are images of. */
   readonly ends: "insulated" | "periodic";
   /** @default {no lanes: classic only} */
-  readonly lanes?: Lanes;
+  readonly lanes?: Lanes | undefined;
 }
 
 /**
@@ -113,7 +113,7 @@ function addRow(
         return [
           ...before,
           ...values.map((value, i) =>
-            m.v128.store(bytesTo(substep[i].field, vector), CELL, next.get(), value)
+            m.v128.store(bytesTo(substep[i]!.field, vector), CELL, next.get(), value)
           ),
         ];
       };
@@ -131,9 +131,9 @@ function addRow(
         const has = (points: number): Node => m.i32.and(left.get(), m.i32.const(points));
         return [
           ...before,
-          ...values.map((value, i) => tails[i].set(value)),
+          ...values.map((value, i) => tails[i]!.set(value)),
           ...tails.map((tail, i) => {
-            const at = bytesTo(substep[i].field, 0);
+            const at = bytesTo(substep[i]!.field, 0);
             return m.if(
               has(2),
               m.block(null, [

@@ -73,7 +73,9 @@ function describeDifference(actual: unknown, expected: unknown): string {
     }
   }
   const where = index === undefined ? "" : `first difference at index ${index}\n`;
-  return `${where}actual:   ${texts[0].slice(0, LONGEST_DIFF)}\nexpected: ${texts[1].slice(0, LONGEST_DIFF)}`;
+  return `${where}actual:   ${texts[0]!.slice(0, LONGEST_DIFF)}\nexpected: ${
+    texts[1]!.slice(0, LONGEST_DIFF)
+  }`;
 }
 
 /** Index where two lists begin to differ; undefined where they are no lists. */

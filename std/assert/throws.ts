@@ -89,9 +89,9 @@ export async function assertRejects<E extends Error = Error>(
 }
 
 interface Expectation {
-  ErrorClass?: ErrorConstructor<Error>;
-  msgIncludes?: string;
-  msg?: string;
+  ErrorClass?: ErrorConstructor<Error> | undefined;
+  msgIncludes?: string | undefined;
+  msg?: string | undefined;
 }
 
 function readExpectation(

@@ -11,7 +11,7 @@ Deno.test("a driver is told by its library; an update, another driver and none a
     for (
       const [name, text] of [["a", "not json"], ["b", "null"], ["c", manifest(5)], ["d", manifest("no.so")]]
     ) {
-      await Deno.writeTextFile(`${directory}/${name}.json`, text);
+      await Deno.writeTextFile(`${directory}/${name}.json`, text!);
     }
     assertEquals(await describeDriver(places), undefined);
     await Deno.writeTextFile(`${directory}/lib.so.535.1`, "driver");

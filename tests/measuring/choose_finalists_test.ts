@@ -12,7 +12,7 @@ const order = (all: readonly Measurement[]): readonly Measurement[] =>
   all.toSorted((a, b) => a.configuration.traversal < b.configuration.traversal ? 1 : -1);
 
 const ranked = (...rates: number[]): Measurement[] =>
-  rates.map((rate, i) => measurementNamed("abcdefghijklm"[i], rate));
+  rates.map((rate, i) => measurementNamed("abcdefghijklm"[i]!, rate));
 
 Deno.test("the fastest four take part unless they are far behind, and all within 2% of the best", () => {
   assertEquals(namesOf(chooseFinalists(ranked(100, 90, 80, 78, 76), { order })), "abcd");

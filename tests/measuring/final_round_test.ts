@@ -67,12 +67,12 @@ Deno.test("in a block each finalist has a turn, in an order that the seed repeat
 Deno.test("the samples of all turns count, the fastest comes first", async () => {
   const { results } = await race({ c: { batchNs: (count) => 0.5e6 * count } });
   const [first, second] = results;
-  const { measurement, blocks } = first;
+  const { measurement, blocks } = first!;
   assertEquals([measurement.configuration.traversal, measurement.cellsPerSecond], ["c", 2e9]);
   assertEquals(measurement.samples, blocks.flatMap((samples) => samples ?? []));
   assertEquals(blocks.length, LEAST_BLOCKS);
-  assertEquals(measurement.verification, FINALISTS[2].verification);
-  assertEquals(second.measurement.cellsPerSecond, 1e9);
+  assertEquals(measurement.verification, FINALISTS[2]!.verification);
+  assertEquals(second!.measurement.cellsPerSecond, 1e9);
 });
 
 Deno.test("one that is surely slower has no further turn, one that is hardly slower has all", async () => {
@@ -94,7 +94,7 @@ Deno.test("what is interrupted before stays as it was, but nobody vouches for a 
   const { results, order } = await race({}, { signal: AbortSignal.abort() });
   assertEquals(order, []);
   assertEquals(results.map(({ measurement: { cellsPerSecond } }) => cellsPerSecond), [5e9, 4e9, 3e9, 2e9]);
-  assertEquals(results[0].measurement.confidence95, [0, 10e9]);
+  assertEquals(results[0]!.measurement.confidence95, [0, 10e9]);
   assert(results.every(({ standing }) => standing === undefined));
 });
 
@@ -126,7 +126,7 @@ Deno.test("a round that is interrupted in its first block keeps the rates of the
   // all that is known are single turns, and two turns at most: their intervals overlap, the fastest is chosen
   const ties = tieSetOf(results, backwards);
   assertEquals(ties.length, 4);
-  assertEquals(ties[0].cellsPerSecond, Math.max(...ties.map(({ cellsPerSecond }) => cellsPerSecond)));
+  assertEquals(ties[0]!.cellsPerSecond, Math.max(...ties.map(({ cellsPerSecond }) => cellsPerSecond)));
 });
 
 Deno.test("a round that is interrupted later says what whole blocks say", async () => {

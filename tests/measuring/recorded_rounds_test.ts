@@ -32,7 +32,7 @@ async function roundsOf(path: string): Promise<Round[]> {
   return runs.map(({ name, turns }) => ({
     name,
     finalists: [...turns.values()].filter((all) => all.length > 2).map(([first, ...again]) => ({
-      first,
+      first: first!,
       rates: again.map(({ cellsPerSecond }) => cellsPerSecond),
     })),
   }));
@@ -44,14 +44,14 @@ Deno.test("in recorded rounds of an H100 few configurations tie, and two or thre
     for (const { name, finalists } of await roundsOf(`fixtures/h100/${file}.json.journal.jsonl`)) {
       const standings = standingsOf(finalists.map(({ rates }) => rates))!;
       const tied = standings.filter(({ isTied }) => isTied);
-      const blocks = finalists[0].rates.length;
+      const blocks = finalists[0]!.rates.length;
       for (const { interval95: [low, high] } of tied) {
         assert(high - low < (blocks > 2 ? 0.003 : 0.025), `${name}: ${low} to ${high}`);
       }
       found.push(`${name}: ${tied.filter(({ isCore }) => isCore).length} of ${tied.length}`);
       assert(
         finalists.every(({ first }, i) =>
-          first.configuration.traversal !== "stepwise" || !standings[i].isTied
+          first.configuration.traversal !== "stepwise" || !standings[i]!.isTied
         ),
       );
     }

@@ -13,7 +13,7 @@ function playBack(timesNs: readonly number[]) {
     now: () => clockNs,
     calls: () => calls,
     sample: () => {
-      const timeNs = timesNs[Math.min(calls++, timesNs.length - 1)];
+      const timeNs = timesNs[Math.min(calls++, timesNs.length - 1)]!;
       clockNs += timeNs;
       return Promise.resolve(timeNs);
     },

@@ -44,9 +44,9 @@ export async function simulateRun(
   let turns = 0;
   const prepare = (configuration: Configuration): Promise<FakeRunner> => {
     const name = configuration.traversal;
-    const turn = common + own[name] + noise.turn * normal(draw) - noise.drift * turns++ / 30;
+    const turn = common + own[name]! + noise.turn * normal(draw) - noise.drift * turns++ / 30;
     const batchNs = (repetitions: number): number =>
-      1e15 * repetitions / (rates[name] * Math.exp(turn + noise.sample * normal(draw)));
+      1e15 * repetitions / (rates[name]! * Math.exp(turn + noise.sample * normal(draw)));
     return Promise.resolve(new FakeRunner(configuration, { batchNs }, time));
   };
   const now = (): number => time.nowNs;

@@ -38,7 +38,8 @@ Deno.test("spread is the range over the median", () => {
 
 Deno.test("interval takes the order statistics of the binomial table", () => {
   // k for n from David and Nagaraja's table of sign test intervals at 95%
-  for (const [n, k] of [[6, 1], [8, 1], [9, 2], [11, 2], [12, 3], [15, 4], [20, 6], [25, 8], [50, 18]]) {
+  const table = { 6: 1, 8: 1, 9: 2, 11: 2, 12: 3, 15: 4, 20: 6, 25: 8, 50: 18 };
+  for (const [n, k] of Object.entries(table).map(([n, k]) => [Number(n), k] as const)) {
     const samples = Array.from({ length: n }, (_, i) => i + 1);
     assertEquals(medianInterval95(samples.toReversed()), [k, n + 1 - k], `n = ${n}`);
   }

@@ -29,7 +29,7 @@ Deno.test("of those that tie the least demanding is chosen, whatever was measure
     fc.shuffledSubarray(WANTED, { minLength: WANTED.length }),
     fc.array(fc.double({ min: 90, max: 110, noNaN: true }), { minLength: 7, maxLength: 7 }),
     (names, rates) => {
-      const ties = names.map((name, i) => ({ ...measurementNamed(name, rates[i]), compileNs: rates[i] }));
+      const ties = names.map((name, i) => ({ ...measurementNamed(name, rates[i]!), compileNs: rates[i]! }));
       const ordered = orderTies(ties, ({ traversal }) => DEMANDS[traversal]);
       assertEquals(ordered.map(({ configuration }) => configuration.traversal), WANTED);
     },

@@ -65,11 +65,11 @@ function judge(spaces: readonly Finals[][], rule: Rule) {
       sets.forEach((other, place) => {
         if (place === one) return;
         pairs++;
-        const inOther = other.find((tie) => nameOf(tie) === nameOf(chosen));
+        const inOther = other.find((tie) => nameOf(tie) === nameOf(chosen!));
         if (inOther === undefined) apart++;
         if (other[0] === inOther) same++;
-        const later = runs[place].find(({ measurement }) => nameOf(measurement) === nameOf(chosen))!;
-        const { confidence95: [low, high] } = chosen;
+        const later = runs[place]!.find(({ measurement }) => nameOf(measurement) === nameOf(chosen!))!;
+        const { confidence95: [low, high] } = chosen!;
         const { cellsPerSecond } = later.measurement;
         if (low <= cellsPerSecond && cellsPerSecond <= high) held++;
       });
@@ -107,7 +107,7 @@ Deno.test("what lies at the limit of the tie set is never chosen: runs would dis
   for (let seed = 0; seed < 40; seed++) {
     runs.push((await simulateRun(rates, STEADY, { draw, seed })).finalists);
   }
-  assert(runs.every((run) => nameOf(ours(run)[0]) === "b"));
+  assert(runs.every((run) => nameOf(ours(run)[0]!) === "b"));
 });
 
 Deno.test("in a drift that is larger than the differences the right one is chosen", async () => {

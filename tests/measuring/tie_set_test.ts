@@ -17,7 +17,7 @@ const race = fc.record({
   noise: fc.array(fc.double({ min: 0.97, max: 1.03, noNaN: true }), { minLength: 48, maxLength: 48 }),
   blocks: fc.integer({ min: 2, max: 8 }),
 }).map(({ rates, noise, blocks }) =>
-  rates.map((rate, i) => Array.from({ length: blocks }, (_, block) => rate * noise[8 * i + block]))
+  rates.map((rate, i) => Array.from({ length: blocks }, (_, block) => rate * noise[8 * i + block]!))
 );
 
 Deno.test("without noise, what is slower by more than 1% is told apart, and by less than 0.5% does not matter", () => {
@@ -25,7 +25,7 @@ Deno.test("without noise, what is slower by more than 1% is told apart, and by l
   assertEquals(tiedOf(finalists), [true, true, true, true, false]);
   assertEquals(coreOf(finalists), [true, true, false, false, false]);
   const [first, , , , last] = standingsOf(finalists)!;
-  assertEquals([first.slowdown, last.slowdown.toFixed(6)], [0, "0.011000"]);
+  assertEquals([first!.slowdown, last!.slowdown.toFixed(6)], [0, "0.011000"]);
 });
 
 Deno.test("a block in which all are slow tells nothing", () => {
@@ -33,11 +33,11 @@ Deno.test("a block in which all are slow tells nothing", () => {
     race,
     fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 8, maxLength: 8 }),
     (finalists, factors) => {
-      const scaled = finalists.map((turns) => turns.map((rate, block) => rate * factors[block]));
+      const scaled = finalists.map((turns) => turns.map((rate, block) => rate * factors[block]!));
       const wanted = standingsOf(finalists)!, found = standingsOf(scaled)!;
       found.forEach(({ interval95: [low, high] }, i) => {
-        assert(Math.abs(low - wanted[i].interval95[0]) < 1e-9);
-        assert(Math.abs(high - wanted[i].interval95[1]) < 1e-9);
+        assert(Math.abs(low - wanted[i]!.interval95[0]) < 1e-9);
+        assert(Math.abs(high - wanted[i]!.interval95[1]) < 1e-9);
       });
     },
   );
@@ -71,7 +71,7 @@ Deno.test("what looks fastest is of the core, the core ties, and slowdowns lie i
 
 Deno.test("one that is faster than any other never makes another tie that did not", () => {
   const property = fc.property(race, (finalists) => {
-    const fastest = finalists[0].map((_, block) =>
+    const fastest = finalists[0]!.map((_, block) =>
       1.2 * Math.max(...finalists.map((turns) => turns[block]!))
     );
     const standings = standingsOf([...finalists, fastest])!;
@@ -97,8 +97,8 @@ Deno.test("the noise of the others counts where an own difference is small by ch
 Deno.test("one that left early is compared in the blocks that it had, and its noise is its own", () => {
   const last = [50, 51];
   const [first, second, third] = standingsOf([[100, 100.1, 99.9, 100], [99.9, 99.9, 100, 100], last])!;
-  assert(first.isCore && second.isCore);
-  assert(third.slowdown > 0.3);
+  assert(first!.isCore && second!.isCore);
+  assert(third!.slowdown > 0.3);
   const missing = standingsOf([[100, undefined, 100, 100], [undefined, 98, 98, 98], [
     99.2,
     99.2,

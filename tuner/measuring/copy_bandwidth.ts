@@ -1,5 +1,5 @@
 /**
- * The device's copy bandwidth: the roof under every rate, measured in the same run.
+ * The device's copy bandwidth, from which every roof follows.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS } from "./sampling.ts";
 import { median } from "./statistics.ts";
 
-/** Bytes to copy: far more than any cache holds; less where a software device computes on the CPU. */
+/** Bytes to copy: far more than any cache holds; less on a software device. */
 const HARDWARE_BYTES = 2 ** 29, SOFTWARE_BYTES = 2 ** 26;
 const THREADS = 256;
 const SAMPLES = 5;

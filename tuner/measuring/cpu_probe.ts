@@ -5,16 +5,16 @@ import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 
 /** Cell updates of one run of the probe: some 10 ms on one core. */
 const PROBE_UPDATES = 2e7;
-/** Runs: the first ones are slow, until V8 has replaced its first code. */
+/** Runs; the first ones are slow, until V8 has optimised the code. */
 const PROBE_RUNS = 5;
 /** Steps of the first run at most: on a small grid a step costs what the workers wait for each other. */
 const FIRST_STEPS = 64;
-/** What a run takes where steps are added to it: long enough to be timed, and no longer. */
+/** Time of a run that is long enough to be timed, in nanoseconds. */
 const RUN_NS = 10e6;
 
 /**
- * Roughly how fast the CPU is, from a few steps on a few slices: to know beforehand what the whole problem costs.
- * It is no measurement: nothing is verified, and the slices may fit a cache.
+ * Estimates how fast the CPU is, from a few steps on a few slices, so that the cost of the whole problem is known
+ * beforehand. It is not a measurement: nothing is verified, and the slices may fit a cache.
  *
  * @param pool the workers
  * @param problem the whole problem

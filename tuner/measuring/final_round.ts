@@ -1,10 +1,10 @@
 /**
- * The final round: the best few are measured again in blocks, each in a turn of its own in every block, in random
- * order, so that a drift of the clock or the temperature meets all alike. `tie_set.ts` says what follows from it.
+ * The final round: the best few are measured again in blocks. In a block each has one turn, in random order, so that a
+ * drift of the clock or the temperature affects all alike. `tie_set.ts` says what follows from the rates.
  *
- * A finalist that is surely slower has no further turn. The round ends when the rest are known as well as matters,
- * or after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late; two blocks are made in any case,
- * since one says nothing of the noise.
+ * A finalist that is significantly slower has no further turn. The round ends when the others are known precisely
+ * enough, after {@linkcode MOST_BLOCKS} blocks, or when another block would end too late. Two blocks always run,
+ * because one says nothing about the noise.
  *
  * @module
  */
@@ -40,19 +40,19 @@ export interface FinalRoundOptions {
 export interface Finalist {
   /** What was known before. */
   readonly before: Measurement;
-  /** With the samples of its turns; where it had none, as before. */
+  /** With the samples of its turns; as before if it had none. */
   readonly measurement: Measurement;
   /** The rates that each of its turns found, by block; undefined where it had none. */
   readonly blocks: readonly (readonly number[] | undefined)[];
-  /** How it stands against the others; undefined where the round ended too early to tell. */
+  /** How it compares with the others; undefined if the round ended too early. */
   readonly standing: Standing | undefined;
 }
 
 /** Blocks at least, time permitting, and at most. */
 export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
-/** Blocks that are made in any case: of fewer nothing follows about differences. */
+/** Blocks that always run. */
 export const SURE_BLOCKS = 2;
-/** Part of the rate to which slowdowns are known when the round ends early. */
+/** Precision of the slowdowns at which the round ends early, as a part of the rate. */
 const PRECISION = NEGLIGIBLE / 2;
 
 /** A finalist under way. */
@@ -65,7 +65,7 @@ interface Racer {
  * Measures the finalists again.
  *
  * @param finalists their measurements so far, at least one
- * @returns what became of each, fastest first; one that fails now is left out
+ * @returns the result of each, fastest first; one that fails now is left out
  */
 export async function finalRound(
   finalists: readonly Measurement[],
@@ -101,9 +101,9 @@ export async function finalRound(
       compete = compete.filter((one) => racing.includes(one));
       continue;
     }
-    // where the fastest has failed, others are among the best again
-    compete = racing.filter((_, i) => standings[i].isTied);
-    const areKnown = racing.every((_, i) => !standings[i].isTied || isKnown(standings[i]));
+    // if the fastest has failed, others are among the best again
+    compete = racing.filter((_, i) => standings[i]!.isTied);
+    const areKnown = racing.every((_, i) => !standings[i]!.isTied || isKnown(standings[i]!));
     if (block + 1 >= LEAST_BLOCKS && areKnown) break;
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
@@ -117,10 +117,8 @@ export async function finalRound(
 }
 
 /**
- * Those that cannot be told apart, the one that is chosen first: the core, then the others, each part in order.
- *
- * A round that was cut short knows nothing of the noise between turns. It says what the intervals say, of the search's
- * turn and at most one more, and does not prefer one that was slower.
+ * The tie set, the chosen one first: the core, then the others, each part in order. After a round that was cut short,
+ * those whose intervals overlap, the fastest first.
  *
  * @param finalists fastest first
  * @param order orders what ties, see `tie_order.ts`
@@ -134,11 +132,11 @@ export function tieSetOf(
     return overlappingTies(finalists.map(({ measurement }) => measurement));
   }
   const part = (isWanted: (standing: Standing) => boolean): readonly Measurement[] =>
-    order(finalists.filter((_, i) => isWanted(standings[i])).map(({ measurement }) => measurement));
+    order(finalists.filter((_, i) => isWanted(standings[i]!)).map(({ measurement }) => measurement));
   return [...part(({ isCore }) => isCore), ...part(({ isCore, isTied }) => isTied && !isCore)];
 }
 
-/** Whether a slowdown is known as well as matters. */
+/** Whether a slowdown is known precisely enough. */
 function isKnown({ interval95: [low, high] }: Standing): boolean {
   return high - low <= 2 * PRECISION;
 }

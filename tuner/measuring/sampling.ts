@@ -1,14 +1,12 @@
 /**
- * How often to repeat a measurement, and how much work one repetition must hold.
- *
- * The first repetition can be 40% off either way (facts of 2026-11-21), so one sample is never enough; and a
- * steady kernel should not pay for twenty. Repetitions go on until another one changes nothing.
+ * How often to repeat a measurement, and how long one repetition must be. The first repetition can be 40% off either
+ * way (measured 2026-11-21), so one sample is never enough, and a steady kernel should not pay for twenty.
  *
  * @module
  */
 import { median, medianInterval95 } from "./statistics.ts";
 
-/** Shortest batch to time by the device's own clock: its ticks and the ends of a pass are then under 0.1%. */
+/** Shortest batch to time by the device's own clock: ticks and the ends of a pass are then under 0.1%. */
 export const DEVICE_BATCH_NS = 2e6;
 
 /**
@@ -23,7 +21,7 @@ export interface SamplingOptions {
    * Samples at least, budget permitting.
    * @default {3}
    */
-  minSamples?: number;
+  minSamples?: number | undefined;
   /**
    * Samples at most.
    * @default {30}
@@ -36,12 +34,12 @@ export interface SamplingOptions {
    */
   tolerance?: number;
   /**
-   * Time for all samples, on the clock; the first is always taken, and one that would probably end too late isn't.
+   * Time for all samples, in nanoseconds. The first is always taken; one that would probably end too late is not.
    * @default {Infinity}
    */
   budgetNs?: number;
   /**
-   * What surely takes longer than this is not worth more samples: the 95% interval lies above it.
+   * A time that is significantly longer than this (its 95% interval lies above) is not worth more samples.
    * @default {Infinity}
    */
   hopelessNs?: number;
@@ -53,26 +51,16 @@ export interface SamplingOptions {
 export interface Sampling {
   /** Nanoseconds of each repetition, in order. */
   readonly samplesNs: readonly number[];
-  /** Whether the median settled; otherwise samples or time ran out, or it was hopeless. */
+  /** Whether the median settled; if not, samples or time ran out, or it was too slow. */
   readonly stable: boolean;
 }
 
 /**
- * Repeats a measurement until its median is stable, or surely too long, or samples or time run out.
+ * Repeats a measurement until its median is stable or clearly too long, or samples or time run out.
  *
  * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
  * @param options when to stop
  * @throws {RangeError} if a sample is no finite time above 0
- *
- * @example
- * ```ts
- * import { sampleUntilStable } from "./sampling.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const steady = () => Promise.resolve(100);
- * const { samplesNs, stable } = await sampleUntilStable(steady, { now: () => performance.now() * 1e6 });
- * assertEquals([samplesNs, stable], [[100, 100, 100], true]);
- * ```
  */
 export async function sampleUntilStable(
   sample: () => Promise<number>,
@@ -130,18 +118,9 @@ export interface RepetitionOptions {
 /**
  * How many runs make a batch long enough to time.
  *
- * @param timeNs time of one run, roughly; not above 0 or not finite where it is unknown
+ * @param timeNs estimated time of one run; 0 or NaN if unknown
  * @param options the shortest batch
  * @returns a whole number from 1 to the most
- *
- * @example
- * ```ts
- * import { HOST_BATCH_NS, repetitionsFor } from "./sampling.ts";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(repetitionsFor(300e3), 7);
- * assertEquals(repetitionsFor(300e3, { minBatchNs: HOST_BATCH_NS }), 1834);
- * ```
  */
 export function repetitionsFor(timeNs: number, options: RepetitionOptions = {}): number {
   const { minBatchNs = DEVICE_BATCH_NS, maxRepetitions = 10_000 } = options;
@@ -161,23 +140,13 @@ export interface BatchOptions {
 }
 
 /**
- * Samples of whole batches, each long enough to time. A first run alone does not tell how many runs that takes:
- * it may have compiled, and the host's clock counts its own tick with it, some thirty times what a short run
- * takes. A batch that turns out too short is no sample, but tells better how many runs it takes.
+ * Samples whole batches, each long enough to time. The first run alone cannot say how many runs that takes: it may
+ * have compiled, and the host's clock adds its own 10 ms. A batch that turns out too short is not a sample, but gives a
+ * better estimate.
  *
- * @param run runs so many times, and says how long all took, in nanoseconds
+ * @param run runs so many times and returns the time of all, in nanoseconds
  * @param options the first guess and the shortest batch
- * @returns takes one sample: nanoseconds of one run
- *
- * @example
- * ```ts
- * import { batchSampler, HOST_BATCH_NS } from "./sampling.ts";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const run = (repetitions: number) => Promise.resolve(10e6 + 300e3 * repetitions); // a tick, and the work
- * const sample = batchSampler(run, { firstNs: await run(1), minBatchNs: HOST_BATCH_NS });
- * assertAlmostEquals(await sample(), 300e3, 300e3 * 0.025);
- * ```
+ * @returns a function that takes one sample: nanoseconds of one run
  */
 export function batchSampler(
   run: (repetitions: number) => Promise<number>,

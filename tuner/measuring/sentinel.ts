@@ -1,7 +1,7 @@
 /**
  * The sentinel: one configuration that is measured now and then during the search. Its kernel never changes, so a
- * change of its rate is the device's: a clock, the temperature, somebody else's work. What was measured since it was
- * last steady cannot be compared with the rest, and is measured again.
+ * change of its rate comes from the device: its clock, its temperature, or another program. Everything measured since
+ * it was last steady is measured again, because it cannot be compared with the rest.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import { configurationKey } from "../configuration_key.ts";
 export interface SentinelOptions {
   /** The clock, in nanoseconds. */
   readonly now: () => number;
-  /** Time between two looks at least. @default {10e9} */
+  /** Least time between two looks. @default {10e9} */
   readonly everyNs?: number;
-  /** Part of all time that looking may take. @default {0.05} */
+  /** Largest part of the time that looks may take. @default {0.05} */
   readonly part?: number;
-  /** A rate further off than this part, whose interval leaves out the level's, has drifted. @default {0.05} */
+  /** A rate that differs by more than this part, with an interval apart from the level's, has drifted. @default {0.05} */
   readonly tolerance?: number;
-  /** Looks after a drift for the old level to come back; then the new one is the level. @default {3} */
+  /** Looks that wait for the old level to come back; after that the new rate is the level. @default {3} */
   readonly patience?: number;
 }
 
@@ -40,7 +40,7 @@ export class Sentinel {
     this.#options = { everyNs, part, tolerance, patience, now };
   }
 
-  /** Takes note of a measurement; the first one is what is looked at from then on. */
+  /** Notes a measurement; the first one is what is looked at from then on. */
   note(measurement: Measurement): void {
     if (this.#level === undefined) {
       this.#level = measurement;
@@ -48,7 +48,7 @@ export class Sentinel {
     } else this.#since.push(measurement.configuration);
   }
 
-  /** What to measure now, to look for a drift; undefined while there is no need. */
+  /** What to measure now to notice drift; undefined while there is no need. */
   look(): Configuration | undefined {
     const { now, everyNs, part } = this.#options;
     if (this.#level === undefined) return undefined;
@@ -60,22 +60,22 @@ export class Sentinel {
     return this.#level.configuration;
   }
 
-  /** What has to be measured again because of a drift, one after the other, each once. */
+  /** The next configuration to measure again because of drift, each once. */
   again(): Configuration | undefined {
     return this.#row > 0 ? undefined : this.#again.shift();
   }
 
   /**
-   * Takes in a look.
+   * Takes in the result of a look.
    *
-   * @param measurement of what {@linkcode look} asked for; undefined where it failed
-   * @param spentNs what it took
+   * @param measurement of what {@linkcode look} returned; undefined if it failed
+   * @param spentNs the time it took, in nanoseconds
    */
   seen(measurement: Measurement | undefined, spentNs: number): void {
     this.#lookedAtNs = this.#options.now();
     this.#lookNs = spentNs;
     if (measurement === undefined) {
-      // nothing was learnt; another one is looked at from now on
+      // nothing was learnt; another one becomes the sentinel
       this.#level = undefined;
       this.#row = 0;
       return;
@@ -88,7 +88,7 @@ export class Sentinel {
     }
     this.drifts++;
     if (++this.#row < this.#options.patience) return;
-    // it is here to stay
+    // the new rate stays
     this.#level = measurement;
     this.#row = 0;
     this.#repeat();

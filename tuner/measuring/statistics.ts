@@ -1,5 +1,5 @@
 /**
- * What a handful of repetitions says: the median, how far they spread, and where the true median lies.
+ * What a handful of samples says: the median, the spread, and an interval for the true median.
  *
  * @module
  */
@@ -22,15 +22,6 @@ export interface Summary {
  * Sums up samples.
  *
  * @param samples times or rates: at least one, all finite and >= 0
- *
- * @example
- * ```ts
- * import { summarize } from "./statistics.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const { median, interval95 } = summarize([10, 12, 11, 10.5, 11.5, 40]);
- * assertEquals([median, ...interval95], [11.25, 10, 40]);
- * ```
  */
 export function summarize(samples: readonly number[]): Summary {
   return {
@@ -53,35 +44,35 @@ export function relativeSpread(samples: readonly number[]): number {
 }
 
 /**
- * An interval that holds the true median in at least 95 of 100 repetitions of the whole measurement.
+ * An interval that contains the true median in at least 95 of 100 repetitions of the whole measurement.
  *
- * **Six samples and more:** from the k-th smallest to the k-th largest, with the largest k for which
+ * **Six or more samples:** from the k-th smallest to the k-th largest, with the largest k for which
  * 1 − 2 P(B < k) >= 0.95, B binomial with n trials of ½ (David, Nagaraja, "Order Statistics", 3rd ed., §7.1). It
- * assumes nothing of the distribution.
+ * assumes nothing about the distribution.
  *
- * **Two to five:** smallest to largest would hold it in 50 to 94 of 100 cases only. So it is widened to Student's
+ * **Two to five:** smallest to largest would contain it in only 50 to 94 of 100 cases, so it is widened to Student's
  * interval of the mean, x̄ ± t s/√n, which assumes that samples are normally distributed. Not below 0.
  *
- * **One:** tells nothing of the spread; the interval is from 0 to twice the sample.
+ * **One:** says nothing about the spread; the interval is from 0 to twice the sample.
  */
 export function medianInterval95(samples: readonly number[]): [low: number, high: number] {
   checkSamples(samples);
   const n = samples.length;
-  if (n === 1) return [0, 2 * samples[0]];
+  if (n === 1) return [0, 2 * samples[0]!];
   const sorted = samples.toSorted((a, b) => a - b);
   if (n >= MIN_ORDER_STATISTICS) {
     const k = orderStatistic(n);
-    return [sorted[k - 1], sorted[n - k]];
+    return [sorted[k - 1]!, sorted[n - k]!];
   }
   const centre = mean(sorted);
   const half = studentQuantile(0.975, n - 1) * sampleStandardDeviation(sorted) / Math.sqrt(n);
-  return [Math.max(0, Math.min(sorted[0], centre - half)), Math.max(sorted[n - 1], centre + half)];
+  return [Math.max(0, Math.min(sorted[0]!, centre - half)), Math.max(sorted[n - 1]!, centre + half)];
 }
 
 /** Largest k with 2 P(B < k) <= 0.05, B binomial(n, ½). */
 function orderStatistic(n: number): number {
   let k = 0, below = 0;
-  // logarithms: ½ⁿ is no number any more beyond n = 1074
+  // in logarithms, since ½ⁿ underflows beyond n = 1074
   let logProbability = -n * Math.LN2;
   while (true) {
     below += Math.exp(logProbability);
@@ -92,7 +83,7 @@ function orderStatistic(n: number): number {
 }
 
 function checkSamples(samples: readonly number[]): void {
-  if (samples.length === 0) throw new RangeError("Cannot sum up samples: there is none");
+  if (samples.length === 0) throw new RangeError("Cannot sum up samples: wanted at least one: found none");
   const wrong = samples.find((sample) => !(Number.isFinite(sample) && sample >= 0));
   if (wrong !== undefined) {
     throw new RangeError(`Cannot sum up samples: each must be finite and >= 0: one is ${wrong}`);

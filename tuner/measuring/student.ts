@@ -23,19 +23,11 @@ function centralProbability(angle: number, degrees: number): number {
 }
 
 /**
- * The t below which so much of Student's distribution lies.
+ * The t below which the given part of Student's distribution lies.
  *
  * @param probability from 0.5 to below 1
  * @param degrees degrees of freedom, a whole number of at least 1
  * @throws {RangeError} for others
- *
- * @example
- * ```ts
- * import { studentQuantile } from "./student.ts";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * assertAlmostEquals(studentQuantile(0.975, 4), 2.776, 5e-4);
- * ```
  */
 export function studentQuantile(probability: number, degrees: number): number {
   if (!(probability >= 0.5 && probability < 1)) {

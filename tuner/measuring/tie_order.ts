@@ -1,5 +1,5 @@
 /**
- * Which of several configurations that cannot be told apart is chosen: the one that asks least of the device.
+ * Which configuration of a tie set is chosen: the one that needs least of the device.
  *
  * @module
  */
@@ -8,21 +8,12 @@ import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 
 /**
- * Orders a tie set: the smallest use of the device's memory on chip first (registers and workgroup memory of a
- * workgroup), of equals the kernel that compiles fastest, of equals the first by name and parameters. Only what a
- * configuration is counts, not what was measured of it: compile times stand for themselves by the instructions that
- * they grow with. So whenever the same configurations tie, the same one is chosen.
+ * Orders a tie set: the smallest use of on-chip memory first (registers and workgroup memory of a workgroup), then the
+ * fewest instructions (they stand in for compile time), then by name and parameters. Measurements do not count, so
+ * whenever the same configurations tie, the same one is chosen.
  *
- * @param ties configurations that cannot be told apart
- * @param demandOf what one asks of the device; undefined where nobody knows, and then it comes last
- *
- * @example
- * ```ts
- * import { orderTies } from "./tie_order.ts";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(orderTies([], () => undefined), []);
- * ```
+ * @param ties configurations that are statistically indistinguishable
+ * @param demandOf what one needs of the device; undefined if unknown, and then it comes last
  */
 export function orderTies(
   ties: readonly Measurement[],

@@ -1,26 +1,24 @@
 /**
- * Which finalists cannot be told apart, from rates that were measured in blocks: in a block every finalist has one
- * turn, close in time to all others', so that what the device does meanwhile meets all alike.
+ * Which finalists are statistically indistinguishable, from rates measured in blocks: in a block every finalist has one
+ * turn, close in time to the others', so that whatever the device does meanwhile affects all of them alike.
  *
- * Finalists are compared in pairs within blocks: the difference of the logarithms of two rates of the same block is
- * how much slower one is, whatever the block was like. Over n blocks the mean of the differences has Student's
- * interval. Its variance is the pair's own or that of all near ones together, whichever is larger (a randomized complete
- * block design; Montgomery, "Design and Analysis of Experiments", ch. 4), with the degrees of freedom of all, so that
- * two or three blocks can do. Each finalist is compared with all others, not with the one that happens to look
- * fastest, and the error is divided by their number (Bonferroni): all statements about a finalist hold at once.
- * So its **slowdown**, how much slower it is than the fastest of the others, lies in an interval (comparisons with
- * the best, as in Hsu, "Multiple Comparisons", 1996, ch. 4).
+ * Finalists are compared in pairs within blocks: the difference of the logarithms of two rates of the same block says
+ * how much slower one is. Over n blocks the mean of the differences has Student's interval. Its variance is the pair's
+ * own or that of all close pairs together, whichever is larger (a randomized complete block design; Montgomery,
+ * "Design and Analysis of Experiments", ch. 4), with the degrees of freedom of all, so that two or three blocks are
+ * enough. Each finalist is compared with all others, and the error is divided by their number (Bonferroni), so that all
+ * statements about a finalist hold at once. The result is an interval of its **slowdown**, how much slower it is than
+ * the fastest of the others (comparisons with the best; Hsu, "Multiple Comparisons", 1996, ch. 4).
  *
- * Two limits follow, a strict and a lenient one:
+ * Two limits follow:
  *
- * - a finalist **ties** unless it is slower than another by more than {@linkcode TELLING}, with an error of
- *   {@linkcode TELLING_ERROR};
- * - one of the **core**, among which the choice is made, must not be slower than another by more than
- *   {@linkcode NEGLIGIBLE}, with an error of {@linkcode CORE_ERROR}, nor look slower by more than TELLING.
+ * - a finalist **ties** unless it is slower than another by more than {@linkcode DISTINCT}, with an error of
+ *   {@linkcode TIE_ERROR};
+ * - the choice is made among the **core**: finalists that are not slower than another by more than
+ *   {@linkcode NEGLIGIBLE}, with an error of {@linkcode CORE_ERROR}, nor measured as slower by more than DISTINCT.
  *
- * With a single limit, what lies near it would be chosen in one run and told apart in the next. With two, what one
- * run chooses is in the tie set of any other, unless that one finds it slower by the distance of both limits and of
- * both errors. How often that is, `tests/measuring/tie_set_simulation_test.ts` tells.
+ * With a single limit, a finalist close to it would be chosen in one run and rejected in the next. With two, what one
+ * run chooses is in the tie set of the others; `tests/measuring/tie_set_simulation_test.ts` shows how reliably.
  *
  * @module
  */
@@ -28,8 +26,8 @@ import { mean, sampleVariance } from "simple-statistics";
 import type { Measurement } from "../configuration.ts";
 import { studentQuantile } from "./student.ts";
 
-/** The smallest difference that is told, as a part of the rate. */
-export const TELLING = 0.01;
+/** The smallest difference that counts, as a part of the rate. */
+export const DISTINCT = 0.01;
 
 /** A difference that does not matter for the choice, as a part of the rate. */
 export const NEGLIGIBLE = 0.005;
@@ -37,11 +35,11 @@ export const NEGLIGIBLE = 0.005;
 /** The rate of each of a finalist's turns, by block; undefined where it had none. */
 export type Turns = readonly (number | undefined)[];
 
-/** What looks slower than another by more than this part of the rate has no say in how large the noise is. */
+/** A finalist that looks slower by more than this part of the rate does not count toward the noise. */
 const FAR = 0.25;
 
-/** Probability that one is told apart that is not slower by {@linkcode TELLING}: it must not be in ten runs. */
-const TELLING_ERROR = 1e-4;
+/** Probability that a finalist is rejected though it is not slower by {@linkcode DISTINCT}. */
+const TIE_ERROR = 1e-4;
 
 /** Probability that an end of a 95% interval is wrong. */
 const CORE_ERROR = 0.025;
@@ -52,9 +50,9 @@ export interface Standing {
   readonly slowdown: number;
   /** Interval of the slowdown against the fastest of the others: below 0 where it may be the fastest itself. */
   readonly interval95: readonly [low: number, high: number];
-  /** Whether it cannot be told from the fastest. */
+  /** Whether it is not significantly slower than the fastest. */
   readonly isTied: boolean;
-  /** Whether it may be chosen: it is hardly slower than the fastest, as far as can be told. */
+  /** Whether it may be chosen: it is as fast as the fastest, within {@linkcode NEGLIGIBLE}. */
   readonly isCore: boolean;
 }
 
@@ -74,24 +72,8 @@ interface Pair {
  * Compares finalists.
  *
  * @param finalists the rates of each in every block, above 0
- * @returns how each stands, in the same order; undefined where no two blocks have turns of both of any pair:
- *   of less nothing can be said
+ * @returns how each stands, in the same order; undefined if any pair has fewer than two blocks in common
  * @throws {RangeError} for a rate that is not above 0
- *
- * @example
- * ```ts
- * import { standingsOf } from "./tie_set.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const blocks = [1, 1.1, 0.9, 1.05]; // what the device did meanwhile
- * const finalist = (rate: number, noise: number[]) => blocks.map((block, i) => block * rate * (1 + noise[i]));
- * const standings = standingsOf([
- *   finalist(770e9, [0, 4e-4, 2e-4, -3e-4]),
- *   finalist(769e9, [1e-4, -2e-4, 3e-4, 0]),
- *   finalist(740e9, [2e-4, 0, -4e-4, 1e-4]),
- * ])!;
- * assertEquals(standings.map(({ isTied }) => isTied), [true, true, false]);
- * ```
  */
 export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | undefined {
   for (const rate of finalists.flat()) {
@@ -107,20 +89,20 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
   if (pairs.flat().some((pair) => pair !== undefined && pair.blocks < 2)) return undefined;
 
   const others = finalists.length - 1;
-  // the noise is that of those that compete: what is far behind may be of another kind
+  // the noise comes from those that compete; a slow one may have noise of another kind
   const isNear = pairs.map((row) => largest(row, NO_NOISE, 0) <= FAR);
   const near = pairs.map((row, i) => row.filter((_, j) => isNear[i] && isNear[j]));
   const noise = noiseOf(near.flat().some((pair) => pair !== undefined) ? near : pairs);
-  const sure = studentQuantile(1 - TELLING_ERROR / others, noise.degrees);
-  const isTied = pairs.map((row) => largest(row, noise, -sure) <= TELLING);
-  // where turns are missing, each may look slower than another
+  const sure = studentQuantile(1 - TIE_ERROR / others, noise.degrees);
+  const isTied = pairs.map((row) => largest(row, noise, -sure) <= DISTINCT);
+  // if turns are missing, each may look slower than another
   if (!isTied.includes(true)) return undefined;
-  // what is told apart is not the fastest, however little else is known of it
+  // one that is rejected is not the fastest, however little else is known of it
   const errors = studentQuantile(1 - CORE_ERROR / others, noise.degrees);
   const slowdowns = pairs.map((row) => {
     const against = row.filter((_, other) => isTied[other]);
-    const [low, found, high] = [-errors, 0, errors].map((errors) => largest(against, noise, errors));
-    return { low, found, high };
+    const at = (standardErrors: number): number => largest(against, noise, standardErrors);
+    return { low: at(-errors), found: at(0), high: at(errors) };
   });
   const tied = slowdowns.filter((_, i) => isTied[i]);
   const first = slowdowns.indexOf(tied.reduce((best, one) => one.found < best.found ? one : best));
@@ -129,8 +111,8 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
     found === -Infinity ? ALONE : {
       slowdown: i === first ? 0 : Math.max(0, found),
       interval95: [low, high],
-      isTied: isTied[i],
-      isCore: i === first || (isTied[i] && low <= NEGLIGIBLE && found <= TELLING),
+      isTied: isTied[i]!,
+      isCore: i === first || (isTied[i]! && low <= NEGLIGIBLE && found <= DISTINCT),
     }
   );
 }
@@ -186,7 +168,7 @@ function pairOf(one: Turns, other: Turns): Pair {
 }
 
 /**
- * Those whose 95% interval reaches the fastest one's, the fastest first: all that can be said of rates that were not
+ * Those whose 95% interval overlaps the fastest one's, the fastest first: all that can be said of rates that were not
  * measured in blocks.
  *
  * @param measurements the fastest first

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { TELLING } from "../measuring/tie_set.ts";
+import { DISTINCT } from "../measuring/tie_set.ts";
 
 /** Rates in cells per second. */
 export interface ProbedRates {
@@ -45,6 +45,6 @@ export function whySharingIsFutile(
     return "the GPU is software, and the same cores are faster without it";
   }
   // what no rates would tell apart is no gain
-  if (gpu === undefined || cpu >= TELLING * gpu) return undefined;
+  if (gpu === undefined || cpu >= DISTINCT * gpu) return undefined;
   return `the CPU could add ${(100 * cpu / gpu).toPrecision(1)}% at most`;
 }

@@ -9,7 +9,7 @@ if ((globalThis as unknown as { name: string }).name === "cpu 1") {
     const faulty = (...box: number[]): void => {
       // a share is up to three boxes: count by arrays, which swap every step
       if (box[0] !== last) calls++;
-      last = box[0];
+      last = box[0]!;
       if (calls === 4) throw new Error("injected fault");
       step(...box);
     };

@@ -145,7 +145,7 @@ for (const order of WAVE_ORDERS) {
     const bound = depth * magnitude * 2 ** -24 * steps * (steps + 1) / 2 + (2 * steps + 1) * 2 ** -25;
     let error = 0, signal = 0;
     forEachCell(grid, (cell) => {
-      error += (field.current[indexOf(layout, cell)] - exact.at(cell, steps)) ** 2;
+      error += (field.current[indexOf(layout, cell)]! - exact.at(cell, steps)) ** 2;
       signal += (exact.at(cell, steps) - exact.at(cell, steps - 3)) ** 2;
     });
     error = Math.sqrt(error / cellsOf(grid)), signal = Math.sqrt(signal / cellsOf(grid));
@@ -225,7 +225,7 @@ Deno.test("ghost sides leave out reach more slices at every step", async () => {
   const update = updateOf(add(multiply(constant(0), tap(2, 0, 0)), constant(7)));
   const layout = layoutOf([13, 3, 4], update);
   const pool = await CpuPool.create({ workers: 2 });
-  for (const [low, high] of [[true, false], [false, true], [true, true]]) {
+  for (const [low, high] of [[true, false], [false, true], [true, true]] as const) {
     const field = await pool.load({ update, layout, boundary: "zero" });
     await field.run({ steps: 2, ghost: { low, high } });
     const computed = (level: Float32Array): boolean[] =>
@@ -256,7 +256,7 @@ Deno.test("copied slices need no pads of their own: periodic pads are filled bef
   const field = await pool.load({ update, layout, boundary: "periodic" });
   const initial = initialCells("noise", grid, 1);
   forEachCell(grid, ([x, y, z]) => {
-    const value = initial[(x * grid[1] + y) * grid[2] + z];
+    const value = initial[(x * grid[1] + y) * grid[2] + z]!;
     field.current[indexOf(layout, [x, y, z])] = value;
     field.previous[indexOf(layout, [x, y, z])] = value;
   });

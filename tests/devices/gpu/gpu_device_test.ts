@@ -204,11 +204,11 @@ testOnGpu("compare finds the largest difference, wherever it lies, in other layo
   assertEquals((await one.compare(other, { levels: [1] })).maxValue, 0);
   for (const index of [0, 64, 149, 150, 1000, cells.length - 1]) {
     const changed = cells.slice();
-    changed[index] += 0.5;
+    changed[index]! += 0.5;
     await one.writeCells(changed, zeros);
-    for (const [a, b] of [[one, other], [other, one]]) {
+    for (const [a, b] of [[one, other], [other, one]] as const) {
       const { maxError } = await a.compare(b, { levels: [0] });
-      assertAlmostEquals(maxError, Math.abs(changed[index] - cells[index]), 1e-7, `cell ${index}`);
+      assertAlmostEquals(maxError, Math.abs(changed[index]! - cells[index]!), 1e-7, `cell ${index}`);
     }
     const level1 = await one.compare(other, { levels: [1] });
     assertEquals(level1.maxError, 0);
@@ -254,7 +254,7 @@ testOnGpu("compare takes more rows than a dispatch has workgroups in one dimensi
   using other = await GpuField.create(gpu, problem, plan);
   const cells = initialCells(problem.grid, "noise", 4);
   const changed = cells.slice();
-  changed[cells.length - 1] += 0.5;
+  changed[cells.length - 1]! += 0.5;
   await one.writeCells(cells, cells);
   await other.writeCells(cells, changed);
   const same = await one.compare(other, { levels: [0] }), last = await one.compare(other, { levels: [1] });

@@ -35,7 +35,7 @@ export interface LoadCommand extends PadSource {
   /** Cells along x that each sub-step reaches. */
   readonly substepReach: readonly number[];
   /** Of a line; undefined for any other grid. */
-  readonly line?: LineLoad;
+  readonly line?: LineLoad | undefined;
   /** Byte offsets of the line's lanes at even and at odd steps of a run, where it is swept. */
   readonly laneArrays: ArrayPair;
 }
@@ -140,9 +140,9 @@ class CpuWorker {
         for (let y = y0; y < y1; y++) {
           for (let plane = 0; plane < layout.planes; plane++) {
             const first = indexOf(layout, [x, y, 0], plane);
-            const row = even.subarray(first, first + nz);
+            const row = even!.subarray(first, first + nz);
             initialRow({ ...planes, kind, seed }, [globalX, y], plane, row);
-            odd.set(row, first);
+            odd!.set(row, first);
           }
         }
       }
@@ -179,7 +179,7 @@ class CpuWorker {
         const slices = { x0: low ? invalid : 0, x1: nx - (high ? invalid : 0), y0: 0, y1: ny };
         const substep = exports[`step${index}`];
         for (const { x0, x1, y0, y1 } of shareRows(stripsOf(slices, load), this.#start)) {
-          substep(current, next, signals[step] ?? 0, x0, x1, y0, y1);
+          substep!(current, next, signals[step] ?? 0, x0, x1, y0, y1);
         }
         this.#fillPads({ load, exports }, next, slices);
         if (step + 1 < steps || index < last) this.#barrier.wait();

@@ -207,5 +207,5 @@ export class CpuPool {
 }
 
 function firstLine(message: string): string {
-  return message.split("\n", 1)[0];
+  return message.split("\n", 1)[0]!;
 }

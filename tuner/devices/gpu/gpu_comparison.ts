@@ -85,7 +85,7 @@ export async function compareSlabs(
         for (const [i, array] of result.arrays.entries()) {
           pass.setBindGroup(
             0,
-            uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]], [3, comparison]]),
+            uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]!], [3, comparison]]),
             [0],
           );
           pass.dispatchWorkgroups(...compareWorkgroups(mine));
@@ -97,10 +97,10 @@ export async function compareSlabs(
     const bits = gpu.mapped(readable);
     const words = new Uint32Array(bits), floats = new Float32Array(bits);
     return {
-      maxError: floats[COMPARISON_WORDS.maxError],
-      maxValue: floats[COMPARISON_WORDS.maxValue],
-      notFinite: words[COMPARISON_WORDS.notFinite],
-      cells: words[COMPARISON_WORDS.count],
+      maxError: floats[COMPARISON_WORDS.maxError]!,
+      maxValue: floats[COMPARISON_WORDS.maxValue]!,
+      notFinite: words[COMPARISON_WORDS.notFinite]!,
+      cells: words[COMPARISON_WORDS.count]!,
     };
   } finally {
     comparison.destroy();

@@ -245,9 +245,9 @@ export class GpuDevice implements Disposable {
           const hostNs = (performance.now() - started) * 1e6;
           if (queries === undefined) return hostNs;
           const ticks = new BigUint64Array(this.mapped(readable));
-          if (countGaps) return Number(ticks[2 * passes - 1] - ticks[0]) * this.#nsPerTick;
+          if (countGaps) return Number(ticks[2 * passes - 1]! - ticks[0]!) * this.#nsPerTick;
           let sum = 0;
-          for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1] - ticks[2 * pass]);
+          for (let pass = 0; pass < passes; pass++) sum += Number(ticks[2 * pass + 1]! - ticks[2 * pass]!);
           return sum * this.#nsPerTick;
         } finally {
           release();

@@ -50,9 +50,9 @@ export class Dispatcher {
         const pass = encoder.beginComputePass(timestamps());
         const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
         for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
-          const { shader, workgroups, flipped } = dispatches[i];
-          pass.setPipeline(pipelines[shader].pipeline);
-          pass.setBindGroup(0, groups[shader][flipped ? 1 : 0], [offsets[i]]);
+          const { shader, workgroups, flipped } = dispatches[i]!;
+          pass.setPipeline(pipelines[shader]!.pipeline);
+          pass.setBindGroup(0, groups[shader]![flipped ? 1 : 0]!, [offsets[i]!]);
           pass.dispatchWorkgroups(...workgroups);
         }
         pass.end();

@@ -97,7 +97,7 @@ export class GpuField implements Disposable {
 
   /** The array that holds F(t) (`ago` = 0) or F(t−1) (`ago` = 1). */
   level(ago: 0 | 1): GPUBuffer {
-    return this.#arrays[(this.#step + ago) % 2];
+    return this.#arrays[(this.#step + ago) % 2]!;
   }
 
   /**
@@ -290,7 +290,7 @@ export class GpuField implements Disposable {
     const [even, odd] = this.#arrays;
     return (pass) => {
       pass.setPipeline(pipeline);
-      for (const [now, other] of [[even, odd], [odd, even]]) {
+      for (const [now, other] of [[even, odd], [odd, even]] as const) {
         pass.setBindGroup(0, this.#uniforms.bind(bindings, [[0, now], [1, other]]), [0]);
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
