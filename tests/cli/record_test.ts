@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcessEvaluator } from "../../tuner/measuring/process/process_evaluator.ts";
-import { readSpaceFile } from "../../tuner/replay/space_file.ts";
+import { readJournal } from "../../tuner/profile/journal.ts";
 import { takeTurns } from "../../tuner/measuring/evaluator.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { runTask } from "./run_task.ts";
@@ -20,17 +20,20 @@ testOnGpu(
   "record writes a space, goes on with it, and replay reads it",
   () =>
     inDirectory(async (directory) => {
-      const out = `${directory}/new/space.json.gz`;
+      const out = `${directory}/new/space.jsonl`;
       const first = await runTask("record", [...SMALL, "--limit", "4", "--workers", "2", "--out", out]);
       assertEquals([first.code, first.stderr], [0, ""]);
       assertStringIncludes(first.stdout, "4 of ");
-      const { header, configurations } = await readSpaceFile(out);
-      assertEquals(configurations.length, 4);
-      assertEquals(header.problem.grid, [16, 12, 16]);
-      assertEquals(header.space.limit, 4);
-      for (const { rate, interval95, evaluationNs, compileNs } of configurations) {
-        assert(rate! > 0 && interval95![0] <= rate! && rate! <= interval95![1]);
-        assert(evaluationNs! >= compileNs!);
+      const { records: [run, ...measured] } = await readJournal(out);
+      assert(run?.kind === "run");
+      assertEquals(run.problem.grid, [16, 12, 16]);
+      assertEquals(measured.length, 4);
+      for (const record of measured) {
+        assert(record.kind === "measurement");
+        const { measurement: { cellsPerSecond, confidence95: [low, high], compileNs }, evaluationNs } =
+          record;
+        assert(cellsPerSecond > 0 && low <= cellsPerSecond && cellsPerSecond <= high);
+        assert(evaluationNs! >= compileNs);
       }
 
       const again = await runTask("record", [...SMALL, "--limit", "4", "--out", out]);
@@ -42,10 +45,11 @@ testOnGpu(
 
       const more = await runTask("record", [...SMALL, "--limit", "7", "--resume", "--out", out]);
       assertEquals(more.code, 0, more.stderr);
-      const { configurations: all } = await readSpaceFile(out);
-      for (const known of configurations) {
-        assert(all.some((one) => JSON.stringify(one) === JSON.stringify(known)));
-      }
+      const { records } = await readJournal(out);
+      assertEquals(records.slice(0, 5), [run, ...measured]);
+      const all = records.filter(({ kind }) => kind === "measurement");
+      const parameters = all.map((one) => "measurement" in one && one.measurement.configuration.parameters);
+      assertEquals(new Set(parameters.map((one) => JSON.stringify(one))).size, all.length);
       assert(all.length >= 7);
 
       const replayed = await runTask("replay", ["--space", out, "--seeds", "2", "--strategy", "auto"]);
@@ -58,27 +62,39 @@ testOnGpu(
   "an interrupted recording keeps what it has, and ends with 130",
   () =>
     inDirectory(async (directory) => {
-      const out = `${directory}/space.json.gz`;
+      const out = `${directory}/space.jsonl`;
       const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
       const [, ...args] = tasks.record.command.split(" ");
       const child = new Deno.Command(Deno.execPath(), {
         args: [...args, ...SMALL.filter((arg) => arg !== "--quiet"), "--out", out],
         env: { XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp" },
         stdout: "null",
-        stderr: "piped",
+        stderr: "null",
       }).spawn();
-      // the first progress line comes when the processes start
-      const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
-      await reader.read();
-      setTimeout(() => child.kill("SIGINT"), 4000);
-      while (!(await reader.read()).done);
-      const { code } = await child.status;
-      assertEquals(code, 130);
-      // none where the processes took longer to start than this waited
-      const written = await Deno.stat(out).then(() => true, () => false);
-      if (written) assert((await readSpaceFile(out)).configurations.length > 0);
+      while ((await readJournal(out)).records.length < 2) await new Promise((next) => setTimeout(next, 50));
+      child.kill("SIGINT");
+      assertEquals((await child.status).code, 130);
+      const { records: [run, first], damaged, torn } = await readJournal(out);
+      assertEquals([run?.kind, first?.kind, damaged, torn], ["run", "measurement", [], false]);
     }),
 );
+
+Deno.test("record adds to no file but a journal, and says what to do instead", () =>
+  inDirectory(async (directory) => {
+    const other = `${directory}/notes.txt`;
+    await Deno.writeTextFile(other, "not a journal");
+    const cases: [args: string[], message: string][] = [
+      [["--out", `${directory}/wave.json.gz`], "choose a name as wave.jsonl"],
+      [["--out", other], "it exists: --resume goes on with it"],
+      [["--out", other, "--resume"], "it is not a journal: choose another file with --out"],
+    ];
+    const results = await Promise.all(cases.map(([args]) => runTask("record", [...SMALL, ...args])));
+    results.forEach(({ code, stderr }, i) => {
+      assertEquals(code, 2);
+      assertStringIncludes(stderr, cases[i]![1]);
+    });
+    assertEquals(await Deno.readTextFile(other), "not a journal");
+  }));
 
 const PROBLEM = {
   equation: "wave",

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { formatLine, type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
 
@@ -73,12 +74,29 @@ Deno.test("a journal is a space for each problem, each configuration once, with 
   }
 });
 
+Deno.test("a gzipped journal is read by any name, and one cut off loses its last line", async () => {
+  const journal = await Deno.readFile("fixtures/h100/heat.json.journal.jsonl");
+  const plain = await read("a.jsonl", journal);
+  assertEquals(await read("a.jsonl.gz", new Uint8Array(gzipSync(journal))), plain);
+  assertEquals(await read("a", new Uint8Array(gzipSync(journal))), plain);
+  const { notes } = await read("a.jsonl", journal.subarray(0, -9));
+  assertEquals(notes, ["the last line was cut off while it was written: left out"]);
+});
+
+Deno.test("a journal's times of evaluations are replayed", async () => {
+  const [run, measured] = parseJournal(await Deno.readFile("fixtures/h100/heat.json.journal.jsonl")).records;
+  const lines = [run!, { ...measured!, evaluationNs: 5e9 } as JournalRecord].map(formatLine).join("");
+  const { spaces: [space] } = await read("a.jsonl", lines);
+  assertEquals(space!.configurations.map(({ evaluationNs }) => evaluationNs), [5e9]);
+});
+
 Deno.test("what holds nothing to replay is refused in one line", async () => {
   const failed = CACHE.replaceAll(/"time":[\d.]+/g, '"time":"RuntimeFailedConfig"');
   const cases: [string, string, string][] = [
     ["a.json", failed, "no configuration has a rate"],
     ["a.json", "{}", "wanted T4 results"],
     ["a.json", '{"format":"facet-space","version":9}', "version: wanted 1"],
+    ["a.json", '{"format":"facet-space","version":1', "it is not JSON"],
     ["a.jsonl", "", "no configuration has a rate"],
     ["a.json", CACHE.replace('"cache"', '"objective":"GFLOP/s","cache"'), "Cannot re"],
     ["a.json", 'import("os")', "Cannot read"],

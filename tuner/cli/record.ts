@@ -1,38 +1,37 @@
 /**
- * `deno task record`: measures a whole space into a file for `replay`.
+ * `deno task record`: measures the space of a problem into a journal for `replay`.
  *
  * @module
  */
 import { dirname } from "node:path";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { Configuration } from "../configuration.ts";
-import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { DeviceError } from "../devices/device_error.ts";
+import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
-import { ProfileError, reasonOf } from "../profile/profile_error.ts";
-import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
-import { checkFileWritable, isSameDevice, replaceFile } from "../profile/store.ts";
-import { chooseConfigurations } from "../replay/choose_configurations.ts";
-import { keyOf, type RecordedConfiguration } from "../replay/replay_space.ts";
-import { recordConfigurations } from "../replay/recorder.ts";
-import { packSpace, readSpaceFile, type SpaceHeader } from "../replay/space_file.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
+import { evaluateSideBySide } from "../measuring/evaluator.ts";
+import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
+import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
+import { Journal, readJournal } from "../profile/journal.ts";
+import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
 import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
+import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
+import { checkFileWritable, isSameDevice } from "../profile/store.ts";
+import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatRate } from "./format.ts";
-import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
+import { damageOf } from "./read_inputs.ts";
 import { parseRecordOptions, type RecordOptions } from "./record_options.ts";
 import { EXIT } from "./report_error.ts";
 import { resolveRequest } from "./request.ts";
 import { measuredDevice, TOOL } from "./tune.ts";
 import { UserError } from "./user_error.ts";
-import { isFailure } from "../devices/run_failure.ts";
-
-/** Time between two checkpoints: what a crash can cost. */
-const CHECKPOINT_NS = 10e9;
 
 /**
  * Runs the command.
@@ -50,46 +49,48 @@ export async function run(args: string[]): Promise<number> {
 }
 
 async function record(options: RecordOptions): Promise<number> {
-  const { out, resume, limit, seed, workers, eachLimitMs } = options;
-  const earlier = await earlierRecording(out, resume);
+  const { out, workers, eachLimitMs } = options;
+  const earlier = await readEarlier(out, options.resume);
   await checkFileWritable(out);
-  await Deno.mkdir(dirname(out), { recursive: true });
-  const { header, configurations, request } = await plan(options, earlier?.header);
-  if (earlier !== undefined) refuseOther(out, earlier.header, { header, configurations });
-  const recorded: RecordedConfiguration[] = [...earlier?.configurations ?? []];
-  const known = new Set(recorded.map(keyOf));
-  const left = configurations.filter((configuration) => !known.has(keyOf(configuration)));
+  const { header, configurations, candidates, request } = await plan(options, earlier.runs[0]);
+  refuseOther(out, earlier.runs, { header, configurations });
+  const recorded = [...earlier.evaluations];
+  const known = new Set(recorded.map(({ configuration }) => configurationKey(configuration)));
+  const left = configurations.filter((configuration) => !known.has(configurationKey(configuration)));
 
+  await Deno.mkdir(dirname(out), { recursive: true });
+  const journal = await Journal.open(out, header);
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   const began = now();
-  let saved = began, done = 0, best = recorded.reduce((most, { rate = 0 }) => Math.max(most, rate), 0);
-  const save = async (): Promise<void> => {
-    try {
-      await replaceFile(out, packSpace({ header, configurations: recorded }));
-    } catch (error) {
-      throw new ProfileError(`Cannot write ${out}: ${reasonOf(error)}`);
-    }
-    saved = now();
-  };
+  let next = 0, best = bestOf(recorded);
+  const show = (leftNs?: number): void =>
+    progress.update({
+      stage: "record",
+      done: recorded.length,
+      total: Math.max(recorded.length, configurations.length),
+      ...(best > 0 ? { bestCellsPerSecond: best } : {}),
+      ...(leftNs === undefined ? {} : { leftNs }),
+    });
   try {
-    progress.update({ stage: "record", done: recorded.length, total: configurations.length });
-    const { workersGivenUp } = await recordConfigurations(left, {
+    show();
+    const { workersGivenUp } = await evaluateSideBySide<Configuration>({
       workers,
       signal,
       start: (turn) => ProcessEvaluator.start({ problem: request, limitMs: eachLimitMs, turn }),
-      async onRecorded(one) {
-        recorded.push(one);
-        done++;
-        best = Math.max(best, one.rate ?? 0);
-        progress.update({
-          stage: "record",
-          done: recorded.length,
-          total: Math.max(recorded.length, configurations.length),
-          bestCellsPerSecond: best || undefined,
-          leftNs: (now() - began) / done * (left.length - done),
-        });
-        if (now() - saved > CHECKPOINT_NS) await save();
+      next: () => left[next++],
+      configurationOf: (configuration) => configuration,
+      best: () => best,
+      async onEvaluated(_, { evaluation, evaluationNs }) {
+        if ("failure" in evaluation) {
+          await journal.failed(evaluation.configuration, evaluation.failure, evaluationNs);
+        } else {
+          await journal.measured(evaluation.measurement, evaluationNs);
+          best = Math.max(best, evaluation.measurement.cellsPerSecond);
+        }
+        recorded.push(evaluation);
+        const done = recorded.length - earlier.evaluations.length;
+        show((now() - began) / done * (left.length - done));
       },
     });
     progress.clear();
@@ -101,103 +102,140 @@ async function record(options: RecordOptions): Promise<number> {
       ? new DeviceError(`The process that measures cannot start: ${error.reason}: ${error.message}`)
       : error;
   } finally {
-    if (recorded.length > 0) await save();
+    journal.close();
   }
-  console.log(summary(recorded, { header, out, elapsedNs: now() - began, done }));
+  const done = recorded.length - earlier.evaluations.length;
+  console.log(
+    `${formatCount(recorded.length)} of ${formatCount(candidates)} configurations, ` +
+      `${formatCount(done)} of them now, in ${formatDuration(now() - began)}\n` +
+      `${summary(recorded)}\nRecorded: ${out}`,
+  );
   if (signal.aborted) return EXIT.interrupted;
-  return recorded.some(({ rate }) => rate !== undefined) ? EXIT.done : EXIT.no;
-
-  /** What there is to measure, and under what. */
-  async function plan(options: RecordOptions, earlier: SpaceHeader | undefined) {
-    const { stencil, traversals, device } = await resolveRequest(options);
-    if (device.gpu === null) throw new UserError("Cannot record: there is no WebGPU adapter");
-    const { limits, isFallback } = device.gpu;
-    const grid = options.grid ?? defaultGrid(stencil, { limits, isFallback });
-    const { equation, variant, timeStep, boundary, steps = defaultSteps(stencil) } = options;
-    const problem: Problem = { stencil, grid, boundary, steps };
-    using gpu = await GpuDevice.open();
-    if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");
-    // the ranking, and so the sample, follows the bandwidth: what goes on keeps the first one's
-    const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
-      await measureCopyBandwidth(gpu, { isFallback });
-    const space = enumerateSpace(problem, {
-      traversals,
-      limits,
-      device: deviceModelOf(device, copyBytesPerSecond),
-    });
-    if (space.candidates.length === 0) {
-      const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
-      throw new UserError(`Cannot record: no configuration can run this problem: ${reasons}`);
-    }
-    const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
-    const header: SpaceHeader = {
-      tool: TOOL,
-      recordedAt: new Date().toISOString(),
-      device: JSON.parse(JSON.stringify(measuredDevice(device, copyBytesPerSecond))),
-      problem: JSON.parse(JSON.stringify(describeProblem(problem))),
-      kernelSource: await hashKernels({ problem, space }),
-      space: { candidates: space.candidates.length, limit: limit ?? null, seed },
-    };
-    return {
-      header,
-      configurations: chooseConfigurations(space.candidates, { limit, seed }).map((
-        { traversal, parameters },
-      ): Configuration => ({ traversal: traversal.name, parameters, share })),
-      request: { equation: equation.name, variant, timeStep, grid, boundary, steps },
-    };
-  }
+  return bestOf(recorded) > 0 ? EXIT.done : EXIT.no;
 }
 
-/** What the file holds already, to go on with; a file that is not to be gone on with is not overwritten. */
-async function earlierRecording(out: string, resume: boolean) {
+/** What there is to measure, and under what. */
+async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
+  const { limit, seed, equation, variant, timeStep, boundary } = options;
+  const { stencil, traversals, device } = await resolveRequest(options);
+  if (device.gpu === null) throw new UserError("Cannot record: there is no WebGPU adapter");
+  const { limits, isFallback } = device.gpu;
+  const grid = options.grid ?? defaultGrid(stencil, { limits, isFallback });
+  const steps = options.steps ?? defaultSteps(stencil);
+  const problem: Problem = { stencil, grid, boundary, steps };
+  using gpu = await GpuDevice.open();
+  if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");
+  // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
+  const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
+    await measureCopyBandwidth(gpu, { isFallback });
+  const space = enumerateSpace(problem, {
+    traversals,
+    limits,
+    device: deviceModelOf(device, copyBytesPerSecond),
+  });
+  if (space.candidates.length === 0) {
+    const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
+    throw new UserError(`Cannot record: no configuration can run this problem: ${reasons}`);
+  }
+  const header: JournalHeader = {
+    tool: TOOL,
+    device: measuredDevice(device, copyBytesPerSecond),
+    problem: describeProblem(problem),
+    kernelSource: await hashKernels({ problem, space }),
+  };
+  const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
+  return {
+    header,
+    candidates: space.candidates.length,
+    configurations: chooseConfigurations(space.candidates, { limit, seed }).map((
+      { traversal, parameters },
+    ): Configuration => ({ traversal: traversal.name, parameters, share })),
+    request: { equation: equation.name, variant, timeStep, grid, boundary, steps },
+  };
+}
+
+/** What a journal holds already. */
+interface EarlierRecording {
+  readonly runs: readonly RunRecord[];
+  readonly evaluations: readonly Evaluation[];
+}
+
+/** What the file holds already, to go on with. No other file is overwritten or added to. */
+async function readEarlier(out: string, resume: boolean): Promise<EarlierRecording> {
+  if (out.endsWith(".gz")) {
+    throw new UserError(
+      `Cannot record to ${out}: a recording is a journal, which grows line by line: ` +
+        "choose a name as wave.jsonl; replay also reads it once it is gzipped",
+    );
+  }
   const exists = await Deno.stat(out).then(() => true, () => false);
-  if (!exists) return undefined;
+  if (!exists) return { runs: [], evaluations: [] };
   if (!resume) {
     throw new UserError(
       `Cannot record to ${out}: it exists: --resume goes on with it, another --out leaves it alone`,
     );
   }
-  return await readSpaceFile(out);
+  const content = await readJournal(out);
+  const runs = content.records.filter((record) => record.kind === "run");
+  if (runs.length === 0) {
+    throw new UserError(`Cannot go on with ${out}: it is not a journal: choose another file with --out`);
+  }
+  for (const warning of damageOf(out, content)) console.error(warning);
+  return { runs, evaluations: evaluationsOf(content) };
+}
+
+/** The evaluations of a journal, each configuration once. */
+function evaluationsOf({ records }: JournalContent): Evaluation[] {
+  const all = records.flatMap((record): Evaluation[] =>
+    record.kind === "run"
+      ? []
+      : record.kind === "failure"
+      ? [record]
+      : [{ configuration: record.measurement.configuration, measurement: record.measurement }]
+  );
+  return [...new Map(all.map((one) => [configurationKey(one.configuration), one])).values()];
 }
 
 /** Refuses to go on with what was recorded under anything else. */
 function refuseOther(
   out: string,
-  earlier: SpaceHeader,
-  { header, configurations }: { header: SpaceHeader; configurations: readonly Configuration[] },
+  runs: readonly RunRecord[],
+  { header, configurations }: { header: JournalHeader; configurations: readonly Configuration[] },
 ): void {
-  const hasOtherKernels = configurations.some((configuration) =>
-    !hasSameKernels(configuration, earlier.kernelSource, header.kernelSource)
-  );
-  const other = !isSameDevice(earlier.device, header.device)
-    ? "on another device"
-    : !isSameProblem(earlier.problem, header.problem)
-    ? `for another problem, ${JSON.stringify(earlier.problem)}`
-    : hasOtherKernels
-    ? "with other kernels"
-    : undefined;
-  if (other !== undefined) {
-    throw new UserError(`Cannot go on with ${out}: it was recorded ${other}: choose another file with --out`);
+  for (const { device, problem, kernelSource } of runs) {
+    const other = !isSameDevice(device, header.device)
+      ? "on another device"
+      : !isSameProblem(problem, header.problem)
+      ? `for another problem, ${JSON.stringify(problem)}`
+      : configurations.some((one) => !hasSameKernels(one, kernelSource, header.kernelSource))
+      ? "with other kernels"
+      : undefined;
+    if (other !== undefined) {
+      throw new UserError(
+        `Cannot go on with ${out}: it was recorded ${other}: choose another file with --out`,
+      );
+    }
   }
 }
 
-function summary(
-  recorded: readonly RecordedConfiguration[],
-  { header, out, elapsedNs, done }: { header: SpaceHeader; out: string; elapsedNs: number; done: number },
-): string {
-  const rates = recorded.flatMap(({ rate }) => rate ?? []);
-  const failures = Object.entries(Object.groupBy(
-    recorded.flatMap(({ failure }) => failure ?? []),
-    (reason) => reason,
-  )).map(([reason, list]) => `${list!.length} ${reason}`);
-  return [
-    `${formatCount(recorded.length)} of ${formatCount(header.space.candidates)} configurations, ` +
-    `${formatCount(done)} of them now, in ${formatDuration(elapsedNs)}`,
-    `${formatCount(rates.length)} with a rate` +
-    (rates.length > 0 ? `, the best ${formatRate(rates.reduce((a, b) => Math.max(a, b)))}` : "") +
-    (failures.length > 0 ? `; failed: ${failures.join(", ")}` : ""),
-    `Recorded: ${out}`,
-  ].join("\n");
+/** The fastest rate; 0 where nothing has one. */
+function bestOf(recorded: readonly Evaluation[]): number {
+  return recorded.reduce(
+    (best, one) => "failure" in one ? best : Math.max(best, one.measurement.cellsPerSecond),
+    0,
+  );
+}
+
+/** How many have a rate, and why the others have none. */
+function summary(recorded: readonly Evaluation[]): string {
+  const reasons = recorded.flatMap((one) => "failure" in one ? one.failure.reason : []);
+  const failures = [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) =>
+    `${length} ${reason}`
+  );
+  const best = bestOf(recorded);
+  return `${formatCount(recorded.length - reasons.length)} with a rate` +
+    (best > 0 ? `, the best ${formatRate(best)}` : "") +
+    (failures.length > 0 ? `; failed: ${failures.join(", ")}` : "");
 }
 
 function now(): number {

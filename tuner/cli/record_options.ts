@@ -27,13 +27,16 @@ export interface RecordOptions extends ProblemOptions {
   readonly quiet: boolean;
 }
 
-const USAGE = "deno task record --out FILE.json.gz [OPTIONS]\n\n" +
-  "Measures the space of a problem, every result verified, into a file that replay reads. The file is written\n" +
-  "again every few seconds: a recording that was cut short goes on with --resume.";
+const USAGE = "deno task record --out FILE.jsonl [OPTIONS]\n\n" +
+  "Measures the space of a problem, every result verified, into a journal that replay reads. Every evaluation is\n" +
+  "on disk before the next: a recording that was cut short goes on with --resume.";
 
 const OPTIONS = {
-  out: { type: "string", value: "FILE", help: "the file to write, as wave.json.gz (required)" },
-  resume: { type: "boolean", help: "go on with the file where it exists: what it has is not measured again" },
+  out: { type: "string", value: "FILE", help: "the journal to write, as wave.jsonl (required)" },
+  resume: {
+    type: "boolean",
+    help: "go on with the journal where it exists: what it has is not measured again",
+  },
   limit: {
     type: "string",
     value: "N",
@@ -73,7 +76,7 @@ export function parseRecordOptions(
   const values = parseOptions(joinNegatives(args, specs), specs);
   if (values.help) return { help: renderHelp(USAGE, specs) };
   if (values.out === undefined) {
-    throw new UserError("Cannot record: --out FILE is missing: it names the file to write, as wave.json.gz");
+    throw new UserError("Cannot record: --out FILE is missing: it names the journal to write, as wave.jsonl");
   }
   const whole = (option: string, text: string, [least, most]: readonly [number, number]): number =>
     readNumber(option, text, {

@@ -24,13 +24,12 @@ export function fault(source: string, where: string, wanted: string, found: unkn
 }
 
 /**
- * The text of a file, plain or gzipped.
+ * The bytes of a file, unpacked where they are gzipped.
  *
- * @param bytes the file's content
- * @param source what to call it in errors
- * @throws {ProfileError} in one line, if it isn't UTF-8, or gzip's data are damaged
+ * @param source what to call the file in errors
+ * @throws {ProfileError} in one line, if gzip's data are damaged or too large
  */
-export function readText(bytes: Uint8Array, source: string): string {
+export function unpack(bytes: Uint8Array, source: string): Uint8Array {
   let plain = bytes;
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
     try {
@@ -42,9 +41,15 @@ export function readText(bytes: Uint8Array, source: string): string {
   if (plain.length > MAX_BYTES) {
     throw new ProfileError(`Cannot read ${source}: wanted at most ${MAX_BYTES} bytes, found ${plain.length}`);
   }
+  return plain;
+}
+
+/** The text of a file, plain or gzipped. */
+export function readText(bytes: Uint8Array, source: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(plain);
-  } catch {
+    return new TextDecoder("utf-8", { fatal: true }).decode(unpack(bytes, source));
+  } catch (error) {
+    if (error instanceof ProfileError) throw error;
     throw new ProfileError(`Cannot read ${source}: wanted text in UTF-8 or gzip, found other bytes`);
   }
 }

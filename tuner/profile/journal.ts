@@ -91,12 +91,13 @@ export class Journal {
   }
 
   /** Records a rate; it is on disk when this resolves. */
-  measured(measurement: Measurement): Promise<void> {
-    return this.#append({ kind: "measurement", run: this.run, at: this.#now().toISOString(), measurement });
+  measured(measurement: Measurement, evaluationNs?: number): Promise<void> {
+    const at = this.#now().toISOString();
+    return this.#append({ kind: "measurement", run: this.run, at, measurement, evaluationNs });
   }
 
   /** Records a configuration without a rate; it is on disk when this resolves. */
-  failed(configuration: Configuration, failure: Failure): Promise<void> {
+  failed(configuration: Configuration, failure: Failure, evaluationNs?: number): Promise<void> {
     const at = this.#now().toISOString();
     const message = failure.message.slice(0, MAX_MESSAGE);
     return this.#append({
@@ -105,6 +106,7 @@ export class Journal {
       at,
       configuration,
       failure: { ...failure, message },
+      evaluationNs,
     });
   }
 

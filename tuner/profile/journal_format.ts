@@ -54,6 +54,8 @@ export interface MeasurementRecord {
   readonly run: string;
   readonly at: string;
   readonly measurement: Measurement;
+  /** Host time of the whole evaluation, compiling included. @default {undefined} not kept */
+  readonly evaluationNs?: number | undefined;
 }
 
 /** A configuration that has no rate. */
@@ -63,6 +65,8 @@ export interface FailureRecord {
   readonly at: string;
   readonly configuration: Configuration;
   readonly failure: Failure;
+  /** Host time of the whole evaluation, compiling included. @default {undefined} not kept */
+  readonly evaluationNs?: number | undefined;
 }
 
 /** What a line holds. */
@@ -122,6 +126,7 @@ export const recordSchema = z.discriminatedUnion("kind", [
       verification: verificationSchema,
       compileNs: rate,
     }),
+    evaluationNs: rate.optional(),
   }),
   z.strictObject({
     kind: z.literal("failure"),
@@ -132,6 +137,7 @@ export const recordSchema = z.discriminatedUnion("kind", [
       reason: z.enum(["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"]),
       message: text,
     }),
+    evaluationNs: rate.optional(),
   }),
 ]);
 

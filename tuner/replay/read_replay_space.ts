@@ -1,73 +1,79 @@
 /**
- * Opens whatever holds a recorded space: what `record` wrote, a journal, T4 results, a Kernel Tuner cache.
+ * Opens whatever holds a recorded space: a journal, T4 results, a Kernel Tuner cache, or a file of an older `record`.
  *
  * @module
  */
+import { unpack } from "../interchange/read_json.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import {
   describeRecord,
   type ParameterValue,
   type RecordedSpace,
   recordIdentity,
-  type SpaceRecord,
 } from "../interchange/recorded_space.ts";
-import { readJournal } from "../profile/journal.ts";
-import type { JournalRecord, RunRecord } from "../profile/journal_format.ts";
+import {
+  type FailureRecord,
+  type JournalContent,
+  type JournalRecord,
+  type MeasurementRecord,
+  parseJournal,
+  type RunRecord,
+} from "../profile/journal_format.ts";
 import { ProfileError, whyUnreadable } from "../profile/profile_error.ts";
+import { isOldRecording, readOldRecording } from "./old_recording.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
-import { checkSpace, readText, spaceOf } from "./space_file.ts";
 
-/** Spaces of a file, and what the readers have to say about it. */
+/** The spaces of a file. */
 export interface ReplaySpaces {
   /** One; of a journal one for each problem and device. */
   readonly spaces: readonly ReplaySpace[];
-  /** One line each. */
+  /** What the reader left out or mended, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads recorded spaces. Nothing of a file is evaluated.
+ * Reads recorded spaces. Nothing in a file is evaluated.
  *
- * @param path a file of `record`, a journal (`*.jsonl`), T4 results or a Kernel Tuner cache, plain or gzipped
+ * @param path a journal, T4 results or a Kernel Tuner cache, plain or gzipped
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
-  const { spaces, notes } = path.endsWith(".jsonl") ? await journalSpaces(path) : await fileSpace(path);
+  const bytes = await Deno.readFile(path).catch((error) => {
+    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
+  });
+  const { spaces, notes } = spacesOf(unpack(bytes, path), path);
   const usable = spaces.filter(({ configurations }) => configurations.some(({ rate }) => rate !== undefined));
   if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: no configuration has a rate`);
   return { spaces: usable, notes };
 }
 
-async function fileSpace(path: string): Promise<ReplaySpaces> {
-  const text = await readText(path);
-  if (/^\s*\{\s*"format"\s*:\s*"facet-space"/.test(text)) {
-    return { spaces: [spaceOf(checkSpace(JSON.parse(text), path))], notes: [] };
+function spacesOf(bytes: Uint8Array, path: string): ReplaySpaces {
+  const start = new TextDecoder().decode(bytes.subarray(0, 100));
+  if (start.startsWith('{"crc32":') || /\.jsonl(\.gz)?$/.test(path)) {
+    return journalSpaces(parseJournal(bytes));
   }
-  const { space, notes } = readSpace(new TextEncoder().encode(text), path);
+  if (isOldRecording(start)) {
+    return { spaces: [readOldRecording(new TextDecoder().decode(bytes), path)], notes: [] };
+  }
+  const { space, notes } = readSpace(bytes, path);
   return { spaces: [foreignSpace(space, path)], notes };
 }
 
-async function journalSpaces(path: string): Promise<ReplaySpaces> {
-  await Deno.stat(path).catch((error) => {
-    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
-  });
-  const { records, damaged, torn } = await readJournal(path);
+function journalSpaces({ records, damaged, torn }: JournalContent): ReplaySpaces {
   const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
-  return {
-    spaces: spacesOfJournal(records),
-    notes: [...notes, ...(torn ? ["the last line was cut off while it was written: left out"] : [])],
-  };
+  if (torn) notes.push("the last line was cut off while it was written: left out");
+  return { spaces: spacesOfJournal(records), notes };
 }
 
 /**
- * The spaces of a journal: one for each problem on each device. What was measured several times counts with its
- * first rate: later ones are those of the final round, which only the best few have.
+ * The spaces of a journal: one for each problem on each device. Of several rates of one configuration the first
+ * counts: later ones come from the final round, which only the best few have.
  */
 export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
   const runs = new Map<string, RunRecord>();
   const spaces = new Map<
     string,
-    { title: string; run: RunRecord; found: Map<string, RecordedConfiguration> }
+    { readonly run: RunRecord; readonly found: Map<string, RecordedConfiguration> }
   >();
   for (const record of records) {
     if (record.kind === "run") {
@@ -76,74 +82,75 @@ export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[
     }
     const run = runs.get(record.run)!;
     const title = titleOf(run.problem, run.device);
-    const space = spaces.get(title) ?? { title, run, found: new Map() };
-    spaces.set(title, space);
+    if (!spaces.has(title)) spaces.set(title, { run, found: new Map() });
+    const { found } = spaces.get(title)!;
     const { configuration } = record.kind === "measurement" ? record.measurement : record;
-    // the CPU's and shared runs are not part of the GPU's space
+    // what the CPU computes is no part of the GPU's space
     if (configuration.share.cpuSlices > 0) continue;
-    const { traversal, parameters } = configuration;
-    const recorded: RecordedConfiguration = record.kind === "failure"
-      ? { traversal, parameters, rate: undefined, failure: record.failure.reason }
-      : {
-        traversal,
-        parameters,
-        rate: record.measurement.cellsPerSecond || undefined,
-        interval95: record.measurement.confidence95,
-        compileNs: record.measurement.compileNs,
-      };
+    const recorded = recordedOf(record);
     const key = keyOf(recorded);
-    if (!space.found.has(key)) space.found.set(key, recorded);
+    if (!found.has(key)) found.set(key, recorded);
   }
-  return [...spaces.values()].map(({ title, run: { problem, device }, found }) => ({
+  return [...spaces].map(([title, { run: { problem, device }, found }]) => ({
     title,
     configurations: [...found.values()],
     facet: { problem, device },
   }));
 }
 
+function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfiguration {
+  const { evaluationNs } = record;
+  if (record.kind === "failure") {
+    const { configuration: { traversal, parameters }, failure } = record;
+    return { traversal, parameters, rate: undefined, evaluationNs, failure: failure.reason };
+  }
+  const { configuration: { traversal, parameters }, cellsPerSecond, compileNs } = record.measurement;
+  return { traversal, parameters, rate: cellsPerSecond || undefined, compileNs, evaluationNs };
+}
+
 /**
- * Another tuner's space. A value that is no number becomes its place in the list of the parameter's values; one
- * that has no meaning (null) is left out.
+ * Another tuner's space. A value that is not a number becomes its place in the list of the parameter's values; one
+ * that does not apply (null) is left out.
  */
 export function foreignSpace(space: RecordedSpace, source: string): ReplaySpace {
-  const { kernel, device, parameters, records, objectives } = space;
-  if (objectives.length === 0 || objectives[0] !== "time") {
+  const { kernel, device, parameters, records, objectives: [objective] } = space;
+  if (objective !== "time") {
     throw new ProfileError(
-      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${
-        JSON.stringify(objectives[0])
-      }`,
+      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${JSON.stringify(objective)}`,
     );
   }
   const traversal = kernel || "kernel";
   const places = parameters.map(({ values }) => new Map(values.map((value, i) => [value, i])));
-  const number = (value: ParameterValue, i: number): number => {
+  const numberOf = (value: ParameterValue, i: number): number => {
     if (typeof value === "number" && Number.isFinite(value)) return value;
-    return typeof value === "boolean" ? Number(value) : places[i].get(value) ?? -1;
+    return typeof value === "boolean" ? Number(value) : places[i]!.get(value) ?? -1;
   };
-  const once = new Map<string, SpaceRecord>(records.map((record) => [recordIdentity(record), record]));
+  // of a configuration that occurs again the last record counts
+  const once = new Map(records.map((record) => [recordIdentity(record), record]));
   const configurations = [...once.values()].map((record): RecordedConfiguration => {
-    const costMs = Object.values(record.overheadMs).reduce((sum, part) => sum + part, 0);
-    const failure = record.failure ?? (record.timeMs === null ? "no time" : undefined);
+    const { overheadMs, timeMs } = record;
+    const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
+    const failure = record.failure ?? (timeMs === null ? "no time" : undefined);
+    const values = parameters.flatMap(({ name }, i): [string, number][] => {
+      const value = record.values[i] ?? null;
+      return value === null ? [] : [[name, numberOf(value, i)]];
+    });
     return {
       traversal,
-      parameters: Object.fromEntries(
-        parameters.flatMap(({ name }, i) =>
-          record.values[i] === null ? [] : [[name, number(record.values[i], i)]]
-        ),
-      ),
-      rate: failure === undefined ? 1e3 / record.timeMs! : undefined,
-      ...(record.overheadMs.compile === undefined ? {} : { compileNs: record.overheadMs.compile * 1e6 }),
-      ...(costMs > 0 ? { evaluationNs: costMs * 1e6 } : {}),
-      ...(failure === undefined ? {} : { failure }),
+      parameters: Object.fromEntries(values),
+      rate: timeMs === null || failure !== undefined ? undefined : 1e3 / timeMs,
+      compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
+      evaluationNs: costMs > 0 ? costMs * 1e6 : undefined,
+      failure,
     };
   });
   const keys = new Set(configurations.map(keyOf));
   if (keys.size < configurations.length) {
-    const example = describeRecord(space, [...once.values()][0]);
     throw new ProfileError(
-      `Cannot replay ${source}: configurations are alike once values are numbers, for example ${example}`,
+      `Cannot replay ${source}: two configurations become the same when words are numbered, for example ${
+        describeRecord(space, records[0]!)
+      }`,
     );
   }
-  const title = [traversal, device].filter((part) => part !== null).join(", ");
-  return { title, configurations };
+  return { title: [traversal, device].filter((part) => part !== null).join(", "), configurations };
 }

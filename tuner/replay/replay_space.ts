@@ -1,32 +1,28 @@
 /**
- * A recorded space: what every configuration came to when it was measured, so that strategies can be tried
- * without the device. Recorded by Facet or by another tuner.
+ * A recorded space: what every configuration came to when it was measured, by Facet or by another tuner, so that
+ * strategies can be tried without the device.
  *
  * @module
  */
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { describeStencil } from "../profile/describe.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 
 /** What a configuration came to. */
 export interface RecordedConfiguration {
-  /** Its traversal; of another tuner's space, the kernel's name. */
+  /** Its traversal; in another tuner's space, the kernel's name. */
   readonly traversal: string;
-  /** Values by name. What is no number in another tuner's file is a place in the list of its values. */
+  /** Values by name. Another tuner's words stand as places in the list of the parameter's values. */
   readonly parameters: Parameters;
-  /**
-   * Larger is better, above 0; undefined where it failed. Cells per second, or 1 over the time that another tuner
-   * found.
-   */
+  /** Cells per second, or 1 / the time in s that another tuner found; undefined where it failed. */
   readonly rate: number | undefined;
-  /** 95% interval of the rate. */
-  readonly interval95?: readonly [low: number, high: number];
   /** Host time from source text to pipelines. */
-  readonly compileNs?: number;
+  readonly compileNs?: number | undefined;
   /** Host time of the whole evaluation, compiling included. */
-  readonly evaluationNs?: number;
+  readonly evaluationNs?: number | undefined;
   /** Why it has no rate, as `timeout`. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 /** Every configuration that was measured. */
@@ -39,12 +35,11 @@ export interface ReplaySpace {
   readonly facet?: { readonly problem: ProfileProblem; readonly device: ProfileDevice };
 }
 
-/** A configuration's identity: its traversal and its parameters, in whatever order they stand. */
-export function keyOf(
-  { traversal, parameters }: Pick<RecordedConfiguration, "traversal" | "parameters">,
-): string {
-  const values = Object.keys(parameters).sort().map((name) => `${name}=${parameters[name]}`);
-  return [traversal, ...values].join(" ");
+const GPU_ALONE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 0, cpuWorkers: 0 };
+
+/** A text that is equal for equal configurations of one space only. */
+export function keyOf({ traversal, parameters }: RecordedConfiguration): string {
+  return configurationKey({ traversal, parameters, share: GPU_ALONE });
 }
 
 /** The fastest rate of a space; 0 where nothing has one. */

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Configuration } from "../../tuner/configuration.ts";
-import type { RecordedConfiguration } from "../../tuner/replay/replay_space.ts";
+import type { Evaluation } from "../../tuner/measuring/evaluate.ts";
 import {
+  evaluateSideBySide,
   type Evaluator,
   takeTurns,
   type TimedEvaluation,
   type Turn,
 } from "../../tuner/measuring/evaluator.ts";
-import { recordConfigurations } from "../../tuner/replay/recorder.ts";
-import { measurementNamed } from "../measuring/fake_runner.ts";
+import { measurementNamed } from "./fake_runner.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
@@ -29,7 +29,7 @@ class Bench {
   mostMeasuring = 0;
   #compiling = 0;
   mostCompiling = 0;
-  readonly recorded: RecordedConfiguration[] = [];
+  readonly evaluated: Evaluation[] = [];
   readonly bests: number[] = [];
 
   constructor(readonly fate: (n: number, alive: number) => Fate) {}
@@ -56,7 +56,7 @@ class Bench {
     { best, turn }: { best: number; turn: Turn },
     die: () => void,
   ): Promise<TimedEvaluation> {
-    const { n } = configuration.parameters;
+    const n = configuration.parameters.n!;
     this.bests.push(best);
     this.mostCompiling = Math.max(this.mostCompiling, ++this.#compiling);
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -74,74 +74,92 @@ class Bench {
     return { evaluation, evaluationNs: 1e6 };
   }
 
-  async record(count: number, workers: number, signal = new AbortController().signal) {
-    const { start } = this;
-    const onRecorded = (one: RecordedConfiguration): void => void this.recorded.push(one);
-    return await recordConfigurations(configurations(count), { workers, start, onRecorded, signal });
+  async run(
+    count: number,
+    workers: number,
+    { signal = new AbortController().signal, start = this.start }: {
+      signal?: AbortSignal;
+      start?: (turn: Turn) => Promise<Evaluator>;
+    } = {},
+  ) {
+    const all = configurations(count);
+    let next = 0, best = 0;
+    return await evaluateSideBySide<Configuration>({
+      workers,
+      signal,
+      start,
+      next: () => all[next++],
+      configurationOf: (configuration) => configuration,
+      best: () => best,
+      onEvaluated: (_, { evaluation }) => {
+        this.evaluated.push(evaluation);
+        if ("measurement" in evaluation) best = Math.max(best, evaluation.measurement.cellsPerSecond);
+      },
+    });
   }
 
   get numbers(): number[] {
-    return this.recorded.map(({ parameters }) => parameters.n).sort((a, b) => a - b);
+    return this.evaluated.map(({ configuration: { parameters: { n } } }) => n!).sort((a, b) => a - b);
+  }
+
+  /** `3 timeout` of all that failed. */
+  get failures(): string[] {
+    return this.evaluated.flatMap((one) =>
+      "failure" in one ? `${one.configuration.parameters.n} ${one.failure.reason}` : []
+    ).sort();
   }
 }
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-Deno.test("everything is recorded once, several compile at once, one measures at a time", async () => {
+Deno.test("everything is evaluated once, several compile at once, one measures at a time", async () => {
   const bench = new Bench(() => "rate");
-  assertEquals(await bench.record(20, 4), { workersGivenUp: 0 });
+  assertEquals(await bench.run(20, 4), { workersGivenUp: 0 });
   assertEquals(bench.numbers, upTo(20));
   assertEquals([bench.started, bench.closed, bench.mostMeasuring], [4, 4, 1]);
   assert(bench.mostCompiling > 1);
   assert(bench.bests.some((best) => best > 1e9)); // the best so far is passed on
 });
 
-Deno.test("a process that was too late is replaced, and costs its configuration alone", async () => {
+Deno.test("a process that is too late is replaced, and costs only its configuration", async () => {
   const bench = new Bench((n) => n % 5 === 0 ? "timeout" : n === 3 ? "compile" : "rate");
-  await bench.record(12, 2);
+  await bench.run(12, 2);
   assertEquals(bench.numbers, upTo(12));
-  const failed = bench.recorded.filter(({ failure }) => failure !== undefined);
-  assertEquals(failed.map(({ parameters: { n }, failure }) => `${n} ${failure}`).sort(), [
-    "0 timeout",
-    "10 timeout",
-    "3 compile",
-    "5 timeout",
-  ]);
+  assertEquals(bench.failures, ["0 timeout", "10 timeout", "3 compile", "5 timeout"]);
   assert(bench.started >= 4 && bench.started === bench.closed, `${bench.started}, ${bench.closed}`);
 });
 
 Deno.test("where memory is short, processes are given up until the configuration fits or is alone", async () => {
   const fits = new Bench((n, alive) => n === 4 && alive > 2 ? "out-of-memory" : "rate");
-  const { workersGivenUp } = await fits.record(30, 4);
+  const { workersGivenUp } = await fits.run(30, 4);
   assert(workersGivenUp >= 1 && workersGivenUp <= 2);
   assertEquals(fits.numbers, upTo(30));
-  assert(fits.recorded.every(({ rate }) => rate !== undefined));
+  assertEquals(fits.failures, []);
   const never = new Bench((n) => n === 4 ? "out-of-memory" : "rate");
-  assert((await never.record(30, 3)).workersGivenUp <= 2);
+  assert((await never.run(30, 3)).workersGivenUp <= 2);
   assertEquals(never.numbers, upTo(30));
-  assertEquals(never.recorded.filter(({ failure }) => failure === "out-of-memory").length, 1);
+  assertEquals(never.failures, ["4 out-of-memory"]);
 });
 
-Deno.test("an interrupted recording keeps what it has", async () => {
+Deno.test("an interrupted run keeps what it has", async () => {
   const stop = new AbortController();
   const bench = new Bench((n) => {
     if (n === 6) stop.abort();
     return "rate";
   });
-  await bench.record(50, 2, stop.signal);
-  assert(bench.recorded.length >= 6 && bench.recorded.length < 12, `${bench.recorded.length}`);
+  await bench.run(50, 2, { signal: stop.signal });
+  assert(bench.evaluated.length >= 6 && bench.evaluated.length < 12, `${bench.evaluated.length}`);
   assertEquals(bench.started, bench.closed);
 });
 
-Deno.test("a process that cannot start ends the recording, and the others with it", async () => {
+Deno.test("a process that cannot start ends the run, and the others with it", async () => {
   const bench = new Bench(() => "rate");
   let starts = 0;
   const start = (turn: Turn): Promise<Evaluator> => {
     if (++starts === 2) return Promise.reject(new RunFailure("device-lost", "no adapter"));
     return bench.start(turn);
   };
-  const options = { workers: 3, start, onRecorded: () => {}, signal: new AbortController().signal };
-  await assertRejects(() => recordConfigurations(configurations(50), options), RunFailure, "no adapter");
+  await assertRejects(() => bench.run(50, 3, { start }), RunFailure, "no adapter");
   assertEquals(bench.started, bench.closed);
 });
 

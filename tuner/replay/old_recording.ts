@@ -1,0 +1,90 @@
+/**
+ * Reads the files that `record` wrote before it wrote journals: JSON in columns, compressed with gzip. Entry i of
+ * every column belongs to configuration i.
+ *
+ *     {"format":"facet-space","version":1,"device":{…},"problem":{…},…,
+ *      "traversals":[{"traversal":"stepwise","parameters":{"threadsZ":[64,128],…},
+ *        "cellsPerSecond":[2.0134e11,null],"compileMs":[…],"evaluationMs":[…],"failure":[null,"timeout"],…}]}
+ *
+ * @module
+ */
+import * as z from "zod";
+import { checkRecord, firstLine } from "../profile/check_record.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import { deviceSchema, problemSchema } from "../profile/schema.ts";
+import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
+
+const name = z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]*$/, "a name");
+const times = z.array(z.number("a number").min(0, "a time >= 0").nullable(), "a list of times");
+
+const tableSchema = z.looseObject({
+  traversal: name,
+  parameters: z.record(name, z.array(z.number("a number"), "a list of values"), "lists of values by name"),
+  cellsPerSecond: z.array(z.number("a number").gt(0, "a rate above 0").nullable(), "a list of rates"),
+  compileMs: times,
+  evaluationMs: times,
+  failure: z.array(z.string("a failure's reason").max(100).nullable(), "a list of reasons"),
+});
+
+const recordingSchema = z.looseObject({
+  format: z.literal("facet-space", '"facet-space"'),
+  version: z.literal(1, "1"),
+  device: deviceSchema,
+  problem: problemSchema,
+  traversals: z.array(tableSchema, "a list of traversals"),
+});
+
+/** Whether a text begins as these files do. */
+export function isOldRecording(text: string): boolean {
+  return /^\s*\{\s*"format"\s*:\s*"facet-space"/.test(text);
+}
+
+/**
+ * Reads such a file.
+ *
+ * @param text its JSON
+ * @param source what to call it in errors
+ * @throws {ProfileError} in one line: where, wanted, found
+ */
+export function readOldRecording(text: string, source: string): ReplaySpace {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${firstLine(error)}`);
+  }
+  const { device, problem, traversals } = checkRecord(recordingSchema, data, source);
+  const configurations = traversals.flatMap((table) => rowsOf(table, source));
+  const keys = new Set(configurations.map(keyOf));
+  if (keys.size < configurations.length) {
+    throw new ProfileError(`Cannot read ${source}: a configuration occurs twice`);
+  }
+  return { title: titleOf(problem, device), configurations, facet: { problem, device } };
+}
+
+function rowsOf(table: z.infer<typeof tableSchema>, source: string): RecordedConfiguration[] {
+  const { traversal, parameters, cellsPerSecond, compileMs, evaluationMs, failure } = table;
+  const lists = Object.entries(parameters);
+  const columns = [cellsPerSecond, compileMs, evaluationMs, failure, ...lists.map(([, list]) => list)];
+  if (columns.some(({ length }) => length !== failure.length)) {
+    throw new ProfileError(`Cannot read ${source}: ${traversal}: wanted columns of equal length`);
+  }
+  return failure.map((reason, i) => {
+    const rate = cellsPerSecond[i] ?? undefined;
+    if ((rate === undefined) !== (reason !== null)) {
+      throw new ProfileError(`Cannot read ${source}: ${traversal}[${i}]: wanted either a rate or a failure`);
+    }
+    return {
+      traversal,
+      parameters: Object.fromEntries(lists.map(([name, list]) => [name, list[i]!])),
+      rate,
+      compileNs: nanoseconds(compileMs[i]),
+      evaluationNs: nanoseconds(evaluationMs[i]),
+      failure: reason ?? undefined,
+    };
+  });
+}
+
+function nanoseconds(milliseconds: number | null | undefined): number | undefined {
+  return milliseconds === null || milliseconds === undefined ? undefined : milliseconds * 1e6;
+}
