@@ -10,12 +10,15 @@ import { tieSetOf } from "../../tuner/measuring/final_round.ts";
 import { summarize } from "../../tuner/measuring/statistics.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { overlappingTies } from "../../tuner/measuring/tie_set.ts";
+import { THOROUGH } from "../thorough.ts";
 import { type Noise, simulateRun } from "./simulated_device.ts";
 
 /** As an H100 is, by the turns and runs of `fixtures/h100`, and somewhat worse. */
 const STEADY: Noise = { run: 0.001, common: 0.002, turn: 0.0007, sample: 0.001, drift: 0.003 };
 /** As a software device on cores that others use. */
 const BUSY: Noise = { run: 0.004, common: 0.01, turn: 0.04, sample: 0.05, drift: 0.05 };
+
+const SPACES = THOROUGH ? 40 : 10;
 
 type Finals = Awaited<ReturnType<typeof simulateRun>>["finalists"];
 /** A rule: the tie set, the chosen one first, of a run's finalists. */
@@ -79,18 +82,18 @@ function judge(spaces: readonly Finals[][], rule: Rule) {
 }
 
 Deno.test("on a steady device each run chooses one of every run's tie set, and its interval holds later rates", async () => {
-  const spaces = await simulate(STEADY, 40);
+  const spaces = await simulate(STEADY, SPACES);
   const { apart, same, held } = judge(spaces, ours);
   assertEquals(apart, 0);
   assert(held >= 0.95, `${held}`);
-  assert(same >= 0.8, `${same}`);
+  assert(same >= (THOROUGH ? 0.8 : 0.7), `${same}`); // a few spaces say it less precisely
   const naive = judge(spaces, overlap);
   assert(naive.apart > 0.05, `overlapping intervals tell ${naive.apart} apart`);
   assert(naive.held < 0.5, `intervals of all samples hold ${naive.held}`);
 });
 
 Deno.test("on a busy device as well", async () => {
-  const spaces = await simulate(BUSY, 40);
+  const spaces = await simulate(BUSY, SPACES);
   const { apart, held } = judge(spaces, ours);
   assert(apart <= 0.001, `${apart}`);
   assert(held >= 0.95, `${held}`);

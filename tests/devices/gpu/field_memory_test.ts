@@ -32,7 +32,7 @@ const CONFIGURATIONS: readonly Configuration[] = [
   {
     traversal: "diamond-torre",
     parameters: {
-      dts: 2,
+      dts: 1,
       nt: 8,
       bands: 1,
       zPerThread: 1,
