@@ -1,16 +1,13 @@
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
-  cpuRoundTime,
+  copiedCells,
   expandedCells,
-  gpuRoundTime,
-  type LinearCost,
-  messageTime,
-  networkTime,
+  ghostCells,
   shrinkingUpdates,
-  stepTime,
+  type StepCosts,
+  stepTerms,
   type Subdomain,
-  transferTime,
 } from "../../models/ghost_zone_cost.ts";
 
 const cost = fc.record({ a: fc.integer({ min: 1, max: 50 }), b: fc.integer({ min: 0, max: 1000 }) });
@@ -34,28 +31,25 @@ function assertSame(actual: number, expected: number): void {
   assertAlmostEquals(actual, expected, 1e-9 * Math.max(1, Math.abs(expected)));
 }
 
-Deno.test("Eq. 2 of a cube is the paper's polynomial", () => {
-  fc.assert(fc.property(cubes, ({ B, d, R, compute }) => {
-    const polynomial = 2 * d ** 3 * R ** 4 + (4 * B * d ** 2 - 4 * d ** 3) * R ** 3 +
+function stepTime(subdomain: Subdomain, R: number, costs: StepCosts): number {
+  const { compute, network, transfer } = stepTerms(subdomain, R, costs);
+  return compute + network + transfer;
+}
+
+Deno.test("Eq. 2, 3, 5 and 6 of a cube are the paper's polynomials", () => {
+  fc.assert(fc.property(cubes, ({ B, d, R, ...costs }) => {
+    const { compute: c, network: m, transfer: g } = costs;
+    const cpu = 2 * d ** 3 * R ** 4 + (4 * B * d ** 2 - 4 * d ** 3) * R ** 3 +
       (3 * B ** 2 * d - 6 * B * d ** 2 + 2 * d ** 3) * R ** 2 +
       (B ** 3 - 3 * B ** 2 * d + 2 * B * d ** 2) * R;
-    assertSame(cpuRoundTime(cube(B, d), R, compute), compute.a * polynomial + compute.b);
-  }));
-});
-
-Deno.test("Eq. 3 of a cube is the paper's polynomial", () => {
-  fc.assert(fc.property(cubes, ({ B, d, R, compute }) => {
-    const polynomial = 8 * d ** 3 * R ** 4 + 12 * B * d ** 2 * R ** 3 + 6 * B ** 2 * d * R ** 2 + B ** 3 * R;
-    assertSame(gpuRoundTime(cube(B, d), R, compute), compute.a * polynomial + compute.b * R);
-  }));
-});
-
-Deno.test("Eq. 5 and 6 of a cube are the paper's polynomials", () => {
-  fc.assert(fc.property(cubes, ({ B, d, R, network, transfer }) => {
+    assertSame(R * stepTerms(cube(B, d), R, { device: "cpu", ...costs }).compute, c.a * cpu + c.b);
+    const gpu = 8 * d ** 3 * R ** 4 + 12 * B * d ** 2 * R ** 3 + 6 * B ** 2 * d * R ** 2 + B ** 3 * R;
+    const { compute, network, transfer } = stepTerms(cube(B, d), R, costs);
+    assertSame(R * compute, c.a * gpu + c.b * R);
     const sent = 8 * d ** 3 * R ** 3 + 12 * B * d ** 2 * R ** 2 + 6 * B ** 2 * d * R;
-    assertSame(networkTime(cube(B, d), R, network), network.a * sent + network.b);
+    assertSame(R * network, m.a * sent + m.b);
     const copied = 8 * d ** 3 * R ** 3 + 16 * B * d ** 2 * R ** 2 + 10 * B ** 2 * d * R + 2 * B ** 3;
-    assertSame(transferTime(cube(B, d), R, transfer), transfer.a * copied + transfer.b);
+    assertSame(R * transfer, g.a * copied + g.b);
   }));
 });
 
@@ -70,26 +64,15 @@ Deno.test("Eq. 7 of a cube has the paper's a0 to a3", () => {
   }));
 });
 
-Deno.test("Eq. 7 with the CPU has Eq. 2 in it", () => {
-  fc.assert(fc.property(cubes, ({ B, d, R, compute, network, transfer }) => {
-    const whole = stepTime(cube(B, d), R, { device: "cpu", compute, network, transfer }) * R;
-    const rest = networkTime(cube(B, d), R, network) + transferTime(cube(B, d), R, transfer);
-    assertSame(whole - rest, cpuRoundTime(cube(B, d), R, compute));
-  }));
-});
-
-Deno.test("slices of x alone: the sums that one counts by hand", () => {
+Deno.test("slices of x alone: the sums counted by hand", () => {
   // 10 slices of 4 × 3 cells, one neighbour, reach 2, three steps
   const share: Subdomain = { cells: [10, 4, 3], reach: [2, 2, 2], sides: [1, 0, 0] };
-  const work: LinearCost = { a: 1, b: 0 };
   assertEquals(shrinkingUpdates(share, 3), 12 * ((10 + 4) + (10 + 2) + 10));
-  assertEquals(cpuRoundTime(share, 3, { a: 5, b: 7 }), 5 * 12 * 36 + 7);
-  assertEquals(gpuRoundTime(share, 3, { a: 5, b: 7 }), 3 * (5 * 12 * (10 + 6) + 7));
-  assertEquals(networkTime(share, 3, work), 12 * 6);
-  assertEquals(transferTime(share, 3, work), 12 * (16 + 10)); // back come the own slices only
-  // back come the ghost zones of the other axes, whose cells lie between own ones
+  assertEquals(ghostCells(share, 3), 12 * 6);
+  assertEquals(copiedCells(share, 3), 12 * (16 + 10)); // only the own slices come back
+  // the ghost zones of the other axes come back, because their cells lie between own ones
   const both: Subdomain = { cells: [5, 6, 7], reach: [1, 2, 3], sides: [2, 1, 0] };
-  assertEquals(transferTime(both, 2, work), (5 + 4) * (6 + 4) * 7 + 5 * (6 + 4) * 7);
+  assertEquals(copiedCells(both, 2), (5 + 4) * (6 + 4) * 7 + 5 * (6 + 4) * 7);
   // a periodic grid: a neighbour at both ends
   assertEquals(shrinkingUpdates({ ...share, sides: [2, 0, 0] }, 3), 12 * (18 + 14 + 10));
 });
@@ -130,11 +113,10 @@ Deno.test("Eq. 7 falls and rises: there is a best R", () => {
   assert(best > 0 && best < 59, `${best}`);
 });
 
-Deno.test("R that is no whole number from 1 up is refused; messages are Eq. 4", () => {
+Deno.test("R that is not a whole number >= 1 is refused", () => {
+  const one = { a: 1, b: 1 };
   for (const R of [0, -1, 1.5, NaN]) {
-    for (const time of [cpuRoundTime, gpuRoundTime, networkTime, transferTime]) {
-      assertThrows(() => time(cube(4, 1), R, { a: 1, b: 1 }), RangeError, `current value is ${R}`);
-    }
+    const predict = () => stepTerms(cube(4, 1), R, { compute: one, network: one, transfer: one });
+    assertThrows(predict, RangeError, `current value is ${R}`);
   }
-  assertEquals(messageTime(1000, { a: 0.5, b: 20 }), 520);
 });

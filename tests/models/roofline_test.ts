@@ -2,7 +2,7 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { bytesPerUpdate, torreRowLocality } from "../../models/locality.ts";
+import { torreLocality } from "../../models/locality.ts";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
@@ -33,7 +33,7 @@ function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): Demand {
   const stages = (2 * (GRID[0] + s * nt)) / w;
   const operations = 4 + 7 * s;
   return {
-    bytesPerUpdate: bytesPerUpdate(torreRowLocality(dts, nt, { levelsRead: levels })),
+    bytesPerUpdate: 4 / torreLocality(dts, nt, { levelsRead: levels }),
     redundancy: 1,
     registersPerThread: z * (levels * cells + loads) + 30,
     threadsPerWorkgroup: threads,
