@@ -10,7 +10,7 @@ import { C_COMPILER } from "./native_loops.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { compareCpu, type CpuComparison } from "./compare_cpu.ts";
 import { checkFileWritable } from "../tuner/profile/store.ts";
-import { formatRate, formatTable } from "../tuner/cli/format.ts";
+import { formatRate, formatTable } from "../tuner/format.ts";
 import {
   benchLines,
   DEFAULT_CPU_LENGTHS,
@@ -18,91 +18,113 @@ import {
   lineEquations,
   renderLines,
 } from "./bench_lines.ts";
-import { ifGiven, oneOf, readGrid, readNumber } from "../tuner/cli/option_values.ts";
-import { type Options, parseOptions, renderHelp } from "../tuner/cli/parse_options.ts";
+import {
+  type EarlierValues,
+  number,
+  oneOf,
+  oneOfNumbers,
+  type Options,
+  readGrid,
+  readLine,
+  readText,
+  type Refuse,
+  type Values,
+  whole,
+} from "../tuner/cli/option.ts";
+import { COMMON } from "../tuner/cli/options.ts";
+import { command } from "../tuner/cli/parse_options.ts";
 import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";
 import { EXIT } from "../tuner/cli/report_error.ts";
-import { UserError } from "../tuner/cli/user_error.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
-
-const USAGE = "deno task bench [OPTIONS]\n\n" +
-  "Measures one CPU worker against the same loops in C, and several workers against one, in turns.\n" +
-  "Of an equation in one dimension it measures the swept rule against classic, on the GPU and on the workers.";
+import { RequestError } from "../tuner/problem/request_error.ts";
 
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
-const DEFAULT_GRIDS = ["64x64x64", "256x256x256"];
+const DEFAULT_GRIDS: readonly Grid[] = [[64, 64, 64], [256, 256, 256]];
 
 const DEFAULT_ORDERS = [2, 4, 8, 14];
 
-const DEFAULT_WORKERS = "2";
+const DEFAULT_WORKERS = 2;
+
+const ONLY_LINES = `it belongs to --stencil ${lineEquations().join(" or ")}`;
 
 const OPTIONS = {
   stencil: {
-    type: "strings",
     value: "NAME",
     help: `equation: wave, or in one dimension ${lineEquations().join(", ")} (default wave)`,
+    read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
+      text === "wave" ? text : oneOf(lineEquations())(text, refuse, earlier),
+    repeatable: true,
   },
-  order: { type: "strings", value: "N", help: `order in space (default ${DEFAULT_ORDERS.join(", ")})` },
+  order: {
+    value: "N",
+    help: `order in space (default ${DEFAULT_ORDERS.join(", ")})`,
+    read: oneOfNumbers(WAVE_ORDERS),
+    repeatable: true,
+  },
   grid: {
-    type: "strings",
     value: "XxYxZ|N",
     help: `cells along x, y, z (default ${
-      DEFAULT_GRIDS.join(", ")
+      DEFAULT_GRIDS.map((grid) => grid.join("x")).join(", ")
     }), or points (default 2048, 4096, … 1048576)`,
+    read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
+      ((earlier.stencil as string[]).some((name) => name !== "wave") ? readLine : readGrid)(
+        text,
+        refuse,
+        earlier,
+      ),
+    repeatable: true,
   },
   workers: {
-    type: "string",
     value: "N",
-    help: "workers to compare with one, 1 leaves it out; one dimension: workers (default 2)",
+    help: `workers to compare with one, 1 leaves it out; one dimension: workers (default ${DEFAULT_WORKERS})`,
+    read: whole(1, 1024),
+    notWith: { "--no-cpu": "they are the CPU's" },
   },
   points: {
-    type: "string",
     value: "N",
     help: `ks: points of a sub-step: ${KS_POINTS.join(", ")} (default 5)`,
+    read: oneOfNumbers(KS_POINTS),
   },
   steps: {
-    type: "string",
     value: "N",
     help: "one dimension: time steps of a run on the GPU (default: 16384 sub-steps)",
+    read: whole(1, 1_000_000),
+    notWith: { "--no-gpu": "they are those of a run on the GPU" },
   },
-  "no-gpu": { type: "boolean", help: "one dimension: leave the GPU out" },
-  "no-cpu": { type: "boolean", help: "one dimension: leave the CPU's workers out" },
-  out: { type: "string", value: "PREFIX", help: "one dimension: write PREFIX.json, and tables to PREFIX.md" },
-  seconds: { type: "string", value: "S", default: "3", help: "time for each order or equation and grid" },
-  json: { type: "boolean", help: "print the results as JSON" },
-} as const;
+  noGpu: {
+    help: "one dimension: leave the GPU out",
+    notWith: { "--no-cpu": "nothing is left that could be measured" },
+  },
+  noCpu: { help: "one dimension: leave the CPU's workers out" },
+  out: { value: "PREFIX", help: "one dimension: write PREFIX.json, and tables to PREFIX.md", read: readText },
+  seconds: {
+    value: "S",
+    help: "time for each order or equation and grid",
+    read: number("a number above 0 and at most 3600", (seconds) => seconds > 0 && seconds <= 3600),
+    default: "3",
+  },
+  json: COMMON.json,
+} as const satisfies Options;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code: 1 when the ways to compute differ in any bit
- * @throws {UserError} naming the option that is wrong
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    console.log(renderHelp(USAGE, OPTIONS));
-    return EXIT.done;
-  }
+/** Runs the command: exit code 1 where the ways to compute differ in any bit. */
+export const run = command({
+  usage: "deno task bench [OPTIONS]",
+  about: "Measures one CPU worker against the same loops in C, and several workers against one, in turns.\n" +
+    "Of an equation in one dimension it measures the swept rule against classic, on the GPU and on the workers.",
+  options: OPTIONS,
+}, async (options) => {
   if (options.stencil.some((name) => name !== "wave")) return await runLines(options);
-  const onlyLines = (["points", "steps", "no-gpu", "no-cpu", "out"] as const).find((name) =>
-    options[name] !== undefined && options[name] !== false
-  );
-  if (onlyLines !== undefined) {
-    throw new UserError(`Cannot use --${onlyLines}: it belongs to --stencil ${lineEquations().join(" or ")}`);
+  for (
+    const [name, value] of Object.entries({ points: options.points, steps: options.steps, out: options.out })
+  ) {
+    if (value !== undefined) throw new RequestError(`Cannot use --${name}: ${ONLY_LINES}`);
   }
-  const orders = options.order.length > 0 ? options.order.map(readOrder) : DEFAULT_ORDERS;
-  const grids = (options.grid.length > 0 ? options.grid : DEFAULT_GRIDS).map((text) => readGrid(text));
-  const workers = readNumber("workers", options.workers ?? DEFAULT_WORKERS, {
-    wanted: "a whole number from 1 to 1024",
-    isRight: (n) => Number.isInteger(n) && n >= 1 && n <= 1024,
-  });
-  const seconds = readNumber("seconds", options.seconds, {
-    wanted: "a number above 0 and at most 3600",
-    isRight: (s) => s > 0 && s <= 3600,
-  });
+  if (options.noGpu) throw new RequestError(`Cannot use --no-gpu: ${ONLY_LINES}`);
+  if (options.noCpu) throw new RequestError(`Cannot use --no-cpu: ${ONLY_LINES}`);
+  const { workers = DEFAULT_WORKERS, seconds } = options;
+  const orders = options.order.length > 0 ? options.order : DEFAULT_ORDERS;
+  const grids = options.grid.length > 0 ? options.grid : DEFAULT_GRIDS;
   const comparisons = await compareAll({ orders, grids, workers, timeNs: seconds * 1e9 });
   console.log(
     options.json
@@ -110,48 +132,41 @@ export async function run(args: string[]): Promise<number> {
       : render(comparisons, workers),
   );
   return comparisons.every(({ sameBits }) => sameBits) ? EXIT.done : EXIT.no;
-}
+});
 
 /** The swept rule against classic. */
-async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
+async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
+  const { stencil: stencils, workers = DEFAULT_WORKERS, points, steps } = options;
   if (options.order.length > 0) {
-    throw new UserError("Cannot use --order: equations in one dimension have none");
+    throw new RequestError("Cannot use --order: equations in one dimension have none");
   }
-  const stencils = options.stencil.map((name) => oneOf("stencil", name, lineEquations()));
-  refuseIdle(options, stencils);
-  const lengths = options.grid.length > 0
-    ? options.grid.map((text) => readGrid(text, 1)[2])
-    : DEFAULT_LENGTHS;
+  if (stencils.includes("wave")) {
+    throw new RequestError(
+      "Cannot use --stencil wave with an equation in one dimension: run them one by one",
+    );
+  }
+  if (points !== undefined && !stencils.includes("ks")) {
+    throw new RequestError("Cannot use --points: it belongs to --stencil ks");
+  }
+  const lengths = options.grid.length > 0 ? options.grid.map(([, , points]) => points) : DEFAULT_LENGTHS;
   const short = lengths.find((points) => points < 32);
   if (short !== undefined) {
-    throw new UserError(`Cannot use --grid ${short}: wanted at least 32 points, the smallest node`);
+    throw new RequestError(`Cannot use --grid ${short}: wanted at least 32 points, the smallest node`);
   }
-  const whole = (name: string, text: string, least: number, most: number): number =>
-    readNumber(name, text, {
-      wanted: `a whole number from ${least} to ${most}`,
-      isRight: (n) => Number.isInteger(n) && n >= least && n <= most,
-    });
   const paths = options.out === undefined ? [] : [`${options.out}.json`, `${options.out}.md`];
   for (const path of paths) await checkFileWritable(path);
   const found = await benchLines({
-    stencils: [...new Set(stencils)],
+    stencils,
     lengths,
     cpuLengths: options.grid.length > 0 ? lengths : DEFAULT_CPU_LENGTHS,
-    workers: options["no-cpu"] ? 0 : whole("workers", options.workers ?? DEFAULT_WORKERS, 1, 1024),
-    gpu: !options["no-gpu"],
-    timeNs: 1e9 * readNumber("seconds", options.seconds, {
-      wanted: "a number above 0 and at most 3600",
-      isRight: (s) => s > 0 && s <= 3600,
-    }),
-    points: ifGiven(options.points, (text) =>
-      readNumber("points", text, {
-        wanted: `one of ${KS_POINTS.join(", ")}`,
-        isRight: (points) => (KS_POINTS as readonly number[]).includes(points),
-      })),
-    steps: ifGiven(options.steps, (text) => whole("steps", text, 1, 1_000_000)),
+    workers: options.noCpu ? 0 : workers,
+    gpu: !options.noGpu,
+    timeNs: 1e9 * options.seconds,
+    points,
+    steps,
   });
   if (found.gpu.length + found.cpu.length === 0) {
-    throw new UserError(
+    throw new RequestError(
       "Cannot measure the swept rule: there is no WebGPU adapter, and --no-cpu leaves the CPU out",
     );
   }
@@ -161,30 +176,6 @@ async function runLines(options: Options<typeof OPTIONS>): Promise<number> {
   const isRight = found.gpu.every(({ failed }) => failed.length === 0) &&
     found.cpu.every(({ sameBits }) => sameBits);
   return isRight ? EXIT.done : EXIT.no;
-}
-
-/** Refuses options that nothing of what is asked for would use. */
-function refuseIdle(options: Options<typeof OPTIONS>, stencils: readonly string[]): void {
-  const gpu = !options["no-gpu"], cpu = !options["no-cpu"];
-  if (!gpu && !cpu) {
-    throw new UserError("Cannot use --no-gpu with --no-cpu: nothing is left that could be measured");
-  }
-  if (!gpu && options.steps !== undefined) {
-    throw new UserError("Cannot use --steps with --no-gpu: they are those of a run on the GPU");
-  }
-  if (!cpu && options.workers !== undefined) {
-    throw new UserError("Cannot use --workers with --no-cpu: they are the CPU's");
-  }
-  if (options.points !== undefined && !stencils.includes("ks")) {
-    throw new UserError("Cannot use --points: it belongs to --stencil ks");
-  }
-}
-
-function readOrder(text: string): number {
-  return readNumber("order", text, {
-    wanted: `one of ${WAVE_ORDERS.join(", ")}`,
-    isRight: (order) => (WAVE_ORDERS as readonly number[]).includes(order),
-  });
 }
 
 /** What to compare. */
@@ -207,7 +198,7 @@ async function compareAll({ orders, grids, workers, timeNs }: BenchRequest): Pro
     }
     return comparisons;
   } catch (error) {
-    if (error instanceof RunFailure && error.reason === "limits") throw new UserError(error.message);
+    if (error instanceof RunFailure && error.reason === "limits") throw new RequestError(error.message);
     throw error;
   } finally {
     one.dispose();

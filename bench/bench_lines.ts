@@ -11,7 +11,7 @@ import { detectDevice, type DeviceDescription } from "../tuner/devices/device.ts
 import { compareSwept, type SweptComparison } from "./compare_swept.ts";
 import { compareSweptOnCpu, type CpuSweptComparison } from "./compare_swept_cpu.ts";
 import type { LineRate } from "./line_rate.ts";
-import { formatCount, formatDuration, formatFactor, formatTable } from "../tuner/cli/format.ts";
+import { formatCount, formatDuration, formatFactor, formatTable } from "../tuner/format.ts";
 import { VERSION } from "../tuner/version.ts";
 
 /** Rows of a run on the GPU: so many that what a run's first and last phases cost more than the others is little. */

@@ -93,6 +93,24 @@ export function formatTable(rows: readonly (readonly string[])[], options: Table
   return lines.join("\n");
 }
 
+/** Breaks a text into lines of at most `width` characters, at spaces; line ends in it stay. */
+export function wrapText(text: string, width: number): string[] {
+  return text.split("\n").flatMap((paragraph) => {
+    const lines: string[] = [];
+    for (const word of paragraph.split(" ")) {
+      const last = lines.at(-1);
+      if (last === undefined || lengthOf(last) + 1 + lengthOf(word) > width) lines.push(word);
+      else lines[lines.length - 1] = `${last} ${word}`;
+    }
+    return lines;
+  });
+}
+
+/** A count with its noun: `1 failure`, `1,234 failures`. */
+export function formatPlural(count: number, one: string, several = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
 /** Characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   return [...text].length;

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../bench/bench.ts";
 import { benchLines, type LineBench, renderLines } from "../../bench/bench_lines.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
-import { UserError } from "../../tuner/cli/user_error.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const VERIFICATION = { maxError: 0, bound: 1e-6, against: "gpu stepwise" };
@@ -87,7 +87,7 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--steps 5", "Cannot use --steps: it belongs to --stencil heat-1d or ks"],
   ];
   for (const [args, message] of cases) {
-    const error = await assertRejects(() => run(args.split(" ")), UserError);
+    const error = await assertRejects(() => run(args.split(" ")), RequestError);
     assertStringIncludes(error.message, message);
   }
 });

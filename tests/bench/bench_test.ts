@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { render, run } from "../../bench/bench.ts";
-import { UserError } from "../../tuner/cli/user_error.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
 import type { CpuComparison } from "../../bench/compare_cpu.ts";
 
 const FOUND: CpuComparison = {
@@ -53,7 +53,7 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--fast"],
   ];
   for (const args of cases) {
-    const error = await assertRejects(() => run(args), UserError);
+    const error = await assertRejects(() => run(args), RequestError);
     assertStringIncludes(error.message, args[0].split("=")[0]);
   }
 });

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Command, dispatch } from "../../tuner/cli/main.ts";
 import { reportError } from "../../tuner/cli/report_error.ts";
-import { UserError } from "../../tuner/cli/user_error.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
 import { DeviceError } from "../../tuner/devices/device_error.ts";
 
 Deno.test("dispatch hands its options to the command, and its exit code back", async () => {
@@ -19,13 +19,13 @@ Deno.test("dispatch loads no command but the one called", async () => {
   const load = (): Promise<never> => Promise.reject(new Error("loaded"));
   const commands = { tune: { title: "", load }, space: { title: "", load } };
   await assertRejects(() => dispatch(["tune"], commands), Error, "loaded");
-  await assertRejects(() => dispatch([], commands), UserError, "the commands are tune, space");
-  await assertRejects(() => dispatch(["toString"], commands), UserError, 'Unknown command "toString"');
+  await assertRejects(() => dispatch([], commands), RequestError, "the commands are tune, space");
+  await assertRejects(() => dispatch(["toString"], commands), RequestError, 'Unknown command "toString"');
 });
 
 Deno.test("reportError ends wrong requests with 2, failed devices with 3, and shows no stack", () => {
   const cases: Array<[error: unknown, text: string, exitCode: number]> = [
-    [new UserError("Cannot tune: no"), "facet: Cannot tune: no", 2],
+    [new RequestError("Cannot tune: no"), "facet: Cannot tune: no", 2],
     [new DeviceError("The GPU is lost"), "facet: The GPU is lost", 3],
     [new Error("first\nsecond"), "facet: internal error: first (FACET_DEBUG=1 prints the stack)", 3],
     ["text", "facet: internal error: text (FACET_DEBUG=1 prints the stack)", 3],
@@ -39,7 +39,7 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, and sh
 });
 
 Deno.test("what an error quotes of a file reaches the terminal as text, never as commands", () => {
-  const { text } = reportError(new UserError("Cannot read x: found \x1f\x8b\x1b[2J\r\x07\nand é"), false);
+  const { text } = reportError(new RequestError("Cannot read x: found \x1f\x8b\x1b[2J\r\x07\nand é"), false);
   assertEquals(text, "facet: Cannot read x: found \ufffd\ufffd\ufffd[2J\ufffd\ufffd\nand é");
 });
 

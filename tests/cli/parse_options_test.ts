@@ -1,55 +1,75 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { isGiven, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
-import { UserError } from "../../tuner/cli/user_error.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type Options, readText, whole } from "../../tuner/cli/option.ts";
+import { command, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
 
-const SPECS = {
-  grid: { type: "string", value: "XxYxZ", help: "cells along the axes" },
-  order: { type: "string", value: "N", default: "2", help: "order in space" },
-  traversal: { type: "strings", value: "NAME", help: "restrict the search" },
-  "no-gpu": { type: "boolean", help: "leave the GPU alone" },
-  json: { type: "boolean", help: "print JSON" },
-} as const;
+const OPTIONS = {
+  grid: { value: "XxYxZ", help: "cells along the axes", read: readText },
+  order: { value: "N", help: "order in space", read: whole(1, 14), default: "2" },
+  traversal: { value: "NAME", help: "restrict the search", read: readText, repeatable: true },
+  noGpu: { help: "leave the GPU alone", notWith: { "--order 4": "there is a reason" } },
+  json: { help: "print JSON", onlyWith: { "--no-gpu": "so it is" } },
+} as const satisfies Options;
 
-Deno.test("parseOptions gives each option its value or its default", () => {
-  const none = { help: false, json: false, "no-gpu": false, grid: undefined, order: "2", traversal: [] };
-  assertEquals({ ...parseOptions([], SPECS) }, none);
-  const args = ["--grid=64", "--order", "4", "--no-gpu", "--traversal", "a", "--traversal=b", "--json", "-h"];
-  const all = { help: true, json: true, "no-gpu": true, grid: "64", order: "4", traversal: ["a", "b"] };
-  assertEquals({ ...parseOptions(args, SPECS) }, all);
-});
-
-Deno.test("isGiven finds an option in either form, and takes no other for it", () => {
-  for (const args of [["--order", "4"], ["--json", "--order=4"]]) assertEquals(isGiven(args, "order"), true);
-  for (const args of [[], ["order"], ["--order-of", "4"], ["--orders=4"], ["--grid=--order"]]) {
-    assertEquals(isGiven(args, "order"), false, args.join(" "));
-  }
+Deno.test("parseOptions gives each option its typed value or its default", () => {
+  const none = { json: false, noGpu: false, grid: undefined, order: 2, traversal: [] as string[] };
+  assertEquals(parseOptions([], OPTIONS), none);
+  const args = ["--grid=64", "--order", "6", "--no-gpu", "--traversal", "a", "--traversal=b", "--json"];
+  const values = parseOptions([...args, "--traversal", "a"], OPTIONS)!;
+  const order: number = values.order, traversals: readonly string[] = values.traversal;
+  const grid: string | undefined = values.grid, json: boolean = values.json;
+  assertEquals([order, traversals, grid, json, values.noGpu], [6, ["a", "b"], "64", true, true]);
 });
 
 Deno.test("parseOptions refuses each kind of mistake, naming it", () => {
-  const mistakes: Array<[args: string[], message: string]> = [
-    [["--grdi", "64"], "Unknown option --grdi: did you mean --grid?"],
-    [["--ordre=4"], "Unknown option --ordre: did you mean --order?"],
-    [["--frobnicate"], "Unknown option --frobnicate: --help lists the options"],
-    [["-x"], "Unknown option -x"],
-    [["--no-json"], "Unknown option --no-json"],
-    [["stray"], 'Unexpected argument "stray"'],
-    [["--", "stray"], 'Unexpected argument "stray"'],
-    [["--grid"], "Cannot read --grid: it needs a value: --grid XxYxZ"],
-    [["--grid="], "--grid"],
-    [["--grid", "--json"], "Cannot read --grid: it needs a value"],
-    [["--grid", "5", "--grid", "6"], "Cannot read --grid: it may be given once: found 5 and 6"],
-    [["--json=yes"], "Cannot read --json: it is a switch"],
+  const mistakes: [args: string, message: string][] = [
+    ["--grdi 64", "Unknown option --grdi: did you mean --grid?"],
+    ["--ordre=4", "Unknown option --ordre: did you mean --order?"],
+    ["--nogpu", "Unknown option --nogpu: did you mean --no-gpu?"],
+    ["--noGpu", "Unknown option --noGpu: did you mean --no-gpu?"],
+    ["--frobnicate", "Unknown option --frobnicate: --help lists the options"],
+    [`--${"x".repeat(100_000)}`, "Unknown option --xxx"],
+    ["-x", "Unknown option -x"],
+    ["--no-json", "Unknown option --no-json"],
+    ["stray", 'Unexpected argument "stray"'],
+    ["-- stray", 'Unexpected argument "stray"'],
+    ["--grid", "Cannot read --grid: it needs a value: --grid XxYxZ"],
+    ["--grid=", "--grid"],
+    ["--grid --json", "Cannot read --grid: it needs a value"],
+    ["--grid 5 --grid 6", "Cannot read --grid: it can only be given once: found 5 and 6"],
+    ["--json=yes", "Cannot read --json: it is a switch"],
+    ["--order -2", 'Cannot use --order: wanted a whole number from 1 to 14: found "-2"'],
+    ["--order two", 'Cannot use --order: wanted a whole number from 1 to 14: found "two"'],
+    ["--no-gpu --order 4", "Cannot use --no-gpu with --order 4: there is a reason"],
+    ["--json", "Cannot use --json without --no-gpu: so it is"],
   ];
   for (const [args, message] of mistakes) {
-    assertThrows(() => parseOptions(args, SPECS), UserError, message, args.join(" "));
+    assertThrows(() => parseOptions(args.split(" "), OPTIONS), RequestError, message, args.slice(0, 40));
   }
 });
 
-Deno.test("renderHelp lists every option with its default", () => {
+Deno.test("an option that must be given is asked for, except by --help", () => {
+  const options = {
+    out: { value: "FILE", help: "a file", read: readText, required: "the file to write" },
+  } as const;
+  assertThrows(
+    () => parseOptions([], options),
+    RequestError,
+    "Missing option --out: wanted the file to write",
+  );
+  assertEquals([parseOptions(["--help"], options), parseOptions(["-h"], options)], [undefined, undefined]);
+  const out: string = parseOptions(["--out", "x"], options)!.out;
+  assertEquals(out, "x");
+});
+
+Deno.test("renderHelp lists every option with its default, in lines that fit", () => {
+  const long = { help: "word ".repeat(30).trim(), value: "X", read: readText, required: "it" };
   assertEquals(
-    renderHelp("deno task tune [OPTIONS]", SPECS).split("\n"),
+    renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes." }, { ...OPTIONS, long }).split("\n"),
     [
       "Usage: deno task tune [OPTIONS]",
+      "",
+      "Tunes.",
       "",
       "Options:",
       "  --grid XxYxZ      cells along the axes",
@@ -57,13 +77,32 @@ Deno.test("renderHelp lists every option with its default", () => {
       "  --traversal NAME  restrict the search (repeatable)",
       "  --no-gpu          leave the GPU alone",
       "  --json            print JSON",
+      "  --long X          " + "word ".repeat(18).trim(),
+      "                    " + "word ".repeat(12) + "(required)",
       "  --help            print this help",
     ],
   );
 });
 
-Deno.test("a short option is no guess for another short one", () => {
-  const specs = { dt: { type: "string", help: "time step" } } as const;
-  const { message } = assertThrows(() => parseOptions(["--out", "x"], specs), UserError);
+Deno.test("a short option is not suggested for another short one", () => {
+  const options = { dt: { value: "X", help: "time step", read: readText } } as const;
+  const { message } = assertThrows(() => parseOptions(["--out", "x"], options), RequestError);
   assertEquals(message, "Unknown option --out: --help lists the options");
+});
+
+Deno.test("a command gets its values; with --help it prints and does nothing", async () => {
+  const seen: unknown[] = [], printed: string[] = [];
+  const run = command({ usage: "u", about: "a", options: OPTIONS }, (values) => {
+    seen.push(values.order);
+    return Promise.resolve(130);
+  });
+  assertEquals([await run(["--order", "6"]), seen], [130, [6]]);
+  const { log } = console;
+  console.log = (text: string) => printed.push(text);
+  try {
+    assertEquals([await run(["--help"]), seen.length], [0, 1]);
+  } finally {
+    console.log = log;
+  }
+  assert(printed[0]!.startsWith("Usage: u\n"));
 });

@@ -4,7 +4,7 @@ import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { requireFit } from "../../tuner/cli/request.ts";
+import { misfitOf } from "../../tuner/problem/resolve_problem.ts";
 import { DEFAULT_STEPS, defaultGrid } from "../../tuner/problem/default_problem.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 
@@ -37,7 +37,7 @@ for (const [name, bytes] of SIZES) {
         const limits = limitsOf(bytes), stencil = wave(order);
         const grid = defaultGrid(stencil, { limits, isFallback });
         const problem = { stencil, grid, boundary: "zero", steps: DEFAULT_STEPS } as const;
-        requireFit(problem, limits);
+        assertEquals(misfitOf(problem, limits), undefined);
         for (const traversal of [stepwise, diamondTorre]) {
           const isFeasible = [...combine(traversal.parameterLists(problem, limits))]
             .some((parameters) => traversal.infeasible(problem, parameters, limits) === undefined);

@@ -306,10 +306,10 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     assertEquals(error.message.split("\n").length, 1);
   };
   await refused("a GPUDevice is wanted for the GPU's 14 slices: found none", {}, null);
-  await refused("a grid of three whole numbers from 1 up is wanted: found 14x9x0", {
+  await refused("a grid of three whole numbers, at least 1, is wanted: found 14x9x0", {
     problem: { grid: [14, 9, 0] },
   });
-  await refused("steps must be a whole number from 1 up: found 1.5", { problem: { steps: 1.5 } });
+  await refused("steps must be a whole number, at least 1: found 1.5", { problem: { steps: 1.5 } });
   await refused("the boundary must be one of zero, periodic: found open", {
     problem: { boundary: "open" as Boundary },
   });

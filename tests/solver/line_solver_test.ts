@@ -88,11 +88,11 @@ Deno.test("a problem that makes no sense is refused wherever a program gives one
   const configuration = WAYS[0];
   const cases: [change: Partial<Problem>, message: string][] = [
     [{ boundary: "zero" }, "the boundary must be one of insulated, periodic: found zero"],
-    [{ grid: [2, 1, 128] }, "wants a grid of 1x1xN with N of 2 or more: found 2x1x128"],
-    [{ grid: [1, 1, 1] }, "wants a grid of 1x1xN with N of 2 or more: found 1x1x1"],
-    [{ grid: [1, 1, 2.5] }, "a grid of three whole numbers from 1 up is wanted: found 1x1x2.5"],
-    [{ grid: [1, 1, NaN] }, "a grid of three whole numbers from 1 up is wanted: found 1x1xNaN"],
-    [{ steps: 0 }, "steps must be a whole number from 1 up: found 0"],
+    [{ grid: [2, 1, 128] }, "needs a grid of 1x1xN, N at least 2, as its taps reach 1: found 2x1x128"],
+    [{ grid: [1, 1, 1] }, "needs a grid of 1x1xN, N at least 2, as its taps reach 1: found 1x1x1"],
+    [{ grid: [1, 1, 2.5] }, "a grid of three whole numbers, at least 1, is wanted: found 1x1x2.5"],
+    [{ grid: [1, 1, NaN] }, "a grid of three whole numbers, at least 1, is wanted: found 1x1xNaN"],
+    [{ steps: 0 }, "steps must be a whole number, at least 1: found 0"],
   ];
   for (const [change, message] of cases) {
     const problem = { ...PROBLEM, ...change };

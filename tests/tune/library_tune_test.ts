@@ -58,15 +58,15 @@ testOnGpu("an aborted run ends, and says so", async () => {
 });
 
 Deno.test("without the GPU the CPU alone is tuned", async () => {
-  const { profile, cpuAlone, gpuAlone } = await tune({ ...SMALL, gpu: false, cpuWorkers: 1 });
+  const { profile, cpuAlone, gpuAlone } = await tune({ ...SMALL, traversals: [], gpu: false, cpuWorkers: 1 });
   assertEquals([gpuAlone, profile!.device.gpu], [undefined, null]);
   assertEquals(cpuAlone!.configuration.share.cpuSlices, 24);
 });
 
 Deno.test("a request that makes no sense says what was wanted and what was found", async () => {
   const wrong: [options: TuneOptions, expected: string][] = [
-    [{ grid: [8, 0, 8] }, "a grid of three whole numbers from 1 up is wanted: found 8x0x8"],
-    [{ steps: 0 }, "steps must be a whole number from 1 up: found 0"],
+    [{ grid: [8, 0, 8] }, "a grid of three whole numbers, at least 1, is wanted: found 8x0x8"],
+    [{ steps: 0 }, "steps must be a whole number, at least 1: found 0"],
     [{ evaluations: 1.5 }, "evaluations must be"],
     [{ budgetMs: 0 }, "budgetMs must be above 0: found 0"],
     [{ seed: -1 }, "the seed must be"],
@@ -74,8 +74,8 @@ Deno.test("a request that makes no sense says what was wanted and what was found
     [{ boundary: "periodic-yz" }, "the boundary must be one of zero, periodic: found periodic-yz"],
     [{ strategy: "guess" }, "the strategy must be one of auto"],
     [{ traversals: ["zigzag"] }, "name must be one of stepwise"],
-    [{ cpuWorkers: -2 }, "cpuWorkers must be"],
-    [{ gpu: false, cpuWorkers: 0 }, "a GPU or CPU workers are wanted: found neither"],
+    [{ cpuWorkers: -2 }, "a whole number of CPU workers"],
+    [{ gpu: false, cpuWorkers: 0 }, "a GPU or CPU workers are wanted"],
   ];
   for (const [options, expected] of wrong) {
     const error = await assertRejects(() => tune(options), RangeError);

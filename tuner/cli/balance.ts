@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balanceOnDevices } from "../sharing/balance_run.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
@@ -12,13 +11,14 @@ import { makeReference } from "../devices/reference.ts";
 import { type Devices, prepare } from "../devices/runners.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
-import { DEFAULT_STEPS, defaultGrid } from "../problem/default_problem.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import { DeviceError } from "../devices/device_error.ts";
+import { MAX_WORKERS } from "../problem/resolve_problem.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/exchange_sweep.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { type BalanceCommandOptions, parseBalanceOptions } from "./balance_options.ts";
 import {
   type BalanceContext,
   balanceRecord,
@@ -27,38 +27,76 @@ import {
   sweepRecord,
 } from "./balance_report.ts";
 import { EXIT } from "./report_error.ts";
-import { type Request, resolveRequest } from "./request.ts";
-import { UserError } from "./user_error.ts";
-import { isFailure } from "../devices/run_failure.ts";
+import { type Options, type Reader, type Values, whole } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
+import { RequestError } from "../problem/request_error.ts";
 
 /** Copy bandwidth that configurations are compared with where none was measured: 1 TB/s. */
 const ASSUMED_BYTES_PER_SECOND = 1e12;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code: 1 where the balance does not settle, or no share verifies
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseBalanceOptions(args, { traversals: TRAVERSALS.map(({ name }) => name) });
-  if ("help" in options) {
-    console.log(options.help);
-    return EXIT.done;
+/** R that anyone could mean; a typing error beyond. */
+const readPeriod = whole(1, 10_000);
+
+/** `A..B` as every R from A to B. */
+const readSweep: Reader<readonly number[]> = (text, refuse, earlier) => {
+  const [first, last] = (/^(\d+)\.\.(\d+)$/.exec(text) ?? []).slice(1)
+    .map((part) => readPeriod(part, refuse, earlier));
+  if (first === undefined || last === undefined || first > last) {
+    return refuse("two whole numbers, the smaller first, as 1..32");
   }
-  const request = await resolveRequest(options);
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+};
+
+const { noGpu: _, traversal, ...BALANCED } = PROBLEM;
+
+/** The options of `balance`: the problem as for `tune`, where to start, and which R. */
+export const OPTIONS = {
+  ...BALANCED,
+  traversal: {
+    value: "NAME",
+    help: `of the GPU's traversals: ${TRAVERSALS.map(({ name }) => name).join(", ")}`,
+    read: traversal.read,
+    default: "stepwise",
+  },
+  cpuWorkers: { ...PROBLEM.cpuWorkers, read: whole(1, MAX_WORKERS) },
+  startShare: COMMON.startShare,
+  exchangeEvery: {
+    value: "R",
+    help: "steps between two exchanges (default: the best predicted)",
+    read: readPeriod,
+    notWith: { "--sweep-exchange": "give either one R or several" },
+  },
+  sweepExchange: {
+    value: "A..B",
+    help: "measure these steps between exchanges beside their prediction",
+    read: readSweep,
+  },
+  passes: {
+    value: "N",
+    help: "with --sweep-exchange: how often each is measured",
+    read: whole(1, 1000),
+    default: "7",
+    onlyWith: { "--sweep-exchange": "only a sweep is repeated" },
+  },
+  json: COMMON.json,
+  quiet: COMMON.quiet,
+} as const satisfies Options;
+
+/** Runs the command: exit code 1 where the balance does not settle, or no share verifies. */
+export const run = command({
+  usage: "deno task balance [OPTIONS]",
+  about: "Shares a grid between the GPU and the CPU until both take equally long, and says what that brings.",
+  options: OPTIONS,
+}, async (options) => {
+  const request = await resolveOptions("balance", { ...options, traversal: [options.traversal] });
+  const { problem } = request;
   if (request.device.gpu === null) {
-    throw new UserError("Cannot balance: there is no WebGPU adapter to share a grid with");
+    throw new RequestError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
-  const { limits, isFallback } = request.device.gpu;
-  const problem: Problem = {
-    stencil: request.stencil,
-    grid: options.grid ?? defaultGrid(request.stencil, { limits, isFallback }),
-    boundary: options.boundary,
-    steps: options.steps ?? DEFAULT_STEPS,
-  };
   if (problem.grid[0] < 2) {
-    throw new UserError(
+    throw new RequestError(
       `Cannot balance: wanted a grid of 2 slices or more to share: found ${problem.grid.join("x")}`,
     );
   }
@@ -70,10 +108,10 @@ export async function run(args: string[]): Promise<number> {
     if (isFailure(error)) throw new DeviceError(`The devices failed: ${error.reason}: ${error.message}`);
     throw error;
   }
-}
+});
 
 /** The best predicted configuration of the traversal that was asked for. */
-function bestPredicted(problem: Problem, { traversals, device }: Request): Configuration {
+function bestPredicted(problem: Problem, { traversals, device }: RequestedProblem): Configuration {
   const space = enumerateSpace(problem, {
     traversals,
     limits: device.gpu!.limits,
@@ -84,7 +122,7 @@ function bestPredicted(problem: Problem, { traversals, device }: Request): Confi
       ...space.refused,
       ...space.infeasible.map(({ traversal, example }) => ({ traversal, reason: example })),
     ];
-    throw new UserError(`Cannot use --traversal ${traversal}: ${reason}`);
+    throw new RequestError(`Cannot use --traversal ${traversal}: ${reason}`);
   }
   const { traversal, parameters } = space.candidates.reduce((best, one) =>
     one.predicted > best.predicted ? one : best
@@ -100,13 +138,13 @@ function bestPredicted(problem: Problem, { traversals, device }: Request): Confi
 
 /** What the command found out before it opened the devices. */
 interface BalanceSetup {
-  readonly request: Request;
+  readonly request: RequestedProblem;
   readonly problem: Problem;
   readonly configuration: Configuration;
   readonly attended: AttendedRun;
 }
 
-async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetup): Promise<number> {
+async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
   const { request: { cpuWorkers }, problem, configuration, attended: { signal, progress } } = setup;
   using gpu = await GpuDevice.open();
   if (gpu === undefined) throw new DeviceError("The GPU could not be opened");
@@ -127,14 +165,18 @@ async function balanceDevices(options: BalanceCommandOptions, setup: BalanceSetu
         now,
         signal,
         onProgress: (done: number, total: number) =>
-          progress.update({ stage: options.sweep === undefined ? "balance" : "sweep", done, total }),
+          progress.update({ stage: options.sweepExchange === undefined ? "balance" : "sweep", done, total }),
       };
-      if (options.sweep !== undefined) {
-        const sweep = await sweepExchange({ ...common, periods: options.sweep, passes: options.passes });
+      if (options.sweepExchange !== undefined) {
+        const sweep = await sweepExchange({
+          ...common,
+          periods: options.sweepExchange,
+          passes: options.passes,
+        });
         progress.clear();
         if (sweep === undefined) {
           if (signal.aborted) return EXIT.interrupted;
-          throw new UserError(
+          throw new RequestError(
             `Cannot use --sweep-exchange: no R fits: two shares of ${
               problem.grid[0]
             } slices hold no ghost zones`,

@@ -12,7 +12,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import type { ExchangeSweep } from "../sharing/exchange_sweep.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
-import { formatDuration, formatPercent, formatRate, formatTable } from "./format.ts";
+import { formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
 import { describeConfiguration, describeModel } from "./summary.ts";
 
 /** What both reports name first. */

@@ -3,19 +3,15 @@
  *
  * @module
  */
+import { wrapText } from "../format.ts";
 import { detectDevice, type GpuDescription } from "../devices/device.ts";
 import { VERSION } from "../version.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { type Advice, advise, type Findings, type Memory } from "./advice.ts";
 import { fileExists, findDriverPackage } from "./driver_package.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
-
-const USAGE = "deno task doctor [OPTIONS]\n\nSays what was found on this machine, and what would help.";
-
-const OPTIONS = {
-  json: { type: "boolean", help: "print the same as JSON" },
-} as const;
 
 /** What stands behind the numbers that drivers give for their vendor. */
 const VENDORS: Readonly<Record<string, string>> = {
@@ -39,18 +35,12 @@ export interface Heading {
   readonly system: string;
 }
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const { json, help } = parseOptions(args, OPTIONS);
-  if (help) {
-    console.log(renderHelp(USAGE, OPTIONS));
-    return EXIT.done;
-  }
+/** Runs the command. */
+export const run = command({
+  usage: "deno task doctor [OPTIONS]",
+  about: "Says what was found on this machine, and what would help.",
+  options: { json: COMMON.json },
+}, async ({ json }) => {
   const findings = { device: await detectDevice(), webAssembly: detectWasmFeatures(), memory: readMemory() };
   const advice = advise(findings, { driverPackage: findDriverPackage(fileExists), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
@@ -58,7 +48,7 @@ export async function run(args: string[]): Promise<number> {
     json ? JSON.stringify({ ...heading, ...findings, advice }, null, 2) : render(heading, findings, advice),
   );
   return EXIT.done;
-}
+});
 
 function readMemory(): Memory | null {
   const { total, available } = Deno.systemMemoryInfo();
@@ -165,17 +155,6 @@ function renderRows(rows: ReadonlyArray<readonly [name: string, value: string]>)
 
 /** The command, if any, keeps a line of its own: it is there to be copied. */
 function renderAdvice({ text, command }: Advice): string[] {
-  const lines = wrap(command ? `${text}:` : `${text}.`, 100);
+  const lines = wrapText(command ? `${text}:` : `${text}.`, 100);
   return [...lines, ...(command ? [command] : [])].map((line, i) => (i === 0 ? "  - " : "    ") + line);
-}
-
-/** Breaks a text into lines of at most `width` letters, at spaces. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
 }

@@ -10,33 +10,32 @@ import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { writeSpace } from "../interchange/write_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
 import { readProfile } from "../profile/store.ts";
-import { formatCount } from "./format.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
-import {
-  chooseEntry,
-  eitherOf,
-  readBytes,
-  readProfileJournal,
-  required,
-  requiredName,
-  writeText,
-} from "./read_inputs.ts";
+import { formatCount } from "../format.ts";
+import { file, oneOf, type Options } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { chooseEntry, readBytes, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
-const OPTIONS = {
-  format: { type: "string", value: "NAME", help: `${SPACE_FORMATS.join(" or ")}: what to write` },
-  profile: { type: "string", value: "FILE", help: "the profile to export from" },
-  journal: {
-    type: "string",
-    value: "FILE",
-    help: "its journal (default: PROFILE.journal.jsonl, if it is there)",
+/** The options of `export`. */
+export const OPTIONS = {
+  format: {
+    value: "NAME",
+    help: `what to write: ${SPACE_FORMATS.join(" or ")}`,
+    read: oneOf(SPACE_FORMATS),
+    required: `one of ${SPACE_FORMATS.join(", ")}`,
   },
-  entry: { type: "string", value: "N", help: "the entry, counted from 1, of a profile with several" },
-  from: { type: "string", value: "FILE", help: "instead of a profile: T4 results or a cache to convert" },
-  out: { type: "string", value: "FILE", help: "where to write; packed if it ends in .gz" },
-  json: { type: "boolean", help: "print a record for machines" },
-} as const;
+  profile: {
+    ...file("the profile to export from"),
+    notWith: { "--from": "give either a profile or another tool's file" },
+  },
+  journal: COMMON.journal,
+  entry: COMMON.entry,
+  from: file("instead of a profile: T4 results or a cache to convert"),
+  out: { ...file("where to write; compressed if it ends in .gz"), required: "the file to write" },
+  json: COMMON.json,
+} as const satisfies Options;
 
 /** What is to be written, and what is already known to be missing from it. */
 interface Source {
@@ -44,25 +43,17 @@ interface Source {
   readonly notes: readonly string[];
 }
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    const usage = "deno task export --format NAME --profile FILE --out FILE [OPTIONS]";
-    console.log(renderHelp(`${usage}\n\nWrites what was measured for the community's tools.`, OPTIONS));
-    return EXIT.done;
-  }
-  const format = requiredName("format", options.format, SPACE_FORMATS);
-  const out = required("out", options.out, "the file to write");
-  eitherOf(["profile", options.profile], ["from", options.from]);
-  const { space, notes } = options.profile === undefined
-    ? await fromFile(options.from!, options)
-    : await fromProfile(options.profile, options);
+/** Runs the command. */
+export const run = command({
+  usage: "deno task export --format NAME --profile FILE --out FILE [OPTIONS]",
+  about: "Writes what was measured in the formats of other auto-tuners.",
+  options: OPTIONS,
+}, async ({ format, profile, from, out, ...options }) => {
+  const { space, notes } = profile !== undefined
+    ? await fromProfile(profile, options)
+    : from !== undefined
+    ? readSpace(await readBytes(from), from)
+    : fail("Missing option --profile: wanted the profile to export from, or --from FILE");
   const { text, notCarried } = writeSpace(space, format);
   await writeText(out, text);
   const record = {
@@ -76,18 +67,16 @@ export async function run(args: string[]): Promise<number> {
   };
   console.log(options.json ? JSON.stringify(record, null, 2) : renderExport(record));
   return EXIT.done;
+});
+
+function fail(message: string): never {
+  throw new RequestError(message);
 }
 
-async function fromFile(path: string, given: { journal?: string; entry?: string }): Promise<Source> {
-  for (const name of ["journal", "entry"] as const) {
-    if (given[name] !== undefined) {
-      throw new UserError(`Cannot use --${name}: it goes with --profile, not with --from`);
-    }
-  }
-  return readSpace(await readBytes(path), path);
-}
-
-async function fromProfile(path: string, given: { journal?: string; entry?: string }): Promise<Source> {
+async function fromProfile(
+  path: string,
+  given: { journal: string | undefined; entry: number | undefined },
+): Promise<Source> {
   const profile = await readProfile(path);
   const entry = profile.entries[chooseEntry(profile, given.entry)];
   const { records, warnings } = await readProfileJournal(path, given.journal);

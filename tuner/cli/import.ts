@@ -12,58 +12,40 @@ import { journalPath } from "../profile/journal.ts";
 import { formatLine, type JournalRecord } from "../profile/journal_format.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { checkWritable, writeProfile } from "../profile/store.ts";
-import { VERSION } from "../version.ts";
+import { TOOL } from "../version.ts";
 import { renderLosses } from "./export.ts";
-import { formatCount, formatRate } from "./format.ts";
-import { ifGiven, readGrid, readNumber } from "./option_values.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
-import { readBytes, required } from "./read_inputs.ts";
+import { formatCount, formatRate } from "../format.ts";
+import { file, type Options, readGrid, readText, type Values, whole } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { readBytes } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
-const OPTIONS = {
-  from: { type: "string", value: "FILE", help: "T4 results or a Kernel Tuner cache, plain or gzipped" },
+/** The options of `import`. */
+export const OPTIONS = {
+  from: { ...file("T4 results or a Kernel Tuner cache, plain or gzipped"), required: "the file to read" },
   out: {
-    type: "string",
-    value: "FILE",
-    help: "the profile to write or to add to; its journal goes beside it",
+    ...file("the profile to write or to add to; its journal goes beside it"),
+    required: "the profile to write",
   },
-  kernel: { type: "string", value: "NAME", help: "name of the kernel, where the file does not say" },
-  device: { type: "string", value: "NAME", help: "name of the device, where the file does not say" },
-  grid: { type: "string", value: "XxYxZ", help: "size of the problem, where the file does not say" },
-  steps: { type: "string", value: "N", help: "steps of one run, where the file does not say (default 1)" },
-  json: { type: "boolean", help: "print a record for machines" },
-} as const;
+  kernel: { value: "NAME", help: "name of the kernel, where the file does not say", read: readText },
+  device: { value: "NAME", help: "name of the device, where the file does not say", read: readText },
+  grid: { value: "XxYxZ", help: "size of the problem, where the file does not say", read: readGrid },
+  steps: { value: "N", help: "steps of one run, where the file does not say (default 1)", read: whole(1) },
+  json: COMMON.json,
+} as const satisfies Options;
 
 /** Options that only say what a file of another tool does not. */
 const FOREIGN = ["kernel", "device", "grid", "steps"] as const;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    const usage = "deno task import --from FILE --out FILE [OPTIONS]";
-    console.log(renderHelp(`${usage}\n\nMakes a profile of results in the community's formats.`, OPTIONS));
-    return EXIT.done;
-  }
-  const from = required("from", options.from, "the file to read");
-  const out = required("out", options.out, "the profile to write");
-  const foreign = {
-    kernel: options.kernel,
-    device: options.device,
-    grid: ifGiven(options.grid, readGrid),
-    steps: ifGiven(options.steps, (text) =>
-      readNumber("steps", text, {
-        wanted: "a whole number >= 1",
-        isRight: (n) => Number.isSafeInteger(n) && n >= 1,
-      })),
-  };
+/** Runs the command. */
+export const run = command({
+  usage: "deno task import --from FILE --out FILE [OPTIONS]",
+  about: "Makes a profile from results in the formats of other auto-tuners.",
+  options: OPTIONS,
+}, async ({ from, out, json, ...foreign }) => {
   const { space, notes, format } = readSpace(await readBytes(from), from);
   const { profile, journal, notCarried } = convert(space, foreign, from);
   await checkWritable(out, { device: profile.device });
@@ -85,21 +67,20 @@ export async function run(args: string[]): Promise<number> {
     `Fastest: ${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];
-  console.log(options.json ? JSON.stringify(record, null, 2) : text.join("\n"));
+  console.log(json ? JSON.stringify(record, null, 2) : text.join("\n"));
   return EXIT.done;
-}
+});
 
-type Foreign = Partial<Pick<Parameters<typeof importForeignSpace>[1], typeof FOREIGN[number]>>;
+type Foreign = Pick<Values<typeof OPTIONS>, typeof FOREIGN[number]>;
 
 function convert(space: RecordedSpace, foreign: Foreign, source: string): FacetImport {
   const run = crypto.randomUUID();
   if (space.facet === null) {
-    const tool = { name: "facet", version: VERSION };
-    return importForeignSpace(space, { ...foreign, source, run, tool, now: new Date().toISOString() });
+    return importForeignSpace(space, { ...foreign, source, run, tool: TOOL, now: new Date().toISOString() });
   }
   const given = FOREIGN.find((name) => foreign[name] !== undefined);
   if (given !== undefined) {
-    throw new UserError(`Cannot use --${given}: ${source} is Facet's own and says it itself`);
+    throw new RequestError(`Cannot use --${given}: ${source} is Facet's own and says it itself`);
   }
   return importFacetSpace(space, { source, run });
 }

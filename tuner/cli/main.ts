@@ -5,7 +5,7 @@
  */
 import { quietMesa } from "../devices/mesa_environment.ts";
 import { EXIT, reportError } from "./report_error.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
 /** A command as the dispatch sees it. */
 export interface Command {
@@ -65,7 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
  * @param args the command's name and its options
  * @param commands the commands there are
  * @returns the exit code
- * @throws {UserError} where no command or an unknown one is named
+ * @throws {RequestError} where no command or an unknown one is named
  */
 export async function dispatch(
   args: readonly string[],
@@ -77,9 +77,9 @@ export async function dispatch(
     return EXIT.done;
   }
   const names = Object.keys(commands).join(", ");
-  if (name === undefined) throw new UserError(`No command given: the commands are ${names}`);
+  if (name === undefined) throw new RequestError(`No command given: the commands are ${names}`);
   if (!Object.hasOwn(commands, name)) {
-    throw new UserError(`Unknown command "${name}": the commands are ${names}`);
+    throw new RequestError(`Unknown command "${name}": the commands are ${names}`);
   }
   const { run } = await commands[name].load();
   return await run(rest);

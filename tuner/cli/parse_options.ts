@@ -1,150 +1,225 @@
+/**
+ * Reads a command's options strictly, and renders its `--help`.
+ *
+ * @module
+ */
 import { parseArgs } from "@std/cli/parse-args";
-import { UserError } from "./user_error.ts";
+import { wrapText } from "../format.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { nameOf, type Option, type Options, type Values, wrongValue } from "./option.ts";
 
-/** One option of a command: how it is given, and its line of `--help`. */
-export interface OptionSpec {
-  /** `boolean`: a switch. `string`: takes a value. `strings`: takes a value and may be repeated. */
-  readonly type: "boolean" | "string" | "strings";
-  /** What stands for the value in `--help`, as `XxYxZ`; not for a switch. */
-  readonly value?: string;
-  /** The value where a `string` is not given. */
-  readonly default?: string;
-  /** One line for people. */
-  readonly help: string;
-}
+/** Columns of a line of `--help` at most. */
+const WIDTH = 110;
 
-/** The options of a command by name. `help` comes by itself. */
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
-
-/** The values of options: a switch is true or false, a value is text, undefined where it is not given. */
-export type Options<S extends OptionSpecs> =
-  & { readonly help: boolean }
-  & {
-    readonly [K in keyof S]: S[K]["type"] extends "boolean" ? boolean
-      : S[K]["type"] extends "strings" ? readonly string[]
-      : S[K] extends { default: string } ? string
-      : string | undefined;
-  };
+const HELP: Option = { help: "print this help" };
 
 /**
- * Reads the options of a command strictly: what is unknown, repeated or without its value is an error.
+ * Reads the options of a command: an unknown, repeated, malformed or missing one is an error, and so are options that
+ * cannot be combined.
  *
  * @param args the arguments after the command's name
- * @param specs the options there are
- * @returns the values of all options
- * @throws {UserError} naming the argument at fault
+ * @returns the values of all options; undefined where `--help` was asked for
+ * @throws {RequestError} naming the option at fault
  *
  * @example
  * ```ts
+ * import { oneOf, whole } from "./option.ts";
  * import { parseOptions } from "./parse_options.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const specs = {
- *   json: { type: "boolean", help: "print JSON" },
- *   order: { type: "string", value: "N", default: "2", help: "order in space" },
+ * const options = {
+ *   json: { help: "print JSON" },
+ *   eachLimit: { value: "S", help: "seconds", read: whole(1, 60), default: "20" },
  * } as const;
- * const { json, order } = parseOptions(["--order", "4"], specs);
- * assertEquals([json, order], [false, "4"]);
+ * assertEquals(parseOptions(["--each-limit", "4"], options), { json: false, eachLimit: 4 });
  * ```
  */
-export function parseOptions<const S extends OptionSpecs>(args: readonly string[], specs: S): Options<S> {
-  const all: OptionSpecs = { ...specs, help: { type: "boolean", help: "print this help" } };
-  const switches = Object.keys(all).filter((name) => all[name].type === "boolean");
-  const valued = Object.keys(all).filter((name) => all[name].type !== "boolean");
-  const parsed: Record<string, unknown> = parseArgs(args, {
-    boolean: switches,
+export function parseOptions<const S extends Options>(
+  args: readonly string[],
+  options: S,
+): Values<S> | undefined {
+  const given = readTexts(args, { ...options, help: HELP });
+  if (given.has("help")) return undefined;
+  const values: Record<string, unknown> = {};
+  for (const [key, option] of Object.entries<Option>(options)) {
+    values[key] = valueOf(key, option, { texts: given.get(key), earlier: values });
+  }
+  for (const key of given.keys()) refuseCombinations(key, options, { given, values });
+  return values as Values<S>;
+}
+
+/** The texts that each option was given, by key; a switch has none. */
+function readTexts(args: readonly string[], options: Options): Map<string, string[]> {
+  const keys = new Map(Object.keys(options).map((key) => [nameOf(key), key]));
+  const isSwitch = (name: string): boolean => options[keys.get(name) ?? ""]?.read === undefined;
+  const names = [...keys.keys()];
+  const valued = names.filter((name) => !isSwitch(name));
+  const parsed: Record<string, unknown> = parseArgs(joinNegatives(args, valued), {
+    boolean: names.filter(isSwitch),
     string: ["_", ...valued],
-    // Every option is collected: a repetition must not go unseen
+    // every option is collected, so that a repetition is noticed
     collect: valued,
     alias: { help: "h" },
     unknown: (arg) => {
-      throw new UserError(describeUnknown(arg, Object.keys(all)));
+      throw new RequestError(describeUnknown(arg, names));
     },
   });
-  // What follows a lone -- is never "unknown"
+  // what follows a lone -- is never "unknown"
   const [stray] = parsed._ as string[];
-  if (stray !== undefined) throw new UserError(describeUnknown(stray, []));
-  const values: Record<string, boolean | string | undefined | readonly string[]> = {};
-  for (const name of switches) {
-    if (args.some((arg) => arg.startsWith(`--${name}=`))) {
-      throw new UserError(`Cannot read --${name}: it is a switch and takes no value`);
+  if (stray !== undefined) throw new RequestError(describeUnknown(stray, []));
+  const given = new Map<string, string[]>();
+  for (const [name, key] of keys) {
+    const option = options[key]!;
+    if (isSwitch(name)) {
+      if (args.some((arg) => arg.startsWith(`--${name}=`))) {
+        throw new RequestError(`Cannot read --${name}: it is a switch and takes no value`);
+      }
+      if (parsed[name] === true) given.set(key, []);
+      continue;
     }
-    values[name] = parsed[name] === true;
+    const texts = (parsed[name] as unknown[]).map(String);
+    if (texts.includes("")) {
+      throw new RequestError(`Cannot read --${name}: it needs a value: --${name} ${option.value}`);
+    }
+    if (texts.length > 1 && !option.repeatable) {
+      throw new RequestError(
+        `Cannot read --${name}: it can only be given once: found ${texts.join(" and ")}`,
+      );
+    }
+    if (texts.length > 0) given.set(key, [...new Set(texts)]);
   }
-  for (const name of valued) {
-    const { type, value = "VALUE", default: fallback } = all[name];
-    const given = (parsed[name] as unknown[]).map(String);
-    if (given.includes("")) {
-      throw new UserError(`Cannot read --${name}: it needs a value: --${name} ${value}`);
-    }
-    if (type === "string" && given.length > 1) {
-      throw new UserError(`Cannot read --${name}: it may be given once: found ${given.join(" and ")}`);
-    }
-    values[name] = type === "strings" ? given : given[0] ?? fallback;
-  }
-  return values as Options<S>;
+  return given;
 }
 
-/** Whether an option is among a command's arguments: one that is left out has its default, and looks alike. */
-export function isGiven(args: readonly string[], name: string): boolean {
-  return args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+/** Ties a negative number to its option: in `--budget -1s` it is a value, not an option named 1. */
+function joinNegatives(args: readonly string[], valued: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const option = joined.at(-1) ?? "";
+    const takesValue = option.startsWith("--") && valued.includes(option.slice(2));
+    if (takesValue && /^-[\d.]/.test(arg)) joined[joined.length - 1] = `${option}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
+}
+
+/** The checked value of one option. */
+function valueOf(
+  key: string,
+  { read, default: fallback, required, repeatable }: Option,
+  { texts, earlier }: { texts: readonly string[] | undefined; earlier: Readonly<Record<string, unknown>> },
+): unknown {
+  if (read === undefined) return texts !== undefined;
+  const name = nameOf(key);
+  const readOne = (text: string): unknown =>
+    read(text, (wanted, found = text) => {
+      throw wrongValue(name, wanted, found);
+    }, earlier);
+  if (texts === undefined && required !== undefined) {
+    throw new RequestError(`Missing option --${name}: wanted ${required}`);
+  }
+  if (repeatable) return (texts ?? []).map(readOne);
+  const [text = fallback] = texts ?? [];
+  return text === undefined ? undefined : readOne(text);
+}
+
+/** Rejects an option beside one that it excludes, or without one that it needs. */
+function refuseCombinations(
+  key: string,
+  options: Options,
+  { given, values }: { given: ReadonlyMap<string, unknown>; values: Readonly<Record<string, unknown>> },
+): void {
+  const { notWith = {}, onlyWith = {} } = options[key]!;
+  const keys = new Map(Object.keys(options).map((key) => [`--${nameOf(key)}`, key]));
+  /** Whether an option is given, with this value where one is named. */
+  const isGiven = (option: string): boolean => {
+    const [name = "", value] = option.split(" ");
+    const other = keys.get(name);
+    return other !== undefined && given.has(other) && (value === undefined || value === `${values[other]}`);
+  };
+  for (const [option, reason] of Object.entries(notWith)) {
+    if (isGiven(option)) throw new RequestError(`Cannot use --${nameOf(key)} with ${option}: ${reason}`);
+  }
+  for (const [option, reason] of Object.entries(onlyWith)) {
+    if (!isGiven(option)) throw new RequestError(`Cannot use --${nameOf(key)} without ${option}: ${reason}`);
+  }
+}
+
+/** What a command says of itself. */
+export interface Usage {
+  /** How it is called, as `deno task tune [OPTIONS]`. */
+  readonly usage: string;
+  /** What it does, in a few sentences. */
+  readonly about: string;
 }
 
 /**
  * The text of a command's `--help`.
  *
- * @param usage the command with what it does, as `deno task space [OPTIONS]\n\nLists …`
- * @param specs the options there are
- * @returns text of whole lines, without the last line end
+ * @returns whole lines, without the last line end
  */
-export function renderHelp(usage: string, specs: OptionSpecs): string {
-  const all: OptionSpecs = { ...specs, help: { type: "boolean", help: "print this help" } };
-  const rows = Object.entries(all).map(([name, { type, value = "VALUE", default: fallback, help }]) => {
-    const left = type === "boolean" ? `--${name}` : `--${name} ${value}`;
+export function renderHelp({ usage, about }: Usage, options: Options): string {
+  const rows = Object.entries<Option>({ ...options, help: HELP }).map(([key, option]) => {
+    const { help, value, default: fallback, required, repeatable } = option;
     const notes = [
       fallback === undefined ? "" : ` (default ${fallback})`,
-      type === "strings" ? " (repeatable)" : "",
+      required === undefined ? "" : " (required)",
+      repeatable ? " (repeatable)" : "",
     ];
-    return [left, help + notes.join("")];
+    return [value === undefined ? `--${nameOf(key)}` : `--${nameOf(key)} ${value}`, help + notes.join("")];
   });
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return [
-    `Usage: ${usage}`,
-    "",
-    "Options:",
-    ...rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`),
-  ]
-    .join("\n");
+  const column = 4 + Math.max(...rows.map(([left = ""]) => left.length));
+  const lines = rows.map(([left, right = ""]) =>
+    `  ${left}`.padEnd(column) + wrapText(right, WIDTH - column).join("\n" + " ".repeat(column))
+  );
+  return [`Usage: ${usage}`, "", ...wrapText(about, WIDTH), "", "Options:", ...lines].join("\n");
+}
+
+/**
+ * Makes the `run` of a command: parses the options, and prints `--help` or does the work.
+ *
+ * @param command what it says of itself, and its options
+ * @param action does the work; returns the exit code
+ */
+export function command<const S extends Options>(
+  { options, ...usage }: Usage & { readonly options: S },
+  action: (values: Values<S>) => Promise<number>,
+): (args: readonly string[]) => Promise<number> {
+  return async (args) => {
+    const values = parseOptions(args, options);
+    if (values !== undefined) return await action(values);
+    console.log(renderHelp(usage, options));
+    return 0;
+  };
 }
 
 function describeUnknown(arg: string, names: readonly string[]): string {
   if (!arg.startsWith("-") || names.length === 0) {
     return `Unexpected argument "${arg}": every option begins with --`;
   }
-  const [given] = arg.replace(/^-+/, "").split("=");
-  // of a short name, two letters are nearly all
+  const [shown = arg] = arg.split("=");
+  const given = shown.replace(/^-+/, "").slice(0, 40);
+  // in a short name, two letters are nearly all of it
   const near = names.find((name) => editDistance(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
-  return `Unknown option ${arg.split("=")[0]}: ${
-    near ? `did you mean --${near}?` : "--help lists the options"
-  }`;
+  return `Unknown option ${shown}: ${near ? `did you mean --${near}?` : "--help lists the options"}`;
 }
 
 /** Letters to insert, delete, replace or swap with a neighbour to turn one word into the other. */
 function editDistance(one: string, other: string): number {
-  const table = Array.from({ length: one.length + 1 }, (_, i) => {
-    return Array.from({ length: other.length + 1 }, (_, j) => i === 0 ? j : j === 0 ? i : 0);
-  });
-  for (let i = 1; i <= one.length; i++) {
-    for (let j = 1; j <= other.length; j++) {
-      const isSame = one[i - 1] === other[j - 1];
-      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      table[i][j] = Math.min(
-        table[i - 1][j] + 1,
-        table[i][j - 1] + 1,
-        table[i - 1][j - 1] + (isSame ? 0 : 1),
-        isSwap ? table[i - 2][j - 2] + 1 : Infinity,
-      );
-    }
-  }
-  return table[one.length][other.length];
+  const table = new Map<string, number>();
+  const at = (i: number, j: number): number => {
+    if (i === 0 || j === 0) return i + j;
+    const key = `${i} ${j}`, known = table.get(key);
+    if (known !== undefined) return known;
+    const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+    const distance = Math.min(
+      at(i - 1, j) + 1,
+      at(i, j - 1) + 1,
+      at(i - 1, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1),
+      isSwap ? at(i - 2, j - 2) + 1 : Infinity,
+    );
+    table.set(key, distance);
+    return distance;
+  };
+  return at(one.length, other.length);
 }

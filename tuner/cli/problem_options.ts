@@ -1,102 +1,192 @@
 /**
- * The options that say which problem, and what may compute it: those that `tune`, `space`, `record` and `balance` share.
+ * The options that say which problem to compute, and what may compute it: those of `tune`, `space`, `record` and
+ * `balance`. The options of an equation follow from its record in `kernels/stencils/all.ts`.
  *
  * @module
  */
-import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
-import { ifGiven, oneOf, readGrid, readNumber, wrong } from "./option_values.ts";
-import type { OptionSpec, OptionSpecs } from "./parse_options.ts";
-import { UserError } from "./user_error.ts";
+import { BOUNDARIES, type Boundary, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { detectDevice } from "../devices/device.ts";
+import type { ProblemRequest } from "../measuring/process/evaluator_protocol.ts";
+import { RequestError } from "../problem/request_error.ts";
+import {
+  boundariesOf,
+  MAX_STEPS,
+  MAX_WORKERS,
+  type ResolvedProblem,
+  resolveProblem,
+} from "../problem/resolve_problem.ts";
+import {
+  type EarlierValues,
+  number,
+  oneOf,
+  type Options,
+  type Reader,
+  readGrid,
+  readLine,
+  type Refuse,
+  type Values,
+  whole,
+} from "./option.ts";
 
-/** More workers than any machine has cores is a slip of the finger. */
-const MAX_WORKERS = 1024;
+const TRAVERSAL_NAMES = TRAVERSALS.map(({ name }) => name);
 
-/** Steps of a run at most: every evaluation takes several runs. */
-const MAX_STEPS = 10_000;
+type VariantOption = NonNullable<Equation["variant"]>["name"];
+type TimeStepOption = NonNullable<Equation["timeStep"]>["name"];
 
-/** The problem that a command is asked for, and what may compute it. `undefined` stands for what only the device can tell. */
-export interface ProblemOptions {
-  /** The equation. */
-  readonly equation: Equation;
-  /** Its order, delta, rule, medium or points; undefined where it has none. */
-  readonly variant: VariantValue | undefined;
-  /** Its time step without dimensions, within the stability limit. @default {undefined} 0.9 of the limit */
-  readonly timeStep: number | undefined;
-  /** @default {undefined} one that fits the device */
-  readonly grid: Grid | undefined;
-  /** @default {the first of the equation's} */
-  readonly boundary: Boundary;
-  /** Time steps of a run. @default {undefined} as many as suit the traversals */
-  readonly steps: number | undefined;
-  /** The only traversals to try. @default {[]} all */
-  readonly traversals: readonly string[];
-  /** Workers beside or instead of the GPU; 0: GPU alone. @default {undefined} one a core, one fewer beside a GPU */
-  readonly cpuWorkers: number | undefined;
-  /** Whether the GPU takes part. @default {true} */
-  readonly gpu: boolean;
-}
-
-/** What there is to choose from. */
-export interface Choices {
-  /** Names of the traversals. */
-  readonly traversals: readonly string[];
-  /** Names of the strategies, the default first. */
-  readonly strategies: readonly string[];
-}
-
-/** A request for `--help`: the text to print. */
-export interface HelpRequest {
+/** An option that takes a value. */
+interface Declaration<T> {
+  readonly value: string;
   readonly help: string;
+  readonly read: Reader<T>;
 }
 
-/** An option that takes a text. */
-export const string = (value: string, help: string): OptionSpec & { type: "string" } => ({
-  type: "string",
-  value,
-  help,
-});
+/** The options that only some equations have. */
+type EquationOptions =
+  & Readonly<Record<VariantOption, Declaration<VariantValue>>>
+  & Readonly<Record<TimeStepOption, Declaration<number>>>;
 
-/** Names of the options that belong to some equations only. */
-type EquationOption =
-  | NonNullable<Equation["variant"]>["name"]
-  | NonNullable<Equation["timeStep"]>["name"];
+const EQUATION_OPTIONS = equationOptions();
 
-/** The options that belong to an equation, each with its help. */
-function optionsOf({ variant, timeStep }: Equation): { name: EquationOption; value: string; help: string }[] {
-  return [
-    ...(variant === undefined ? [] : [{
-      name: variant.name,
-      value: variant.placeholder,
-      help: `${variant.title}: ${variant.wanted} (default ${variant.default})`,
-    }]),
-    ...(timeStep === undefined ? [] : [{
-      name: timeStep.name,
-      value: "X",
-      help: `${timeStep.formula}, up to the stability limit (default 0.9 of it)`,
-    }]),
-  ];
+/** Which problem to compute, and what may compute it. */
+export const PROBLEM = {
+  stencil: {
+    value: "NAME",
+    help: `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`,
+    read: readEquation,
+    default: EQUATIONS[0]!.name,
+  },
+  ...EQUATION_OPTIONS,
+  grid: {
+    value: "XxYxZ|N",
+    help: "cells along x, y, z, or points of a line (default: one that suits the device)",
+    read: (text: string, refuse: Refuse, earlier: EarlierValues) => {
+      const read = chosenEquation(earlier).stencil.dimensions === 1 ? readLine : readGrid;
+      return read(text, refuse, earlier);
+    },
+  },
+  boundary: {
+    value: "NAME",
+    help: boundaryHelp(),
+    read: (text: string, refuse: Refuse, earlier: EarlierValues): Boundary =>
+      oneOf(boundariesOf(chosenEquation(earlier).stencil))(text, refuse, earlier),
+  },
+  steps: {
+    value: "N",
+    help: "time steps of a run (default: as many as suit the traversals)",
+    read: whole(1, MAX_STEPS),
+  },
+  traversal: {
+    value: "NAME",
+    help: `of the GPU's traversals, try only this: ${TRAVERSAL_NAMES.join(", ")} (default: all)`,
+    read: oneOf(TRAVERSAL_NAMES),
+    repeatable: true,
+  },
+  cpuWorkers: {
+    value: "N",
+    help: "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
+    read: whole(0, MAX_WORKERS),
+  },
+  noGpu: {
+    help: "leave the GPU out",
+    notWith: { "--cpu-workers 0": "nothing is left that could compute" },
+  },
+} as const satisfies Options;
+
+/** The values of {@linkcode PROBLEM}, as far as a command takes them. */
+export type ProblemValues =
+  & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">
+  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">>;
+
+/** The problem that the options ask for, on this machine, and the names that another process makes it from. */
+export interface RequestedProblem extends ResolvedProblem {
+  readonly equation: Pick<ProblemRequest, "equation" | "variant" | "timeStep">;
 }
 
-/** Equations that have an option. */
-function ownersOf(option: EquationOption): string[] {
-  return EQUATIONS.filter((equation) => optionsOf(equation).some(({ name }) => name === option))
+/**
+ * Looks at the machine and checks that it can do what the options ask for, before any work.
+ *
+ * @param action what is asked for, as `tune`
+ * @throws {RequestError} saying what is wanted and what was found
+ */
+export async function resolveOptions(action: string, values: ProblemValues): Promise<RequestedProblem> {
+  const { stencil, ...equation } = chosenEquation(values);
+  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
+  const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu: !noGpu };
+  return { ...resolveProblem(action, request, await detectDevice()), equation };
+}
+
+/** The stencil that the options of the equation choose, and by which names. */
+function chosenEquation(values: EarlierValues): RequestedProblem["equation"] & { readonly stencil: Stencil } {
+  const { name: equation, variant: choice, timeStep: step, create } = values.stencil as Equation;
+  const variant = choice && ((values[choice.name] as VariantValue | undefined) ?? choice.default);
+  const timeStep = step && (values[step.name] as number | undefined);
+  const stencil = create(variant, timeStep);
+  return { equation, variant, ...(timeStep === undefined ? {} : { timeStep }), stencil };
+}
+
+function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Equation {
+  const name = oneOf(EQUATIONS.map(({ name }) => name))(text, refuse, earlier);
+  return EQUATIONS.find((equation) => equation.name === name)!;
+}
+
+/** One option for each variant and time step there is; of an option that two equations share, the first one's help. */
+function equationOptions(): EquationOptions {
+  const options: Record<string, Declaration<VariantValue>> = {};
+  const add = (name: VariantOption | TimeStepOption, { help, ...rest }: Declaration<VariantValue>): void => {
+    options[name] ??= { help: `${ownersOf(name).join(", ")}: ${help}`, ...rest };
+  };
+  for (const { variant, timeStep } of EQUATIONS) {
+    if (variant !== undefined) {
+      const { name, placeholder, title, wanted, default: fallback } = variant;
+      const help = `${title}: ${wanted} (default ${fallback})`;
+      add(name, { value: placeholder, help, read: variantReader(name) });
+    }
+    if (timeStep !== undefined) {
+      const { name, formula } = timeStep;
+      const help = `${formula}, up to the stability limit (default 0.9 of it)`;
+      add(name, { value: "X", help, read: timeStepReader(name) });
+    }
+  }
+  return options as EquationOptions;
+}
+
+/** The equations that have an option. */
+function ownersOf(option: VariantOption | TimeStepOption): string[] {
+  return EQUATIONS.filter(({ variant, timeStep }) => variant?.name === option || timeStep?.name === option)
     .map(({ name }) => name);
 }
 
-/** The options that belong to some equations only. */
-function equationSpecs(): Record<EquationOption, OptionSpec & { type: "string" }> {
-  const specs: Partial<Record<EquationOption, OptionSpec & { type: "string" }>> = {};
-  // where two equations share an option, the first one's help stands
-  for (const { name, value, help } of EQUATIONS.flatMap(optionsOf)) {
-    specs[name] ??= string(value, `${ownersOf(name).join(", ")}: ${help}`);
-  }
-  return specs as Required<typeof specs>;
+/** The chosen equation's variant or time step, where it is this option that takes it. */
+function ownPart<T extends { readonly name: string }>(
+  option: VariantOption | TimeStepOption,
+  part: T | undefined,
+  { stencil }: EarlierValues,
+): T {
+  if (part?.name === option) return part;
+  const owners = ownersOf(option).join(" and ");
+  throw new RequestError(
+    `Cannot use --${option} with --stencil ${(stencil as Equation).name}: it belongs to ${owners}`,
+  );
 }
 
-/** What may lie around the grid, the default first. */
-function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
-  return boundaries;
+function variantReader(option: VariantOption): Reader<VariantValue> {
+  return (text, refuse, earlier) => {
+    const { read, wanted } = ownPart(option, (earlier.stencil as Equation).variant, earlier);
+    return read(text) ?? refuse(wanted);
+  };
+}
+
+function timeStepReader(option: TimeStepOption): Reader<number> {
+  return (text, refuse, earlier) => {
+    const { variant: choice, timeStep } = earlier.stencil as Equation;
+    const own = ownPart(option, timeStep, earlier);
+    const { variant } = chosenEquation(earlier);
+    const limit = own.limit(variant), ofVariant = choice === undefined ? "" : ` of ${choice.name} ${variant}`;
+    const wanted = `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${ofVariant}`;
+    return number(wanted, (value) => value > 0 && value <= limit)(text, refuse, earlier);
+  };
 }
 
 /** The boundaries of all equations, for `--help`. */
@@ -106,116 +196,4 @@ function boundaryHelp(): string {
     return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
   });
   return [`around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`, ...own].join("; ");
-}
-
-/** Options that say which problem, and what may compute it. */
-export function problemSpecs({ traversals }: Pick<Choices, "traversals">) {
-  return {
-    stencil: {
-      ...string("NAME", `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`),
-      default: EQUATIONS[0].name,
-    },
-    ...equationSpecs(),
-    grid: string("XxYxZ|N", "cells along x, y, z, or points of a line (default: one that fits the device)"),
-    boundary: string("NAME", boundaryHelp()),
-    steps: string("N", "time steps of a run (default: as many as suit the traversals)"),
-    traversal: {
-      type: "strings",
-      value: "NAME",
-      help: `of the GPU, try only this: ${traversals.join(", ")} (default: all)`,
-    },
-    "cpu-workers": string(
-      "N",
-      "workers on the CPU, 0 for the GPU alone (default: one a core, one fewer beside a GPU)",
-    ),
-    "no-gpu": { type: "boolean", help: "leave the GPU out" },
-  } as const satisfies OptionSpecs;
-}
-
-/** Values of {@linkcode problemSpecs}, as given. */
-export interface ProblemValues extends Readonly<Record<EquationOption, string | undefined>> {
-  readonly stencil: string;
-  readonly grid: string | undefined;
-  readonly boundary: string | undefined;
-  readonly steps: string | undefined;
-  readonly traversal: readonly string[];
-  readonly "cpu-workers": string | undefined;
-  readonly "no-gpu": boolean;
-}
-
-/** Reads and checks the values of {@linkcode problemSpecs}. */
-export function readProblem(
-  values: ProblemValues,
-  choices: Pick<Choices, "traversals">,
-): ProblemOptions {
-  const name = oneOf("stencil", values.stencil, EQUATIONS.map(({ name }) => name));
-  const equation = EQUATIONS.find((equation) => equation.name === name)!;
-  const own = optionsOf(equation).map(({ name }) => name);
-  for (const option of EQUATIONS.flatMap(optionsOf).map(({ name }) => name)) {
-    if (own.includes(option) || values[option] === undefined) continue;
-    throw new UserError(
-      `Cannot use --${option} with --stencil ${name}: it belongs to ${ownersOf(option).join(" and ")}`,
-    );
-  }
-  const { timeStep } = equation;
-  const variant = readVariant(equation, values);
-  const ofVariant = equation.variant === undefined ? "" : ` of ${equation.variant.name} ${variant}`;
-  const stencil = equation.create(variant), boundaries = boundariesOf(stencil);
-  const cpuWorkers = ifGiven(
-    values["cpu-workers"],
-    (text) =>
-      readNumber("cpu-workers", text, {
-        wanted: `a whole number from 0 to ${MAX_WORKERS}`,
-        isRight: (workers) => Number.isInteger(workers) && workers >= 0 && workers <= MAX_WORKERS,
-      }),
-  );
-  if (values["no-gpu"] && cpuWorkers === 0) {
-    throw new UserError("Cannot use --no-gpu with --cpu-workers 0: nothing is left that could compute");
-  }
-  return {
-    equation,
-    variant,
-    timeStep: timeStep && ifGiven(values[timeStep.name], (text) => {
-      const limit = timeStep.limit(variant);
-      return readNumber(timeStep.name, text, {
-        wanted: `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${ofVariant}`,
-        isRight: (value) => value > 0 && value <= limit,
-      });
-    }),
-    grid: ifGiven(values.grid, (text) => readGrid(text, stencil.dimensions)),
-    boundary: oneOf("boundary", values.boundary ?? boundaries[0], boundaries),
-    steps: ifGiven(values.steps, (text) =>
-      readNumber("steps", text, {
-        wanted: `a whole number from 1 to ${MAX_STEPS}, beyond which rates no longer change`,
-        isRight: (steps) => Number.isInteger(steps) && steps >= 1 && steps <= MAX_STEPS,
-      })),
-    traversals: [...new Set(values.traversal.map((name) => oneOf("traversal", name, choices.traversals)))],
-    cpuWorkers,
-    gpu: !values["no-gpu"],
-  };
-}
-
-/** The equation's variant; undefined where it has none. */
-function readVariant({ variant }: Equation, values: ProblemValues): VariantValue | undefined {
-  if (variant === undefined) return undefined;
-  const given = ifGiven(values[variant.name], (text) => {
-    const value = variant.read(text);
-    if (value === undefined) throw wrong(variant.name, variant.wanted, text);
-    return value;
-  });
-  return given ?? variant.default;
-}
-
-/** Ties a negative number to its option: `--budget -1s` means a value, not an option named 1. */
-export function joinNegatives(args: readonly string[], specs: OptionSpecs): string[] {
-  const joined: string[] = [];
-  for (const arg of args) {
-    const option = joined.at(-1) ?? "";
-    const name = option.slice(2);
-    const takesValue = option.startsWith("--") && Object.hasOwn(specs, name) &&
-      specs[name].type !== "boolean";
-    if (takesValue && /^-[\d.]/.test(arg)) joined[joined.length - 1] = `${option}=${arg}`;
-    else joined.push(arg);
-  }
-  return joined;
 }

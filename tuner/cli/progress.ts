@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { formatDuration, formatRate } from "./format.ts";
+import { formatDuration, formatRate } from "../format.ts";
 
 /** How far a command has come. */
 export interface ProgressState {

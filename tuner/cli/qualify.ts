@@ -9,33 +9,29 @@ import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { ifGiven, readNumber, wrong } from "./option_values.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
+import { file, type Options, readPercentage } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
 import { qualificationRecord, renderQualification } from "./qualify_report.ts";
-import { required, writeText } from "./read_inputs.ts";
+import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
-import { UserError } from "./user_error.ts";
 
-const OPTIONS = {
-  profile: { type: "string", value: "FILE", help: "the profile to hold this device against" },
+/** The options of `qualify`. */
+export const OPTIONS = {
+  profile: COMMON.profile,
   tolerance: {
-    type: "string",
     value: "PERCENT",
     help: "how far below the recorded interval a rate may fall (default 10%)",
+    read: readPercentage,
+    notWith: { "--numerics": "no rates are compared" },
   },
-  quick: { type: "boolean", help: "end within a minute: fewer samples" },
-  numerics: { type: "boolean", help: "verify results and compare no rates: for profiles of other devices" },
-  junit: { type: "string", value: "FILE", help: "write the outcome as JUnit XML" },
-  markdown: { type: "string", value: "FILE", help: "write the outcome as Markdown" },
-  json: { type: "boolean", help: "print a record for machines" },
-  quiet: { type: "boolean", help: "show no progress" },
-} as const;
-
-const USAGE = `deno task qualify --profile FILE [OPTIONS]
-
-Verifies and measures every configuration of a profile on this device.
-Exit code 0: every entry passes; 1: at least one is slower or wrong, or could not be run or compared;
-2: the profile or an option is wrong; 3: the device failed; 130: interrupted.`;
+  quick: { help: "end within a minute: fewer samples" },
+  numerics: { help: "verify results and compare no rates: for profiles of other devices" },
+  junit: file("write the outcome as JUnit XML"),
+  markdown: file("write the outcome as Markdown"),
+  json: COMMON.json,
+  quiet: COMMON.quiet,
+} as const satisfies Options;
 
 /** Exit codes of the answers. */
 const EXIT_OF: Readonly<Record<Answer, number>> = {
@@ -45,23 +41,15 @@ const EXIT_OF: Readonly<Record<Answer, number>> = {
   "device failed": EXIT.deviceFailed,
 };
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    console.log(renderHelp(USAGE, OPTIONS));
-    return EXIT.done;
-  }
-  const path = required("profile", options.profile, "the profile to hold this device against");
-  const tolerance = ifGiven(options.tolerance, readTolerance);
-  if (options.numerics && tolerance !== undefined) {
-    throw new UserError("Cannot use --tolerance with --numerics: no rates are compared");
-  }
+/** Runs the command. */
+export const run = command({
+  usage: "deno task qualify --profile FILE [OPTIONS]",
+  about: `Verifies and measures every configuration of a profile on this device.
+Exit code 0: every entry passes; 1: at least one is slower or wrong, or could not be run or compared;
+2: the profile or an option is wrong; 3: the device failed; 130: interrupted.`,
+  options: OPTIONS,
+}, async (options) => {
+  const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);
@@ -87,16 +75,4 @@ export async function run(args: string[]): Promise<number> {
       : renderQualification(qualification),
   );
   return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
-}
-
-/** A percentage as a fraction. */
-export function readTolerance(text: string): number {
-  const wanted = "a percentage from 0% to below 100%, as 10%";
-  if (!text.endsWith("%")) throw wrong("tolerance", wanted, text);
-  const isRight = (percent: number): boolean => percent >= 0 && percent < 100;
-  try {
-    return readNumber("tolerance", text.slice(0, -1), { wanted, isRight }) / 100;
-  } catch {
-    throw wrong("tolerance", wanted, text); // with the sign, as it was given
-  }
-}
+});

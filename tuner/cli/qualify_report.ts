@@ -6,7 +6,7 @@
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import type { EntryResult, Qualification } from "../qualify/qualify.ts";
 import { describeAnswer, describeDevice, describeVerdict, explainResult } from "../qualify/words.ts";
-import { formatDuration, formatPercent } from "./format.ts";
+import { formatDuration, formatPercent } from "../format.ts";
 
 /** The outcome as a record for `--json`. */
 export function qualificationRecord(qualification: Qualification, profile: string) {

@@ -10,8 +10,8 @@ import { type JournalContent, type JournalRecord, parseJournal } from "../profil
 import { reasonOf, whyUnreadable } from "../profile/profile_error.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
-import { oneOf, readNumber, wrong } from "./option_values.ts";
-import { UserError } from "./user_error.ts";
+import { wrongValue } from "./option.ts";
+import { RequestError } from "../problem/request_error.ts";
 
 /** A journal as a command found it. */
 export interface JournalInput {
@@ -27,7 +27,7 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
   try {
     return await Deno.readFile(path);
   } catch (error) {
-    throw new UserError(`Cannot read ${path}: ${whyUnreadable(error)}`);
+    throw new RequestError(`Cannot read ${path}: ${whyUnreadable(error)}`);
   }
 }
 
@@ -42,7 +42,9 @@ export async function readProfileJournal(profile: string, given: string | undefi
   const content = parseJournal(await readBytes(path));
   const { records, damaged: [first], torn } = content;
   if (records.length === 0 && (first !== undefined || torn)) {
-    throw new UserError(`Cannot read ${path}: wanted a journal, found: ${first?.reason ?? "a line cut off"}`);
+    throw new RequestError(
+      `Cannot read ${path}: wanted a journal, found: ${first?.reason ?? "a line cut off"}`,
+    );
   }
   return {
     records,
@@ -79,51 +81,26 @@ export async function writeText(path: string, text: string): Promise<void> {
     await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeFile(path, path.endsWith(".gz") ? gzipSync(bytes) : bytes);
   } catch (error) {
-    throw new UserError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw new RequestError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 
 /** The index of the entry that `--entry` names, from 1; the only one where there is one. */
-export function chooseEntry(profile: Profile, given: string | undefined): number {
+export function chooseEntry(profile: Profile, given: number | undefined): number {
   const { entries } = profile;
   if (entries.length === 0) {
-    throw new UserError("Cannot use --profile: wanted a profile with entries: found none");
+    throw new RequestError("Cannot use --profile: wanted a profile with entries: found none");
   }
-  const isRight = (n: number): boolean => Number.isInteger(n) && n >= 1 && n <= entries.length;
   if (given !== undefined) {
-    return readNumber("entry", given, { wanted: `a whole number from 1 to ${entries.length}`, isRight }) - 1;
+    if (given <= entries.length) return given - 1;
+    throw wrongValue("entry", `a whole number from 1 to ${entries.length}`, `${given}`);
   }
   if (entries.length === 1) return 0;
   const list = entries.slice(0, 20).map(({ problem }, i) => `${i + 1} ${describeProfileProblem(problem)}`)
     .join("; ");
-  throw new UserError(
+  throw new RequestError(
     `Cannot choose an entry: the profile has ${entries.length}: give --entry N: ${list}${
       entries.length > 20 ? "; …" : ""
     }`,
   );
-}
-
-/** An option that has to be given. */
-export function required(option: string, value: string | undefined, wanted: string): string {
-  if (value === undefined) throw new UserError(`Missing option --${option}: wanted ${wanted}`);
-  return value;
-}
-
-/** One of some names that has to be given. */
-export function requiredName<T extends string>(
-  option: string,
-  value: string | undefined,
-  names: readonly T[],
-): T {
-  return oneOf(option, required(option, value, `one of ${names.join(", ")}`), names);
-}
-
-/** Options of which exactly one has to be given. */
-export function eitherOf(
-  [one, first]: readonly [option: string, value: string | undefined],
-  [other, second]: readonly [option: string, value: string | undefined],
-): void {
-  if ((first === undefined) === (second === undefined)) {
-    throw wrong(one, `either --${one} or --${other}`, first === undefined ? "neither" : "both");
-  }
 }

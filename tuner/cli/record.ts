@@ -4,8 +4,6 @@
  * @module
  */
 import { dirname } from "node:path";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { DeviceError } from "../devices/device_error.ts";
@@ -15,7 +13,6 @@ import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
-import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { Journal, readJournal } from "../profile/journal.ts";
 import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
 import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
@@ -25,31 +22,53 @@ import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { formatCount, formatDuration, formatRate } from "./format.ts";
+import { formatCount, formatDuration, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
-import { parseRecordOptions, type RecordOptions } from "./record_options.ts";
+import { file, number, type Options, type Values, whole } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
-import { resolveRequest } from "./request.ts";
-import { measuredDevice, TOOL } from "./tune.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { TOOL } from "../version.ts";
+import { measuredDevice } from "./tune.ts";
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseRecordOptions(args, { traversals: TRAVERSALS.map(({ name }) => name) });
-  if ("help" in options) {
-    console.log(options.help);
-    return EXIT.done;
-  }
-  return await record(options);
-}
+const { cpuWorkers: _, noGpu: __, ...OF_THE_GPU } = PROBLEM;
+
+/** The options of `record`: the problem as for `tune`, all of it on the GPU, and how to record it. */
+export const OPTIONS = {
+  ...OF_THE_GPU,
+  out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
+  resume: { help: "continue the journal if it exists: what it holds is not measured again" },
+  limit: {
+    value: "N",
+    help: "configurations at most: the models' best, and a random sample of each traversal (default: all)",
+    read: whole(1, 1e6),
+  },
+  seed: COMMON.seed,
+  workers: COMMON.workers,
+  eachLimit: {
+    value: "S",
+    help: "seconds to compile a configuration, and again to measure it; one that takes longer is a timeout",
+    read: number("seconds above 0 and at most 3600", (seconds) => seconds > 0 && seconds <= 3600),
+    default: "20",
+  },
+  quiet: COMMON.quiet,
+} as const satisfies Options;
+
+type RecordOptions = Values<typeof OPTIONS>;
+
+/** Runs the command. */
+export const run = command({
+  usage: "deno task record --out FILE.jsonl [OPTIONS]",
+  about:
+    "Measures the space of a problem, every result verified, into a journal that replay reads. Every evaluation " +
+    "is on disk before the next: --resume continues a recording that was cut short.",
+  options: OPTIONS,
+}, record);
 
 async function record(options: RecordOptions): Promise<number> {
-  const { out, workers, eachLimitMs } = options;
+  const { out, workers } = options, eachLimitMs = 1000 * options.eachLimit;
   const earlier = await readEarlier(out, options.resume);
   await checkFileWritable(out);
   const { header, configurations, candidates, request } = await plan(options, earlier.runs[0]);
@@ -116,13 +135,12 @@ async function record(options: RecordOptions): Promise<number> {
 
 /** What there is to measure, and under what. */
 async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
-  const { limit, seed, equation, variant, timeStep, boundary } = options;
-  const { stencil, traversals, device } = await resolveRequest(options);
-  if (device.gpu === null) throw new UserError("Cannot record: there is no WebGPU adapter");
+  const { limit, seed } = options;
+  const resolved = await resolveOptions("record", { ...options, cpuWorkers: 0 });
+  const { problem, traversals, device, equation } = resolved;
+  if (device.gpu === null) throw new RequestError("Cannot record: there is no WebGPU adapter");
   const { limits, isFallback } = device.gpu;
-  const grid = options.grid ?? defaultGrid(stencil, { limits, isFallback });
-  const steps = options.steps ?? defaultSteps(stencil);
-  const problem: Problem = { stencil, grid, boundary, steps };
+  const { grid, boundary, steps } = problem;
   using gpu = await GpuDevice.open();
   if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");
   // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
@@ -135,7 +153,7 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   });
   if (space.candidates.length === 0) {
     const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
-    throw new UserError(`Cannot record: no configuration can run this problem: ${reasons}`);
+    throw new RequestError(`Cannot record: no configuration can run this problem: ${reasons}`);
   }
   const header: JournalHeader = {
     tool: TOOL,
@@ -150,7 +168,7 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     configurations: chooseConfigurations(space.candidates, { limit, seed }).map((
       { traversal, parameters },
     ): Configuration => ({ traversal: traversal.name, parameters, share })),
-    request: { equation: equation.name, variant, timeStep, grid, boundary, steps },
+    request: { ...equation, grid, boundary, steps },
   };
 }
 
@@ -163,7 +181,7 @@ interface EarlierRecording {
 /** What the file holds already, to go on with. No other file is overwritten or added to. */
 async function readEarlier(out: string, resume: boolean): Promise<EarlierRecording> {
   if (out.endsWith(".gz")) {
-    throw new UserError(
+    throw new RequestError(
       `Cannot record to ${out}: a recording is a journal, which grows line by line: ` +
         "choose a name as wave.jsonl; replay also reads it once it is gzipped",
     );
@@ -171,14 +189,14 @@ async function readEarlier(out: string, resume: boolean): Promise<EarlierRecordi
   const exists = await Deno.stat(out).then(() => true, () => false);
   if (!exists) return { runs: [], evaluations: [] };
   if (!resume) {
-    throw new UserError(
+    throw new RequestError(
       `Cannot record to ${out}: it exists: --resume goes on with it, another --out leaves it alone`,
     );
   }
   const content = await readJournal(out);
   const runs = content.records.filter((record) => record.kind === "run");
   if (runs.length === 0) {
-    throw new UserError(`Cannot go on with ${out}: it is not a journal: choose another file with --out`);
+    throw new RequestError(`Cannot go on with ${out}: it is not a journal: choose another file with --out`);
   }
   for (const warning of damageOf(out, content)) console.error(warning);
   return { runs, evaluations: evaluationsOf(content) };
@@ -211,7 +229,7 @@ function refuseOther(
       ? "with other kernels"
       : undefined;
     if (other !== undefined) {
-      throw new UserError(
+      throw new RequestError(
         `Cannot go on with ${out}: it was recorded ${other}: choose another file with --out`,
       );
     }

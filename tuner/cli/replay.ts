@@ -7,77 +7,50 @@
 import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "./format.ts";
-import { ifGiven, oneOf, readBudget, readNumber } from "./option_values.ts";
-import { type OptionSpecs, parseOptions, renderHelp } from "./parse_options.ts";
+import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import { type Options, readText, whole } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
-const NAMES = STRATEGIES.map(({ name }) => name);
-
-const USAGE = "deno task replay --space FILE [OPTIONS]\n\n" +
-  "Runs search strategies on recorded spaces, and prints how far behind the fastest configuration they are after\n" +
-  "so many evaluations, and their score: 0 for random search, 1 for the fastest at once (Willemsen et al., 2024).";
-
-const OPTIONS = {
+/** The options of `replay`. */
+export const OPTIONS = {
   space: {
-    type: "strings",
     value: "FILE",
     help: "what record wrote, a journal (*.jsonl), T4 results or a Kernel Tuner cache; plain or gzipped",
+    read: readText,
+    repeatable: true,
+    required: "a file of recorded results",
   },
-  strategy: { type: "strings", value: "NAME", help: `only this: ${NAMES.join(", ")} (default: all)` },
+  strategy: { ...COMMON.strategy, help: `${COMMON.strategy.help} (default: all)`, repeatable: true },
   seeds: {
-    type: "string",
     value: "N",
-    default: "20",
     help: "searches of each strategy, with the seeds 1 to N",
+    read: whole(1, 10_000),
+    default: "20",
   },
   budget: {
-    type: "string",
-    value: "TIME|N",
+    ...COMMON.budget,
     help:
       "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
   },
-  workers: {
-    type: "string",
-    value: "N",
-    default: "1",
-    help: "evaluations under way at once, as processes that compile side by side; one at a time is measured",
-  },
-  json: { type: "boolean", help: "print the results as JSON" },
-} as const satisfies OptionSpecs;
+  workers: COMMON.workers,
+  json: COMMON.json,
+} as const satisfies Options;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- * @throws {UserError} naming the option that is wrong
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    console.log(renderHelp(USAGE, OPTIONS));
-    return EXIT.done;
-  }
-  if (options.space.length === 0) {
-    throw new UserError("Cannot replay: --space FILE is missing: it names what was recorded");
-  }
-  const names = [...new Set(options.strategy.map((name) => oneOf("strategy", name, NAMES)))];
-  const seeds = readNumber("seeds", options.seeds, {
-    wanted: "a whole number from 1 to 10000",
-    isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 10_000,
-  });
-  const workers = readNumber("workers", options.workers, {
-    wanted: "a whole number from 1 to 64",
-    isRight: (value) => Number.isInteger(value) && value >= 1 && value <= 64,
-  });
-  const request = {
-    strategies: STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name)),
-    seeds,
-    workers,
-    budget: ifGiven(options.budget, readBudget),
-  };
+/** Runs the command. */
+export const run = command({
+  usage: "deno task replay --space FILE [OPTIONS]",
+  about:
+    "Runs search strategies on recorded spaces, and prints how far behind the fastest configuration they are " +
+    "after so many evaluations, and their score: 0 for random search, 1 for finding the fastest at once " +
+    "(Willemsen et al., 2024).",
+  options: OPTIONS,
+}, async (options) => {
+  const { strategy: names, seeds, workers, budget } = options;
+  const strategies = STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name));
+  const request = { strategies, seeds, workers, budget };
   const reports: (ReplayReport & { file: string })[] = [];
   for (const file of options.space) {
     const { spaces, notes } = await readReplaySpaces(file);
@@ -85,8 +58,8 @@ export async function run(args: string[]): Promise<number> {
     for (const space of spaces) {
       const times = space.configurations.some(({ evaluationNs, compileNs }) => evaluationNs || compileNs);
       if (request.budget !== undefined && "timeNs" in request.budget && !times) {
-        throw new UserError(
-          `Cannot use --budget ${options.budget}: ${file} has no times of evaluations: wanted a number of them`,
+        throw new RequestError(
+          `Cannot use --budget: wanted a number of evaluations, as ${file} has no times of them: found a time`,
         );
       }
       const report = { file, ...replay(space, request) };
@@ -97,7 +70,7 @@ export async function run(args: string[]): Promise<number> {
   if (options.json) console.log(JSON.stringify({ seeds, workers, spaces: reports }, null, 2));
   else if (reports.length > 1) console.log(renderMeans(reports));
   return EXIT.done;
-}
+});
 
 /** What strategies did on a space, for people. */
 export function renderReport(

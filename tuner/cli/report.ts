@@ -5,50 +5,36 @@
  */
 import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
-import { formatCount } from "./format.ts";
-import { parseOptions, renderHelp } from "./parse_options.ts";
-import { chooseEntry, readProfileJournal, required, writeText } from "./read_inputs.ts";
+import { formatCount } from "../format.ts";
+import { file, type Options } from "./option.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
-const OPTIONS = {
-  profile: { type: "string", value: "FILE", help: "the profile to show" },
-  journal: {
-    type: "string",
-    value: "FILE",
-    help: "its journal (default: PROFILE.journal.jsonl, if it is there)",
-  },
+/** The options of `report`. */
+export const OPTIONS = {
+  profile: COMMON.profile,
+  journal: COMMON.journal,
   entry: {
-    type: "string",
-    value: "N",
-    help: `only this problem, counted from 1 (default: the first ${MAX_ENTRIES})`,
+    ...COMMON.entry,
+    help: `show only this entry of the profile, counted from 1 (default: the first ${MAX_ENTRIES})`,
   },
-  out: { type: "string", value: "FILE", default: "report.html", help: "where to write the page" },
-  json: { type: "boolean", help: "print a record for machines" },
-} as const;
+  out: { ...file("where to write the page"), default: "report.html" },
+  json: COMMON.json,
+} as const satisfies Options;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseOptions(args, OPTIONS);
-  if (options.help) {
-    const usage = "deno task report --profile FILE [OPTIONS]";
-    console.log(
-      renderHelp(
-        `${usage}\n\nMakes one page of a profile: charts, tables, and why this configuration.`,
-        OPTIONS,
-      ),
-    );
-    return EXIT.done;
-  }
-  const path = required("profile", options.profile, "the profile to show");
+/** Runs the command. */
+export const run = command({
+  usage: "deno task report --profile FILE [OPTIONS]",
+  about: "Makes one page of a profile: charts, tables, and why this configuration was chosen.",
+  options: OPTIONS,
+}, async (options) => {
+  const { profile: path } = options;
   const profile = await readProfile(path);
   if (profile.entries.length === 0) {
-    throw new UserError(`Cannot show ${path}: wanted a profile with entries: found none`);
+    throw new RequestError(`Cannot show ${path}: wanted a profile with entries: found none`);
   }
   const entries = options.entry === undefined ? undefined : [chooseEntry(profile, options.entry)];
   const { records, path: journal, warnings } = await readProfileJournal(path, options.journal);
@@ -65,4 +51,4 @@ export async function run(args: string[]): Promise<number> {
   ];
   console.log(options.json ? JSON.stringify(record, null, 2) : text.join("\n"));
   return EXIT.done;
-}
+});

@@ -1,6 +1,6 @@
 import { DeviceError } from "../devices/device_error.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { UserError } from "./user_error.ts";
+import { RequestError } from "../problem/request_error.ts";
 
 /** Exit codes of every command. */
 export const EXIT = {
@@ -43,7 +43,7 @@ function withoutControls(text: string): string {
 
 function summarize(error: unknown): ErrorReport {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof UserError || error instanceof ProfileError) {
+  if (error instanceof RequestError || error instanceof ProfileError) {
     return { text: message, exitCode: EXIT.wrongRequest };
   }
   if (error instanceof DeviceError) return { text: message, exitCode: EXIT.deviceFailed };

@@ -4,18 +4,17 @@
  *
  * @module
  */
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
-import { formatCount, formatPercent, formatTable } from "./format.ts";
+import { formatCount, formatPercent, formatTable } from "../format.ts";
 import { EXIT } from "./report_error.ts";
-import { resolveRequest } from "./request.ts";
-import { parseSpaceOptions } from "./tune_options.ts";
+import { COMMON } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
 const ASSUMED_BYTES_PER_SECOND = 1e12;
@@ -23,27 +22,17 @@ const ASSUMED_BYTES_PER_SECOND = 1e12;
 /** Rows of the table for people. */
 const ROWS = 30;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseSpaceOptions(args, { traversals: TRAVERSALS.map(({ name }) => name) });
-  if ("help" in options) {
-    console.log(options.help);
-    return EXIT.done;
-  }
-  const { stencil, traversals, device } = await resolveRequest(options);
+/** The options of `space`: those of `tune` that say which problem. */
+export const OPTIONS = { ...PROBLEM, json: COMMON.json } as const;
+
+/** Runs the command. */
+export const run = command({
+  usage: "deno task space [OPTIONS]",
+  about: "Shows every configuration that tune would try, best prediction first. Nothing is measured.",
+  options: OPTIONS,
+}, async (options) => {
+  const { problem, traversals, device } = await resolveOptions("list the space", options);
   const limits = device.gpu?.limits;
-  const isFallback = device.gpu?.isFallback ?? false;
-  const problem: Problem = {
-    stencil,
-    grid: options.grid ?? defaultGrid(stencil, { limits, isFallback }),
-    boundary: options.boundary,
-    steps: options.steps ?? defaultSteps(stencil),
-  };
   const space = limits === undefined
     ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
     : enumerateSpace(problem, {
@@ -55,7 +44,7 @@ export async function run(args: string[]): Promise<number> {
     options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space, limits),
   );
   return EXIT.done;
-}
+});
 
 /** The whole space as a record for `--json`. */
 export function spaceRecord(problem: Problem, space: Space) {

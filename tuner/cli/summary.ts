@@ -19,7 +19,7 @@ import {
   formatPercent,
   formatRate,
   formatTable,
-} from "./format.ts";
+} from "../format.ts";
 
 /** What the summary needs besides the outcome. */
 export interface SummaryContext {

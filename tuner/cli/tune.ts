@@ -5,7 +5,6 @@
  */
 import { dirname } from "node:path";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { DeviceDescription } from "../devices/device.ts";
@@ -18,18 +17,21 @@ import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { JSON_SCHEMA_NAME, type Profile, type ProfileDevice, SCHEMA_VERSION } from "../profile/schema.ts";
+import type { ProfileDevice } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
+import { profileOf } from "../tune/library_tune.ts";
 import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
-import { VERSION } from "../version.ts";
+import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
-import { resolveRequest } from "./request.ts";
+import { type Budget, file, type Options, type Values } from "./option.ts";
+import { COMMON, DEFAULT_STRATEGY } from "./options.ts";
+import { command } from "./parse_options.ts";
+import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
-import { parseTuneOptions, type TuneOptions } from "./tune_options.ts";
 
 /** Time to compile a configuration, and again to verify and time it: this part of the budget, within these bounds. */
 const LIMIT_PART = 0.25, LIMIT_MS = [10_000, 30_000] as const;
@@ -37,29 +39,29 @@ const LIMIT_PART = 0.25, LIMIT_MS = [10_000, 30_000] as const;
 /** Time for a configuration's samples. */
 const SAMPLING_NS = 3e9;
 
-/** Who wrote a profile or a journal. */
-export const TOOL = { name: "facet", version: VERSION };
+/** The options of `tune`. */
+export const OPTIONS = {
+  ...PROBLEM,
+  strategy: { ...COMMON.strategy, default: DEFAULT_STRATEGY },
+  budget: { ...COMMON.budget, default: "60s" },
+  startShare: COMMON.startShare,
+  seed: COMMON.seed,
+  out: file("the profile to write or add to (default: profiles/<device>.json)"),
+  resume: { help: "reuse the results in the profile's journal; they count toward the budget" },
+  json: COMMON.json,
+  quiet: COMMON.quiet,
+} as const satisfies Options;
 
-/**
- * Runs the command.
- *
- * @param args its options
- * @returns the exit code
- */
-export async function run(args: string[]): Promise<number> {
-  const options = parseTuneOptions(args, {
-    traversals: TRAVERSALS.map(({ name }) => name),
-    strategies: STRATEGIES.map(({ name }) => name),
-  });
-  if ("help" in options) {
-    console.log(options.help);
-    return EXIT.done;
-  }
-  return await tuneDevice(options);
-}
+/** Runs the command. */
+export const run = command({
+  usage: "deno task tune [OPTIONS]",
+  about: "Finds the fastest configuration for this device and writes it to a profile.",
+  options: OPTIONS,
+}, tuneDevice);
 
-async function tuneDevice(options: TuneOptions): Promise<number> {
-  const { stencil, traversals, device, cpuWorkers } = await resolveRequest(options);
+async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
+  const requested = await resolveOptions("tune", options);
+  const { problem, isDefaultGrid, traversals, device, cpuWorkers } = requested;
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, { device: measuredDevice(device, null) });
 
@@ -72,10 +74,8 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
   };
   try {
     const outcome = await tune({
-      stencil,
-      grid: options.grid,
-      boundary: options.boundary,
-      steps: options.steps,
+      ...problem,
+      grid: isDefaultGrid ? undefined : problem.grid,
       traversals,
       strategy: STRATEGIES.find(({ name }) => name === options.strategy)!,
       budget: options.budget,
@@ -87,7 +87,7 @@ async function tuneDevice(options: TuneOptions): Promise<number> {
       device,
       now,
       signal,
-      evaluators: device.gpu === null ? undefined : evaluatorsOf(options, device.gpu),
+      evaluators: device.gpu === null ? undefined : evaluatorsOf(requested, options.budget),
       onProgress: (state) => progress.update(state),
       recall: options.resume
         ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start), warn)
@@ -129,19 +129,18 @@ export function processesFor(
 }
 
 /** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
-function evaluatorsOf(options: TuneOptions, { isFallback }: { isFallback: boolean }): Evaluators {
-  const { equation: { name: equation }, variant, timeStep, budget } = options;
+function evaluatorsOf({ equation, device }: RequestedProblem, budget: Budget): Evaluators {
   const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
   const [least, most] = LIMIT_MS;
   return {
     workersFor: (problem) =>
-      isFallback ? 1 : processesFor(problem, {
+      device.gpu?.isFallback ? 1 : processesFor(problem, {
         cores: navigator.hardwareConcurrency,
         memory: Deno.systemMemoryInfo().total,
       }),
     start: ({ grid, boundary, steps }, turn) =>
       ProcessEvaluator.start({
-        problem: { equation, variant, timeStep, grid, boundary, steps },
+        problem: { ...equation, grid, boundary, steps },
         limitMs: Math.min(Math.max(wanted, least), most),
         samplingNs: SAMPLING_NS,
         turn,
@@ -157,21 +156,12 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
 /** Writes the profile, prints the summary; what was found is printed also where it cannot be written. */
 async function report(
   outcome: TuneOutcome,
-  { options, device, out }: { options: TuneOptions; device: DeviceDescription; out: string },
+  { options, device, out }: { options: { readonly json: boolean }; device: DeviceDescription; out: string },
 ): Promise<number> {
+  const profile = profileOf(outcome, device);
   let problem: unknown;
-  if (outcome.entry !== undefined) {
-    const profile: Profile = {
-      $schema: JSON_SCHEMA_NAME,
-      schemaVersion: SCHEMA_VERSION,
-      tool: TOOL,
-      createdAt: new Date().toISOString(),
-      device: measuredDevice(device, outcome.copyBytesPerSecond),
-      entries: [outcome.entry],
-    };
-    await writeProfile(out, profile).catch((error) => problem = error);
-  }
-  const written = outcome.entry === undefined || problem !== undefined ? undefined : out;
+  if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
+  const written = profile === undefined || problem !== undefined ? undefined : out;
   if (options.json) console.log(JSON.stringify(summaryRecord(outcome, { device, written }), null, 2));
   else console.log(renderSummary(outcome, { device, written }));
   if (problem !== undefined) throw problem;

@@ -7,7 +7,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { checkProblem } from "../problem/check_problem.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { adaptConfiguration, type AdaptTarget } from "./adapt.ts";

@@ -11,7 +11,7 @@ import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { gpuPartOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
-import { checkProblem } from "../problem/check_problem.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { whyNot } from "../profile/adapt.ts";

@@ -3,19 +3,18 @@
  *
  * @module
  */
-import { BOUNDARIES, type Boundary, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { checkProblem } from "../problem/check_problem.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { resolveProblem } from "../problem/resolve_problem.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { defaultGrid, defaultSteps, defaultWorkers } from "../problem/default_problem.ts";
-import { detectDevice } from "../devices/device.ts";
+import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { tune as runTuning, type TuneOutcome, type TuneProgress } from "./tune.ts";
-import { VERSION } from "../version.ts";
+import { tune as runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
+import { TOOL } from "../version.ts";
 
 export type { TuneProgress };
 
@@ -114,49 +113,46 @@ export interface TuneResult {
  * ```
  */
 export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
-  const request = await resolve(options);
+  const { request, device } = await resolve(options);
   const { signal, onProgress, onEvaluation } = options;
-  const outcome = await runTuning(request.request, {
-    gpu: request.device.gpu === null ? undefined : await GpuDevice.open(),
-    device: request.device,
+  const outcome = await runTuning(request, {
+    gpu: device.gpu === null ? undefined : await GpuDevice.open(),
+    device,
     now: () => performance.now() * 1e6,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),
     onStart: () => {},
     onEvaluation: (evaluation) => onEvaluation?.(evaluation),
   });
-  return resultOf(outcome, request.device);
+  const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
+  return {
+    profile: profileOf(outcome, device),
+    gpuAlone,
+    cpuAlone,
+    together,
+    bestOfEach,
+    evaluated,
+    failed,
+    interrupted,
+    elapsedMs: elapsedNs / 1e6,
+  };
 }
 
 /** Checks the options and fills in what is missing. */
 async function resolve(options: TuneOptions) {
-  const {
-    stencil = wave(2),
-    boundary = (stencil.boundaries ?? BOUNDARIES)[0],
-    budgetMs = 60_000,
-    evaluations,
-    seed = 1,
-    startShare = 0.1,
-    strategy: name = STRATEGIES[0].name,
-    traversals = [],
-    grid,
-    steps,
-  } = options;
-  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
-  const isNatural = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+  const { stencil = wave(2), budgetMs = 60_000, evaluations, seed = 1, startShare = 0.1 } = options;
+  const { strategy: name = STRATEGIES[0]!.name } = options;
   const must = (isRight: boolean, what: string, found: unknown): void => {
-    if (!isRight) throw new RangeError(`Cannot tune: ${what}: found ${found}`);
+    if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
-  const counts = "must be whole numbers from 1 up";
-  checkProblem("tune", {
-    stencil,
-    boundary,
-    grid: grid ?? defaultGrid(stencil, { limits: undefined, isFallback: true }),
-    steps: steps ?? defaultSteps(stencil),
-  });
-  must(evaluations === undefined || isCount(evaluations), `evaluations ${counts}`, evaluations);
+  const isWhole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least;
+  must(
+    evaluations === undefined || isWhole(evaluations, 1),
+    "evaluations must be a whole number, at least 1",
+    evaluations,
+  );
   must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
-  must(isNatural(seed) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
+  must(isWhole(seed, 0) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
   must(startShare >= 0 && startShare <= 1, "startShare must be from 0 to 1", startShare);
   const strategy = STRATEGIES.find((one) => one.name === name);
   must(
@@ -164,17 +160,15 @@ async function resolve(options: TuneOptions) {
     `the strategy must be one of ${STRATEGIES.map((one) => one.name).join(", ")}`,
     name,
   );
-  const detected = await detectDevice();
-  const device = options.gpu === false ? { ...detected, gpu: null } : detected;
-  const { cpuWorkers = defaultWorkers(device) } = options;
-  must(isNatural(cpuWorkers), "cpuWorkers must be a whole number from 0 up", cpuWorkers);
-  must(device.gpu !== null || cpuWorkers > 0, "a GPU or CPU workers are wanted", "neither");
-  const request = {
-    stencil,
-    grid,
-    boundary,
-    steps,
-    traversals: traversals.length === 0 ? TRAVERSALS : traversals.map(traversalNamed),
+  const { problem, isDefaultGrid, traversals, device, cpuWorkers } = resolveProblem(
+    "tune",
+    { ...options, stencil },
+    await detectDevice(),
+  );
+  const request: TuneRequest = {
+    ...problem,
+    grid: isDefaultGrid ? undefined : problem.grid,
+    traversals,
     strategy: strategy!,
     budget: evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations },
     cpuWorkers,
@@ -184,28 +178,17 @@ async function resolve(options: TuneOptions) {
   return { request, device };
 }
 
-function resultOf(
-  outcome: TuneOutcome,
-  device: Omit<Profile["device"], "measured">,
-): TuneResult {
-  const { entry, copyBytesPerSecond, gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed } = outcome;
-  const profile: Profile | undefined = entry && {
+/** The profile of a run; undefined where no configuration verified. */
+export function profileOf(
+  { entry, copyBytesPerSecond }: Pick<TuneOutcome, "entry" | "copyBytesPerSecond">,
+  device: DeviceDescription,
+): Profile | undefined {
+  return entry && {
     $schema: JSON_SCHEMA_NAME,
     schemaVersion: SCHEMA_VERSION,
-    tool: { name: "facet", version: VERSION },
+    tool: TOOL,
     createdAt: new Date().toISOString(),
     device: { ...device, measured: { copyBytesPerSecond } },
     entries: [entry],
-  };
-  return {
-    profile,
-    gpuAlone,
-    cpuAlone,
-    together,
-    bestOfEach,
-    evaluated,
-    failed,
-    interrupted: outcome.interrupted,
-    elapsedMs: outcome.elapsedNs / 1e6,
   };
 }

@@ -7,7 +7,7 @@ import {
   formatPercent,
   formatRate,
   formatTable,
-} from "../../tuner/cli/format.ts";
+} from "../tuner/format.ts";
 
 Deno.test("rates have three digits and no exponent", () => {
   const cases: [number, string][] = [

@@ -1,0 +1,181 @@
+/**
+ * From a request to the problem that is computed on this machine: defaults filled in, everything checked that can be
+ * known before any work. The command line and the library use it alike.
+ *
+ * @module
+ */
+import {
+  BOUNDARIES,
+  type Boundary,
+  type Grid,
+  type Problem,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
+import { reachOf } from "../../kernels/update.ts";
+import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { DeviceDescription } from "../devices/device.ts";
+import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
+import { canRun, describeCut } from "./left_out.ts";
+import { RequestError } from "./request_error.ts";
+
+/** Time steps of a run at most: every evaluation takes several runs, and longer ones no longer change the rate. */
+export const MAX_STEPS = 10_000;
+
+/** Workers at most: more than any machine has cores. */
+export const MAX_WORKERS = 1024;
+
+/** Cells of a time level at most: shaders index them with i32. What the device's buffers hold is usually less. */
+const MAX_CELLS = 2 ** 31 - 1;
+
+/** Bytes that a WebAssembly memory can hold. */
+const WASM_BYTES = 2 ** 32;
+
+/** What is asked for; what is left out is filled in. */
+export interface ProblemWish {
+  readonly stencil: Stencil;
+  /** @default {one that suits the device} */
+  readonly grid?: Grid | undefined;
+  /** @default {the first of the stencil's} */
+  readonly boundary?: Boundary | undefined;
+  /** Time steps of a run. @default {defaultSteps(stencil)} */
+  readonly steps?: number | undefined;
+  /** Names of the only traversals of the GPU to try. @default {[]} all */
+  readonly traversals?: readonly string[] | undefined;
+  /** Workers on the CPU; 0: the GPU alone. @default {defaultWorkers(device)} */
+  readonly cpuWorkers?: number | undefined;
+  /** Whether the GPU takes part. @default {true} */
+  readonly gpu?: boolean | undefined;
+}
+
+/** What was asked for, on this machine. */
+export interface ResolvedProblem {
+  readonly problem: Problem;
+  /** Whether the grid was left to Facet, which may take a smaller one where memory runs short. */
+  readonly isDefaultGrid: boolean;
+  readonly traversals: readonly Traversal[];
+  /** The devices that take part; a GPU that is left out is null. */
+  readonly device: DeviceDescription;
+  readonly cpuWorkers: number;
+}
+
+/**
+ * Fills in what a request leaves open, and rejects what this machine cannot do.
+ *
+ * @param action what is asked for, as `tune`: an error begins with `Cannot tune`
+ * @param detected the devices of the machine
+ * @throws {RequestError} saying what is wanted and what was found
+ */
+export function resolveProblem(
+  action: string,
+  wish: ProblemWish,
+  detected: DeviceDescription,
+): ResolvedProblem {
+  const { stencil, steps = defaultSteps(stencil), traversals: names = [], gpu: takesGpu = true } = wish;
+  const device = takesGpu ? detected : { ...detected, gpu: null };
+  const { gpu } = device;
+  const { boundary = boundariesOf(stencil)[0]!, cpuWorkers = defaultWorkers(device) } = wish;
+  const grid = wish.grid ??
+    defaultGrid(stencil, { limits: gpu?.limits, isFallback: gpu?.isFallback ?? false });
+  const problem: Problem = { stencil, grid, boundary, steps };
+  const refuse = refusalOf(action);
+  checkProblem(action, problem);
+  if (steps > MAX_STEPS) refuse(`at most ${MAX_STEPS} steps are wanted`, `${steps}`);
+  if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0 && cpuWorkers <= MAX_WORKERS)) {
+    refuse(`a whole number of CPU workers from 0 to ${MAX_WORKERS} is wanted`, `${cpuWorkers}`);
+  }
+  const noGpu = takesGpu ? "there is no WebGPU adapter" : "the GPU is left out";
+  if (gpu === null && cpuWorkers === 0) {
+    throw new RequestError(
+      `Cannot ${action}: a GPU or CPU workers are wanted: ${noGpu}, and there are 0 workers`,
+    );
+  }
+  const traversals = names.length === 0
+    ? TRAVERSALS.filter(({ dimensions = stencil.dimensions }) => dimensions === stencil.dimensions)
+    : names.map(traversalNamed);
+  if (gpu === null && names.length > 0) {
+    throw new RequestError(`Cannot ${action}: the traversal ${names[0]} runs on a GPU: ${noGpu}`);
+  }
+  const misfit = misfitOf(problem, gpu?.limits) ??
+    (gpu === null || names.length === 0 ? undefined : whyNone(problem, traversals, gpu.limits));
+  if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
+  return { problem, isDefaultGrid: wish.grid === undefined, traversals, device, cpuWorkers };
+}
+
+/** What may lie around the grid, the default first. */
+export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
+  return boundaries;
+}
+
+/**
+ * Rejects a problem that makes no sense on any device.
+ *
+ * @param action what cannot be done, as `create the solver`
+ * @throws {RequestError} saying what is wanted and what was found
+ */
+export function checkProblem(action: string, { stencil, grid, steps, boundary }: Problem): void {
+  const refuse = refusalOf(action);
+  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
+  if (grid.length !== 3 || !grid.every(isCount)) {
+    refuse("a grid of three whole numbers, at least 1, is wanted", grid.join("x"));
+  }
+  const [x, y, z] = grid;
+  if (x * y * z > MAX_CELLS) refuse(`a grid of at most ${MAX_CELLS} cells is wanted`, grid.join("x"));
+  if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
+  const boundaries = boundariesOf(stencil);
+  if (!boundaries.includes(boundary)) {
+    refuse(`the boundary must be one of ${boundaries.join(", ")}`, boundary);
+  }
+  if (stencil.dimensions !== 1) return;
+  const { z: reach } = reachOf(stencil.update);
+  if (x !== 1 || y !== 1 || z <= reach) {
+    refuse(
+      `${stencil.title} needs a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`,
+      grid.join("x"),
+    );
+  }
+}
+
+/** Throws the error of a request. */
+function refusalOf(action: string): (wanted: string, found: string) => never {
+  return (wanted, found) => {
+    throw new RequestError(`Cannot ${action}: ${wanted}: found ${found}`);
+  };
+}
+
+/** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */
+export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
+  const bytes = 4 * stepwiseLayout(problem).length;
+  const found = `a time level of ${problem.grid.join("x")} takes ${bytes} bytes with its frame`;
+  if (limits === undefined) {
+    return 2 * bytes > WASM_BYTES
+      ? `${found}: WebAssembly holds two of at most ${WASM_BYTES / 2}`
+      : undefined;
+  }
+  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
+  return bytes > most ? `${found}: this GPU binds at most ${most}` : undefined;
+}
+
+/**
+ * Why none of some traversals can compute a problem; undefined where one can. Of a line that cannot be cut into nodes,
+ * the nearest lengths that can.
+ */
+export function whyNone(
+  problem: Problem,
+  traversals: readonly Traversal[],
+  limits: DeviceLimits,
+): string | undefined {
+  const willing = traversals.filter((traversal) => traversal.refuse(problem) === undefined);
+  const [first = traversals[0]!] = willing;
+  const named = (willing.length > 0 ? willing : traversals).map(({ name }) => name).join(", ");
+  if (willing.length === 0) return `${named}: ${first.refuse(problem)}`;
+  if (canRun(problem, willing, limits)) return undefined;
+  if (problem.stencil.dimensions === 1) return `${named} ${describeCut(problem, willing, limits)}`;
+  const [parameters] = combine(first.parameterLists(problem, limits));
+  const why = parameters === undefined
+    ? "no parameters suit the grid"
+    : first.infeasible(problem, parameters, limits);
+  return `${first.name} on a grid of ${problem.grid.join("x")}: ${why}`;
+}
