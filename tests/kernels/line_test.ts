@@ -13,7 +13,7 @@ import { FOURIER_LIMIT_1D, heat1d, rodMode, rodUpdate } from "../../kernels/sten
 import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
 import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { asLine, lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
 import { nodesOf, nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
@@ -23,8 +23,9 @@ import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells } from "../../tuner/devices/reference.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { bitHeat } from "./line_stencils.ts";
-import { assertExact, assertWithinBound } from "./oracle_case.ts";
+import { assertWithinBound } from "./oracle_case.ts";
 
 function lineOf(stencil: Stencil, points: number): Problem {
   return { stencil, grid: [1, 1, points], boundary: stencil.boundaries?.[0] ?? "zero", steps: 100 };
@@ -213,125 +214,109 @@ Deno.test("more nodes than one dimension of a dispatch takes", () => {
   assert(x <= 65_535 && y <= 65_535 && x * y >= 200_001);
 });
 
-/** Ways to sweep both equations on 2¹¹ points. */
+/** Ways to sweep both equations, on {@linkcode POINTS} points. */
 const WAYS: readonly [name: string, parameters: Parameters][] = [
-  ["classic", { threads: 128, points: 2 }],
-  ["swept", { threads: 128, points: 2, steps: 32 }],
-  ["swept-register", { threads: 32, points: 8, steps: 32 }],
-  ["hybrid", { threads: 128, points: 2, steps: 32 }],
+  ["classic", { threads: 32, points: 2 }],
+  ["swept", { threads: 16, points: 2, steps: 4 }],
+  ["hybrid", { threads: 16, points: 2, steps: 4 }],
+  ["swept-register", { threads: 16, points: 8, steps: 16 }],
 ];
+const POINTS = 384;
+
+/** Lozenges of this scheme have 32 updates of four kinds: they take long to compile on a software device. */
+const isLarge = (name: string, stencil: Stencil): boolean =>
+  name === "swept-register" && stencil.variant.points === 3;
 
 for (const [name, parameters] of WAYS) {
   const traversal = traversalNamed(name);
-  // a whole diamond of heat has four times the steps
-  const heat = name === "classic" ? parameters : { ...parameters, steps: 128 };
-  testOnGpu(
-    `${name}: rods of 2048 points, whole-number weights bit for bit, real ones but for rounding`,
-    async (gpu) => {
-      const shared = { traversal, grid: [1, 1, 2048], boundary: "insulated", parameters: heat } as const;
-      const whole = { ...heat1d(), update: rodUpdate({ centre: -1, side: 1 }) };
-      await assertExact(gpu, { ...shared, stencil: whole, runs: [5, 7] });
-      await assertWithinBound(gpu, { ...shared, stencil: heat1d(), runs: [131, 200] });
-    },
-  );
-  for (const form of [5, 3]) {
-    if (name === "hybrid" && form === 3) continue;
+  testOnGpu(`${name}: a rod, but for rounding`, (gpu) => {
+    // a whole diamond of heat has more steps, and needs fewer points a thread
+    const ofHeat = { classic: parameters, "swept-register": { threads: 16, points: 4, steps: 32 } }[name] ??
+      { threads: 16, points: 2, steps: 16 };
+    const rod = { stencil: heat1d(), grid: [1, 1, POINTS], boundary: "insulated" } as const;
+    return assertWithinBound(gpu, { ...rod, traversal, parameters: ofHeat, runs: [35, 50] });
+  });
+  for (const stencil of [ks(5), ks(3)]) {
     testOnGpu(
-      `${name}: the Kuramoto-Sivashinsky field of 2048 points, ${form} points, but for rounding`,
-      (gpu) =>
-        assertWithinBound(gpu, {
-          traversal,
-          stencil: ks(form),
-          grid: [1, 1, 2048],
-          boundary: "periodic",
-          parameters,
-          runs: [33, 40],
-        }),
+      `${name}: ${stencil.title}, but for rounding, and its sum stays`,
+      async (gpu) => {
+        const field = { stencil, grid: [1, 1, POINTS], boundary: "periodic" } as const;
+        await assertWithinBound(gpu, { ...field, traversal, parameters, runs: [17, 24] });
+        await assertKeepsSum(gpu, stencil, [name, parameters]);
+      },
+      { ignore: isLarge(name, stencil) && !THOROUGH },
     );
   }
 }
 
+async function assertKeepsSum(
+  gpu: GpuDevice,
+  stencil: Stencil,
+  [name, parameters]: (typeof WAYS)[number],
+): Promise<void> {
+  const steps = 200, problem = lineOf(stencil, POINTS);
+  const start = initialCells(problem, { kind: "noise", seed: 3 });
+  const sum = (cells: Float32Array): number => cells.subarray(0, POINTS).reduce((a, b) => a + b, 0);
+  const maxAbs = (cells: Float32Array): number => cells.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
+  using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
+  await field.writeCells(start, start);
+  await field.run(steps);
+  const found = (await field.readCells(0)).subarray(0, POINTS);
+  // each of a step's roundings moves the mean by half a unit at most, and most cancel
+  const largest = Math.max(maxAbs(start), maxAbs(found));
+  assertLess(Math.abs(sum(found) - sum(start)) / POINTS, steps * largest * 2 ** -24);
+  assertGreater(maxAbs(found.map((value, z) => value - start[z]!)), 0.1 * maxAbs(start));
+}
+
+testOnGpu("an insulated mode decays exactly as it should, and the trapezoid sum stays", async (gpu) => {
+  const steps = 500, fourier = 0.45;
+  const exact = rodMode({ points: POINTS, mode: 21, fourier });
+  const start = Float32Array.from({ length: POINTS }, (_, z) => 1 + exact.at([0, 0, z], 0));
+  const problem = lineOf(heat1d({ fourier }), POINTS);
+  const bound = errorBound({
+    stencil: problem.stencil,
+    steps,
+    maxField: 2,
+    kernels: 1,
+    periodicCells: POINTS,
+  });
+  const ways: (typeof WAYS)[number][] = [
+    ["classic", { threads: 32, points: 2 }],
+    ["swept-register", { threads: 16, points: 4, steps: 32 }],
+  ];
+  for (const [name, parameters] of ways) {
+    using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
+    await field.writeCells(start, start);
+    await field.run(steps);
+    const found = await field.readCells(0);
+    const error = found.reduce(
+      (most, value, z) => Math.max(most, Math.abs(value - 1 - exact.at([0, 0, z], steps))),
+      0,
+    );
+    assertLess(error, bound + 2 ** -24, name);
+    assertLess(Math.abs(trapezoid(found) - trapezoid(start)) / POINTS, bound, name);
+  }
+});
+
+/** Longer than the oracle can do in time, so the traversals are compared with each other. */
 testOnGpu(
-  "classic follows an insulated mode's exact decay, swept conserves its trapezoid sum",
+  "more nodes than one dimension of a dispatch takes: swept equals classic bit for bit",
   async (gpu) => {
-    const points = 2048, steps = 500, fourier = 0.45;
-    const exact = rodMode({ points, mode: 21, fourier });
-    const start = Float32Array.from({ length: points }, (_, z) => 1 + exact.at([0, 0, z], 0));
-    const problem = lineOf(heat1d({ fourier }), points);
-    const bound = errorBound({
-      stencil: problem.stencil,
-      steps,
-      maxField: 2,
-      kernels: 1,
-      periodicCells: points,
-    });
-    for (
-      const [name, parameters] of [WAYS[0], ["swept-register", {
-        threads: 64,
-        points: 8,
-        steps: 256,
-      }]] as const
-    ) {
-      const plan = traversalNamed(name).plan(problem, parameters);
-      using field = await GpuField.create(gpu, problem, plan);
-      await field.writeCells(start, start);
+    const points = 2 ** 20, steps = 6;
+    const problem: Problem = { ...lineOf(bitHeat, points), steps };
+    const run = async (name: string, parameters: Parameters): Promise<GpuField> => {
+      const field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
+      await field.initialise({ kind: "binary", seed: 5 });
       await field.run(steps);
-      const found = await field.readCells(0);
-      const error = found.reduce(
-        (most, value, z) => Math.max(most, Math.abs(value - 1 - exact.at([0, 0, z], steps))),
-        0,
-      );
-      assertLess(error, bound + 2 ** -24, name);
-      assertLess(Math.abs(trapezoid(found) - trapezoid(start)) / points, bound, name);
+      return field;
+    };
+    const small = { threads: 4, points: 2, steps: 4 };
+    assertGreater(nodesOf(problem, { points: 8, steps: 4 }).count, 65_535);
+    using expected = await run("classic", { threads: 256, points: 4 });
+    for (const [name, parameters] of [["swept", small], ["classic", { threads: 8, points: 1 }]] as const) {
+      using found = await run(name, parameters);
+      const { maxError, maxValue, notFinite, cells } = await found.compare(expected, { levels: [0] });
+      assertEquals([maxError, maxValue, notFinite, cells], [0, 1, 0, points], name);
     }
   },
 );
-
-testOnGpu(
-  "every way to sweep keeps the sum of the Kuramoto-Sivashinsky field, but for rounding",
-  async (gpu) => {
-    const points = 2048, steps = 200;
-    for (const form of [5, 3]) {
-      const problem = lineOf(ks(form), points);
-      const { stencil, grid } = problem;
-      const start = initialCells({ grid, stencil }, { kind: "noise", seed: 3 });
-      const sum = (cells: Float32Array): number => cells.subarray(0, points).reduce((a, b) => a + b, 0);
-      const maxField = start.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-      for (const [name, parameters] of WAYS) {
-        using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
-        await field.writeCells(start, start);
-        await field.run(steps);
-        const found = (await field.readCells(0)).subarray(0, points);
-        const moved = found.reduce((most, value, z) => Math.max(most, Math.abs(value - start[z])), 0);
-        // each of a step's roundings moves the mean by half a unit at most, and most cancel
-        const largest = found.reduce((most, value) => Math.max(most, Math.abs(value)), maxField);
-        assertLess(
-          Math.abs(sum(found) - sum(start)) / points,
-          steps * largest * 2 ** -24,
-          `${name}, ${form} points`,
-        );
-        assertGreater(moved, 0.1 * maxField);
-      }
-    }
-  },
-);
-
-/** 2²⁰ points: more than the oracle can do in time, so that ways are compared with each other. */
-testOnGpu("2^20 points: swept equals classic bit for bit, on more than one cycle", async (gpu) => {
-  const problem: Problem = { ...lineOf(bitHeat, 2 ** 20), steps: 150 };
-  const run = async (gpu: GpuDevice, name: string, parameters: Parameters) => {
-    const field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
-    await field.initialise({ kind: "binary", seed: 5 });
-    await field.run(problem.steps);
-    return field;
-  };
-  using expected = await run(gpu, "classic", { threads: 256, points: 4 });
-  using found = await run(gpu, "swept-register", { threads: 32, points: 8, steps: 128 });
-  const { maxError, maxValue, notFinite, cells } = await found.compare(expected, { levels: [0] });
-  assertEquals([maxError, maxValue, notFinite, cells], [0, 1, 0, 2 ** 20]);
-});
-
-Deno.test("the traversals of a line are offered", () => {
-  const names = TRAVERSALS.map(({ name }) => name);
-  for (const name of ["classic", "swept", "swept-register", "hybrid"]) assert(names.includes(name));
-});
