@@ -1,11 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { Ajv2020 } from "npm:ajv@^8.17.1/dist/2020.js";
-import { wave } from "../../kernels/stencils/wave.ts";
 import type { Configuration, Verification } from "../../tuner/configuration.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
-import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import {
   parseProfile,
   type Profile,
