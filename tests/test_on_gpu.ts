@@ -12,7 +12,7 @@ const HAS_ADAPTER = (await navigator.gpu?.requestAdapter() ?? null) !== null;
  * Time that one submission may take. A software device compiles at the first dispatch, for seconds where the
  * shader is large, and shares its cores with the other tests.
  */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 
 let opened: Promise<GpuDevice | undefined> | undefined;
 

@@ -23,8 +23,10 @@ import {
   maxAbs,
   type OracleCase,
   wholeNumberElastic,
+  wholeNumberStaggered,
 } from "./oracle_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import type { Offset } from "../../kernels/expression.ts";
 
 /** The uniform medium without its force. */
@@ -110,7 +112,7 @@ Deno.test("in a closed box without a force the energy of the scheme stays what i
 });
 
 Deno.test("beyond the stability limit a field grows without bound, at it it does not", () => {
-  const grid: Grid = [8, 8, 8];
+  const grid: Grid = [4, 4, 4];
   const growth = (courant: number): number => {
     const update = withoutForce(courant);
     const start = levelOf(grid, update, (field, [x, y, z]) => (x + y + z + field) % 2 === 0 ? 1 : -1);
@@ -210,26 +212,61 @@ async function assertCpuEquals(
   await field.dispose();
 }
 
-const march = { zPerThread: 1, threadsZ: 8, threadsY: 8, pieces: 2, tile: 0, ahead: 0 };
-const WAYS: readonly Omit<OracleCase, "stencil" | "runs">[] = [
+const march = { zPerThread: 1, threadsZ: 8, threadsY: 6, pieces: 2, tile: 0, ahead: 0 };
+const BOUNDARIES = ["zero", "periodic"] as const;
+
+// How sub-steps are fused is shown by two fields; nine compile slowly, and in a tile for more than a minute.
+const STAGGERED: readonly Omit<OracleCase, "stencil" | "runs">[] = [
   { traversal: stepwise, grid: [7, 5, 11], parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } },
-  { traversal: stepwise, grid: [1, 2, 3], parameters: { threadsZ: 4, threadsY: 1, threadsX: 2 } },
-  { traversal: marching, grid: [13, 9, 21], parameters: march },
+  { traversal: marching, grid: [13, 9, 11], parameters: { ...march, threadsZ: 12, threadsY: 5 } },
   { traversal: marching, grid: [9, 7, 11], parameters: { ...march, zPerThread: 2, ahead: 1 } },
-  { traversal: marching, grid: [6, 11, 29], parameters: { ...march, zPerThread: 4, pieces: 4 } },
-  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 16, tile: 1 } },
+  { traversal: marching, grid: [6, 5, 29], parameters: { ...march, zPerThread: 4, pieces: 4 } },
+  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 8, tile: 1 } },
+  {
+    traversal: marching,
+    grid: [5, 3, 9],
+    parameters: { ...march, threadsZ: 10, threadsY: 7, tile: 1, ahead: 1 },
+  },
   { traversal: marching, grid: [1, 1, 1], parameters: { ...march, zPerThread: 4, pieces: 1 } },
 ];
 
-for (const way of WAYS) {
-  for (const boundary of ["zero", "periodic"] as const) {
-    const exact: OracleCase = { ...way, boundary, stencil: wholeNumberElastic(), runs: [1, 1] };
+for (const way of STAGGERED) {
+  for (const boundary of BOUNDARIES) {
+    const exact: OracleCase = { ...way, boundary, stencil: wholeNumberStaggered(), runs: [1, 2] };
     testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
-    for (const medium of ["scattered", "uniform"] as const) {
-      const real: OracleCase = { ...way, boundary, stencil: elastic({ medium }), runs: [4, 3] };
+  }
+}
+
+type ElasticWay = Omit<OracleCase, "stencil" | "runs">;
+const ELASTIC: readonly ElasticWay[] = [
+  { traversal: stepwise, grid: [7, 5, 11], parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } },
+  { traversal: marching, grid: [6, 5, 7], parameters: march },
+];
+const LARGE_ELASTIC: readonly ElasticWay[] = [
+  { traversal: stepwise, grid: [1, 2, 3], parameters: { threadsZ: 4, threadsY: 1, threadsX: 2 } },
+  { traversal: marching, grid: [9, 7, 11], parameters: { ...march, zPerThread: 2, ahead: 1 } },
+  { traversal: marching, grid: [6, 11, 29], parameters: { ...march, zPerThread: 4, pieces: 4 } },
+  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 10, tile: 1 } },
+  { traversal: marching, grid: [1, 1, 1], parameters: { ...march, zPerThread: 4, pieces: 1 } },
+];
+
+for (const [ways, ignore] of [[ELASTIC, false], [LARGE_ELASTIC, !THOROUGH]] as const) {
+  for (const way of ways) {
+    const media = { zero: elastic({ medium: "scattered" }), periodic: elastic({ medium: "uniform" }) };
+    for (const boundary of BOUNDARIES) {
+      // the boundary and the medium change different lines of the shader: one of each pair is enough
+      const exact: OracleCase = { ...way, boundary, stencil: wholeNumberElastic(), runs: [1, 1] };
+      const real: OracleCase = { ...way, boundary, stencil: media[boundary], runs: [4, 3] };
+      const isKnown = way.traversal === marching && boundary === "periodic"; // as of two fields
       testOnGpu(
-        `equals the oracle but for rounding: ${describeCase(real)}`,
+        `equals the oracle bit for bit: ${describeCase(exact)}`,
+        (gpu) => assertExact(gpu, exact),
+        { ignore: ignore || (isKnown && !THOROUGH) },
+      );
+      testOnGpu(
+        `equals the oracle except for rounding: ${describeCase(real)}`,
         (gpu) => assertWithinBound(gpu, real),
+        { ignore },
       );
     }
   }

@@ -11,6 +11,7 @@ import { onlyExpression } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import {
   assertExact,
   assertWithinBound,
@@ -114,8 +115,8 @@ const CASES: readonly Omit<OracleCase, "stencil">[] = [
   },
   {
     traversal: marching,
-    grid: [11, 5, 19],
-    parameters: { zPerThread: 2, threadsZ: 8, threadsY: 12, pieces: 2, tile: 1, ahead: 0 },
+    grid: [11, 5, 13],
+    parameters: { zPerThread: 2, threadsZ: 6, threadsY: 10, pieces: 2, tile: 1, ahead: 0 },
     runs: [6, 1],
   },
   {
@@ -140,16 +141,16 @@ const CASES: readonly Omit<OracleCase, "stencil">[] = [
 ];
 
 for (const oracleCase of CASES) {
-  const { unroll = 1 } = oracleCase.parameters;
   for (const delta of HEAT_DELTAS) {
-    if (unroll > 1 && delta > 2) continue; // software devices compile such a shader for 20 s
+    // a software device compiles larger torres for 5 to 20 s
+    const ignore = oracleCase.traversal === diamondTorre && delta > 2 && !THOROUGH;
     // few steps, two bands of them: whole numbers grow fast
     const { nt, bands, ...others } = oracleCase.parameters;
-    const parameters = nt === undefined ? others : { ...others, nt: 2, bands: Math.min(2, bands) };
+    const parameters = nt === undefined ? others : { ...others, nt: 2, bands: Math.min(2, bands!) };
     const exact = { ...oracleCase, parameters, stencil: wholeNumberHeat(delta), runs: [3] };
-    testOnGpu(`bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+    testOnGpu(`bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact), { ignore });
   }
-  for (const delta of unroll > 1 ? [1] : [1, 3]) {
+  for (const delta of oracleCase.traversal === diamondTorre ? [1] : [1, 3]) {
     const real = { ...oracleCase, stencil: heat(delta) };
     testOnGpu(`within the bound: ${describeCase(real)}`, (gpu) => assertWithinBound(gpu, real));
   }

@@ -5,6 +5,16 @@
  * @module
  */
 import { assertEquals, assertLess } from "@std/assert";
+import {
+  add,
+  type Ago,
+  constant,
+  type Expression,
+  multiply,
+  SIGNAL,
+  subtract,
+  tap,
+} from "../../kernels/expression.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -69,6 +79,36 @@ export function wholeNumberElastic(): Stencil {
       source: material("force", [0, 1, 2, 3, 4, 5, 6, 7]),
       signal: (step) => step + 1,
     }),
+  };
+}
+
+/**
+ * Two fields of a staggered grid, one from the other in two sub-steps, with a material and a signal; another weight in
+ * each direction. A software device compiles its fused shaders in a hundredth of the time that nine fields take.
+ */
+export function wholeNumberStaggered(): Stencil {
+  const [u, p, m] = [0, 1, 2];
+  const at = (plane: number, ago: Ago, x: number, y: number, z: number): Expression =>
+    tap(x, y, z, ago, plane);
+  const twice = (value: Expression): Expression => multiply(constant(2), value);
+  const force = multiply(at(m, 0, 0, 0, 0), SIGNAL);
+  const gradient = add(subtract(at(p, 0, 1, 0, 0), at(p, 0, 0, 0, 0)), at(p, 0, 0, 2, 0), at(p, 0, 0, 0, -1));
+  const divergence = add(
+    subtract(at(u, -1, 0, 0, 0), twice(at(u, -1, -1, 0, 0))),
+    subtract(at(u, -1, 0, 0, 3), at(u, -1, 0, -1, 0)),
+  );
+  return {
+    ...elastic(),
+    title: "two staggered fields, whole numbers",
+    update: {
+      fields: ["u", "p"],
+      materials: [{ name: "m", values: [1, 0, -1, 2, 0, 1, 1, 0] }],
+      substeps: [
+        [{ field: u, value: add(at(u, 0, 0, 0, 0), multiply(at(m, 0, 0, 0, 0), gradient), force) }],
+        [{ field: p, value: add(at(p, 0, 0, 0, 0), divergence) }],
+      ],
+      signal: (step) => step + 1,
+    },
   };
 }
 

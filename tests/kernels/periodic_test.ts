@@ -13,14 +13,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import {
-  assertExact,
-  assertWithinBound,
-  describeCase,
-  maxAbs,
-  type OracleCase,
-  wholeNumberWave,
-} from "./oracle_case.ts";
+import { assertExact, describeCase, maxAbs, type OracleCase, wholeNumberWave } from "./oracle_case.ts";
 
 const WAYS: readonly Pick<OracleCase, "traversal" | "parameters">[] = [
   { traversal: stepwise, parameters: { threadsZ: 8, threadsY: 2, threadsX: 2 } },
@@ -41,8 +34,9 @@ const STEPS = 30;
 /** Whole periods along x, y, z: along an axis, oblique, backwards, at the grid's resolution, none at all. */
 const MODES = [[1, 0, 0], [0, -2, 0], [0, 0, 3], [2, 1, -4], [6, 4, 10], [0, 0, 0]] as const;
 
+// A march differs from order to order in the length of its queues only: three orders show that.
 for (const { traversal, parameters } of WAYS) {
-  for (const order of WAVE_ORDERS) {
+  for (const order of traversal === stepwise ? WAVE_ORDERS : [2, 6, 14]) {
     testOnGpu(`${traversal.name} carries the exact plane waves of order ${order}`, async (gpu) => {
       const stencil = wave(order);
       const problem: Problem = { stencil, grid: GRID, boundary: "periodic", steps: STEPS };
@@ -93,12 +87,7 @@ for (const way of WAYS) {
   for (const [order, grid, boundary] of THIN) {
     const common = { ...way, grid, boundary };
     const exact: OracleCase = { ...common, stencil: wholeNumberWave(order), runs: [1, 2] };
-    const real: OracleCase = { ...common, stencil: wave(order), runs: [6, 7] };
     testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
-    testOnGpu(
-      `equals the oracle but for rounding: ${describeCase(real)}`,
-      (gpu) => assertWithinBound(gpu, real),
-    );
   }
 }
 
