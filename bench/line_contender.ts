@@ -10,7 +10,8 @@ import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../tuner/devices/gpu/gpu_field.ts";
 import type { makeReference } from "../tuner/devices/reference.ts";
 import { type LineRate, lineRate } from "./line_rate.ts";
-import { DEVICE_BATCH_NS, repetitionsFor } from "../tuner/measuring/sampling.ts";
+import { DEVICE_BATCH_NS } from "../tuner/devices/gpu/gpu_clock.ts";
+import { repetitionsFor } from "../tuner/measuring/sampling.ts";
 
 /** Steps of classic in the search. */
 const PROBED_STEPS = 2048;

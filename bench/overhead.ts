@@ -14,7 +14,7 @@
 import { median } from "simple-statistics";
 import { wave } from "../kernels/stencils/wave.ts";
 import { TRAVERSALS } from "../kernels/traversals/all.ts";
-import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
+import { DeviceSession } from "../tuner/devices/session.ts";
 import { ProcessEvaluator } from "../tuner/measuring/process/process_evaluator.ts";
 import { detectDevice } from "../tuner/devices/device.ts";
 import type { Evaluation } from "../tuner/measuring/evaluate.ts";
@@ -30,7 +30,8 @@ const [nx, ny, nz] = grid.split("x").map(Number);
 const directory = await Deno.makeTempDir({ prefix: "facet-overhead-" });
 const stopwatch = `${directory}/submissions.jsonl`;
 const device = await detectDevice();
-const now = (): number => performance.now() * 1e6;
+using session = new DeviceSession({ device });
+const now = (): number => session.now();
 let began = 0, ended = 0;
 const evaluations: Evaluation[] = [];
 let keeper: JournalKeeper | undefined;
@@ -46,9 +47,7 @@ await tune({
   seed: 1,
   startShare: 0.1,
 }, {
-  gpu: await GpuDevice.open(),
-  device,
-  now,
+  session,
   signal: new AbortController().signal,
   onProgress({ stage, done, total }: TuneProgress) {
     if (stage === "search" && began === 0) began = now();

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
-import { makeReference } from "../tuner/devices/reference.ts";
-import { prepare } from "../tuner/devices/runners.ts";
+import { detectDevice } from "../tuner/devices/device.ts";
+import { DeviceSession } from "../tuner/devices/session.ts";
 import { configurationKey } from "../tuner/configuration_key.ts";
 import { type Finalist, finalRound } from "../tuner/measuring/final_round.ts";
 import { problemOf } from "../tuner/profile/profile_problem.ts";
@@ -20,15 +19,15 @@ const ROUND_NS = 60e9;
  * @returns what became of each; undefined where the CPU takes part in one, which no round compares
  */
 export async function pooledRound(
-  entries: readonly ProfileEntry[],
+  entries: readonly [ProfileEntry, ...ProfileEntry[]],
 ): Promise<readonly Finalist[] | undefined> {
-  const [{ problem: { grid: [slices] } }] = entries;
+  const [{ problem: problemRecord }] = entries;
+  const [slices] = problemRecord.grid;
   if (entries.some(({ configuration: { share } }) => share.gpuSlices < slices)) return undefined;
-  using gpu = await GpuDevice.open();
-  const problem = problemOf(entries[0].problem)!;
-  const reference = await makeReference({ gpu, problem });
+  using session = new DeviceSession({ device: await detectDevice() });
+  const problem = problemOf(problemRecord)!;
   const each = new Map(entries.map((entry) => [configurationKey(entry.configuration), entry]));
-  const now = (): number => performance.now() * 1e6;
+  const now = (): number => session.now();
   return await finalRound(
     [...each.values()].map(({ configuration, result, verification }) => ({
       ...result,
@@ -39,7 +38,7 @@ export async function pooledRound(
     })),
     {
       problem,
-      prepare: (configuration) => prepare({ gpu, reference }, problem, configuration),
+      prepare: (configuration) => session.prepare(problem, configuration),
       seed: 1,
       deadlineNs: now() + ROUND_NS,
       now,

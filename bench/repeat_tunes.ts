@@ -168,7 +168,7 @@ if (import.meta.main) {
       `${finalists.held} of ${finalists.of} of finalists`,
   );
 
-  const pooled = await pooledRound(runs.map(({ entry }) => entry));
+  const pooled = await pooledRound(runs.map(({ entry }) => entry) as [ProfileEntry, ...ProfileEntry[]]);
   const pooledRates = new Map(pooled?.map((one) => [configurationKey(one.measurement.configuration), one]));
   let held = 0;
   for (const { winner, entry: { result: { confidence95: [low, high] } } } of runs) {

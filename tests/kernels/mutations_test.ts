@@ -18,8 +18,7 @@ import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/tr
 import type { Failure } from "../../tuner/configuration.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { makeReference, verificationOf } from "../../tuner/devices/reference.ts";
-import { refute } from "../../tuner/measuring/evaluate.ts";
+import { makeReference, refute, verificationOf } from "../../tuner/devices/reference.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 const GRID: Grid = [19, 11, 83];

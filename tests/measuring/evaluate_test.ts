@@ -1,7 +1,8 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { FailureReason } from "../../tuner/configuration.ts";
-import { evaluate, type EvaluateOptions, type Evaluation, refute } from "../../tuner/measuring/evaluate.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../../tuner/measuring/sampling.ts";
+import { evaluate, type EvaluateOptions, type Evaluation } from "../../tuner/measuring/evaluate.ts";
+import { refute } from "../../tuner/devices/reference.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
 import { type Behaviour, configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
 import { isFailure, RunFailure } from "../../tuner/devices/run_failure.ts";
 

@@ -34,6 +34,10 @@ export function measurementNamed(
 export interface Behaviour {
   /** Time of a batch of so many runs; throws to fail. @default {1 ms a run} */
   batchNs?: (repetitions: number, call: number) => number;
+  /** @default {1 ms} */
+  compileNs?: number;
+  /** Time to initialise it, and again to verify it. @default {0} */
+  setupNs?: number;
   /** @default {"device"} */
   clock?: Runner["clock"];
   /** @default {a right result} */
@@ -44,7 +48,7 @@ export interface Behaviour {
 
 /** A runner without a device: its time is what the test says, and moves a clock. */
 export class FakeRunner implements Runner {
-  readonly compileNs = 1e6;
+  readonly compileNs: number;
   readonly clock: Runner["clock"];
   readonly calls: string[] = [];
   /** Repetitions of every batch. */
@@ -58,6 +62,7 @@ export class FakeRunner implements Runner {
     readonly time: { nowNs: number } = { nowNs: 0 },
   ) {
     this.#behaviour = behaviour;
+    this.compileNs = behaviour.compileNs ?? 1e6;
     this.clock = behaviour.clock ?? "device";
   }
 
@@ -84,6 +89,7 @@ export class FakeRunner implements Runner {
 
   #call(at: "initialise" | "run" | "verify"): Promise<void> {
     this.calls.push(at);
+    if (at !== "run") this.time.nowNs += this.#behaviour.setupNs ?? 0;
     const { fails } = this.#behaviour;
     return fails?.at === at ? Promise.reject(fails.with) : Promise.resolve();
   }

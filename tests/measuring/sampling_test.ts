@@ -1,10 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import {
-  batchSampler,
-  HOST_BATCH_NS,
-  repetitionsFor,
-  sampleUntilStable,
-} from "../../tuner/measuring/sampling.ts";
+import { HOST_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
+import { batchSampler, repetitionsFor, sampleUntilStable } from "../../tuner/measuring/sampling.ts";
 
 /** Plays back times, on a clock that they move. */
 function playBack(timesNs: readonly number[]) {

@@ -5,7 +5,7 @@ import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
 import { whyInvalid, whyNotHere } from "../../tuner/qualify/check_entry.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { entryOf } from "./fake_bench.ts";
+import { entryOf } from "./sample_entries.ts";
 
 const TORRE = { dts: 2, nt: 8, bands: 1, zPerThread: 2, threads: 5, chunk: 8, unroll: 1, lookahead: 99 };
 const LIMITS = DEVICE.gpu!.limits;

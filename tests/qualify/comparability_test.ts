@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { noteOf, whyNotComparable } from "../../tuner/qualify/comparability.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { HERE } from "./fake_bench.ts";
+import { SIMULATED_DEVICE as HERE } from "../devices/simulated_session.ts";
 
 const GPU = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
 const CPU = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 8 };

@@ -7,7 +7,8 @@ import { qualifyOn } from "../../tuner/qualify/qualify.ts";
 import { escapeXml, junitOf } from "../../tuner/qualify/junit.ts";
 import { escapeMarkdown, markdownOf } from "../../tuner/qualify/markdown.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
-import { entryOf, FakeBench, profileOf, slowedBy } from "./fake_bench.ts";
+import { inTurn, SimulatedSession } from "../devices/simulated_session.ts";
+import { entryOf, profileOf, slowedBy } from "./sample_entries.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 const NOW = "2026-11-21T10:00:00Z";
@@ -19,13 +20,13 @@ const TEXTS = fc.array(fc.oneof(fc.nat(0x7f), fc.nat(0xffff))).map((units) => St
 async function everyVerdict() {
   const lost: Behaviour = { fails: { at: "run", with: new RunFailure("device-lost", "gone <&> away") } };
   const behaviours = [{}, slowedBy(3), { verification: { maxError: 1 } }, lost, {}, slowedBy(3)];
-  const bench = new FakeBench(behaviours);
+  const session = new SimulatedSession({ behave: inTurn(...behaviours) });
   const onCpu = entryOf({ share: { cpuSlices: 100, gpuSlices: 0, cpuWorkers: 2 } });
   const unknown = entryOf({ problem: { stencil: "maxwell" } });
   const entries = [entryOf(), entryOf(), entryOf(), entryOf(), unknown, onCpu];
   const profile = profileOf(entries);
   const other: Profile = { ...profile, device: { ...profile.device, cpu: { model: "Old | CPU", cores: 1 } } };
-  return await qualifyOn(bench, other);
+  return await qualifyOn(session, other);
 }
 
 // deno-lint-ignore no-explicit-any -- linkedom's types name the browser's, which are not here

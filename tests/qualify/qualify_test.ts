@@ -7,43 +7,55 @@ import {
   type QualifyOptions,
   type QualifyProgress,
 } from "../../tuner/qualify/qualify.ts";
+import { qualify } from "../../tuner/qualify/qualify.ts";
+import { detectDevice } from "../../tuner/devices/device.ts";
+import type { Profile } from "../../tuner/profile/schema.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { miscompiled } from "../devices/miscompiled.ts";
 import { answerOf } from "../../tuner/qualify/qualification.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { entryOf, FakeBench, HERE, profileOf, slowedBy } from "./fake_bench.ts";
+import {
+  failing,
+  inTurn,
+  SIMULATED_DEVICE as HERE,
+  SimulatedSession,
+  WRONG,
+} from "../devices/simulated_session.ts";
+import { entryOf, profileOf, slowedBy } from "./sample_entries.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 
 /** Qualifies one entry, whose preparations behave in turn as given. */
 async function one(behaviours: readonly Behaviour[], options: QualifyOptions = {}, device = HERE) {
-  const bench = new FakeBench(behaviours, device);
-  const { answer, results: [result] } = await qualifyOn(bench, profileOf([entryOf()]), options);
-  return { bench, answer, result };
+  const session = new SimulatedSession({ behave: inTurn(...behaviours), device });
+  const { answer, results: [result] } = await qualifyOn(session, profileOf([entryOf()]), options);
+  return { session, answer, result };
 }
 
 Deno.test("the recorded rate passes, measured once, with enough samples for its interval", async () => {
-  const { bench, answer, result } = await one([{}]);
+  const { session, answer, result } = await one([{}]);
   assertEquals([answer, result.verdict, result.attempts], ["yes", "pass", 1]);
   assertEquals(result.measured!.samples.length, 6);
   assertAlmostEquals(result.ratio!, 1);
   assertAlmostEquals(result.leastCellsPerSecond!, 0.9 * 0.98e9, 1);
-  assertEquals([result.reason, result.failure, bench.pausesNs], [null, null, []]);
+  assertEquals([result.reason, result.failure, session.pausesNs], [null, null, []]);
   assert(result.verification!.maxError <= result.verification!.bound);
 });
 
 Deno.test("what is slower is measured again before it is said, and then said by how much", async () => {
-  const { bench, answer, result } = await one([slowedBy(3)]);
+  const { session, answer, result } = await one([slowedBy(3)]);
   assertEquals([answer, result.verdict], ["no", "slower"]);
   assertAlmostEquals(result.ratio!, 1 / 3);
-  assertEquals([result.attempts, bench.prepared.length, bench.pausesNs.length], [3, 3, 2]);
+  assertEquals([result.attempts, session.prepared.length, session.pausesNs.length], [3, 3, 2]);
   // a software device is measured more often: it shares the CPU
   const software = { ...HERE, gpu: { ...HERE.gpu!, isFallback: true } };
   const recorded = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback: true } };
-  const noisy = new FakeBench([slowedBy(3)], software);
+  const noisy = new SimulatedSession({ behave: inTurn(slowedBy(3)), device: software });
   const { results } = await qualifyOn(noisy, profileOf([entryOf()], recorded));
   assertEquals([results[0].verdict, results[0].attempts], ["slower", 10]);
   // but not where no other program explains so much
   const hopeless = await qualifyOn(
-    new FakeBench([slowedBy(9)], software),
+    new SimulatedSession({ behave: inTurn(slowedBy(9)), device: software }),
     profileOf([entryOf()], recorded),
   );
   assertEquals([hopeless.results[0].verdict, hopeless.results[0].attempts], ["slower", 3]);
@@ -70,7 +82,7 @@ Deno.test("the tolerance decides", async () => {
 });
 
 Deno.test("a wrong result is wrong, be it fast, or wrong only the second time", async () => {
-  const wrong: Behaviour = { ...slowedBy(0.1), verification: { maxError: 1 } };
+  const wrong: Behaviour = { ...slowedBy(0.1), ...WRONG };
   const first = await one([wrong]);
   assertEquals([first.answer, first.result.verdict, first.result.attempts], ["no", "wrong", 1]);
   assertStringIncludes(first.result.reason!, "differs from gpu stepwise 64x4x1 by 1.00");
@@ -82,11 +94,10 @@ Deno.test("a wrong result is wrong, be it fast, or wrong only the second time", 
 
 Deno.test("a device that is lost or hangs is opened anew for the entries that follow", async () => {
   for (const reason of ["device-lost", "timeout"] as const) {
-    const lost: Behaviour = { fails: { at: "run", with: new RunFailure(reason, "gone") } };
-    const bench = new FakeBench([lost, {}]);
-    const { answer, results } = await qualifyOn(bench, profileOf([entryOf(), entryOf()]));
+    const session = new SimulatedSession({ behave: inTurn(failing(reason, "gone"), {}) });
+    const { answer, results } = await qualifyOn(session, profileOf([entryOf(), entryOf()]));
     assertEquals(results.map(({ verdict }) => verdict), ["failed", "pass"]);
-    assertEquals([answer, results[0].failure, bench.recoveries], ["device failed", reason, 1]);
+    assertEquals([answer, results[0].failure, session.recoveries], ["device failed", reason, 1]);
     assertEquals(results[0].reason, `${reason}: gone`);
   }
 });
@@ -112,12 +123,12 @@ Deno.test("an error that is no device's is not taken for a verdict", async () =>
 
 Deno.test("on another device results are verified and rates are not compared", async () => {
   const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } };
-  const { bench, answer, result } = await one([slowedBy(3)], {}, other);
+  const { session, answer, result } = await one([slowedBy(3)], {}, other);
   assertEquals([answer, result.verdict, result.ratio], ["unanswered", "not comparable", null]);
   assertStringIncludes(result.reason!, "another GPU: was Test GPU 80GB, is Other");
   assert(result.measured!.cellsPerSecond > 0 && result.verification !== null);
-  assertEquals([result.attempts, bench.copies], [1, 1]);
-  const wrong = await one([{ verification: { maxError: 1 } }], {}, other);
+  assertEquals([result.attempts, session.copies], [1, 1]);
+  const wrong = await one([WRONG], {}, other);
   assertEquals([wrong.answer, wrong.result.verdict], ["no", "wrong"]);
 });
 
@@ -127,7 +138,7 @@ Deno.test("numerics alone are right or wrong, wherever", async () => {
     const { answer, result } = await one([slowedBy(30)], { numericsOnly: true }, device);
     assertEquals([answer, result.verdict, result.measured], ["yes", "right", null]);
   }
-  const wrong = await one([{ verification: { maxError: 1 } }], { numericsOnly: true });
+  const wrong = await one([WRONG], { numericsOnly: true });
   assertEquals([wrong.answer, wrong.result.verdict], ["no", "wrong"]);
 });
 
@@ -138,12 +149,15 @@ Deno.test("what this device or this Facet cannot run is said, and the rest is ru
     entryOf({ problem: { grid: [100, 3000, 1000] } }),
     entryOf(),
   ];
-  const bench = new FakeBench([{}], {
-    ...HERE,
-    gpu: { ...HERE.gpu!, limits: { ...HERE.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 } },
+  const session = new SimulatedSession({
+    behave: inTurn({}),
+    device: {
+      ...HERE,
+      gpu: { ...HERE.gpu!, limits: { ...HERE.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 } },
+    },
   });
   const profile = profileOf(entries, { ...DEVICE, deno: "1.0.0" });
-  const { answer, results, note } = await qualifyOn(bench, profile);
+  const { answer, results, note } = await qualifyOn(session, profile);
   assertEquals(results.map(({ verdict }) => verdict), ["not run", "not run", "not run", "pass"]);
   assertStringIncludes(results[0].reason!, 'no stencil "maxwell"');
   assertStringIncludes(results[1].reason!, "wave, order 3");
@@ -152,8 +166,8 @@ Deno.test("what this device or this Facet cannot run is said, and the rest is ru
 });
 
 Deno.test("a profile without entries, or with a configuration that cannot be, is refused before any work", async () => {
-  const bench = new FakeBench();
-  const refused = (entries: Parameters<typeof profileOf>[0]) => qualifyOn(bench, profileOf(entries));
+  const session = new SimulatedSession();
+  const refused = (entries: Parameters<typeof profileOf>[0]) => qualifyOn(session, profileOf(entries));
   await assertRejects(() => refused([]), ProfileError, "found none");
   const error = await assertRejects(
     () => refused([entryOf(), entryOf({ parameters: { threadsZ: 64, threadsY: 4, threadsX: 100 } })]),
@@ -161,24 +175,23 @@ Deno.test("a profile without entries, or with a configuration that cannot be, is
     "Cannot qualify entry 2 (wave, order 2, grid 100x100x10, zero boundary, 10 steps; stepwise threadsZ=64 ",
   );
   assert(!error.message.includes("\n"));
-  assertEquals(bench.prepared, []);
+  assertEquals(session.prepared, []);
 });
 
 Deno.test("the tie set is verified too: one wrong among the right makes the entry wrong", async () => {
   const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
-  const right = new FakeBench();
+  const right = new SimulatedSession();
   const { answer, results: [result] } = await qualifyOn(right, profile);
   assertEquals([answer, result.verdict, result.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
-  const wrong: Behaviour = { verification: { maxError: 1 } };
-  const bad = await qualifyOn(new FakeBench([{}, {}, wrong]), profile);
+  const bad = await qualifyOn(new SimulatedSession({ behave: inTurn({}, {}, WRONG) }), profile);
   assertEquals([bad.answer, bad.results[0].verdict, bad.results[0].tiesVerified], ["no", "wrong", 1]);
   assertStringIncludes(bad.results[0].reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
   // one that is too large for this device is left out
   const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
-  const small = await qualifyOn(new FakeBench([{}, full, {}]), profile);
+  const small = await qualifyOn(new SimulatedSession({ behave: inTurn({}, full, {}) }), profile);
   assertEquals([small.answer, small.results[0].tiesVerified], ["yes", 1]);
   await assertRejects(
-    () => qualifyOn(new FakeBench(), profileOf([entryOf({ ties: [3000] })])),
+    () => qualifyOn(new SimulatedSession(), profileOf([entryOf({ ties: [3000] })])),
     ProfileError,
     "stepwise threadsZ=3000",
   );
@@ -186,17 +199,20 @@ Deno.test("the tie set is verified too: one wrong among the right makes the entr
 
 Deno.test("a quick qualification ends in time, and says what there was none for", async () => {
   const entries = Array.from({ length: 12 }, () => entryOf({ rate: 1e6 })); // a run takes 1 s
-  const bench = new FakeBench([slowedBy(3000)]); // and now 3 s
-  const { answer, results, elapsedNs } = await qualifyOn(bench, profileOf(entries), { quick: true });
+  const session = new SimulatedSession({ behave: inTurn(slowedBy(3000)) }); // and now 3 s
+  const { answer, results, elapsedNs } = await qualifyOn(session, profileOf(entries), { quick: true });
   assert(elapsedNs < 60e9, `${elapsedNs / 1e9} s`);
   const verdicts = new Set(results.map(({ verdict }) => verdict));
   assertEquals([answer, verdicts], ["no", new Set(["slower", "not run"])]);
   assertStringIncludes(results.at(-1)!.reason!, "no time: it takes 3.00 s and more");
   // without hurry all are run, but nobody waits for days
-  const patient = await qualifyOn(new FakeBench([slowedBy(1000)]), profileOf(entries));
+  const patient = await qualifyOn(
+    new SimulatedSession({ behave: inTurn(slowedBy(1000)) }),
+    profileOf(entries),
+  );
   assertEquals(new Set(patient.results.map(({ verdict }) => verdict)), new Set(["pass"]));
   const endless = [entryOf({ problem: { steps: 1e9 } })];
-  const { results: [days] } = await qualifyOn(new FakeBench(), profileOf(endless));
+  const { results: [days] } = await qualifyOn(new SimulatedSession(), profileOf(endless));
   assertEquals(days.verdict, "not run");
   assertStringIncludes(days.reason!, "no time: it takes 83 h");
 });
@@ -204,17 +220,21 @@ Deno.test("a quick qualification ends in time, and says what there was none for"
 Deno.test("a device far slower by its copies is not asked for what would take it too long", async () => {
   const other = { ...HERE, gpu: { ...HERE.gpu!, description: "Other" } }; // copies ten times slower
   const entries = [entryOf({ rate: 5e5 })]; // three runs of 2 s there
-  const { results: [result] } = await qualifyOn(new FakeBench([{}], other), profileOf(entries), {
-    quick: true,
-  });
+  const { results: [result] } = await qualifyOn(
+    new SimulatedSession({ behave: inTurn({}), device: other }),
+    profileOf(entries),
+    {
+      quick: true,
+    },
+  );
   assertStringIncludes(result.reason!, "no time: it takes 1 min 00 s and more, 45.0 s are left");
 });
 
 Deno.test("an interruption keeps what is known", async () => {
   const stop = new AbortController();
   const seen: QualifyProgress[] = [];
-  const bench = new FakeBench([slowedBy(3)]);
-  const qualification = await qualifyOn(bench, profileOf([entryOf(), entryOf(), entryOf()]), {
+  const session = new SimulatedSession({ behave: inTurn(slowedBy(3)) });
+  const qualification = await qualifyOn(session, profileOf([entryOf(), entryOf(), entryOf()]), {
     signal: stop.signal,
     onProgress: (progress) => {
       seen.push(progress);
@@ -223,7 +243,7 @@ Deno.test("an interruption keeps what is known", async () => {
   });
   assertEquals(qualification.interrupted, true);
   assertEquals(qualification.results.map(({ verdict }) => verdict), ["slower", "not run", "not run"]);
-  assertEquals([qualification.results[2].reason, bench.prepared.length], ["interrupted", 1]);
+  assertEquals([qualification.results[2].reason, session.prepared.length], ["interrupted", 1]);
   assertEquals(seen[0], { stage: "measure", done: 0, total: 3 });
 });
 
@@ -246,4 +266,51 @@ Deno.test("the answer: a no outweighs a failure, a failure what is open, and onl
     const worst = Math.max(...drawn.map(({ rank }) => rank));
     assertEquals(answerOf(drawn.map(({ outcome }) => outcome)), ranks[worst][0]);
   }));
+});
+
+/** A profile of this machine, with entries so slow that any device passes, small enough for a software device. */
+async function profileHere(changes: readonly Parameters<typeof entryOf>[0][]): Promise<Profile> {
+  const entries = changes.map((one) =>
+    entryOf({
+      rate: 1e4,
+      ...one,
+      problem: { grid: [20, 12, 10], steps: 8, ...one.problem },
+      share: { gpuSlices: 20, ...one.share },
+    })
+  );
+  return profileOf(entries, { ...await detectDevice(), measured: { copyBytesPerSecond: 1e9 } });
+}
+
+const CPU_ALONE = { cpuSlices: 20, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+
+testOnGpu("on real devices the GPU, the CPU and both together are verified and measured", async () => {
+  const profile = await profileHere([
+    {},
+    { share: CPU_ALONE },
+    { share: { cpuSlices: 12, gpuSlices: 8, exchangeEvery: 2, cpuWorkers: 1 } },
+    { problem: { boundary: "periodic" } },
+  ]);
+  const { answer, results } = await qualify(profile, { quick: true, numericsOnly: true });
+  for (const { verdict, reason } of results) assertEquals([verdict, reason], ["right", null]);
+  assertEquals(answer, "yes");
+  const against = results.map(({ verification }) => verification!.against);
+  assertEquals(new Set(against), new Set(["gpu stepwise 64x4x1"]));
+});
+
+testOnGpu("a driver that gets all kernels wrong alike does not qualify", async () => {
+  await miscompiled(/^stepwise/, async () => {
+    const { answer, results: [result] } = await qualify(await profileHere([{}]));
+    assertEquals([answer, result?.verdict], ["no", "wrong"]);
+    assertStringIncludes(result!.reason!, "the reference itself, differs from oracle f32 by");
+  });
+});
+
+Deno.test("a profile of the CPU alone qualifies without a GPU", async () => {
+  const profile = await profileHere([{ share: CPU_ALONE }]);
+  const { answer, results: [result] } = await qualify(profile, { numericsOnly: true });
+  assertEquals([answer, result?.verification?.against, result?.verification?.maxError], [
+    "yes",
+    "oracle f32",
+    0,
+  ]);
 });

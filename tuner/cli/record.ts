@@ -9,7 +9,7 @@ import { configurationKey } from "../configuration_key.ts";
 import { DeviceError } from "../devices/device_error.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { measureCopyBandwidth } from "../measuring/copy_bandwidth.ts";
+import { measureCopyBandwidth } from "../devices/gpu/copy_bandwidth.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";

@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
-import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { DeviceSession } from "../devices/session.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
@@ -65,6 +65,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, { device: measuredDevice(device, null) });
 
+  using session = new DeviceSession({ device });
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   let journal: JournalKeeper | undefined;
@@ -83,9 +84,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
       seed: options.seed,
       startShare: options.startShare,
     }, {
-      gpu: device.gpu === null ? undefined : await GpuDevice.open(),
-      device,
-      now,
+      session,
       signal,
       evaluators: device.gpu === null ? undefined : evaluatorsOf(requested, options.budget),
       onProgress: (state) => progress.update(state),
@@ -206,8 +205,4 @@ async function recallFrom(
     warn(`${error.message}: everything is measured again`);
     return new Map();
   }
-}
-
-function now(): number {
-  return performance.now() * 1e6;
 }

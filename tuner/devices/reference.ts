@@ -1,6 +1,7 @@
 /**
- * What every result is compared with: the stepwise field on the GPU, kept there; without a GPU a field that one
- * CPU worker computed, checked against the oracle as far as there is time.
+ * The right result of a problem, with which every result is compared: a stepwise field that stays on the GPU, or,
+ * without a GPU, one that a CPU worker computed. Either was checked against the oracle, the plain loops of
+ * `kernels/reference.ts`: a driver that gets every kernel wrong alike would otherwise agree with itself.
  *
  * @module
  */
@@ -12,11 +13,11 @@ import { arithmeticOf, planesOf, reachOf, readsPrevious } from "../../kernels/up
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import type { Verification } from "../configuration.ts";
+import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { CpuField } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
-import type { Comparison } from "./gpu/gpu_comparison.ts";
+import { type Comparison, joinComparisons } from "./gpu/gpu_comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
@@ -59,7 +60,7 @@ export interface Reference {
 /** What {@linkcode makeReference} takes. */
 export interface ReferenceOptions {
   /** Computes the reference; without one the CPU does. */
-  readonly gpu?: GpuDevice;
+  readonly gpu?: GpuDevice | undefined;
   readonly problem: Problem;
   /** @default {the stencil's, seed 1} */
   readonly start?: Start;
@@ -78,15 +79,15 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
 /**
  * Computes the reference of a problem.
  *
- * @throws {RunFailure} if it cannot be computed, or differs from the oracle
+ * @throws {RunFailure} if it cannot be computed, or what computes it differs from the oracle
  */
 export async function makeReference(
   { gpu, problem, start: given, oracleOperations = 250e6 }: ReferenceOptions,
 ): Promise<Reference> {
   const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
-  return gpu === undefined
-    ? await cpuReference(problem, start, oracleOperations)
-    : await gpuReference(gpu, problem, start);
+  if (gpu === undefined) return await cpuReference(problem, start, oracleOperations);
+  await checkGpu(gpu, problem, start);
+  return await gpuReference(gpu, problem, start);
 }
 
 /**
@@ -110,21 +111,23 @@ export function verificationOf(
     steps,
     maxField: Math.max(AMPLITUDE[start.kind], Number.isFinite(maxValue) ? maxValue : 0),
     kernels: 2,
-    periodicCells: boundary === "zero" ? undefined : cellsOf(grid),
+    ...(boundary === "zero" ? {} : { periodicCells: cellsOf(grid) }),
   });
   return { maxError: isWhole ? maxError : Infinity, bound, against };
 }
 
+/** Why a result is wrong; undefined where it is right. */
+export function refute({ maxError, bound, against }: Verification): Failure | undefined {
+  if (maxError <= bound) return undefined; // false for what is not a number
+  const [error, explained] = [maxError, bound].map((value) => value.toPrecision(3));
+  return {
+    reason: "incorrect",
+    message: `differs from ${against} by ${error}, rounding explains ${explained}`,
+  };
+}
+
 async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Promise<Reference> {
-  const parameters = stepwiseShape(gpu, problem);
-  const field = await GpuField.create(gpu, problem, stepwise.plan(problem, parameters));
-  try {
-    await field.initialise(start);
-    await field.run(problem.steps);
-  } catch (error) {
-    field[Symbol.dispose]();
-    throw error;
-  }
+  const field = await runOnGpu(gpu, problem, start);
   return {
     problem,
     start,
@@ -139,20 +142,65 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
   };
 }
 
+async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<GpuField> {
+  const field = await GpuField.create(gpu, problem, stepwise.plan(problem, stepwiseShape(gpu, problem)));
+  try {
+    await field.initialise(start);
+    await field.run(problem.steps);
+    return field;
+  } catch (error) {
+    field[Symbol.dispose]();
+    throw error;
+  }
+}
+
 /** 64x4x1, or the largest workgroup that the device allows. */
 function stepwiseShape({ limits }: GpuDevice, problem: Problem): Parameters {
   const usual = { threadsZ: 64, threadsY: 4, threadsX: 1 };
   const reason = stepwise.infeasible(problem, usual, limits);
   if (reason === undefined) return usual;
-  const size = ({ threadsZ, threadsY, threadsX }: Parameters): number => threadsZ * threadsY * threadsX;
+  const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
   const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
     .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)
-    .sort((a, b) => size(b) - size(a));
+    .sort((a, b) => sizeOf(b) - sizeOf(a));
   if (largest === undefined) throw new RunFailure("limits", reason);
   return largest;
 }
 
-/** Steps that the oracle should do at least where it cannot do all: enough to cross tiles and levels. */
+/** The problem on which a GPU's kernel is checked, at most: some 0.05 s for the oracle. */
+const CHECKED_GRID: Grid = [20, 16, 36], CHECKED_STEPS = 8;
+
+/** Equations whose stepwise kernel on a GPU was right. */
+const checked = new WeakMap<GpuDevice, Set<string>>();
+
+/** Compares what the GPU computes with the oracle, once for each equation and boundary, on a small grid. */
+async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<void> {
+  const { stencil: { name, variant }, grid: [nx, ny, nz], boundary, steps } = problem;
+  const known = checked.get(gpu) ?? new Set();
+  checked.set(gpu, known);
+  const key = JSON.stringify([name, variant, boundary, start.kind]);
+  if (known.has(key)) return;
+  const [mx, my, mz] = CHECKED_GRID;
+  const grid: Grid = [Math.min(nx, mx), Math.min(ny, my), Math.min(nz, mz)];
+  const small = { ...problem, grid, steps: Math.min(steps, CHECKED_STEPS) };
+  using field = await runOnGpu(gpu, small, start);
+  const oracle = oracleOf(small, start);
+  const comparison = joinComparisons(
+    await Promise.all(
+      stateLevels(small).map(async (ago) => {
+        const cells = await field.readCells(ago);
+        return compareOnHost({ cells, layout: oracle.layout }, { ...wholeLevel(small, ago), ...oracle });
+      }),
+    ),
+  );
+  const failure = refute(verificationOf(comparison, { problem: small, start, against: "oracle f32" }));
+  if (failure !== undefined) {
+    throw new RunFailure("incorrect", `gpu ${field.plan.label}, the reference itself, ${failure.message}`);
+  }
+  known.add(key);
+}
+
+/** Steps that the oracle does at least where it cannot do all: enough to cross tiles and levels. */
 const ORACLE_STEPS = 12;
 
 /** As much of a problem as the oracle can do in time: first slices, first steps. */
@@ -169,13 +217,13 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   const small = oracleProblem(problem, oracleOperations);
   const pool = await CpuPool.create({ workers: 1 });
   try {
-    await checkWithOracle(small, start, pool);
-    const field = await runOnCpu(problem, start, pool);
+    await checkCpu(pool, small, start);
+    const field = await runOnCpu(pool, problem, start);
     // copies, since the pool ends here
     const levels = stateLevels(problem).map((ago) => levelOf(field, ago).cells.slice());
-    const [nx] = problem.grid;
-    const isChecked = small.steps === problem.steps && small.grid[0] === nx;
-    const extent = `${small.steps} of ${problem.steps} steps on ${small.grid[0]} of ${nx} slices`;
+    const [nx] = problem.grid, [checkedSlices] = small.grid;
+    const isChecked = small.steps === problem.steps && checkedSlices === nx;
+    const extent = `${small.steps} of ${problem.steps} steps on ${checkedSlices} of ${nx} slices`;
     return {
       problem,
       start,
@@ -194,42 +242,56 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
 }
 
 async function runOnCpu(
+  pool: CpuPool,
   { grid, boundary, stencil: { update }, steps }: Problem,
   { kind, seed }: Start,
-  pool: CpuPool,
 ): Promise<CpuField> {
   const { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  const field = await pool.load({ update, layout: layout, boundary });
+  const field = await pool.load({ update, layout, boundary });
   await field.setInitial(kind, { seed });
   await field.run({ steps });
   return field;
 }
 
 /** One worker and the oracle give the same bits; anything else is a wrong kernel. */
-async function checkWithOracle(problem: Problem, start: Start, pool: CpuPool): Promise<void> {
-  const { grid: [nx], stencil: { update }, boundary, steps } = problem;
-  const initial = initialCells(problem, start);
-  const oracle = runReference({ current: initial, previous: initial }, {
-    update,
-    grid: problem.grid,
-    boundary,
-    steps,
-  });
-  const field = await runOnCpu(problem, start, pool);
-  const dense = layOut(problem.grid, { pad: [0, 0, 0], align: 1, planes: planesOf(update) });
-  const levels = [oracle.current, oracle.previous];
+async function checkCpu(pool: CpuPool, problem: Problem, start: Start): Promise<void> {
+  const oracle = oracleOf(problem, start);
+  const field = await runOnCpu(pool, problem, start);
   for (const ago of stateLevels(problem)) {
-    const slices = { ago, slice: 0, slices: nx, referenceSlice: 0 };
-    const { maxError, notFinite } = compareOnHost(levelOf(field, ago), { ...slices, layout: dense, levels });
+    const { maxError, notFinite } = compareOnHost(levelOf(field, ago), {
+      ...wholeLevel(problem, ago),
+      ...oracle,
+    });
     if (maxError > 0 || notFinite > 0) {
       throw new RunFailure(
         "incorrect",
-        `the CPU's kernel differs from oracle f32 by ${maxError} after ${steps} steps`,
+        `the CPU's kernel differs from oracle f32 by ${maxError} after ${problem.steps} steps`,
       );
     }
   }
   await field.dispose();
+}
+
+/** What the oracle makes of a problem: dense levels, the newest first. */
+function oracleOf(problem: Problem, start: Start): HostLevels {
+  const { grid, stencil: { update }, boundary, steps } = problem;
+  const initial = initialCells(problem, start);
+  const { current, previous } = runReference({ current: initial, previous: initial }, {
+    update,
+    grid,
+    boundary,
+    steps,
+  });
+  return {
+    layout: layOut(grid, { pad: [0, 0, 0], align: 1, planes: planesOf(update) }),
+    levels: [current, previous],
+  };
+}
+
+/** All slices of a level. */
+function wholeLevel({ grid: [slices] }: Problem, ago: 0 | 1): ComparedLevel {
+  return { ago, slice: 0, slices, referenceSlice: 0 };
 }
 
 /** A dense level of initial values: x, planes, y, z. */
@@ -246,16 +308,19 @@ export function initialCells(
   return cells;
 }
 
-/** Compares slices with the levels of a reference in the host's memory. */
+/** Levels of a reference in the host's memory, the newest first. */
+interface HostLevels {
+  readonly layout: Layout;
+  readonly levels: readonly Float32Array[];
+}
+
+/** Compares slices with those of a reference in the host's memory. */
 function compareOnHost(
-  { cells, layout }: { cells: Float32Array; layout: Layout },
-  { ago, slice, slices, referenceSlice, ...reference }: ComparedLevel & {
-    readonly layout: Layout;
-    readonly levels: readonly Float32Array[];
-  },
+  { cells, layout }: { readonly cells: Float32Array; readonly layout: Layout },
+  { ago, slice, slices, referenceSlice, ...reference }: ComparedLevel & HostLevels,
 ): Comparison {
   const [, ny, nz] = layout.grid;
-  const expected = reference.levels[ago];
+  const expected = reference.levels[ago]!;
   let maxError = 0, maxValue = 0, notFinite = 0;
   const rows = layout.planes * ny;
   for (let x = 0; x < slices; x++) {
@@ -264,7 +329,7 @@ function compareOnHost(
       const mine = indexOf(layout, [slice + x, y, 0], plane);
       const other = indexOf(reference.layout, [referenceSlice + x, y, 0], plane);
       for (let z = 0; z < nz; z++) {
-        const value = expected[other + z], error = Math.abs(cells[mine + z] - value);
+        const value = expected[other + z]!, error = Math.abs(cells[mine + z]! - value);
         if (!(error < Infinity)) notFinite++;
         else if (error > maxError) maxError = error;
         if (Math.abs(value) > maxValue) maxValue = Math.abs(value);

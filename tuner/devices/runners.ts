@@ -14,54 +14,36 @@ import type { CpuPool } from "./cpu/wasm_workers.ts";
 
 /** What configurations run on. */
 export interface Devices {
-  readonly gpu?: GpuDevice;
-  readonly cpuPool?: CpuPool;
+  readonly gpu?: GpuDevice | undefined;
+  readonly cpuPool?: CpuPool | undefined;
   /** Where the GPU's arrays come from. @default {memory of each field's own} */
-  readonly gpuMemory?: FieldMemory;
+  readonly gpuMemory?: FieldMemory | undefined;
   /** The right result of the problem. */
   readonly reference: Reference;
+}
+
+/** Options of {@linkcode prepare}. */
+export interface PrepareOptions {
+  /** Called when the GPU's code is compiled, before its memory is taken. */
+  readonly onCompiled?: () => Promise<void>;
 }
 
 /**
  * Compiles a configuration and takes its memory.
  *
  * @param devices what there is to run on, and the reference of this problem
- * @param problem what is computed
- * @param configuration how, and on which of the devices
- * @param options.onCompiled called when the GPU's code is compiled, before its memory is taken
- * @throws {RunFailure} if it cannot run; both have a `reason` for the record
- *
- * @example
- * ```ts
- * import { prepare } from "./runners.ts";
- * import { makeReference } from "./reference.ts";
- * import { CpuPool } from "./cpu/wasm_workers.ts";
- * import { wave } from "../../kernels/stencils/wave.ts";
- * import { assert } from "@std/assert";
- *
- * const problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 5 } as const;
- * const reference = await makeReference({ problem });
- * const cpuPool = await CpuPool.create({ workers: 2 });
- * const share = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
- * const runner = await prepare({ cpuPool, reference }, problem, { traversal: "stepwise", parameters: {}, share });
- * await runner.initialise();
- * await runner.run();
- * const { maxError, bound } = await runner.verify();
- * assert(maxError <= bound);
- * runner.dispose();
- * cpuPool.dispose();
- * ```
+ * @throws {RunFailure} if it cannot run
  */
 export async function prepare(
   { gpu, cpuPool, gpuMemory, reference }: Devices,
   problem: Problem,
   configuration: Configuration,
-  { onCompiled }: { readonly onCompiled?: () => Promise<void> } = {},
+  { onCompiled }: PrepareOptions = {},
 ): Promise<Runner> {
   const field = await SharedField.create(problem, {
-    gpu,
-    cpuPool,
-    gpuMemory,
+    ...(gpu && { gpu }),
+    ...(cpuPool && { cpuPool }),
+    ...(gpuMemory && { gpuMemory }),
     configuration,
     async onCompiled(part, layout) {
       await reference.prepareGpu(part, layout);
@@ -100,7 +82,8 @@ class FieldRunner implements Runner {
   async run(repetitions = 1): Promise<number> {
     const { steps } = this.#field.problem;
     const { wallNs, cpuRoundsNs, gpuRoundsNs } = await this.#field.run(steps, repetitions);
-    return this.#isShared ? wallNs : [...cpuRoundsNs, ...gpuRoundsNs][0];
+    const [aloneNs = wallNs] = [...cpuRoundsNs, ...gpuRoundsNs];
+    return this.#isShared ? wallNs : aloneNs;
   }
 
   async verify(): Promise<Verification> {

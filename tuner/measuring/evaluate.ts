@@ -5,8 +5,10 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
-import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS, sampleUntilStable } from "./sampling.ts";
+import type { Configuration, Failure, Measurement, Runner } from "../configuration.ts";
+import { refute } from "../devices/reference.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { batchSampler, sampleUntilStable } from "./sampling.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
@@ -89,17 +91,6 @@ function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
       "incorrect",
       `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`,
     );
-  };
-}
-
-/** Why a verification is a refutation; undefined where it is none. */
-export function refute({ maxError, bound, against }: Verification): Failure | undefined {
-  if (maxError <= bound) return undefined; // false for what is not a number
-  return {
-    reason: "incorrect",
-    message: `differs from ${against} by ${maxError.toPrecision(3)}, rounding explains ${
-      bound.toPrecision(3)
-    }`,
   };
 }
 

@@ -4,16 +4,8 @@
  *
  * @module
  */
+import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { median, medianInterval95 } from "./statistics.ts";
-
-/** Shortest batch to time by the device's own clock: ticks and the ends of a pass are then under 0.1%. */
-export const DEVICE_BATCH_NS = 2e6;
-
-/**
- * Shortest batch to time by the host's clock. Deno polls the device on a 10 ms timer, and a wait never ends in
- * under 10–11 ms: at 550 ms that is 2%.
- */
-export const HOST_BATCH_NS = 550e6;
 
 /** Options of {@linkcode sampleUntilStable}. */
 export interface SamplingOptions {

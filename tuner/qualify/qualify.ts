@@ -10,7 +10,8 @@
  */
 import { detectDevice } from "../devices/device.ts";
 import type { Profile } from "../profile/schema.ts";
-import { type Bench, DeviceBench } from "./device_bench.ts";
+import { isFailure } from "../devices/run_failure.ts";
+import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
 import { expectedNs } from "./expected_time.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
@@ -92,30 +93,30 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  * ```
  */
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
-  using bench = new DeviceBench({
+  using session = new DeviceSession({
     device: await detectDevice(),
-    needsGpu: profile.entries.some(({ configuration: { share } }) => share.gpuSlices > 0),
+    useGpu: profile.entries.some(({ configuration: { share } }) => share.gpuSlices > 0),
     timeoutMs: options.quick ? QUICK_TIMEOUT_MS : TIMEOUT_MS,
   });
-  return await qualifyOn(bench, profile, options);
+  return await qualifyOn(session, profile, options);
 }
 
-/** The same on a bench that is given, as a fake. */
+/** The same on a session that is given, as a simulated one. */
 export async function qualifyOn(
-  bench: Bench,
+  session: Session,
   profile: Profile,
   options: QualifyOptions = {},
 ): Promise<Qualification> {
   const { tolerance = 0.1, quick = false, numericsOnly = false, onProgress, signal } = options;
   checkTolerance(tolerance);
-  const trials = trialsOf(profile, bench);
-  const startedNs = bench.now();
+  const trials = trialsOf(profile, session);
+  const startedNs = session.now();
   const run = {
-    bench,
+    session,
     tolerance,
     numericsOnly,
     deadlineNs: quick ? startedNs + QUICK_NS : Infinity,
-    slowdown: signal?.aborted ? 1 : await slowdownOf(bench, trials, profile),
+    slowdown: signal?.aborted ? 1 : await slowdownOf(session, trials, profile),
   };
   const results: EntryResult[] = [];
   for (const [done, trial] of trials.entries()) {
@@ -132,25 +133,30 @@ export async function qualifyOn(
   }
   return {
     answer: answerOf(results),
-    device: bench.device,
+    device: session.device,
     recorded: profile.device,
     tolerance,
-    note: noteOf(profile.device, bench.device) ?? null,
+    note: noteOf(profile.device, session.device) ?? null,
     results,
     interrupted: signal?.aborted ?? false,
-    elapsedNs: bench.now() - startedNs,
+    elapsedNs: session.now() - startedNs,
   };
 }
 
 /** How many times slower this device is than a foreign one, by their copies; 1 where nothing tells. */
-async function slowdownOf(bench: Bench, trials: readonly Trial[], { device }: Profile): Promise<number> {
+async function slowdownOf(session: Session, trials: readonly Trial[], { device }: Profile): Promise<number> {
   const recorded = device.measured.copyBytesPerSecond;
   const isForeign = trials.some(({ entry, obstacle, notComparable }) =>
     obstacle === undefined && notComparable !== undefined && entry.configuration.share.gpuSlices > 0
   );
   if (!isForeign || recorded === null) return 1;
-  const here = await bench.copyBytesPerSecond();
-  return here === undefined ? 1 : Math.max(1, recorded / here);
+  try {
+    return Math.max(1, recorded / await session.copyBytesPerSecond());
+  } catch (error) {
+    if (!isFailure(error)) throw error;
+    session.recover(error);
+    return 1;
+  }
 }
 
 /** Measures again what came out slower, in turns with pauses, and puts what comes of it into the results. */
@@ -159,15 +165,15 @@ async function measureAgain(
   trials: readonly Trial[],
   run: Run & Pick<QualifyOptions, "onProgress" | "signal">,
 ): Promise<void> {
-  const { bench, deadlineNs, onProgress, signal } = run;
+  const { session, deadlineNs, onProgress, signal } = run;
   for (let round = 1; round < SOFTWARE_ATTEMPTS; round++) {
     const again = results.flatMap(({ verdict, entry }, i) => {
       const most = trials[i].isNoisy && !isHopeless(results[i]) ? SOFTWARE_ATTEMPTS : HARDWARE_ATTEMPTS;
-      const isInTime = bench.now() + expectedNs(entry, 1) < deadlineNs;
+      const isInTime = session.now() + expectedNs(entry, 1) < deadlineNs;
       return verdict === "slower" && round < most && isInTime ? [i] : [];
     });
     if (again.length === 0 || signal?.aborted) return;
-    await bench.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
+    await session.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
     for (const [done, i] of again.entries()) {
       if (signal?.aborted) return;
       onProgress?.({ stage: "again", done, total: again.length });

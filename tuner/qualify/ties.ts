@@ -10,7 +10,7 @@ import { describeConfiguration } from "../profile/describe.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import { expectedNs } from "./expected_time.ts";
 import type { EntryResult } from "./qualification.ts";
-import { isLost, type Run, type Trial, verdictOf } from "./trial.ts";
+import { type Run, type Trial, verdictOf } from "./trial.ts";
 
 /** The configurations of an entry's tie set but for the chosen one. */
 function otherTies({ configuration, tieSet }: ProfileEntry): Configuration[] {
@@ -29,29 +29,29 @@ function otherTies({ configuration, tieSet }: ProfileEntry): Configuration[] {
 export async function verifyTies(
   { entry, problem }: Trial,
   result: EntryResult,
-  { bench, deadlineNs, slowdown, signal }: Run & { readonly signal?: AbortSignal },
+  { session, deadlineNs, slowdown, signal }: Run & { readonly signal?: AbortSignal },
 ): Promise<EntryResult> {
   if (problem === undefined || result.verification === null) return result;
-  const startedNs = bench.now();
+  const startedNs = session.now();
   let tiesVerified = 0;
   for (const configuration of otherTies(entry)) {
-    if (signal?.aborted || bench.now() + expectedNs(entry, slowdown) > deadlineNs) break;
-    const evaluation = await evaluate(configuration, () => bench.prepare(problem, configuration), {
+    if (signal?.aborted || session.now() + expectedNs(entry, slowdown) > deadlineNs) break;
+    const evaluation = await evaluate(configuration, () => session.prepare(problem, configuration), {
       problem,
       samplingNs: 0,
-      now: () => bench.now(),
+      now: () => session.now(),
     });
-    if (isLost(evaluation)) bench.recover();
     if ("measurement" in evaluation) {
       tiesVerified++;
       continue;
     }
     const { reason: failure, message } = evaluation.failure;
+    session.recover(evaluation.failure);
     const verdict = verdictOf(failure);
     if (verdict === "not run") continue; // whoever chooses it checks that it fits
     const reason = `of the tie set, ${describeConfiguration(configuration)}: ${failure}: ${message}`;
     result = { ...result, verdict, failure, reason };
     break;
   }
-  return { ...result, tiesVerified, elapsedNs: result.elapsedNs + bench.now() - startedNs };
+  return { ...result, tiesVerified, elapsedNs: result.elapsedNs + session.now() - startedNs };
 }

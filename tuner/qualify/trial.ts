@@ -12,7 +12,7 @@ import { describeConfiguration, describeProfileProblem } from "../profile/descri
 import { problemOf } from "../profile/profile_problem.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
-import type { Bench } from "./device_bench.ts";
+import type { Session } from "../devices/session.ts";
 import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
 import { expectedNs } from "./expected_time.ts";
@@ -41,7 +41,7 @@ export interface Trial {
 
 /** What an attempt depends on. */
 export interface Run {
-  readonly bench: Bench;
+  readonly session: Session;
   readonly tolerance: number;
   readonly numericsOnly: boolean;
   readonly deadlineNs: number;
@@ -53,7 +53,7 @@ export interface Run {
  *
  * @throws {ProfileError} in one line, if there is none, or one that no device can run
  */
-export function trialsOf(profile: Profile, { device }: Bench): Trial[] {
+export function trialsOf(profile: Profile, { device }: Session): Trial[] {
   if (profile.entries.length === 0) {
     throw new ProfileError("Cannot qualify: wanted a profile with entries: found none");
   }
@@ -106,8 +106,8 @@ export async function attempt(
 ): Promise<EntryResult> {
   const { entry, problem, obstacle, notComparable } = trial;
   if (problem === undefined || obstacle !== undefined) return notRun(trial, obstacle ?? whyUnknown(entry));
-  const { bench, deadlineNs, numericsOnly, slowdown, entriesLeft } = run;
-  const startedNs = bench.now();
+  const { session, deadlineNs, numericsOnly, slowdown, entriesLeft } = run;
+  const startedNs = session.now();
   const expected = expectedNs(entry, notComparable === undefined ? 1 : slowdown);
   const leftNs = Math.min(ENTRY_NS, deadlineNs - startedNs);
   if (expected > leftNs) {
@@ -118,16 +118,16 @@ export async function attempt(
   const shareNs = (deadlineNs - startedNs) / entriesLeft - expected;
   const evaluation = await evaluate(
     entry.configuration,
-    () => bench.prepare(problem, entry.configuration),
+    () => session.prepare(problem, entry.configuration),
     {
       problem,
       samplingNs: numericsOnly ? 0 : Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
       minSamples: isCompared ? SAMPLES : undefined,
-      now: () => bench.now(),
+      now: () => session.now(),
     },
   );
-  if (isLost(evaluation)) bench.recover();
-  return resultOf(trial, evaluation, { ...run, elapsedNs: bench.now() - startedNs });
+  if ("failure" in evaluation) session.recover(evaluation.failure);
+  return resultOf(trial, evaluation, { ...run, elapsedNs: session.now() - startedNs });
 }
 
 /** What an evaluation says of an entry. */
@@ -157,11 +157,6 @@ function resultOf(
     leastCellsPerSecond: leastRate(entry.result, tolerance),
     ratio: cellsPerSecond / entry.result.cellsPerSecond,
   };
-}
-
-/** Whether the device has to be opened anew. */
-export function isLost(evaluation: Evaluation): boolean {
-  return "failure" in evaluation && ["device-lost", "timeout"].includes(evaluation.failure.reason);
 }
 
 /** What a failure says of a configuration. */

@@ -14,10 +14,9 @@ import {
 } from "../../models/shared_step.ts";
 
 import type { SharedResiduals, SharedSample } from "../../models/shared_fit.ts";
-import { verificationOf } from "../devices/reference.ts";
+import { refute, verificationOf } from "../devices/reference.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import type { Failure } from "../configuration.ts";
-import { refute } from "../measuring/evaluate.ts";
 import { type SharedCalibration, SharedCalibrator } from "./shared_costs.ts";
 import { shareConfiguration } from "./shared_problem.ts";
 import { median } from "../measuring/statistics.ts";

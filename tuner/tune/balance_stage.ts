@@ -24,8 +24,8 @@ export async function balance(
   run: TuningRun,
   { cpuCellsPerSecond, deadlineNs }: { cpuCellsPerSecond: number | undefined; deadlineNs: number },
 ): Promise<BalanceResult> {
-  const { request: { startShare }, environment: { now, signal, onProgress, onEvaluation }, findings } = run;
-  const { gpu, pool, reference, problem } = run.devices;
+  const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
+  const { signal, onProgress, onEvaluation } = environment;
   const none = (message: string): BalanceResult => ({
     measurement: undefined,
     iterations: [],
@@ -33,22 +33,24 @@ export async function balance(
     costModel: undefined,
   });
   const { best } = findings;
-  if (pool === undefined) return none("the GPU computes alone: no CPU workers were asked for");
-  if (gpu === undefined) return none("the CPU computes alone: there is no GPU");
+  if (cpuWorkers === 0) return none("the GPU computes alone: no CPU workers were asked for");
+  if (!session.hasGpu) return none("the CPU computes alone: there is no GPU");
   if (problem.grid[0] < 2) return none("none: a grid of one slice cannot be shared");
   if (best === undefined) return none("no configuration of the GPU verified");
   if (signal.aborted) return none("interrupted before the balance");
   if (run.sharingIsFutile !== undefined) return none(`not tried in a limited time: ${run.sharingIsFutile}`);
+  const { gpu, cpuPool, reference } = await run.open();
+  if (gpu === undefined || cpuPool === undefined) return none("the devices could not be opened");
   const result = await balanceOnDevices({
     gpu,
-    cpuPool: pool,
+    cpuPool,
     problem,
     configuration: best.configuration,
-    reference: reference!,
+    reference,
     startShare,
     alone: { cpu: cpuCellsPerSecond, gpu: best.cellsPerSecond },
     deadlineNs,
-    now,
+    now: () => session.now(),
     signal,
     onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
   });

@@ -8,7 +8,7 @@ import type { Measurement } from "../configuration.ts";
 import { cpuConfigurations } from "../search/cpu_configurations.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { probeCpu } from "../measuring/cpu_probe.ts";
-import { HOST_BATCH_NS } from "../measuring/sampling.ts";
+import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import type { TuningRun } from "./tuning_run.ts";
 import { isFailure } from "../devices/run_failure.ts";
 
@@ -31,10 +31,10 @@ export type CpuProbe = Pick<CpuResult, "cellsPerSecond" | "message">;
 
 /** Probes the CPU, so that the time to measure it is known before the search; a few hundredths of a second. */
 export async function probe(run: TuningRun): Promise<CpuProbe> {
-  const { devices: { pool }, environment: { signal } } = run;
-  if (pool === undefined || signal.aborted) return {};
+  if (run.request.cpuWorkers === 0 || run.environment.signal.aborted) return {};
   try {
-    const cellsPerSecond = await probeCpu(pool, run.problem);
+    const { cpuPool } = await run.open();
+    const cellsPerSecond = await probeCpu(cpuPool!, run.problem);
     const runNs = updatesOf(run.problem) / cellsPerSecond * 1e9;
     const samplesNs = Math.max(runNs, Math.min(SAMPLING_NS, WANTED_SAMPLES * Math.max(runNs, HOST_BATCH_NS)));
     run.cpuNs = runNs + samplesNs;
@@ -48,11 +48,9 @@ export async function probe(run: TuningRun): Promise<CpuProbe> {
 
 /** Measures the CPU alone, unless a probe says that it is far behind the GPU and would take more than the time left. */
 export async function measureCpu(run: TuningRun, probed: CpuProbe, deadlineNs: number): Promise<CpuResult> {
-  const { request: { cpuWorkers }, environment: { now, signal, onProgress }, devices, findings } = run;
-  if (devices.pool === undefined) return { message: "no CPU workers were asked for" };
-  if (devices.reference === undefined) {
-    return { message: "not measured: there is no reference to verify it with" };
-  }
+  const { request: { cpuWorkers }, environment: { signal, onProgress }, session, findings } = run;
+  const now = (): number => session.now();
+  if (cpuWorkers === 0) return { message: "no CPU workers were asked for" };
   const configurations = cpuConfigurations(run.problem, cpuWorkers);
   const known = configurations.map((one) => findings.recall(one)).filter((one) => one !== undefined);
   if (known.length > 0) return fastestResult(known.map(cpuResultOf));

@@ -17,12 +17,12 @@ import type { TuningRun } from "./tuning_run.ts";
  * @returns what became of each, fastest first
  */
 export async function finals(run: TuningRun): Promise<readonly Finalist[]> {
-  const { environment: { now, signal, onProgress, onEvaluation }, request: { seed }, devices, findings } =
-    run;
+  const { environment: { signal, onProgress, onEvaluation }, request: { seed }, session, findings } = run;
+  const now = (): number => session.now();
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const { measured } = findings;
-  if (measured.length === 0 || devices.gpu === undefined) return [];
+  if (measured.length === 0 || !session.hasGpu) return [];
   const { plan } = run;
   const leftNs = plan.finalsUntilNs - now();
   const blockNs = blocksTime([run.turnOf(measured[0])], WANTED_BLOCKS);
@@ -37,7 +37,7 @@ export async function finals(run: TuningRun): Promise<readonly Finalist[]> {
   const wantedNs = timeOf(finalists, LEAST_BLOCKS);
   const results = await finalRound([...finalists], {
     problem: run.problem,
-    prepare: (configuration) => devices.prepare(configuration),
+    prepare: (configuration) => session.prepare(run.problem, configuration),
     seed,
     deadlineNs: finalsDeadline(plan, { nowNs: now(), wantedNs }),
     now,
@@ -48,8 +48,8 @@ export async function finals(run: TuningRun): Promise<readonly Finalist[]> {
       if (!("failure" in evaluation)) return;
       findings.countFailure(evaluation.failure);
       // without a GPU nothing is learnt about the configuration
-      if (devices.gpu !== undefined) findings.forget(evaluation.configuration);
-      await devices.afterFailure(evaluation.failure);
+      if (session.hasGpu) findings.forget(evaluation.configuration);
+      await run.recover(evaluation.failure);
     },
   });
   // the fastest of each comes last

@@ -5,7 +5,7 @@
  */
 import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { DeviceSession } from "../devices/session.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { resolveProblem } from "../problem/resolve_problem.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
@@ -115,10 +115,9 @@ export interface TuneResult {
 export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
   const { request, device } = await resolve(options);
   const { signal, onProgress, onEvaluation } = options;
+  using session = new DeviceSession({ device });
   const outcome = await runTuning(request, {
-    gpu: device.gpu === null ? undefined : await GpuDevice.open(),
-    device,
-    now: () => performance.now() * 1e6,
+    session,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),
     onStart: () => {},

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
@@ -32,7 +31,7 @@ export interface SearchResult {
 }
 
 /** How often an evaluator is started before it is given up, and the time between. */
-const START_TRIES = 3, START_PAUSE_MS = 1000;
+const START_TRIES = 3, START_PAUSE_NS = 1e9;
 /** Candidates that are tried though it is late, until one of them has a rate. */
 const LEAST_EVALUATIONS = 3;
 /** How long an evaluation may last beyond the search's time, as a part of the whole budget. */
@@ -49,8 +48,9 @@ type Asked =
 
 /** Asks the strategy, evaluates, tells it, until what follows would not fit the budget any more. */
 export async function search(run: TuningRun): Promise<SearchResult> {
-  const { request: { strategy, budget, seed }, environment, devices, findings, space } = run;
-  const { now, signal, onProgress, evaluators } = environment;
+  const { request: { strategy, budget, seed }, environment, session, findings, space } = run;
+  const { signal, onProgress, evaluators } = environment;
+  const now = (): number => session.now();
   const beganNs = now();
   const strategySearch = beginRecalling(strategy, space.candidates, {
     seed,
@@ -67,7 +67,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   const sentinel = new Sentinel({ now });
 
   const next = (): Asked | undefined => {
-    if (devices.gpu === undefined) return undefined;
+    if (!session.hasGpu) return undefined;
     const { searchUntilNs } = run.plan;
     const isLate = now() + latency.expectNs(workers) >= searchUntilNs;
     const looked = isLate ? undefined : sentinel.look();
@@ -110,15 +110,13 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   };
 
   // what others measure with is theirs alone: this process gives back the memory
-  if (evaluators !== undefined) devices.releaseReference();
+  if (evaluators !== undefined) session.releaseReference();
   let verdict: string | undefined;
   try {
     await evaluateSideBySide<Asked>({
       workers,
       start: async (turn) =>
-        evaluators === undefined
-          ? inProcess(run)
-          : await startPatiently(evaluators, { problem: run.problem, turn, signal }),
+        evaluators === undefined ? inProcess(run) : await startPatiently(evaluators, { run, turn, signal }),
       next,
       configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
@@ -131,7 +129,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
     if (!isFailure(error)) throw error;
     verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
   }
-  if (evaluators !== undefined) await devices.renewReference();
+  if (evaluators !== undefined) await run.renewReference();
   return { verdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
 }
 
@@ -143,13 +141,13 @@ function outcomeOf(known: Evaluation | undefined): Outcome | undefined {
 
 /** This process as an evaluator. */
 function inProcess(run: TuningRun): Evaluator {
-  const { now } = run.environment;
+  const { session } = run;
   return {
     alive: true,
     evaluate: async (configuration, { best }) => {
-      const beganNs = now();
+      const beganNs = session.now();
       const evaluation = await run.measure(configuration, { best });
-      return { evaluation, evaluationNs: now() - beganNs };
+      return { evaluation, evaluationNs: session.now() - beganNs };
     },
     close: () => {},
   };
@@ -158,16 +156,16 @@ function inProcess(run: TuningRun): Evaluator {
 /** Starts an evaluator; a driver that has just crashed may need a moment. */
 async function startPatiently(
   evaluators: Evaluators,
-  { problem, turn, signal }: { problem: Problem; turn: Turn; signal: AbortSignal },
+  { run, turn, signal }: { run: TuningRun; turn: Turn; signal: AbortSignal },
 ): Promise<Evaluator> {
   for (let tries = 1;; tries++) {
     try {
-      return await evaluators.start(problem, turn);
+      return await evaluators.start(run.problem, turn);
     } catch (error) {
       if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES || signal.aborted) {
         throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, START_PAUSE_MS));
+      await run.session.pause(START_PAUSE_NS, signal);
     }
   }
 }

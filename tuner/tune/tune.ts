@@ -23,13 +23,14 @@ const EXCEEDED = 0.1;
  * Tunes one problem on this device.
  *
  * @param request what to tune
- * @param environment the device, the clock, whom to tell
+ * @param environment the devices, and who is informed
  * @returns what was found, also where it was interrupted
  * @throws {DeviceError} where the device cannot run anything at all
  */
 export async function tune(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
-  const { now, signal, onProgress } = environment;
-  using run = new TuningRun(request, environment);
+  const { session, signal, onProgress } = environment;
+  const now = (): number => session.now();
+  const run = new TuningRun(request, environment);
   const startedNs = now();
   onProgress({ stage: "device", done: 0, total: 0 });
   const start = await run.start();

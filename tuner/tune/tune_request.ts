@@ -6,9 +6,8 @@
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import type { SharedCostModel } from "../sharing/balance_run.ts";
-import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
-import type { DeviceDescription } from "../devices/device.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Evaluator, Turn } from "../measuring/evaluator.ts";
 import type { Finalist } from "../measuring/final_round.ts";
@@ -52,11 +51,8 @@ export interface TuneProgress {
 
 /** What a run tells while it runs, and what it runs on. */
 export interface TuneEnvironment {
-  /** The GPU, opened; undefined: the CPU alone. Closed by the run. */
-  readonly gpu: GpuDevice | undefined;
-  readonly device: DeviceDescription;
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
+  /** The devices and the clock. The caller closes it. */
+  readonly session: Session;
   /** Stops the run after the evaluation under way; what is known is returned. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: TuneProgress) => void;

@@ -5,17 +5,21 @@
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../measuring/sampling.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { DeviceError } from "../devices/device_error.ts";
+import { isFailure } from "../devices/run_failure.ts";
+import type { Devices } from "../devices/runners.ts";
+import type { Session } from "../devices/session.ts";
+import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import type { TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
 import { expectTurn, type TurnTime } from "../measuring/turn_time.ts";
 import { isFarBehind, type ProbedRates, whySharingIsFutile } from "./cpu_worth.ts";
 import { Findings } from "./findings.ts";
-import { RunDevices } from "./run_devices.ts";
 import { planTime, type RunTime, type TimePlan } from "./time_plan.ts";
 
 /** Finalists beside the best stepwise that time is kept for. */
@@ -24,8 +28,7 @@ const LIKELY_FINALISTS = 3;
 const UNKNOWN_TURN = 2;
 
 /** One run of `tune`. */
-export class TuningRun implements Disposable {
-  readonly devices: RunDevices;
+export class TuningRun {
   readonly findings = new Findings();
   /** What the CPU alone is expected to take, in nanoseconds; undefined where it takes no part. */
   cpuNs: number | undefined;
@@ -33,13 +36,13 @@ export class TuningRun implements Disposable {
   cpuCellsPerSecond: number | undefined;
   readonly #time: RunTime;
   #referenceNs = 0;
+  #problem!: Problem;
   #space!: Space;
 
   constructor(readonly request: TuneRequest, readonly environment: TuneEnvironment) {
     const { budget, cpuWorkers } = request;
-    this.devices = new RunDevices(environment.gpu);
     const timeNs = "timeNs" in budget ? budget.timeNs : Infinity;
-    this.#time = { startedNs: environment.now(), timeNs };
+    this.#time = { startedNs: this.session.now(), timeNs };
     this.cpuNs = cpuWorkers > 0 ? 0 : undefined;
   }
 
@@ -64,7 +67,7 @@ export class TuningRun implements Disposable {
   /** Why sharing the grid is not worth a limited time; undefined where it may be, or time is not limited. */
   get sharingIsFutile(): string | undefined {
     if (!("timeNs" in this.request.budget)) return undefined;
-    return whySharingIsFutile(this.#rates, { isFallback: this.environment.device.gpu?.isFallback ?? false });
+    return whySharingIsFutile(this.#rates, { isFallback: this.session.device.gpu?.isFallback ?? false });
   }
 
   /** Whether the CPU alone will not win. */
@@ -78,17 +81,17 @@ export class TuningRun implements Disposable {
 
   /** What a turn of the final round is expected to take. */
   turnOf(measurement: Measurement): TurnTime {
-    const { devices: { gpu }, problem: { grid, steps }, findings } = this;
+    const { session: { device }, problem: { grid, steps }, findings } = this;
     return expectTurn(measurement, {
       updates: cellsOf(grid) * steps,
-      minBatchNs: gpu?.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS,
+      minBatchNs: device.gpu?.timestampQuery ? DEVICE_BATCH_NS : HOST_BATCH_NS,
       evaluationNs: findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
   }
 
   /** What is computed. */
   get problem(): Problem {
-    return this.devices.problem;
+    return this.#problem;
   }
 
   /** The GPU's candidates. */
@@ -96,22 +99,73 @@ export class TuningRun implements Disposable {
     return this.#space;
   }
 
+  /** What computes. */
+  get session(): Session {
+    return this.environment.session;
+  }
+
   /** Measures the device, fixes the problem, computes the reference, enumerates the space. */
   async start(): Promise<TuneStart> {
-    const { request, devices, environment: { device } } = this;
-    const kind = { isFallback: device.gpu?.isFallback ?? false };
-    const copyBytesPerSecond = await devices.start(request, kind);
-    const beganNs = this.environment.now();
-    const problem = await devices.fixProblem(request, kind);
-    this.#referenceNs = this.environment.now() - beganNs;
-    this.#space = devices.gpu === undefined
+    const { request, session } = this;
+    const { device } = session;
+    const copyBytesPerSecond = session.hasGpu
+      ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
+      : null;
+    await this.#fixProblem();
+    this.#space = device.gpu === null || copyBytesPerSecond === null
       ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
-      : enumerateSpace(problem, {
+      : enumerateSpace(this.#problem, {
         traversals: request.traversals,
-        limits: devices.gpu.limits,
-        device: deviceModelOf(device, copyBytesPerSecond!),
+        limits: device.gpu.limits,
+        device: deviceModelOf(device, copyBytesPerSecond),
       });
-    return { problem, copyBytesPerSecond, space: this.#space };
+    return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
+  }
+
+  /** A default grid shrinks until the reference fits into the memory. */
+  async #fixProblem(): Promise<void> {
+    const { request: { stencil, boundary, steps = defaultSteps(stencil), grid: wanted }, session } = this;
+    const { isFallback = false, limits } = session.device.gpu ?? {};
+    for (let halvings = 0;; halvings++) {
+      const grid = wanted ?? defaultGrid(stencil, { limits, isFallback, halvings });
+      this.#problem = { stencil, grid, boundary, steps };
+      const beganNs = session.now();
+      try {
+        await session.open(this.#problem);
+        this.#referenceNs = session.now() - beganNs;
+        return;
+      } catch (error) {
+        const canShrink = wanted === undefined && grid[0] > 16;
+        if (!(isFailure(error) && error.reason === "out-of-memory" && canShrink)) {
+          deviceFailed("Cannot compute the reference")(error);
+        }
+      }
+    }
+  }
+
+  /** The workers and the reference of the CPU, the GPU and the reference otherwise. */
+  open(): Promise<Devices> {
+    return this.session.open(this.problem, this.request.cpuWorkers);
+  }
+
+  /** After a failure that lost a device: opened anew, with its reference. A GPU that fails again is left out. */
+  async recover(failure: Failure): Promise<void> {
+    if (this.session.recover(failure)) await this.renewReference();
+  }
+
+  /** Computes the reference again where it is missing; a GPU that cannot is left out from now on. */
+  async renewReference(): Promise<void> {
+    const { session, problem } = this;
+    for (let tries = 1; session.hasGpu; tries++) {
+      try {
+        await session.open(problem);
+        return;
+      } catch (error) {
+        if (!isFailure(error)) throw error;
+        if (tries > 1) session.leaveOutGpu();
+        else session.recover({ reason: "device-lost", message: error.message });
+      }
+    }
   }
 
   /** A candidate as what the GPU runs alone. */
@@ -136,8 +190,12 @@ export class TuningRun implements Disposable {
     configuration: Configuration,
     options: Pick<EvaluateOptions, "best" | "samplingNs"> = {},
   ): Promise<Evaluation> {
-    const { devices, problem, environment: { now } } = this;
-    return evaluate(configuration, () => devices.prepare(configuration), { problem, ...options, now });
+    const { session, problem } = this;
+    return evaluate(configuration, () => session.prepare(problem, configuration), {
+      problem,
+      ...options,
+      now: () => session.now(),
+    });
   }
 
   /** Records an evaluation; what it did to this process's device is made good. */
@@ -146,10 +204,13 @@ export class TuningRun implements Disposable {
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.environment.evaluators !== undefined &&
       evaluation.configuration.share.gpuSlices > 0;
-    if ("failure" in evaluation && !isElsewhere) await this.devices.afterFailure(evaluation.failure);
+    if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
+}
 
-  [Symbol.dispose](): void {
-    this.devices[Symbol.dispose]();
-  }
+/** Ends the run where the device failed at what everything else needs. */
+function deviceFailed(what: string): (error: unknown) => never {
+  return (error) => {
+    throw isFailure(error) ? new DeviceError(`${what}: ${error.reason}: ${error.message}`) : error;
+  };
 }

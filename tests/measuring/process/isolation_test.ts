@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { stepwise } from "../../../kernels/traversals/stepwise.ts";
-import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
+import { DeviceSession } from "../../../tuner/devices/session.ts";
 import { ProcessEvaluator } from "../../../tuner/measuring/process/process_evaluator.ts";
 import { detectDevice } from "../../../tuner/devices/device.ts";
 import type { Evaluation } from "../../../tuner/measuring/evaluate.ts";
@@ -58,10 +58,9 @@ testOnGpu(
   async () => {
     const evaluations: Evaluation[] = [];
     let starts = 0;
+    using session = new DeviceSession({ device: await detectDevice(), timeoutMs: 60_000 });
     const outcome = await tune(REQUEST, {
-      gpu: await GpuDevice.open({ timeoutMs: 60_000 }),
-      device: await detectDevice(),
-      now: () => performance.now() * 1e6,
+      session,
       signal: new AbortController().signal,
       onProgress: () => {},
       onStart: () => {},

@@ -5,15 +5,19 @@
  */
 import { EQUATIONS } from "../../../kernels/stencils/all.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { KeptMemory } from "../../devices/gpu/field_memory.ts";
-import { GpuDevice } from "../../devices/gpu/gpu_device.ts";
-import { makeReference, type Reference } from "../../devices/reference.ts";
-import { prepare } from "../../devices/runners.ts";
+import { detectDevice } from "../../devices/device.ts";
+import { DeviceSession } from "../../devices/session.ts";
 import type { Failure } from "../../configuration.ts";
 import { evaluate } from "../evaluate.ts";
-import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
+import {
+  type FromEvaluator,
+  type ProblemRequest,
+  readRecords,
+  recordLine,
+  type ToEvaluator,
+} from "./evaluator_protocol.ts";
 import { quietMesa } from "../../devices/mesa_environment.ts";
-import { isFailure, RunFailure } from "../../devices/run_failure.ts";
+import { isFailure } from "../../devices/run_failure.ts";
 
 const requests = readRecords<ToEvaluator>(Deno.stdin.readable);
 
@@ -41,29 +45,12 @@ function now(): number {
   return performance.now() * 1e6;
 }
 
-/** What computes here. */
-interface Bench {
-  readonly gpu: GpuDevice;
-  readonly problem: Problem;
-  readonly reference: Reference;
-  readonly gpuMemory: KeptMemory;
-  readonly samplingNs: number;
-}
-
-async function open(
-  { problem: request, timeoutMs, samplingNs }: ToEvaluator & { say: "open" },
-): Promise<Bench> {
-  const { equation, variant, timeStep, grid, boundary, steps } = request;
+function problemOf({ equation, variant, timeStep, grid, boundary, steps }: ProblemRequest): Problem {
   const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
-  const problem: Problem = { stencil, grid, boundary, steps };
-  const gpu = await GpuDevice.open({ timeoutMs });
-  if (gpu === undefined) throw new RunFailure("device-lost", "there is no WebGPU adapter");
-  await takeTurn();
-  const reference = await makeReference({ gpu, problem });
-  return { gpu, problem, reference, gpuMemory: new KeptMemory(gpu), samplingNs };
+  return { stencil, grid, boundary, steps };
 }
 
-async function serve({ problem, samplingNs, ...devices }: Bench): Promise<never> {
+async function serve(session: DeviceSession, problem: Problem, samplingNs: number): Promise<never> {
   while (true) {
     const request = await receive();
     if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
@@ -74,13 +61,8 @@ async function serve({ problem, samplingNs, ...devices }: Bench): Promise<never>
     const onCompiled = async (): Promise<void> => {
       waitedNs = await takeTurn();
     };
-    const compile = () => prepare(devices, problem, configuration, { onCompiled });
-    const evaluation = await evaluate(configuration, compile, {
-      problem,
-      best,
-      samplingNs,
-      now,
-    });
+    const compile = () => session.prepare(problem, configuration, { onCompiled });
+    const evaluation = await evaluate(configuration, compile, { problem, best, samplingNs, now });
     await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
   }
 }
@@ -94,9 +76,14 @@ export async function serveEvaluations(): Promise<void> {
   try {
     const request = await receive();
     if (request.say !== "open") throw new Error(`wanted open, found ${request.say}`);
-    const bench = await open(request);
+    const { timeoutMs, samplingNs } = request;
+    const problem = problemOf(request.problem);
+    const session = new DeviceSession({ device: await detectDevice(), timeoutMs });
+    await session.openGpu();
+    await takeTurn();
+    await session.open(problem);
     await say({ say: "done" });
-    await serve(bench);
+    await serve(session, problem, samplingNs);
   } catch (error) {
     const failure: Failure = isFailure(error)
       ? { reason: error.reason, message: error.message }

@@ -3,16 +3,15 @@
  *
  * @module
  */
-import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
-import { wgsl } from "../../kernels/wgsl/template.ts";
-import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { batchSampler, DEVICE_BATCH_NS, HOST_BATCH_NS } from "./sampling.ts";
-import { median } from "./statistics.ts";
+import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
+import { wgsl } from "../../../kernels/wgsl/template.ts";
+import type { GpuDevice } from "./gpu_device.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "./gpu_clock.ts";
 
 /** Bytes to copy: far more than any cache holds; less on a software device. */
 const HARDWARE_BYTES = 2 ** 29, SOFTWARE_BYTES = 2 ** 26;
 const THREADS = 256;
-const SAMPLES = 5;
+const SAMPLES = 5, MOST_REPETITIONS = 2 ** 13;
 
 /**
  * Measures how fast a plain kernel copies one buffer to another, 16 bytes a thread.
@@ -71,10 +70,12 @@ export async function measureCopyBandwidth(
       });
     await run(1); // compiles, wakes the device up
     const minBatchNs = gpu.hasTimestamps ? DEVICE_BATCH_NS : HOST_BATCH_NS;
-    const sample = batchSampler(run, { firstNs: await run(1), minBatchNs });
-    const samples: number[] = [];
-    for (let i = 0; i < SAMPLES; i++) samples.push(await sample());
-    return 2 * bytes / (median(samples) * 1e-9);
+    let repetitions = 1;
+    while (repetitions < MOST_REPETITIONS && await run(repetitions) < minBatchNs) repetitions *= 2;
+    const samplesNs: number[] = [];
+    for (let i = 0; i < SAMPLES; i++) samplesNs.push(await run(repetitions));
+    const medianNs = samplesNs.sort((a, b) => a - b)[SAMPLES >> 1]! / repetitions;
+    return 2 * bytes / (medianNs * 1e-9);
   } finally {
     source.destroy();
     copy.destroy();

@@ -1,0 +1,101 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Configuration, Verification } from "../../tuner/configuration.ts";
+import { detectDevice } from "../../tuner/devices/device.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
+import { DeviceSession, type SessionOptions } from "../../tuner/devices/session.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { miscompiled } from "./miscompiled.ts";
+
+const PROBLEM: Problem = { stencil: wave(2), grid: [20, 12, 10], boundary: "zero", steps: 8 };
+
+/** So many slices on the CPU. */
+function sharing(cpuSlices: number, traversal = "stepwise"): Configuration {
+  const parameters = traversal === "stepwise"
+    ? { threadsZ: 16, threadsY: 4, threadsX: 1 }
+    : { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
+  const gpuSlices = PROBLEM.grid[0] - cpuSlices, cpuWorkers = cpuSlices === 0 ? 0 : 2;
+  return { traversal, parameters, share: { cpuSlices, gpuSlices, exchangeEvery: 2, cpuWorkers } };
+}
+
+async function openSession(options: Partial<SessionOptions> = {}): Promise<DeviceSession> {
+  return new DeviceSession({ device: await detectDevice(), timeoutMs: 120_000, ...options });
+}
+
+async function verify(session: DeviceSession, configuration: Configuration): Promise<Verification> {
+  const runner = await session.prepare(PROBLEM, configuration);
+  try {
+    await runner.initialise();
+    await runner.run();
+    return await runner.verify();
+  } finally {
+    runner.dispose();
+  }
+}
+
+testOnGpu(
+  "GPU, CPU and both are verified against one reference; without the GPU the CPU goes on",
+  async () => {
+    using session = await openSession();
+    for (const cpuSlices of [0, 20, 12]) {
+      const { maxError, bound, against } = await verify(session, sharing(cpuSlices));
+      assert(maxError <= bound);
+      assertEquals(against, "gpu stepwise 64x4x1");
+    }
+    session.leaveOutGpu();
+    assertEquals((await verify(session, sharing(20))).against, "oracle f32");
+    await assertRejects(() => verify(session, sharing(0)), RunFailure, "there is no GPU");
+  },
+);
+
+Deno.test("the CPU alone needs no GPU, not even for its reference", async () => {
+  using session = await openSession({ useGpu: false });
+  const { against, maxError } = await verify(session, sharing(20));
+  assertEquals([against, maxError], ["oracle f32", 0]);
+  await assertRejects(() => session.copyBytesPerSecond(), RunFailure, "there is no GPU");
+});
+
+testOnGpu("a kernel that the driver gets wrong differs from the reference", async () => {
+  const changed = await miscompiled(/^marching/, async () => {
+    using session = await openSession();
+    const { maxError, bound } = await verify(session, sharing(0, "marching"));
+    assert(maxError > bound);
+    assert((await verify(session, sharing(0))).maxError <= bound);
+  });
+  assert(changed > 0);
+});
+
+testOnGpu("a driver that gets the reference wrong as well is found out by the oracle", async () => {
+  const changed = await miscompiled(/^(marching|stepwise)/, async () => {
+    using session = await openSession();
+    const failure = await assertRejects(() => verify(session, sharing(0, "marching")), RunFailure);
+    assertEquals(failure.reason, "incorrect");
+    assertStringIncludes(
+      failure.message,
+      "gpu stepwise 64x4x1, the reference itself, differs from oracle f32 by",
+    );
+  });
+  assert(changed > 0);
+});
+
+testOnGpu("a device that is lost is opened anew once its failure is known", async () => {
+  using session = await openSession();
+  const { gpu } = await session.open(PROBLEM);
+  gpu!.device.destroy();
+  const failure = await assertRejects(() => verify(session, sharing(0)), RunFailure);
+  assertEquals(failure.reason, "device-lost");
+  assertEquals(session.recover({ reason: "incorrect", message: "" }), gpu!.lost !== undefined);
+  session.recover(failure);
+  const { maxError, bound } = await verify(session, sharing(0));
+  assert(maxError <= bound);
+});
+
+Deno.test("a pause ends when it is aborted", async () => {
+  using session = await openSession({ useGpu: false });
+  await session.pause(1e15, AbortSignal.abort());
+  const stop = new AbortController();
+  const pause = session.pause(1e15, stop.signal);
+  stop.abort();
+  await pause;
+});
