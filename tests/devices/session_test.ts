@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Configuration, Verification } from "../../tuner/configuration.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
@@ -12,7 +13,7 @@ const PROBLEM: Problem = { stencil: wave(2), grid: [20, 12, 10], boundary: "zero
 
 /** So many slices on the CPU. */
 function sharing(cpuSlices: number, traversal = "stepwise"): Configuration {
-  const parameters = traversal === "stepwise"
+  const parameters: Parameters = traversal === "stepwise"
     ? { threadsZ: 16, threadsY: 4, threadsX: 1 }
     : { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
   const gpuSlices = PROBLEM.grid[0] - cpuSlices, cpuWorkers = cpuSlices === 0 ? 0 : 2;

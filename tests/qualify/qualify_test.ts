@@ -269,7 +269,7 @@ Deno.test("the answer: a no outweighs a failure, a failure what is open, and onl
 });
 
 /** A profile of this machine, with entries so slow that any device passes, small enough for a software device. */
-async function profileHere(changes: readonly Parameters<typeof entryOf>[0][]): Promise<Profile> {
+async function profileHere(changes: readonly NonNullable<Parameters<typeof entryOf>[0]>[]): Promise<Profile> {
   const entries = changes.map((one) =>
     entryOf({
       rate: 1e4,
