@@ -1,4 +1,4 @@
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
@@ -98,10 +98,6 @@ Deno.test("a problem that no profile can store is refused with a reason, in one 
     reasonOf({ name: "mine", variant: { order: 2.5 } }),
     "a profile cannot store the problem: order: wanted a whole number, found 2.5",
   );
-  assertEquals(
-    reasonOf({ variant: {} }),
-    "a profile cannot store the problem: the whole: wanted an order with the wave equation, found " +
-      '{"stencil":"wave","grid":[100,90,80],"boundary":"zero","precision":"f32","steps"…',
-  );
+  assertStringIncludes(reasonOf({ variant: {} })!, "wanted an order with the wave equation");
   assertEquals(reasonOf({ name: "mine", variant: { order: 3 } }), undefined);
 });
