@@ -57,22 +57,22 @@ export function sampleReport(
   for (let i = 0, at = 0; i < count; i++, at = (at + 10007) % total) {
     let rest = at;
     const parameters = Object.fromEntries(names.map((name) => {
-      const value = LISTS[name][rest % LISTS[name].length];
+      const value: number = LISTS[name][rest % LISTS[name].length]!;
       rest = Math.floor(rest / LISTS[name].length);
       return [name, value];
     }));
-    const { dts, nt, zPerThread } = parameters;
+    const { dts = 0, nt = 0, zPerThread = 0 } = parameters;
     const fit = Math.exp(-(((dts - 5) / 3) ** 2) - (Math.log2(nt / 96) / 3) ** 2 - 0.2 * (zPerThread - 1));
     measure("diamond-torre", parameters, 780e9 * fit * (0.7 + 0.3 * random()));
   }
   const reasons = ["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"] as const;
   for (let i = 0; i < failures; i++) {
     const configuration = { traversal: "diamond-torre", parameters: { dts: 20 + i, nt: 8 }, share };
-    const failure = { reason: reasons[i % reasons.length], message: `<b>message ${i}</b>` };
+    const failure = { reason: reasons[i % reasons.length]!, message: `<b>message ${i}</b>` };
     journal.push({ kind: "failure", run: "a", at: RUN.startedAt, configuration, failure });
   }
   measurements.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  const [best, second] = measurements;
+  const best = measurements[0]!, second = measurements[1]!;
   const { configuration, cellsPerSecond, confidence95, samples, verification } = best;
   const tie = ({ configuration, cellsPerSecond, confidence95 }: Measurement) => ({
     configuration,

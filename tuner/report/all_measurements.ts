@@ -6,7 +6,7 @@
  */
 import { formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
-import { type Column, type Html, jsonBlock, markup, table } from "./html.ts";
+import { type Column, type Html, jsonBlock, markup, table, titleOf } from "./html.ts";
 import { failureWords } from "./words.ts";
 
 /** Rows that stand in the page itself. */
@@ -39,11 +39,10 @@ export function allMeasurements(view: EntryView): Html {
 
 /** A table's rows as data, for the page's script. */
 function longTable(id: string, caption: string, { columns, rows }: ReturnType<typeof rowsOf>): Html {
-  const titles = columns.map(({ title }) => title);
   return jsonBlock(id, {
     caption,
-    columns: titles,
-    numbers: columns.map(({ isNumber }) => isNumber ? 1 : 0),
+    columns: columns.map(titleOf),
+    numbers: columns.map((column) => typeof column === "string" ? 0 : 1),
     rows,
   });
 }
@@ -59,16 +58,16 @@ function rowsOf(
   const names = [...new Set(points.flatMap(({ configuration }) => Object.keys(configuration.parameters)))];
   const isShared = points.some(({ configuration: { share } }) => share.cpuSlices > 0);
   const columns: Column[] = [
-    { title: "rank", isNumber: true },
-    { title: "who" },
-    ...names.map((title) => ({ title, isNumber: true })),
-    ...(isShared ? [{ title: "CPU slices", isNumber: true }, { title: "R", isNumber: true }] : []),
-    { title: "Gcells/s", isNumber: true },
-    { title: "95% interval" },
-    { title: "samples", isNumber: true },
-    { title: "of roof", isNumber: true },
-    { title: "compiling", isNumber: true },
-    { title: "note" },
+    { number: "rank" },
+    "who",
+    ...names.map((name) => ({ number: name })),
+    ...(isShared ? [{ number: "CPU slices" }, { number: "R" }] : []),
+    { number: "Gcells/s" },
+    "95% interval",
+    { number: "samples" },
+    { number: "of roof" },
+    { number: "compiling" },
+    "note",
   ];
   const rows = points.map((point, i) => {
     const { configuration: { parameters, share }, cellsPerSecond, confidence95: [low, high], roof } = point;
@@ -105,10 +104,10 @@ function failureTable({ failures }: EntryView): Html {
   );
   return markup`<details class="all"><summary>${formatCount(failures.length)} failures</summary>${
     table("Configurations without a rate, the first 20 of each kind", [
-      { title: "what" },
-      { title: "how many", isNumber: true },
-      { title: "configuration" },
-      { title: "message" },
+      "what",
+      { number: "how many" },
+      "configuration",
+      "message",
     ], rows)
   }</details>`;
 }

@@ -71,8 +71,8 @@ export function styleOf(
   series: readonly string[],
   name: string,
 ): { color: string; symbol: typeof SYMBOLS[number] } {
-  const index = Math.max(0, series.indexOf(name));
-  return { color: `var(--series-${index % SYMBOLS.length})`, symbol: SYMBOLS[index % SYMBOLS.length] };
+  const index = Math.max(0, series.indexOf(name)) % SYMBOLS.length;
+  return { color: `var(--series-${index})`, symbol: SYMBOLS[index]! };
 }
 
 /** SVG paths of the symbols, 12 × 12, for the legend. */

@@ -22,7 +22,7 @@ interface Bin {
 /** The figure. */
 export function distributionFigure(view: EntryView): Html {
   const { points, series, winner } = view;
-  const top = Math.max(...points.slice(0, 1).map(({ cellsPerSecond }) => cellsPerSecond)) / 1e9;
+  const top = points[0]!.cellsPerSecond / 1e9;
   const bins = binsOf(view, top);
   const tied = points.filter(({ isTied }) => isTied);
   const within = (share: number): number =>
@@ -72,11 +72,14 @@ export function distributionFigure(view: EntryView): Html {
       }),
     ],
   }));
-  const rows = [...Map.groupBy(bins, ({ low }) => low)].map(([low, group]) => [
-    `${low.toPrecision(3)} to ${group[0].high.toPrecision(3)}`,
-    formatCount(group.reduce((sum, { count }) => sum + count, 0)),
-    group.map(({ series: name, count }) => `${formatCount(count)} ${name}`).join(", "),
-  ]);
+  const rows = [...Map.groupBy(bins, ({ low, high }) => `${low.toPrecision(3)} to ${high.toPrecision(3)}`)]
+    .map((
+      [rates, group],
+    ) => [
+      rates,
+      formatCount(group.reduce((sum, { count }) => sum + count, 0)),
+      group.map(({ series: name, count }) => `${formatCount(count)} ${name}`).join(", "),
+    ]);
   return figure(
     "The whole space.",
     markup`How many configurations ran at which rate. ${formatCount(near)} of ${
@@ -86,9 +89,7 @@ export function distributionFigure(view: EntryView): Html {
     chart,
     tableBehind(
       "Distribution as a table",
-      table("Configurations by rate", [{ title: "Gcells/s" }, { title: "configurations", isNumber: true }, {
-        title: "of which",
-      }], rows),
+      table("Configurations by rate", ["Gcells/s", { number: "configurations" }, "of which"], rows),
     ),
   );
 }

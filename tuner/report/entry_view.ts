@@ -45,7 +45,8 @@ export interface EntryView {
   /** Series by their best rate, the fastest first. */
   readonly series: readonly string[];
   readonly copyBytesPerSecond: number | null;
-  readonly costModel: ProfileEntry["costModel"];
+  /** Undefined where this Facet has no such stencil. */
+  readonly problem: Problem | undefined;
   /** Whether the evaluations come from a journal; without one only the profile's own are known. */
   readonly hasJournal: boolean;
   readonly repeated: number;
@@ -54,18 +55,14 @@ export interface EntryView {
 
 /** Works out what the page shows of an entry. */
 export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
-  const entry = profile.entries[index];
+  const entry = profile.entries[index]!;
   const { copyBytesPerSecond } = profile.device.measured;
   const records = entryRecords(profile, entry, journal);
   const problem = problemOf(entry.problem);
   const ties = new Map(entry.tieSet.map((tie) => [configurationKey(tie.configuration), tie]));
   const own = configurationKey(entry.configuration);
-  const point = (
-    of: Pick<
-      Point,
-      "configuration" | "cellsPerSecond" | "confidence95" | "samples" | "compileNs" | "maxError"
-    >,
-  ): Point => {
+  type Measured = Omit<Point, "series" | "demand" | "roof" | "isWinner" | "isTied">;
+  const point = (of: Measured): Point => {
     const key = configurationKey(of.configuration);
     const demand = demandOf(problem, of.configuration);
     return {
@@ -81,26 +78,17 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   };
   const seen = new Set<string>();
   const measured = records.measured.map(({ measurement }) => {
-    const key = configurationKey(measurement.configuration);
+    const { configuration, samples, compileNs, verification: { maxError } } = measurement;
+    const key = configurationKey(configuration);
     seen.add(key);
     // the final round's rate of a tie is the better one
-    const tie = key === own ? undefined : ties.get(key);
-    const { configuration, samples, compileNs, verification: { maxError } } = measurement;
-    const { cellsPerSecond, confidence95 } = tie ?? measurement;
-    return point({
-      configuration,
-      cellsPerSecond,
-      confidence95,
-      samples: samples.length,
-      compileNs,
-      maxError,
-    });
+    const { cellsPerSecond, confidence95 } = (key === own ? undefined : ties.get(key)) ?? measurement;
+    const rate = { cellsPerSecond, confidence95 };
+    return point({ configuration, ...rate, samples: samples.length, compileNs, maxError });
   });
-  const unlogged = [...ties].filter(([key]) => !seen.has(key)).map((
-    [, { configuration, cellsPerSecond, confidence95 }],
-  ) => point({ configuration, cellsPerSecond, confidence95, samples: 0, compileNs: 0, maxError: NaN }));
+  const unlogged = [...ties].filter(([key]) => !seen.has(key))
+    .map(([, tie]) => point({ ...tie, samples: 0, compileNs: 0, maxError: NaN }));
   const points = [...measured, ...unlogged].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  const { costModel } = entry;
   return {
     entry,
     id: `entry-${index + 1}`,
@@ -109,7 +97,7 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
     failures: records.failed,
     series: [...new Set(points.map(({ series }) => series))],
     copyBytesPerSecond,
-    costModel,
+    problem,
     hasJournal: records.kernelSource !== null,
     repeated: records.repeated,
     outdated: records.outdated,
@@ -146,13 +134,9 @@ export function variedParameters(points: readonly Point[]): ReadonlyMap<string, 
   const values = new Map<string, Set<number>>();
   for (const { configuration: { parameters } } of points) {
     for (const [name, value] of Object.entries(parameters)) {
-      if (!values.has(name)) values.set(name, new Set());
-      values.get(name)!.add(value);
+      values.set(name, (values.get(name) ?? new Set()).add(value));
     }
   }
-  return new Map(
-    [...values].filter(([, set]) => set.size > 1).map((
-      [name, set],
-    ) => [name, [...set].sort((a, b) => a - b)]),
-  );
+  const varied = [...values].filter(([, set]) => set.size > 1);
+  return new Map(varied.map(([name, set]) => [name, [...set].sort((a, b) => a - b)]));
 }

@@ -1,16 +1,15 @@
 /**
- * "Why this configuration", in plain words, from nothing but what was measured.
+ * "Why this configuration", in plain words, from what was measured.
  *
  * @module
  */
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatBandwidth, formatCount, formatFactor, formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { failureWords, parameterMeaning, parameterTitle } from "./words.ts";
 
-/** What a change of one parameter did. */
+/** A measured configuration that differs from the chosen one in one parameter. */
 export interface Neighbour {
   readonly name: string;
   readonly from: number;
@@ -18,73 +17,73 @@ export interface Neighbour {
   readonly point: Point;
 }
 
-/** The answer, as paragraphs and a table of what one change does. */
+/** The answer: paragraphs, and a table of what one change does. */
 export function explain(view: EntryView): Html {
-  const neighbours = neighboursOf(view);
-  return markup`<ul class="reasons">${
-    [howItWasFound, againstStepwise, againstRoof, againstOthers, againstCpu, howSure].map((part) => {
-      const said = part(view);
-      return said === undefined ? "" : markup`<li>${said}</li>`;
-    })
-  }</ul>${neighbours.length === 0 ? "" : neighbourTable(view, neighbours)}`;
-}
-
-function howItWasFound({ entry, points, failures, hasJournal }: EntryView): Html {
-  const { search } = entry;
-  const failed = Object.entries(search.failed).map(([reason, count]) =>
-    `${formatCount(count)} ${failureWords(reason)}`
-  );
-  const tried = `${formatCount(search.evaluated)} ${search.evaluated === 1 ? "evaluation" : "evaluations"}`;
-  const part = search.spaceSize > 0 ? ` of a space of ${formatCount(search.spaceSize)} configurations` : "";
-  return markup`<strong>It was the fastest of what was tried.</strong> ${tried}${part}${
-    hasJournal ? `; this page has the ${formatCount(points.length)} configurations with a rate` : ""
-  }. ${
-    failed.length > 0
-      ? `Of the others, ${failed.join(", ")}.`
-      : failures.length === 0
-      ? "None failed."
-      : `${formatCount(failures.length)} failed.`
+  const parts = [howItWasFound, againstStepwise, againstRoof, againstOthers, againstCpu, howSure];
+  const said = parts.map((part) => part(view)).filter((text) => text !== undefined);
+  return markup`<ul class="reasons">${said.map((text) => markup`<li>${text}</li>`)}</ul>${
+    neighbourTable(view, neighboursOf(view))
   }`;
 }
 
+/** `1 evaluation`, `2 evaluations`. */
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+function howItWasFound({ entry: { search }, points, failures, hasJournal }: EntryView): Html {
+  const failed = Object.entries(search.failed).map(([reason, count]) =>
+    `${formatCount(count)} ${failureWords(reason)}`
+  );
+  const part = search.spaceSize > 0 ? ` of a space of ${counted(search.spaceSize, "configuration")}` : "";
+  const here = hasJournal
+    ? `; this page shows the ${counted(points.length, "configuration")} with a rate`
+    : "";
+  const others = failed.length > 0
+    ? `Of the others, ${failed.join(", ")}.`
+    : failures.length === 0
+    ? "None failed."
+    : `${formatCount(failures.length)} failed.`;
+  return markup`<strong>It was the fastest of what was tried.</strong> ${
+    counted(search.evaluated, "evaluation")
+  }${part}${here}. ${others}`;
+}
+
 function againstStepwise({ points, winner, entry }: EntryView): Html | undefined {
-  const stepwise = points.find(({ series }) => series === "stepwise");
   if (winner.series === "stepwise") {
-    return markup`<strong>The plain kernel won:</strong> one pass over memory for each step, and nothing cleverer was faster here.`;
+    return markup`<strong>The plain kernel won:</strong> it passes over memory once for each step, and nothing more elaborate was faster here.`;
   }
+  const stepwise = points.find(({ series }) => series === "stepwise");
   // the profile's own figure, of the final round, where it has one
   const speedup = entry.result.speedupOverStepwise ??
     (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond);
   if (speedup === undefined) return undefined;
-  const why = winner.demand === undefined || stepwise?.demand === undefined
-    ? ""
-    : movesLess(winner, stepwise);
   return markup`<strong>It is ${formatFactor(speedup)} as fast as the best plain kernel</strong> (${
     formatRate(winner.cellsPerSecond / speedup)
-  }, one pass over memory for each step). ${why}`;
+  }, one pass over memory for each step). ${movesLess(winner, stepwise)}`;
 }
 
-function movesLess(winner: Point, stepwise: Point): string {
-  const [ours, theirs] = [bytesOf(winner.demand!), bytesOf(stepwise.demand!)];
+function movesLess(winner: Point, stepwise: Point | undefined): string {
+  if (winner.demand === undefined || stepwise?.demand === undefined) return "";
+  const [ours, theirs] = [bytesOf(winner.demand), bytesOf(stepwise.demand)];
   if (ours >= theirs) return "It moves no fewer bytes: what it saves is not memory traffic.";
   const { nt } = winner.configuration.parameters;
-  const how = nt === undefined ? "" : ` because it computes ${nt} time steps in one pass over memory`;
+  const how = nt === undefined ? "" : `, because it computes ${nt} time steps in one pass over memory`;
   return `It moves ${ours.toPrecision(3)} bytes for each cell update instead of ${
     theirs.toPrecision(3)
-  },${how}.`
-    .replace(/,\.$/, ".");
+  }${how}.`;
 }
 
 function againstRoof({ winner, copyBytesPerSecond }: EntryView): Html | undefined {
   if (winner.roof === undefined || copyBytesPerSecond === null) return undefined;
   const fraction = winner.cellsPerSecond / winner.roof;
   const verdict = fraction > 1
-    ? "More than all of it: part of the data stays in the caches, where copies do not reach."
+    ? "It is above the roof because part of the data stays in the caches, which the copies bypass."
     : fraction >= 0.85
-    ? "Memory is what limits it: only a traversal that moves less could be much faster."
+    ? "Memory bandwidth limits it: only a traversal that moves less could be much faster."
     : fraction >= 0.5
-    ? "Memory is close to the limit, but not all of it: waiting, exchanging values and registers cost the rest."
-    : "Memory is not what limits it: arithmetic, waiting, registers or too few workgroups are.";
+    ? "Memory bandwidth is close to the limit; waiting, exchanging values and registers cost the rest."
+    : "Memory bandwidth does not limit it: arithmetic, waiting, registers or too few workgroups do.";
   return markup`<strong>It reaches ${formatPercent(fraction)} of its roof.</strong> Copies run at ${
     formatBandwidth(copyBytesPerSecond)
   } here, which allows ${formatRate(winner.roof)} for its traffic. ${verdict}`;
@@ -93,56 +92,59 @@ function againstRoof({ winner, copyBytesPerSecond }: EntryView): Html | undefine
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const ties = entry.tieSet.length - 1;
   if (ties > 0) {
-    const others = points.filter(({ isTied }) => isTied).slice(0, 3).map(({ configuration }) =>
-      describeConfiguration(configuration)
-    );
-    return markup`<strong>${formatCount(ties)} ${
-      ties === 1 ? "other cannot" : "others cannot"
-    } be told apart from it:</strong> what was measured differs by no more than the noise explains, or too little to matter. ${
+    const others = points.filter(({ isTied }) => isTied).slice(0, 3)
+      .map(({ configuration }) => describeConfiguration(configuration));
+    return markup`<strong>${
+      counted(ties, "other configuration ties", "other configurations tie")
+    } with it:</strong> ${
+      ties === 1 ? "it is" : "they are"
+    } not significantly slower, or too little slower to matter. ${
       others.length > 0 ? `Among them: ${others.join("; ")}.` : ""
     }`;
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== "GPU + CPU");
   if (second === undefined) return undefined;
+  const name = describeConfiguration(second.configuration);
   return second.cellsPerSecond <= winner.cellsPerSecond
-    ? markup`<strong>Nothing ties with it.</strong> The next best, ${
-      describeConfiguration(second.configuration)
-    }, is ${formatPercent(1 - second.cellsPerSecond / winner.cellsPerSecond)} slower.`
-    : markup`<strong>The final round decided.</strong> ${
-      describeConfiguration(second.configuration)
-    } showed ${formatRate(second.cellsPerSecond)} once, but not when the best were measured again in turns.`;
+    ? markup`<strong>Nothing ties with it.</strong> The next best, ${name}, is ${
+      formatPercent(1 - second.cellsPerSecond / winner.cellsPerSecond)
+    } slower.`
+    : markup`<strong>The final round decided.</strong> ${name} reached ${
+      formatRate(second.cellsPerSecond)
+    } once, but not when the best were measured again in turns.`;
 }
 
 function againstCpu({ entry: { configuration: { share }, balance }, points }: EntryView): Html | undefined {
-  const cpu = points.find(({ series }) => series === "CPU");
-  if (share.gpuSlices === 0) {
+  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } = share;
+  if (gpuSlices === 0) {
     return markup`<strong>The CPU computes alone:</strong> ${
-      share.cpuWorkers === 1 ? "1 worker was" : `${formatCount(share.cpuWorkers)} workers were`
+      counted(cpuWorkers, "worker was", "workers were")
     } faster than anything with the GPU.`;
   }
-  if (share.cpuSlices > 0) {
-    return markup`<strong>The CPU takes ${formatCount(share.cpuSlices)} of ${
-      formatCount(share.cpuSlices + share.gpuSlices)
-    } slices,</strong> and exchanges its ghost zone every ${
-      formatCount(share.exchangeEvery)
-    } steps: together they are faster than either.`;
+  if (cpuSlices > 0) {
+    return markup`<strong>The CPU takes ${formatCount(cpuSlices)} of ${
+      formatCount(cpuSlices + gpuSlices)
+    } slices</strong> and exchanges its ghost zone every ${
+      counted(exchangeEvery, "step")
+    }: together the two devices are faster than either alone.`;
   }
+  const cpu = points.find(({ series }) => series === "CPU");
+  if (cpu === undefined && balance.length === 0) return undefined;
+  const tried = balance.length === 0
+    ? ""
+    : ` Sharing with the CPU was tried ${
+      counted(balance.length, "time")
+    }: waiting for it cost more than it saved.`;
   const alone = cpu === undefined ? "" : ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)}.`;
-  if (balance.length === 0) {
-    return alone === "" ? undefined : markup`<strong>The GPU computes alone.</strong>${alone}`;
-  }
-  return markup`<strong>The GPU computes alone.</strong> Sharing with the CPU was tried ${
-    formatCount(balance.length)
-  } ${balance.length === 1 ? "time" : "times"}: waiting for the CPU cost more than its share saved.${alone}`;
+  return markup`<strong>The GPU computes alone.</strong>${tried}${alone}`;
 }
 
-function howSure(
-  { entry: { result: { confidence95: [low, high], samples }, verification } }: EntryView,
-): Html {
+function howSure({ entry: { result, verification } }: EntryView): Html {
+  const { confidence95: [low, high], samples } = result;
   const { maxError, bound, against } = verification;
-  const rate = markup`${formatCount(samples.length)} ${
-    samples.length === 1 ? "sample puts" : "samples put"
-  } its rate between ${formatRate(low)} and ${formatRate(high)} (95%).`;
+  const rate = `${counted(samples.length, "sample puts", "samples put")} its rate between ${
+    formatRate(low)
+  } and ${formatRate(high)} (95%).`;
   if (against.startsWith("nothing by Facet")) {
     return markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. ${rate}`;
   }
@@ -151,28 +153,23 @@ function howSure(
   }; rounding explains up to ${bound.toPrecision(3)}. ${rate}`;
 }
 
-/** For each parameter and each of its other values: the same configuration but for it, if it was measured. */
+/** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
 export function neighboursOf({ winner, points }: EntryView): Neighbour[] {
   const own = winner.configuration.parameters;
   const names = Object.keys(own);
   const neighbours = points.flatMap((point): Neighbour[] => {
     const { parameters } = point.configuration;
-    if (point.series !== winner.series || point.isWinner) return [];
-    const different = differences(own, parameters, names);
-    if (different.length !== 1) return [];
-    const [name] = different;
-    return [{ name, from: own[name], to: parameters[name], point }];
+    if (point.series !== winner.series || Object.keys(parameters).length !== names.length) return [];
+    const [name, ...others] = names.filter((name) => own[name] !== parameters[name]);
+    const to = name === undefined ? undefined : parameters[name];
+    if (name === undefined || to === undefined || others.length > 0) return [];
+    return [{ name, from: own[name]!, to, point }];
   });
   return neighbours.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name) || a.to - b.to);
 }
 
-function differences(one: Parameters, other: Parameters, names: readonly string[]): string[] {
-  if (Object.keys(other).length !== names.length) return [];
-  return names.filter((name) => one[name] !== other[name]);
-}
-
-function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[]): Html {
-  const isKnown = neighbours.some(({ name }) => parameterMeaning(name) !== undefined);
+function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[]): Html | "" {
+  if (neighbours.length === 0) return "";
   const rows = neighbours.map(({ name, from, to, point }, i) => {
     const change = point.cellsPerSecond / winner.cellsPerSecond - 1;
     return [
@@ -181,15 +178,13 @@ function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[])
       String(to),
       formatRate(point.cellsPerSecond),
       `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`,
-      ...(isKnown ? [name === neighbours[i - 1]?.name ? "" : parameterMeaning(name) ?? ""] : []),
+      name === neighbours[i - 1]?.name ? "" : parameterMeaning(name) ?? "",
     ];
   });
-  return table("What one change does to the chosen configuration", [
-    { title: "parameter" },
-    { title: "chosen", isNumber: true },
-    { title: "instead", isNumber: true },
-    { title: "rate", isNumber: true },
-    { title: "change", isNumber: true },
-    ...(isKnown ? [{ title: "meaning" }] : []),
-  ], rows);
+  const columns = [
+    "parameter",
+    ...["chosen", "instead", "rate", "change"].map((number) => ({ number })),
+    "meaning",
+  ];
+  return table("What one change does to the chosen configuration", columns, rows);
 }

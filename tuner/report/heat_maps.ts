@@ -158,10 +158,10 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
     formatCount(cell.count),
   ]);
   const behind = table(`${name}: best rate by ${y} and ${x}`, [
-    { title: y, isNumber: true },
-    { title: x, isNumber: true },
-    { title: "best rate", isNumber: true },
-    { title: "measured", isNumber: true },
+    { number: y },
+    { number: x },
+    { number: "best rate" },
+    { number: "measured" },
   ], rows);
   const outlined = cells.some(({ isWinner }) => isWinner)
     ? "; the outlined cell holds the fastest of all"

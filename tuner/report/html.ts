@@ -58,11 +58,12 @@ export function jsonBlock(id: string, data: unknown): Html {
   return new Html(`<script type="application/json" id="${escapeHtml(id)}">${json}</script>`);
 }
 
-/** A column of a table. */
-export interface Column {
-  readonly title: string;
-  /** Numbers stand to the right. */
-  readonly isNumber?: boolean;
+/** The title of a table's column; numbers are aligned to the right. */
+export type Column = string | { readonly number: string };
+
+/** A column's title. */
+export function titleOf(column: Column): string {
+  return typeof column === "string" ? column : column.number;
 }
 
 /**
@@ -73,8 +74,8 @@ export interface Column {
  * @param rows cells of each row; the first names the row
  */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
-  const kind = (i: number): string => columns[i]?.isNumber ? "number" : "text";
-  const head = columns.map(({ title }, i) => markup`<th scope="col" class="${kind(i)}">${title}</th>`);
+  const kind = (i: number): string => typeof columns[i] === "string" ? "text" : "number";
+  const head = columns.map((column, i) => markup`<th scope="col" class="${kind(i)}">${titleOf(column)}</th>`);
   const body = rows.map((row) =>
     markup`<tr>${
       row.map((cell, i) =>

@@ -14,6 +14,7 @@ import { type EntryView, viewEntry } from "./entry_view.ts";
 import { explain } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
 import { Html, markup, table } from "./html.ts";
+import { localityFigure } from "./locality_chart.ts";
 import { rooflineFigure } from "./roofline_chart.ts";
 import { SCRIPT } from "./script.ts";
 import { balanceFigure, costFigure } from "./sharing_charts.ts";
@@ -24,8 +25,8 @@ export const MAX_ENTRIES = 16;
 
 /** What is said where there is no journal. */
 const NO_JOURNAL =
-  "There is no journal for this problem: the charts show what the profile itself keeps, the winner and " +
-  "its ties.";
+  "There is no journal for this problem: the charts show only what the profile keeps, the chosen " +
+  "configuration and its ties.";
 
 /** What a page is made of. */
 export interface ReportOptions {
@@ -33,7 +34,7 @@ export interface ReportOptions {
   readonly journal: readonly JournalRecord[];
   /** Indices of the entries to draw. @default {undefined} the first {@linkcode MAX_ENTRIES} */
   readonly entries?: readonly number[];
-  /** What to tell about the files, one line each. @default {[]} */
+  /** Warnings about the files, one line each. @default {[]} */
   readonly warnings?: readonly string[];
 }
 
@@ -65,7 +66,7 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
         <style>${new Html(STYLE)}</style>
       </head>
       <body>
-    <a class="skip" href="#${views[0].id}">Skip to the first problem</a>
+    <a class="skip" href="#${views[0]!.id}">Skip to the first problem</a>
     <header>
     <p class="kind">Facet · tuning report</p>
     <h1>${deviceTitle(profile.device)}</h1>
@@ -107,11 +108,11 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
   const others = profile.entries.length - views.length;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
     table("The best configuration of every problem", [
-      { title: "problem" },
-      { title: "rate", isNumber: true },
-      { title: "of its roof", isNumber: true },
-      { title: "over stepwise", isNumber: true },
-      { title: "configuration" },
+      "problem",
+      { number: "rate" },
+      { number: "of its roof" },
+      { number: "over stepwise" },
+      "configuration",
     ], rows)
   }${
     others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
@@ -129,6 +130,7 @@ function entrySection(view: EntryView): Html {
     ${hasJournal ? "" : markup`<p class="warning">${NO_JOURNAL}</p>`}
     <h3>What was measured</h3>
     ${rooflineFigure(view)}
+    ${localityFigure(view)}
     ${distributionFigure(view)}
     <h3>Parameters</h3>
     ${heatMaps(view)}
@@ -144,20 +146,20 @@ function entrySection(view: EntryView): Html {
 /** The figures that matter most. */
 function headline({ entry: { configuration, result, tieSet }, winner }: EntryView): Html {
   const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = result;
-  const [value, unit] = formatRate(cellsPerSecond).split(" ");
+  const [value = "", unit] = formatRate(cellsPerSecond).split(" ");
   const roof = winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`;
-  const number = (rate: number): string => formatRate(rate).split(" ")[0];
-  const tiles = [
+  const number = (rate: number): string => formatRate(rate).split(" ")[0]!;
+  const tiles: (false | { big: string; unit?: string | undefined; small: string })[] = [
     { big: value, unit, small: `95% between ${number(low)} and ${number(high)}` },
     speedupOverStepwise !== null &&
     { big: formatFactor(speedupOverStepwise), small: "the best stepwise kernel" },
     roofFraction !== null && { big: formatPercent(roofFraction), small: `of its roof${roof}` },
     tieSet.length > 1 &&
-    { big: formatCount(tieSet.length), small: "configurations that cannot be told apart" },
-  ].filter((tile) => tile !== false);
+    { big: formatCount(tieSet.length), small: "statistically indistinguishable configurations" },
+  ];
   return markup`<p class="configuration"><code>${describeConfiguration(configuration)}</code></p>
 <ul class="tiles">${
-    tiles.map(({ big, unit, small }) =>
+    tiles.filter((tile) => tile !== false).map(({ big, unit, small }) =>
       markup`<li><span class="big">${big}</span>${
         unit === undefined ? "" : markup` <span class="unit">${unit}</span>`
       }<span class="small">${small}</span></li>`

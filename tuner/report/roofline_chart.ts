@@ -73,30 +73,21 @@ function options(
   { view, layout, names }: { view: EntryView; layout: Layout; names: readonly string[] },
 ): Plot.PlotOptions {
   const bandwidth = view.copyBytesPerSecond! / 1e9;
-  const intensities = placed.map(({ demand }) => 1 / bytesOf(demand!));
-  const rates = placed.map(({ cellsPerSecond }) => cellsPerSecond / 1e9);
-  const x: [number, number] = [
-    Math.min(...minmax(intensities)) / 1.3,
-    Math.max(...minmax(intensities)) * 1.6,
-  ];
-  const y: [number, number] = [
-    Math.min(...minmax(rates)) / 1.3,
-    Math.max(x[1] * bandwidth, ...minmax(rates)) * 1.1,
-  ];
-  const height = layout === "wide" ? 420 : 320;
-  const all = placed.map((point): Spot => ({
-    updatesPerByte: 1 / bytesOf(point.demand!),
-    gcells: point.cellsPerSecond / 1e9,
-    series: point.series,
+  const spotOf = ({ demand, cellsPerSecond, series }: Point): Spot => ({
+    updatesPerByte: 1 / bytesOf(demand!),
+    gcells: cellsPerSecond / 1e9,
+    series,
     count: 1,
-  }));
-  const spots = all.length > MAX_POINTS ? merge(all, { x, y, width: WIDTHS[layout], height }) : all;
-  const most = Math.max(1, ...minmax(spots.map(({ count }) => count)));
-  const marked = placed.filter(({ isWinner, isTied }) => isWinner || isTied);
-  const at = (point: Point) => ({
-    updatesPerByte: 1 / bytesOf(point.demand!),
-    gcells: point.cellsPerSecond / 1e9,
   });
+  const all = placed.map(spotOf);
+  const height = layout === "wide" ? 420 : 320;
+  const [lowest, highest] = extentOf(all.map(({ updatesPerByte }) => updatesPerByte));
+  const [slowest, fastest] = extentOf(all.map(({ gcells }) => gcells));
+  const x: [number, number] = [lowest / 1.3, highest * 1.6];
+  const y: [number, number] = [slowest / 1.3, Math.max(x[1] * bandwidth, fastest) * 1.1];
+  const spots = all.length > MAX_POINTS ? merge(all, { x, y, width: WIDTHS[layout], height }) : all;
+  const [, most] = extentOf(spots.map(({ count }) => count));
+  const marked = placed.filter(({ isWinner, isTied }) => isWinner || isTied);
   const compact = layout === "narrow";
   const { winner } = view;
   const isNearLine = winner.roof !== undefined && winner.cellsPerSecond > 0.85 * winner.roof;
@@ -144,14 +135,14 @@ function options(
             most === 1 ? 0.75 : Math.round(10 * (0.5 + 0.5 * Math.log1p(count) / Math.log1p(most))) / 10,
         })
       ),
-      Plot.dot(marked.map(at), {
+      Plot.dot(marked.map(spotOf), {
         x: "updatesPerByte",
         y: "gcells",
         r: 9,
         stroke: "var(--accent)",
         strokeWidth: 2.5,
       }),
-      Plot.text(marked.filter(({ isWinner }) => isWinner).map(at), {
+      Plot.text(marked.filter(({ isWinner }) => isWinner).map(spotOf), {
         x: "updatesPerByte",
         y: "gcells",
         text: ({ gcells }: { gcells: number }) =>
@@ -186,7 +177,7 @@ function merge(
 }
 
 /** The smallest and the largest of many numbers. */
-function minmax(values: readonly number[]): [number, number] {
+function extentOf(values: readonly number[]): [number, number] {
   let low = Infinity, high = -Infinity;
   for (const value of values) {
     if (value < low) low = value;
@@ -198,7 +189,7 @@ function minmax(values: readonly number[]): [number, number] {
 function byTraversal(placed: readonly Point[], names: readonly string[]): Html {
   const rows = names.map((name) => {
     const own = placed.filter(({ series }) => series === name);
-    const best = own[0];
+    const best = own[0]!;
     return [
       name,
       formatCount(own.length),
@@ -209,11 +200,11 @@ function byTraversal(placed: readonly Point[], names: readonly string[]): Html {
     ];
   });
   return table("The fastest configuration of each traversal against its roof", [
-    { title: "traversal" },
-    { title: "measured", isNumber: true },
-    { title: "best rate", isNumber: true },
-    { title: "moves per update", isNumber: true },
-    { title: "its roof", isNumber: true },
-    { title: "of its roof", isNumber: true },
+    "traversal",
+    { number: "measured" },
+    { number: "best rate" },
+    { number: "moves per update" },
+    { number: "its roof" },
+    { number: "of its roof" },
   ], rows);
 }

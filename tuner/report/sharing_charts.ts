@@ -3,59 +3,26 @@
  *
  * @module
  */
-import * as Plot from "@observablehq/plot";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, readsPrevious, stepReach } from "../../kernels/update.ts";
+import { roundCosts, roundWork, type SharedGrid } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
-import { drawChart, figure } from "./chart.ts";
+import type { ProfileCostModel } from "../profile/schema.ts";
+import { figure } from "./chart.ts";
+import { type Curve, curvesFigure } from "./curves.ts";
 import type { EntryView } from "./entry_view.ts";
-import { Html, markup, table, tableBehind } from "./html.ts";
+import { type Html, markup } from "./html.ts";
 
-const CPU = "var(--series-1)";
-const GPU = "var(--series-0)";
+const MS = { label: "ms for the same steps", unit: 1e6, format: formatDuration };
+const US = { label: "µs a step", unit: 1e3, format: formatDuration };
 
-/** Keys of a legend: SVG paths, 12 × 12. */
-const KEYS = {
-  line: `<path d="M0,6h12" stroke="${GPU}" stroke-width="3"/>`,
-  dashed: `<path d="M0,6h12" stroke="${CPU}" stroke-width="3" stroke-dasharray="4,2"/>`,
-  square: `<path d="M2,2h8v8h-8z" fill="${CPU}"/>`,
-} as const;
-
-/** The legend of a line and what stands beside it. */
-function legendOf(items: readonly [key: keyof typeof KEYS, name: string][]): Html {
-  const key = (name: keyof typeof KEYS): Html =>
-    new Html(`<svg class="key" viewBox="0 0 12 12" aria-hidden="true">${KEYS[name]}</svg>`);
-  return markup`<ul class="legend">${items.map(([name, text]) => markup`<li>${key(name)}${text}</li>`)}</ul>`;
-}
-
-/** The iterations of Eq. 8 of Liu and Perumalla's B2R. */
+/** The iterations of Eq. 8 of Zheng et al. (B2R). */
 export function balanceFigure({ entry: { balance } }: EntryView): Html {
   const title = "Balance of CPU and GPU";
-  if (balance.length === 0) return figure(title, "was not tried in this run: there are no iterations.");
-  const rows = balance.map((step, i) => ({
-    ...step,
-    name: `${i + 1}`,
-    gpuMs: step.gpuTimeNs / 1e6,
-    cpuMs: step.cpuTimeNs / 1e6,
-  }));
-  const longest = Math.max(...rows.flatMap(({ gpuMs, cpuMs }) => [gpuMs, cpuMs]));
-  const last = balance[balance.length - 1];
-  const label =
-    `Times of CPU and GPU in ${balance.length} iterations; at the end the CPU has ${last.cpuSlices} slices, ` +
-    `the GPU ${last.gpuSlices}.`;
-  const chart = drawChart(label, (layout) => ({
-    height: layout === "wide" ? 260 : 240,
-    marginLeft: 52,
-    marginBottom: 42,
-    x: { type: "point", domain: rows.map(({ name }) => name), label: "iteration →" },
-    y: { label: "↑ ms for the same steps", domain: [0, 1.06 * longest], grid: true, ticks: 5 },
-    color: { type: "identity" },
-    marks: [
-      Plot.ruleY([0], { stroke: "var(--ink)" }),
-      Plot.line(rows, { x: "name", y: "gpuMs", stroke: GPU, strokeWidth: 2.5 }),
-      Plot.line(rows, { x: "name", y: "cpuMs", stroke: CPU, strokeWidth: 2.5, strokeDasharray: "6,3" }),
-      Plot.dot(rows, { x: "name", y: "gpuMs", fill: GPU, r: 5 }),
-      Plot.dot(rows, { x: "name", y: "cpuMs", fill: CPU, r: 5, symbol: "square" }),
-    ],
-  }));
+  const last = balance.at(-1);
+  if (last === undefined) return figure(title, "was not tried in this run: there are no iterations.");
+  const timesOf = (key: "gpuTimeNs" | "cpuTimeNs") => balance.map((step, i) => ({ x: i + 1, y: step[key] }));
+  const slicesOf = (key: "gpuSlices" | "cpuSlices") => (x: number) => formatCount(balance[x - 1]?.[key] ?? 0);
   const total = last.cpuSlices + last.gpuSlices;
   const verdict = last.cpuSlices === 0
     ? "It ended with all slices on the GPU: no share of the CPU would have paid."
@@ -64,91 +31,87 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
     : `It ended with ${formatCount(last.cpuSlices)} of ${formatCount(total)} slices on the CPU (${
       formatPercent(last.cpuSlices / total)
     }).`;
-  const behind = table(
-    "Iterations of the balance",
-    [
-      { title: "iteration", isNumber: true },
-      { title: "GPU slices", isNumber: true },
-      { title: "CPU slices", isNumber: true },
-      { title: "GPU time", isNumber: true },
-      { title: "CPU time", isNumber: true },
-    ],
-    rows.map(({ name, gpuSlices, cpuSlices, gpuTimeNs, cpuTimeNs }) => [
-      name,
-      formatCount(gpuSlices),
-      formatCount(cpuSlices),
-      formatDuration(gpuTimeNs),
-      formatDuration(cpuTimeNs),
-    ]),
-  );
-  return figure(
-    `${title}.`,
-    markup`Slices move until both take equally long (B2R, Eq. 8). ${verdict}`,
-    legendOf([["line", "GPU"], ["dashed", "CPU"]]),
-    chart,
-    tableBehind("Balance as a table", behind),
-  );
+  return curvesFigure([
+    { name: "GPU time", kind: "line", series: 0, points: timesOf("gpuTimeNs") },
+    { name: "CPU time", kind: "dashed", series: 1, points: timesOf("cpuTimeNs") },
+  ], {
+    title,
+    caption: `Slices move until both devices take equally long (B2R, Eq. 8). ${verdict}`,
+    label: `Times of CPU and GPU in ${balance.length} iterations; at the end the CPU has ${last.cpuSlices} ` +
+      `slices, the GPU ${last.gpuSlices}.`,
+    x: { label: "iteration" },
+    y: MS,
+    columns: [["GPU slices", slicesOf("gpuSlices")], ["CPU slices", slicesOf("cpuSlices")]],
+  });
 }
 
-/** The time of a step over R, the steps between two exchanges. */
-export function costFigure({ costModel }: EntryView): Html {
+/** The time of a step over R, the steps between two exchanges, and the parts that the model adds up. */
+export function costFigure({ entry: { costModel }, problem }: EntryView): Html {
   const title = "Time per step over R";
-  if (costModel === undefined || costModel.curve.length === 0) {
-    return figure(
-      title,
-      "is not known: this profile has no cost model of the exchange, because no run measured it.",
-    );
+  const curve = costModel?.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery) ?? [];
+  const [first] = curve;
+  if (costModel === undefined || first === undefined) {
+    return figure(title, "is not known: this run did not measure what an exchange costs.");
   }
-  const curve = costModel.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery)
-    .map((point) => ({
-      ...point,
-      predictedUs: point.predictedNs / 1e3,
-      measuredUs: point.measuredNs === null ? null : point.measuredNs / 1e3,
-    }));
   const best = curve.reduce((one, other) => other.predictedNs < one.predictedNs ? other : one);
-  const highest = Math.max(...curve.flatMap(({ predictedUs, measuredUs }) => [predictedUs, measuredUs ?? 0]));
-  const measured = curve.filter(({ measuredNs }) => measuredNs !== null);
-  const label =
-    `Time of one step over R: the model has its minimum of ${formatDuration(best.predictedNs)} at R = ` +
-    `${best.exchangeEvery}; ${measured.length} values of R were measured.`;
-  const isWide = curve[curve.length - 1].exchangeEvery > 16 * curve[0].exchangeEvery;
-  const chart = drawChart(label, (layout) => ({
-    height: layout === "wide" ? 280 : 250,
-    marginLeft: 60,
-    marginBottom: 42,
+  const measured = curve.flatMap(({ exchangeEvery, measuredNs }) =>
+    measuredNs === null ? [] : [{ x: exchangeEvery, y: measuredNs }]
+  );
+  const model = curve.map(({ exchangeEvery, predictedNs }) => ({ x: exchangeEvery, y: predictedNs }));
+  const parts = problem === undefined ? [] : partsOf(costModel, problem);
+  const curves: Curve[] = [
+    { name: "model", kind: "line", series: 0, points: model },
+    { name: "measured", kind: "marks", series: 1, points: measured },
+    ...parts,
+  ];
+  return curvesFigure(curves.filter(({ points }) => points.length > 0), {
+    title,
+    caption:
+      markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.${
+        parts.length > 0
+          ? " The parts (B2R, Eq. 2 to 4): both devices compute at once, then they exchange copies; the rest is waiting."
+          : ""
+      }`,
+    label: `Time of one step over R: the model has its minimum of ${formatDuration(best.predictedNs)} at ` +
+      `R = ${best.exchangeEvery}; ${measured.length} values of R were measured.`,
     x: {
-      type: isWide ? "log" : "linear",
-      base: 2,
-      label: "R, steps between two exchanges →",
-      tickFormat: "~g",
-      ticks: layout === "wide" ? 8 : 5,
+      label: "R, steps between two exchanges",
+      isLogarithmic: curve.at(-1)!.exchangeEvery > 16 * first.exchangeEvery,
     },
-    y: { label: "↑ µs a step", domain: [0, 1.06 * highest], grid: true, ticks: 5 },
-    color: { type: "identity" },
-    marks: [
-      Plot.line(curve, { x: "exchangeEvery", y: "predictedUs", stroke: GPU, strokeWidth: 2.5 }),
-      Plot.dot(measured, { x: "exchangeEvery", y: "measuredUs", fill: CPU, r: 5, symbol: "square" }),
-      Plot.ruleX([best.exchangeEvery], { stroke: "var(--accent)", strokeDasharray: "3,3" }),
-    ],
+    y: US,
+    markedX: best.exchangeEvery,
+  });
+}
+
+/** What a step spends on computing (B2R, Eq. 2 and 3) and on copies (Eq. 4), at the best share of each R. */
+function partsOf({ coefficients, curve }: ProfileCostModel, problem: Problem): Curve[] {
+  const shared = sharedGridOf(problem);
+  const rounds = curve.map((point) => ({
+    x: point.exchangeEvery,
+    ...roundCosts(roundWork(shared, point), coefficients),
   }));
-  const behind = table(
-    "Time of a step by R",
-    [
-      { title: "R", isNumber: true },
-      { title: "model", isNumber: true },
-      { title: "measured", isNumber: true },
-    ],
-    curve.map(({ exchangeEvery, predictedNs, measuredNs }) => [
-      exchangeEvery,
-      formatDuration(predictedNs),
-      measuredNs === null ? "not measured" : formatDuration(measuredNs),
-    ]),
-  );
-  return figure(
-    `${title}.`,
-    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.`,
-    legendOf([["line", "model"], ["square", "measured"]]),
-    chart,
-    tableBehind("Time per step as a table", behind),
-  );
+  const stepsOf = (
+    name: string,
+    timeNs: (round: typeof rounds[number]) => number,
+  ): Pick<Curve, "name" | "points"> => ({
+    name,
+    points: rounds.map((round) => ({ x: round.x, y: timeNs(round) / round.x })),
+  });
+  return [
+    { ...stepsOf("GPU computes", ({ gpuNs }) => gpuNs), kind: "dashed", series: 0 },
+    { ...stepsOf("CPU computes", ({ cpuNs }) => cpuNs), kind: "dashed", series: 1 },
+    { ...stepsOf("copies", ({ unpackNs, packNs }) => unpackNs + packNs), kind: "dotted", series: 2 },
+  ];
+}
+
+/** The problem as the model of a shared step sees it. */
+function sharedGridOf({ grid, stencil: { update }, boundary, steps }: Problem): SharedGrid {
+  const values = planesOf(update);
+  return {
+    grid,
+    reach: stepReach(update).x,
+    interfaces: boundary === "periodic" ? 2 : 1,
+    values: [values, readsPrevious(update) ? values : 0],
+    steps,
+  };
 }

@@ -51,6 +51,7 @@ figure text { white-space: pre; }
 .narrow { display: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 8px; padding: 0; list-style: none; font-size: 14px; }
 .key { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
+.key.line { width: 24px; }
 .maps { columns: 2; column-gap: 16px; }
 .map { break-inside: avoid; }
 .map.large { column-span: all; }
