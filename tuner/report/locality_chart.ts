@@ -5,7 +5,7 @@
  * @module
  */
 import { readsPrevious } from "../../kernels/update.ts";
-import { stepwiseLocality, torreLocality, torreRowLocality } from "../../models/locality.ts";
+import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 import { formatBandwidth, formatRate } from "../format.ts";
 import { type Curve, curvesFigure, type Place } from "./curves.ts";
 import type { EntryView, Point } from "./entry_view.ts";
@@ -28,14 +28,14 @@ export function localityFigure({ points, problem, copyBytesPerSecond }: EntryVie
   const all = Array.from({ length: Math.max(...best.keys()) + 1 }, (_, i) => i + 1);
   const curveOf = (locality: (dts: number) => number): Place[] =>
     all.map((dts) => ({ x: dts, y: roofOf(locality(dts)) }));
-  const row = (dts: number): number => torreRowLocality(dts, nt, { levelsRead });
+  const row = (dts: number): number => torreLocality(dts, nt, { levelsRead });
   const curves: Curve[] = [
     { name: "roof of a row of torres", kind: "line", series: 0, points: curveOf(row) },
     {
       name: "roof of one torre",
       kind: "dashed",
       series: 3,
-      points: curveOf((dts) => torreLocality(dts, nt, { levelsRead })),
+      points: curveOf((dts) => torreLocality(dts, nt, { levelsRead, inRow: false })),
     },
     {
       name: "roof of one step at a time",
