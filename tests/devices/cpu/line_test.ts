@@ -35,7 +35,7 @@ async function assertEqualsOracle(
   const field = await pool.load({ update, layout, boundary, nodePoints });
   try {
     await field.setInitial(kind, { seed: SEED });
-    const last = update.substeps.at(-1)![0].field;
+    const last = update.substeps.at(-1)![0]!.field;
     let previous = initialCells({ grid, stencil }, { kind, seed: SEED });
     let current = initialCells({ grid, stencil }, { kind, seed: SEED });
     for (const steps of runs) {
@@ -74,20 +74,20 @@ const STENCILS: readonly [Stencil, Boundary][] = [
 ];
 
 Deno.test("workers compute lines of any length, in any nodes, bit for bit like the oracle", async () => {
-  for (const workers of [1, 2, 3]) {
+  for (const [workers, numRuns] of [[1, 15], [2, 15], [3, 40]] as const) {
     const pool = await CpuPool.create({ workers });
     await fc.assert(
       fc.asyncProperty(
         fc.nat({ max: STENCILS.length - 1 }),
-        fc.integer({ min: 6, max: 700 }),
-        fc.constantFrom(0, 7, 16, 40, 100, 250),
-        fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 2 }),
+        fc.integer({ min: 6, max: 400 }),
+        fc.constantFrom(0, 7, 40, 100, 200),
+        fc.array(fc.integer({ min: 0, max: 45 }), { minLength: 1, maxLength: 2 }),
         (which, points, nodePoints, runs) => {
-          const [stencil, boundary] = STENCILS[which];
+          const [stencil, boundary] = STENCILS[which]!;
           return assertEqualsOracle(pool, { stencil, points, boundary, nodePoints, runs });
         },
       ),
-      { numRuns: 40, seed: 20261121 },
+      { numRuns, seed: 20261121 },
     );
     pool.dispose();
   }
@@ -95,8 +95,8 @@ Deno.test("workers compute lines of any length, in any nodes, bit for bit like t
 
 Deno.test("a long line in two nodes, steps that are no multiple of a cycle", async () => {
   const pool = await CpuPool.create({ workers: 2 });
-  for (const nodePoints of [0, 500, 1024]) {
-    const shared = { points: 2051, nodePoints, runs: [1, 530] };
+  for (const nodePoints of [0, 500]) {
+    const shared = { points: 1030, nodePoints, runs: [1, 140] };
     await assertEqualsOracle(pool, { stencil: bitHeat, boundary: "insulated", ...shared });
   }
   pool.dispose();
@@ -120,7 +120,7 @@ Deno.test("every point of every row is made once, whatever the cut", () => {
                 const counts = made.get(part.row + i) ?? new Array<number>(points).fill(0);
                 made.set(part.row + i, counts);
                 for (let z = part.begin + i * part.move; z < part.end - i * part.move; z++) {
-                  counts[(z + points) % points]++;
+                  counts[(z + points) % points]!++;
                 }
               }
             }
