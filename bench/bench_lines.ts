@@ -5,6 +5,7 @@
  */
 import { EQUATIONS } from "../kernels/stencils/all.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
+import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { detectDevice, type DeviceDescription } from "../tuner/devices/device.ts";
@@ -16,6 +17,9 @@ import { VERSION } from "../tuner/version.ts";
 
 /** Rows of a run on the GPU: so many that what a run's first and last phases cost more than the others is little. */
 const RUN_ROWS = 16_384;
+
+/** A software device compiles at the first dispatch, for a minute where the kernel is large. */
+const TIMEOUT_MS = 600_000;
 
 /** Lengths of the published figures, and where none are given. */
 export const DEFAULT_LENGTHS: readonly number[] = Array.from({ length: 10 }, (_, i) => 2 ** (11 + i));
@@ -39,6 +43,10 @@ export interface LineBenchRequest {
   readonly points?: number;
   /** Time steps of a run on the GPU. @default {16,384 rows} */
   readonly steps?: number;
+  /** Kernels to try stay within these limits. @default {the device's} */
+  readonly limits?: Partial<DeviceLimits>;
+  /** Updates of a sample on the CPU. @default {6e7} */
+  readonly sampleUpdates?: number;
 }
 
 /** What was found. */
@@ -58,7 +66,7 @@ export function lineEquations(): string[] {
 
 /** Measures all lengths of all equations, the GPU first. */
 export async function benchLines(
-  { stencils, lengths, cpuLengths = lengths, workers, gpu: wantsGpu, timeNs, points: form, steps }:
+  { stencils, lengths, cpuLengths = lengths, workers, gpu: wantsGpu, timeNs, points: form, steps, ...rest }:
     LineBenchRequest,
 ): Promise<LineBench> {
   const device = await detectDevice();
@@ -67,11 +75,18 @@ export async function benchLines(
     return create(variant === undefined ? 0 : form ?? variant.default);
   });
   const gpu: SweptComparison[] = [], cpu: CpuSweptComparison[] = [];
-  using opened = wantsGpu ? await GpuDevice.open() : undefined;
+  using opened = wantsGpu ? await GpuDevice.open({ timeoutMs: TIMEOUT_MS }) : undefined;
   for (const stencil of all) {
     for (const points of opened === undefined ? [] : lengths) {
       const rows = stencil.update.substeps.length;
-      const options = { stencil, points, timeNs, steps: steps ?? Math.ceil(RUN_ROWS / rows), now };
+      const options = {
+        stencil,
+        points,
+        timeNs,
+        steps: steps ?? Math.ceil(RUN_ROWS / rows),
+        now,
+        limits: rest.limits,
+      };
       gpu.push(await compareSwept(opened!, options));
     }
   }
@@ -79,7 +94,9 @@ export async function benchLines(
   try {
     for (const stencil of all) {
       for (const points of pool === undefined ? [] : cpuLengths) {
-        cpu.push(await compareSweptOnCpu(pool!, { stencil, points, timeNs, now }));
+        cpu.push(
+          await compareSweptOnCpu(pool!, { stencil, points, timeNs, now, updates: rest.sampleUpdates }),
+        );
       }
     }
   } finally {

@@ -10,7 +10,7 @@ import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { classic } from "../kernels/traversals/classic.ts";
 import { swept } from "../kernels/traversals/swept.ts";
 import { sweptRegister } from "../kernels/traversals/swept_register.ts";
-import type { Parameters, Traversal } from "../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
 import type { Verification } from "../tuner/configuration.ts";
@@ -46,6 +46,8 @@ export interface SweptComparisonOptions {
   readonly steps: number;
   /** The clock, in nanoseconds. */
   readonly now: () => number;
+  /** Kernels to try stay within these limits. @default {the device's} */
+  readonly limits?: Partial<DeviceLimits> | undefined;
 }
 
 /** Rows that a result is verified after: more than the cycle of the largest node, where errors have not grown yet. */
@@ -70,7 +72,7 @@ const FIRST_POINTS = [16, 8, 1, 32, 24, 2, 12, 4];
  */
 export async function compareSwept(
   gpu: GpuDevice,
-  { stencil, points, timeNs, steps, now }: SweptComparisonOptions,
+  { stencil, points, timeNs, steps, now, limits }: SweptComparisonOptions,
 ): Promise<SweptComparison> {
   const begun = now();
   const [boundary] = stencil.boundaries ?? ["zero"];
@@ -85,7 +87,9 @@ export async function compareSwept(
   try {
     // classic in full: it is what all others are measured against
     for (const traversals of [[classic], [sweptRegister, swept]]) {
-      for (const { traversal, parameters } of candidatesOf(traversals, problem, gpu)) {
+      for (
+        const { traversal, parameters } of candidatesOf(traversals, problem, { ...gpu.limits, ...limits })
+      ) {
         const isLate = now() - begun > SEARCH_PART * timeNs;
         if (isLate && traversal !== classic && found.some((one) => one.traversal === traversal)) continue;
         const contender = new Contender(gpu, problem, { traversal, parameters });
@@ -140,7 +144,7 @@ export async function compareSwept(
 function* candidatesOf(
   traversals: readonly Traversal[],
   problem: Problem,
-  { limits }: GpuDevice,
+  limits: DeviceLimits,
 ): Generator<{ traversal: Traversal; parameters: Parameters }> {
   const all = traversals.flatMap((traversal) =>
     traversal.refuse(problem) !== undefined

@@ -39,13 +39,17 @@ const SAMPLE_UPDATES = 6e7;
  */
 export async function compareSweptOnCpu(
   pool: CpuPool,
-  { stencil, points, timeNs, now }: Omit<SweptComparisonOptions, "steps">,
+  { stencil, points, timeNs, now, updates = SAMPLE_UPDATES }:
+    & Omit<SweptComparisonOptions, "steps" | "limits">
+    & {
+      readonly updates?: number | undefined;
+    },
 ): Promise<CpuSweptComparison> {
   const { update } = stencil;
   const [boundary] = stencil.boundaries ?? ["zero"];
   const grid = [1, 1, points] as const;
   const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
-  const steps = Math.ceil(SAMPLE_UPDATES / points);
+  const steps = Math.ceil(updates / points);
   const contenders: {
     configuration: { traversal: string; parameters: Parameters };
     field: CpuField;
