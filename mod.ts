@@ -48,6 +48,8 @@ export { FOURIER_LIMIT_1D, heat1d, type Heat1dOptions } from "./kernels/stencils
 export { ks, KS_POINTS, type KsOptions, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
 export { life } from "./kernels/stencils/life.ts";
 export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
+export type { LinearCost } from "./models/ghost_zone_cost.ts";
+export type { SharedCosts } from "./models/shared_step.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
 export type {
   Configuration,
@@ -69,7 +71,6 @@ export { ProfileError } from "./tuner/profile/profile_error.ts";
 export type {
   Profile,
   ProfileBalance,
-  ProfileCopyCost,
   ProfileCostModel,
   ProfileDevice,
   ProfileEntry,

@@ -123,7 +123,7 @@ Deno.test("qualify refuses what is wrong before any work, in one line", async ()
       [[], /^facet: Missing option --profile/],
       [given("nosuch"), /there is no such file$/],
       [given("version"), /it is a profile of version 2: this Facet reads version 1$/],
-      [given("broken"), /it is no JSON/],
+      [given("broken"), /it is not JSON/],
       [given("other"), /Cannot read .*other\.json/],
       [given("empty"), /wanted a profile with entries: found none$/],
       [

@@ -28,7 +28,7 @@ Deno.test("what is no profile is one line: what could not be read, what was want
   };
   assertEquals(await messageOf("nowhere.json"), "Cannot read nowhere.json: there is no such file");
   assertStringIncludes(await messageOf("."), "Cannot read .: ");
-  assertStringIncludes(await messageOf("{"), "Cannot read the profile: it is no JSON");
+  assertStringIncludes(await messageOf("{"), "Cannot read the profile: it is not JSON");
   assertStringIncludes(await messageOf('{"schemaVersion":7}'), "version 7: this Facet reads version 1");
   assertStringIncludes(await messageOf("{}"), "wanted a text, found nothing");
   const data = new URL("data:application/json,[]");

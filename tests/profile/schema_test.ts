@@ -157,7 +157,7 @@ Deno.test("schema never accepts a profile with a part of the wrong type, and nev
 Deno.test("schema survives profiles cut off anywhere", () => {
   const text = JSON.stringify(PROFILE);
   for (let length = 0; length < text.length; length += 7) {
-    assertStringIncludes(messageOf(text.slice(0, length)), "it is no JSON");
+    assertStringIncludes(messageOf(text.slice(0, length)), "it is not JSON");
   }
 });
 

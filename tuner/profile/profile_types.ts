@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 
@@ -113,58 +114,10 @@ export interface ProfileEntry {
   readonly search: ProfileSearch;
 }
 
-/** A copy of x bytes takes a·x + b nanoseconds of host time. */
-export interface ProfileCopyCost {
-  /** Nanoseconds a byte. */
-  readonly a: number;
-  /** Nanoseconds a copy. */
-  readonly b: number;
-}
-
-/** The fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was measured, and the curve. */
+/** What R was chosen by: fitted costs of a shared step (B2R, Eq. 1–4), how well they fit, and the time over R. */
 export interface ProfileCostModel {
-  /** Nanoseconds a cell update, a step, a pass over a cell, a byte; of the rounds' schedule. */
-  readonly coefficients: {
-    /** The CPU's workers. */
-    readonly cpu: {
-      /** A cell update. */
-      readonly updateNs: number;
-      /** A step. */
-      readonly stepNs: number;
-      /** What a cell update takes longer where the cells leave the cache. */
-      readonly missNs: number;
-      /** Cells that the cache keeps; 0 where none shows. */
-      readonly cachedCells: number;
-    };
-    /** The GPU. */
-    readonly gpu: {
-      /** A cell update. */
-      readonly updateNs: number;
-      /** A step. */
-      readonly stepNs: number;
-      /** A cell of a round. */
-      readonly passNs: number;
-      /** A byte copied. */
-      readonly byteNs: number;
-    };
-    /** The GPU's slices to the CPU's memory. */
-    readonly unpack: ProfileCopyCost;
-    /** The CPU's slices to the GPU. */
-    readonly pack: ProfileCopyCost;
-    /** What the host adds to every round. */
-    readonly schedule: {
-      /** Handing over a round. */
-      readonly submitNs: number;
-      /** One timer. */
-      readonly timerNs: number;
-      /** From the GPU's end to the mapping. */
-      readonly waitNs: number;
-      /** How much slower each device is while both compute. */
-      readonly contention: number;
-      /** Part of the CPU's round by which the host is late. */
-      readonly starvation: number;
-    };
-  };
+  /** The fitted costs. */
+  readonly coefficients: SharedCosts;
   /** (predicted − measured) / measured of each part. */
   readonly residuals: {
     /** Rounds of the CPU. */
