@@ -1,9 +1,10 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { advise, type Findings } from "../../tuner/cli/advice.ts";
 import { render } from "../../tuner/cli/doctor.ts";
 import { DRIVER_PACKAGES } from "../../tuner/cli/driver_package.ts";
 import type { GpuDescription } from "../../tuner/devices/device.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
+import { runCommand, runTask } from "./run_task.ts";
 
 const GPU: GpuDescription = {
   vendor: "4318",
@@ -94,38 +95,22 @@ Deno.test("advise gives the command that installs a driver on this system", () =
   assertEquals(advise(findings, { driverPackage: undefined, isRoot: true })[0].command, undefined);
 });
 
-/** Runs the task itself, with the permissions it has. */
-async function runTask(args: string[], env: Record<string, string> = {}): Promise<[string, string, number]> {
-  const { stdout, stderr, code } = await new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "doctor", ...args],
-    env: { XDG_RUNTIME_DIR: "", ...env },
-  }).output();
-  const decoder = new TextDecoder();
-  return [decoder.decode(stdout), decoder.decode(stderr), code];
-}
-
-Deno.test("the task doctor prints JSON, and nothing else on either stream", async () => {
-  const [stdout, stderr, code] = await runTask(["--json"]);
-  assertEquals([stderr, code], ["", 0]);
+Deno.test("doctor prints JSON, and nothing else", async () => {
+  const { code, stdout, stderr } = await runCommand("doctor", ["--json"]);
+  assertEquals([code, stderr], [0, ""]);
   const { device, webAssembly } = JSON.parse(stdout);
-  assertEquals(webAssembly.simd, true);
-  assertEquals(device.deno, Deno.version.deno);
+  assertEquals([webAssembly.simd, device.deno], [true, Deno.version.deno]);
 });
 
 Deno.test({
   name: "the task doctor says what to do without an adapter",
   ignore: Deno.build.os !== "linux",
   fn: async () => {
-    // The loader finds no driver, and OpenGL may not step in
+    // the loader finds no driver, and OpenGL may not step in
     const noAdapter = { VK_DRIVER_FILES: "/none", VK_ICD_FILENAMES: "/none", DENO_WEBGPU_BACKEND: "vulkan" };
-    const [stdout, stderr, code] = await runTask([], noAdapter);
-    assertEquals([stderr, code], ["", 0]);
+    const { code, stdout, stderr } = await runTask("doctor", [], { XDG_RUNTIME_DIR: "", ...noAdapter });
+    assertEquals([code, stderr], [0, ""]);
     assertStringIncludes(stdout, "GPU  none");
-    assert(stdout.includes("What would help"));
+    assertStringIncludes(stdout, "What would help");
   },
-});
-
-Deno.test("the task doctor refuses an unknown option in one line", async () => {
-  const [stdout, stderr, code] = await runTask(["--jsno"]);
-  assertEquals([stdout, stderr, code], ["", "facet: Unknown option --jsno: did you mean --json?\n", 2]);
 });

@@ -1,11 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { runTask } from "./run_task.ts";
+import { assertRefused, inDirectory, runCommand, runTask } from "./run_task.ts";
 
 const FIXTURE = "fixtures/h100/wave.json";
 
-Deno.test("the task report writes one page, and says what it shows", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
+Deno.test("the task report writes one page, and says what it shows", () =>
+  inDirectory(async (folder) => {
     const out = `${folder}/sub/page.html`;
     const { code, stdout, stderr } = await runTask("report", ["--profile", FIXTURE, "--out", out, "--json"]);
     assertEquals([code, stderr], [0, ""]);
@@ -14,41 +13,22 @@ Deno.test("the task report writes one page, and says what it shows", async () =>
     const page = await Deno.readTextFile(out);
     assert(page.startsWith("<!doctype html>") && page.includes("NVIDIA H100 80GB HBM3"));
     assertEquals(record.bytes, new TextEncoder().encode(page).length);
-    // a damaged journal is told on the terminal and on the page
+    // a damaged journal is reported on the terminal and on the page
     const journal = `${folder}/damaged.jsonl`;
     const lines = (await Deno.readTextFile(record.journal)).split("\n");
     await Deno.writeTextFile(journal, [...lines.slice(0, 3), "x", ...lines.slice(3)].join("\n"));
-    const damaged = await runTask("report", [
-      "--profile",
-      FIXTURE,
-      "--entry",
-      "1",
-      "--journal",
-      journal,
-      "--out",
-      out,
-    ]);
+    const args = ["--profile", FIXTURE, "--entry", "1", "--journal", journal, "--out", out];
+    const damaged = await runCommand("report", args);
     assert(damaged.stdout.includes("left out 1 damaged line, the first is line 4"), damaged.stdout);
     assert((await Deno.readTextFile(out)).includes("left out 1 damaged line"));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
-Deno.test("the task report refuses what it cannot show, in one line", async () => {
-  const cases: [args: string[], message: string][] = [
-    [[], "Missing option --profile"],
+Deno.test("report refuses what it cannot show", () =>
+  assertRefused("report", [
     [["--profile", "/no/such"], "Cannot read /no/such: there is no such file"],
     [["--profile", "deno.json"], "Cannot read deno.json: "],
     [["--profile", FIXTURE, "--journal", "/no/such"], "Cannot read /no/such: there is no such file"],
     [["--profile", FIXTURE, "--journal", "deno.json"], "Cannot read deno.json: wanted a journal"],
     [["--profile", FIXTURE, "--entry", "5"], "Cannot use --entry: wanted a whole number from 1 to 4"],
     [["--profile", FIXTURE, "--out", "/proc/x/y"], "Cannot write /proc/x/y: "],
-  ];
-  const results = await Promise.all(cases.map(([args]) => runTask("report", args)));
-  results.forEach(({ code, stdout, stderr }, i) => {
-    assertEquals([code, stdout], [2, ""]);
-    assert(stderr.includes(cases[i][1]), `${stderr}wanted: ${cases[i][1]}`);
-    assertEquals(stderr.trim().split("\n").length, 1);
-  });
-});
+  ]));

@@ -97,7 +97,7 @@ export const run = command({
   }
   if (problem.grid[0] < 2) {
     throw new RequestError(
-      `Cannot balance: wanted a grid of 2 slices or more to share: found ${problem.grid.join("x")}`,
+      `Cannot balance: wanted a grid of at least 2 slices to share: found ${problem.grid.join("x")}`,
     );
   }
   const configuration = bestPredicted(problem, request);

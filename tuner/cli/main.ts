@@ -16,7 +16,7 @@ export interface Command {
 }
 
 /** Every command there is, in the order of the overview. */
-const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, Command>> = {
   tune: {
     title: "finds the fastest verified configuration for this machine, and writes its profile",
     load: () => import("./tune.ts"),
