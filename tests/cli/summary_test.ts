@@ -131,12 +131,22 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
   ]);
 });
 
-Deno.test("ties at the top are told", () => {
-  const entry = { ...ENTRY, tieSet: [...ENTRY.tieSet, ...ENTRY.tieSet] };
-  assertStringIncludes(
-    renderSummary({ ...OUTCOME, entry }, CONTEXT),
-    "\n  2 configurations cannot be told apart at the top\n",
-  );
+Deno.test("the summary explains ties, also where the chosen configuration was not measured fastest", () => {
+  const [chosen] = ENTRY.tieSet;
+  const tied = { ...chosen!, configuration: TORRE.configuration, cellsPerSecond: 775e9 };
+  const torre = { ...TORRE, cellsPerSecond: 775e9 };
+  const lines = renderSummary({
+    ...OUTCOME,
+    entry: { ...ENTRY, tieSet: [chosen!, tied] },
+    bestOfEach: new Map([["diamond-torre", torre]]),
+  }, CONTEXT).split("\n");
+  assert(lines.includes(
+    "  2 configurations tie, at up to 775 Gcells/s: of these Facet picks the one that needs least of the device",
+  ));
+  const row = (name: string): string | undefined => lines.find((line) => line.startsWith(`  ${name}`));
+  assertStringIncludes(row("GPU diamond-torre")!, "ties with it");
+  assertStringIncludes(row("GPU and CPU")!, "the fastest ");
+  assertEquals(lines.filter((line) => line.includes("the fastest ")).length, 2); // the CPU's row has the factor
 });
 
 Deno.test("the record for machines survives JSON, and has null for what is not there", () => {

@@ -1,12 +1,20 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { SURE_BLOCKS } from "../../tuner/measuring/final_round.ts";
-import { afterDeadline, finalsDeadline, planTime } from "../../tuner/tune/time_plan.ts";
-import { blocksTime } from "../../tuner/measuring/turn_time.ts";
+import {
+  afterDeadline,
+  blocksTime,
+  finalsDeadline,
+  isFarBehind,
+  Latency,
+  planTime,
+  whySharingIsFutile,
+} from "../../tuner/tune/time_plan.ts";
+import { measurementNamed } from "../measuring/fake_runner.ts";
 
 const turns = (count: number, ns: number) => Array(count).fill({ firstNs: ns, againNs: ns });
 
-Deno.test("stages follow each other, the least of the final round fits, and the slower the device the earlier", () => {
+Deno.test("stages follow each other, the minimum of the final round fits, and a slower device searches less", () => {
   const ns = fc.double({ min: 0, max: 100e9, noNaN: true });
   const property = fc.property(
     fc.double({ min: 1e9, max: 1e12, noNaN: true }),
@@ -20,7 +28,7 @@ Deno.test("stages follow each other, the least of the final round fits, and the 
         planTime(time, {
           turns: turns(count, slower * turnNs),
           referenceNs: slower * referenceNs,
-          cpuNs: cpuNs === undefined ? undefined : slower * cpuNs,
+          cpuNs: slower * (cpuNs ?? 0),
           isShared: cpuNs !== undefined,
         });
       const { searchUntilNs, finalsUntilNs, endNs } = plan(1);
@@ -33,7 +41,7 @@ Deno.test("stages follow each other, the least of the final round fits, and the 
   fc.assert(property, { seed: 1 });
 });
 
-Deno.test("without a budget of time no stage ends the search, and those after it last no longer than usual", () => {
+Deno.test("without a budget of time no stage ends the search, and the others take no longer than usual", () => {
   const plan = planTime({ startedNs: 0, timeNs: Infinity }, {
     turns: turns(3, 1e9),
     referenceNs: 1e9,
@@ -44,4 +52,41 @@ Deno.test("without a budget of time no stage ends the search, and those after it
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 1e9 }), 13e9);
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 40e9 }), 43e9);
   assertEquals(afterDeadline(plan, { nowNs: 3e9, cpuNs: 1e9 }), 18e9);
+});
+
+Deno.test("evaluations side by side wait for each other's turns, but compile at the same time", () => {
+  const latency = new Latency();
+  assertEquals(latency.expectNs(15), 0);
+  const measurement = { ...measurementNamed("a", 1e9), compileNs: 2e9 };
+  const { configuration } = measurement;
+  latency.observe({ evaluation: { configuration, measurement }, evaluationNs: 2.5e9 });
+  // the first of fifteen: what the others have not reported yet makes it no longer
+  assertEquals([1, 15].map((evaluators) => latency.expectNs(evaluators)), [2.5e9, 9.5e9]);
+  const failure = { reason: "timeout", message: "" } as const;
+  latency.observe({ evaluation: { configuration, failure }, evaluationNs: 1.5e9 });
+  assertAlmostEquals(latency.expectNs(2), (2e9 + 2 * 2e9) / 2, 1);
+});
+
+Deno.test("rates that are not known rule nothing out", () => {
+  for (const isFallback of [false, true]) {
+    assertEquals(whySharingIsFutile({ cpu: undefined, gpu: 1e9 }, isFallback), undefined);
+  }
+  assertEquals(whySharingIsFutile({ cpu: 1e9, gpu: undefined }, false), undefined);
+  assertEquals(isFarBehind({ cpu: 1, gpu: undefined }) || isFarBehind({ cpu: undefined, gpu: 1 }), false);
+});
+
+Deno.test("sharing is tried if the sum of both is more than one percent above the GPU alone", () => {
+  const rate = fc.double({ min: 1e6, max: 1e12, noNaN: true });
+  fc.assert(fc.property(rate, rate, (cpu, gpu) => {
+    const why = whySharingIsFutile({ cpu, gpu }, false);
+    assertEquals(why === undefined, cpu >= 0.01 * gpu, why);
+    // a CPU that may win is always measured
+    assertEquals(isFarBehind({ cpu, gpu }) && cpu > gpu, false);
+  }));
+});
+
+Deno.test("cores that compute as a GPU in software are shared with it only while that is faster", () => {
+  const why = (cpu: number): string | undefined => whySharingIsFutile({ cpu, gpu: 1e9 }, true);
+  assertEquals(why(0.9e9), undefined);
+  assertEquals(why(1e9), "the GPU is software, and the same cores are faster without it");
 });

@@ -11,13 +11,14 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import { configurationKey } from "../../tuner/configuration_key.ts";
-import type { Failure } from "../../tuner/configuration.ts";
+import type { Configuration, Failure } from "../../tuner/configuration.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
 import { DeviceError } from "../../tuner/devices/device_error.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import { DeviceSession, type Session } from "../../tuner/devices/session.ts";
 import { evaluate, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
 import { exhaustive } from "../../tuner/search/exhaustive.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
@@ -168,6 +169,44 @@ Deno.test("what is right in the search and wrong in the final round does not win
   runs = 0;
   const alone = await simulate({ behave }, { strategy, budget: { evaluations: 1 } });
   assertEquals([alone.outcome.entry, alone.outcome.bestOfEach.size], [undefined, 0]);
+});
+
+Deno.test("of configurations that tie the chosen one stands for its traversal, and only a faster CPU wins", async () => {
+  // narrow workgroups are faster, by less than rates distinguish
+  const rate = ({ parameters: { threadsZ = 1 } }: Configuration): number => 1e9 * (1 - threadsZ / 1e6);
+  const tuneBeside = async (cpuRate: number): Promise<TuneOutcome> => {
+    const behave: Simulation["behave"] = (_, configuration, problem) =>
+      atRate(configuration.share.gpuSlices > 0 ? rate(configuration) : cpuRate, problem);
+    return (await simulate({ behave }, { budget: { evaluations: 6 }, cpuWorkers: 1 })).outcome;
+  };
+  const { entry, bestOfEach, finalists, gpuAlone } = await tuneBeside(1e8);
+  const rates = entry!.tieSet.map(({ cellsPerSecond }) => cellsPerSecond);
+  const [fastest] = finalists;
+  assert(rates.length > 1 && entry!.result.cellsPerSecond < Math.max(...rates), `${rates}`);
+  assertEquals(Math.max(...rates), fastest?.measurement.cellsPerSecond);
+  assertEquals(bestOfEach.get("stepwise"), gpuAlone);
+  assertEquals(entry?.configuration, gpuAlone?.configuration);
+  // a CPU that is slower than one of the ties does not win
+  const between = (entry!.result.cellsPerSecond + Math.max(...rates)) / 2;
+  assertEquals((await tuneBeside(between)).entry?.configuration, entry?.configuration);
+  assertEquals((await tuneBeside(1.1e9)).entry?.configuration.share.gpuSlices, 0);
+});
+
+Deno.test("what a profile cannot store is refused before any work", async () => {
+  const refused: [change: object, message: string][] = [
+    [{ name: "Mine" }, "a name of small letters, digits and dashes"],
+    [{ variant: { flavour: 1 } }, "found flavour"],
+  ];
+  for (const [change, message] of refused) {
+    const session = new SimulatedSession();
+    const run = () => tuneOn(session, { stencil: { ...wave(2), ...change } });
+    const error = await assertRejects(run, RequestError, message);
+    assert(
+      error.message.startsWith("Cannot tune: a profile ") && !error.message.includes("\n"),
+      error.message,
+    );
+    assertEquals([session.references, session.copies], [0, 0]);
+  }
 });
 
 Deno.test("the entry has the final round's samples", async () => {
@@ -384,7 +423,7 @@ Deno.test("a CPU far behind the GPU is left out where there is no time for it, a
   const grid: Grid = [256, 256, 256];
   const { outcome } = await simulate(simulation, { cpuWorkers: 2, grid, budget: { timeNs: 60e9 } });
   assertEquals(outcome.cpuAlone, undefined);
-  assertStringIncludes(outcome.cpuMessage!, "not measured: a probe ran at 0.0010 Gcells/s");
+  assertStringIncludes(outcome.cpuMessage!, "not measured: a probe ran at 0.00100 Gcells/s");
   assertStringIncludes(
     outcome.balanceMessage,
     "not tried in a limited time: the CPU could add 0.0002% at most",

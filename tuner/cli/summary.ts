@@ -6,6 +6,7 @@
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel } from "../profile/schema.ts";
@@ -102,7 +103,12 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
         `bound ${entry.verification.bound.toPrecision(3)}`,
     );
     if (entry.tieSet.length > 1) {
-      lines.push(`  ${entry.tieSet.length} configurations cannot be told apart at the top`);
+      const most = Math.max(...entry.tieSet.map((tie) => tie.cellsPerSecond));
+      const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
+      lines.push(
+        `  ${entry.tieSet.length} configurations tie${upTo}: ` +
+          "of these Facet picks the one that needs least of the device",
+      );
     }
   }
   lines.push("", ...comparison(outcome));
@@ -134,14 +140,18 @@ function comparison(
     ["CPU alone", cpuAlone],
     ["GPU and CPU", together],
   ];
-  const fastest = entry?.result.cellsPerSecond ?? 0;
+  const chosen = entry?.result.cellsPerSecond ?? 0;
+  const ties = new Set(entry?.tieSet.map((tie) => configurationKey(tie.configuration)));
+  const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
+    const key = configurationKey(configuration);
+    if (entry !== undefined && key === configurationKey(entry.configuration)) return "the fastest";
+    return ties.has(key) ? "ties with it" : `the fastest is ${formatFactor(chosen / cellsPerSecond)} as fast`;
+  };
   const rows = kinds.flatMap(([name, best]) =>
     best === undefined ? [] : [[
       name,
       formatRate(best.cellsPerSecond),
-      best.cellsPerSecond >= fastest
-        ? "the fastest"
-        : `the fastest is ${formatFactor(fastest / best.cellsPerSecond)} as fast`,
+      standing(best),
       describeConfiguration(best.configuration),
     ]]
   );

@@ -14,7 +14,6 @@ import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
 import { laterRunInterval } from "./later_run.ts";
 import { median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
-import { TURN_NS, TURN_SAMPLES } from "./turn_time.ts";
 import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
 /** Options of {@linkcode finalRound}. */
@@ -48,6 +47,8 @@ export interface Finalist {
   readonly standing: Standing | undefined;
 }
 
+/** Time for the samples of a turn, and how many there are at least if they fit into it; one always runs. */
+export const TURN_NS = 0.4e9, TURN_SAMPLES = 2;
 /** Blocks at least, time permitting, and at most. */
 export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
 /** Blocks that always run. */

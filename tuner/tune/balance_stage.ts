@@ -3,19 +3,19 @@
  *
  * @module
  */
-import { balanceOnDevices, type SharedCostModel } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
+import { balanceOnDevices, type SharedCostModel } from "../sharing/balance_run.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** What sharing came to. */
 export interface BalanceResult {
-  /** Of both devices together; undefined where nothing was shared. */
+  /** Of both devices together; undefined if nothing was shared. */
   readonly measurement: Measurement | undefined;
   readonly iterations: ProfileEntry["balance"];
-  /** How it ended, in one line; why there was none. */
+  /** How it ended, or why there was none, in one line. */
   readonly message: string;
-  /** What the steps between exchanges were chosen by. */
+  /** By what the steps between exchanges were chosen. */
   readonly costModel: SharedCostModel | undefined;
 }
 
@@ -24,7 +24,7 @@ export async function balance(
   run: TuningRun,
   { cpuCellsPerSecond, deadlineNs }: { cpuCellsPerSecond: number | undefined; deadlineNs: number },
 ): Promise<BalanceResult> {
-  const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
+  const { request: { startShare }, environment, session, problem, findings } = run;
   const { signal, onProgress, onEvaluation } = environment;
   const none = (message: string): BalanceResult => ({
     measurement: undefined,
@@ -33,12 +33,8 @@ export async function balance(
     costModel: undefined,
   });
   const { best } = findings;
-  if (cpuWorkers === 0) return none("the GPU computes alone: no CPU workers were asked for");
-  if (!session.hasGpu) return none("the CPU computes alone: there is no GPU");
-  if (problem.grid[0] < 2) return none("none: a grid of one slice cannot be shared");
-  if (best === undefined) return none("no configuration of the GPU verified");
-  if (signal.aborted) return none("interrupted before the balance");
-  if (run.sharingIsFutile !== undefined) return none(`not tried in a limited time: ${run.sharingIsFutile}`);
+  const why = whyNone(run);
+  if (why !== undefined || best === undefined) return none(why ?? "no configuration of the GPU verified");
   const { gpu, cpuPool, reference } = await run.open();
   if (gpu === undefined || cpuPool === undefined) return none("the devices could not be opened");
   const result = await balanceOnDevices({
@@ -58,10 +54,15 @@ export async function balance(
     findings.count(evaluation);
     await onEvaluation(evaluation);
   }
-  return {
-    measurement: result.best,
-    iterations: result.iterations,
-    message: result.message,
-    costModel: result.costModel,
-  };
+  const { best: measurement, iterations, message, costModel } = result;
+  return { measurement, iterations, message, costModel };
+}
+
+/** Why nothing is shared. */
+function whyNone({ request, session, problem, environment, sharingIsFutile }: TuningRun): string | undefined {
+  if (request.cpuWorkers === 0) return "the GPU computes alone: no CPU workers were asked for";
+  if (!session.hasGpu) return "the CPU computes alone: there is no GPU";
+  if (problem.grid[0] < 2) return "none: a grid of one slice cannot be shared";
+  if (environment.signal.aborted) return "interrupted before the balance";
+  return sharingIsFutile && `not tried in a limited time: ${sharingIsFutile}`;
 }

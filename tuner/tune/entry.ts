@@ -3,65 +3,65 @@
  *
  * @module
  */
-import type { SharedCostModel } from "../sharing/balance_run.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
+import type { Measurement } from "../configuration.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
-import { fastest } from "./findings.ts";
+import type { BalanceResult } from "./balance_stage.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/** The profile's entry for the fastest of the winners; undefined where there is none. */
+/**
+ * The profile's entry for the winner: the GPU's chosen configuration, unless the CPU, or both together, is faster than
+ * everything that ties with it. Undefined if nothing verified.
+ */
 export function entryOf(
   run: TuningRun,
-  winners: readonly Measurement[],
-  { balance, costModel, elapsedNs }: {
-    balance: ProfileEntry["balance"];
-    costModel: SharedCostModel | undefined;
-    elapsedNs: number;
-  },
+  cpuAlone: Measurement | undefined,
+  shared: BalanceResult,
 ): ProfileEntry | undefined {
-  const { request: { strategy, seed }, findings } = run;
-  const winner = fastest(winners);
+  const { request: { strategy, seed }, findings: { best, tieSet, bestOfEach, evaluated, failed } } = run;
+  const rateToBeat = Math.max(0, ...tieSet.map(({ cellsPerSecond }) => cellsPerSecond));
+  const winner = [cpuAlone, shared.measurement].reduce(
+    (leader, one) =>
+      one !== undefined && one.cellsPerSecond > Math.max(rateToBeat, leader?.cellsPerSecond ?? 0)
+        ? one
+        : leader,
+    best,
+  );
   if (winner === undefined) return undefined;
-  const stepwise = findings.bestOfEach.get("stepwise");
-  const roof = roofOf(run, winner.configuration);
-  const isFinalist = findings.tieSet.includes(winner);
-  const confidence95 = isFinalist
-    ? winner.confidence95
-    // it was measured in one turn only
-    : laterRunInterval([winner.samples], { rate: winner.cellsPerSecond });
-  const ties = isFinalist ? findings.tieSet : [{ ...winner, confidence95 }];
+  const { configuration, cellsPerSecond, samples, verification } = winner;
+  const stepwise = bestOfEach.get("stepwise");
+  const roof = configuration.share.gpuSlices === 0 ? undefined : run.candidateOf(configuration)?.roof;
+  // without a final round it was measured in one turn only
+  const ties = tieSet.includes(winner)
+    ? tieSet
+    : [{ ...winner, confidence95: laterRunInterval([samples], { rate: cellsPerSecond }) }];
+  const { confidence95 } = ties.find((one) => one.configuration === configuration) ?? winner;
   return {
     problem: describeProblem(run.problem),
-    configuration: winner.configuration,
+    configuration,
     result: {
-      cellsPerSecond: winner.cellsPerSecond,
-      confidence95,
-      samples: winner.samples,
-      roofFraction: roof === undefined ? null : winner.cellsPerSecond / roof,
-      speedupOverStepwise: stepwise === undefined ? null : winner.cellsPerSecond / stepwise.cellsPerSecond,
-    },
-    tieSet: ties.map(({ configuration, cellsPerSecond, confidence95 }) => ({
-      configuration,
       cellsPerSecond,
       confidence95,
+      samples,
+      roofFraction: roof === undefined ? null : cellsPerSecond / roof,
+      speedupOverStepwise: stepwise === undefined ? null : cellsPerSecond / stepwise.cellsPerSecond,
+    },
+    tieSet: ties.map((tie) => ({
+      configuration: tie.configuration,
+      cellsPerSecond: tie.cellsPerSecond,
+      confidence95: tie.confidence95,
     })),
-    balance,
-    ...(costModel === undefined ? {} : { costModel: describeCostModel(costModel) }),
-    verification: winner.verification,
+    balance: shared.iterations,
+    ...(shared.costModel === undefined ? {} : { costModel: describeCostModel(shared.costModel) }),
+    verification,
     search: {
       strategy: strategy.name,
       seed,
       spaceSize: run.space.candidates.length,
-      evaluated: findings.evaluated,
-      failed: findings.failed,
-      elapsedMs: elapsedNs / 1e6,
+      evaluated,
+      failed,
+      elapsedMs: run.elapsedNs / 1e6,
     },
   };
-}
-
-/** The roof of a configuration of the GPU alone: bandwidth over its traversal's traffic. */
-function roofOf(run: TuningRun, configuration: Configuration): number | undefined {
-  return configuration.share.gpuSlices === 0 ? undefined : run.candidateOf(configuration)?.roof;
 }

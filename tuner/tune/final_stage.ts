@@ -1,61 +1,48 @@
 /**
- * The final round of a run: who takes part, and which of those that cannot be told apart is chosen.
+ * The final round of a run: who takes part, and which of those that tie is chosen.
  *
  * @module
  */
-import { chooseFinalists } from "../measuring/choose_finalists.ts";
 import type { Measurement } from "../configuration.ts";
-import { type Finalist, finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";
+import { chooseFinalists } from "../measuring/choose_finalists.ts";
+import { finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";
 import { orderTies } from "../measuring/tie_order.ts";
-import { blocksTime } from "../measuring/turn_time.ts";
-import { finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
+import { blocksTime, finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/**
- * Measures the best few and the best stepwise again, in blocks: fewer of them where time is short.
- *
- * @returns what became of each, fastest first
- */
-export async function finals(run: TuningRun): Promise<readonly Finalist[]> {
-  const { environment: { signal, onProgress, onEvaluation }, request: { seed }, session, findings } = run;
-  const now = (): number => session.now();
+/** Measures the best few and the best stepwise again, in blocks; fewer of them if time is short. */
+export async function finals(run: TuningRun): Promise<void> {
+  const { environment: { signal, onProgress, onEvaluation }, request: { seed }, session, findings, plan } =
+    run;
+  const { measured } = findings;
+  const [best] = measured;
+  if (best === undefined || !session.hasGpu) return;
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
-  const { measured } = findings;
-  if (measured.length === 0 || !session.hasGpu) return [];
-  const { plan } = run;
-  const leftNs = plan.finalsUntilNs - now();
-  const blockNs = blocksTime([run.turnOf(measured[0])], WANTED_BLOCKS);
-  const finalists = new Set(chooseFinalists(measured, { order, most: leftNs / blockNs }));
-  const timeOf = (measurements: Iterable<Measurement>, blocks: number): number =>
-    blocksTime([...measurements].map((one) => run.turnOf(one)), blocks);
-  const baseline = findings.bestOfEach.get("stepwise");
-  // its rate of the search will do for the speedup
-  if (baseline !== undefined && timeOf([...finalists, baseline], SURE_BLOCKS) <= leftNs) {
-    finalists.add(baseline);
-  }
+  const timeOf = (measurements: readonly Measurement[], blocks: number): number =>
+    blocksTime(measurements.map((one) => run.turnOf(one)), blocks);
+  const nowNs = session.now(), leftNs = plan.finalsUntilNs - nowNs;
+  const chosen = chooseFinalists(measured, { order, most: leftNs / timeOf([best], WANTED_BLOCKS) });
+  // the search's rate of stepwise will do for the speedup
+  const withBaseline = run.withStepwise(chosen);
+  const finalists = timeOf(withBaseline, SURE_BLOCKS) <= leftNs ? withBaseline : chosen;
   const wantedNs = timeOf(finalists, LEAST_BLOCKS);
-  const results = await finalRound([...finalists], {
+  findings.finalists = await finalRound(finalists, {
     problem: run.problem,
     prepare: (configuration) => session.prepare(run.problem, configuration),
     seed,
-    deadlineNs: finalsDeadline(plan, { nowNs: now(), wantedNs }),
-    now,
+    deadlineNs: finalsDeadline(plan, { nowNs, wantedNs }),
+    now: () => session.now(),
     signal,
-    onEvaluation: async (evaluation, done, total) => {
+    async onEvaluation(evaluation, done, total) {
       onProgress({ stage: "final round", done, total, bestCellsPerSecond: findings.best?.cellsPerSecond });
       await onEvaluation(evaluation);
       if (!("failure" in evaluation)) return;
       findings.countFailure(evaluation.failure);
-      // without a GPU nothing is learnt about the configuration
+      // without a GPU it says nothing of the configuration
       if (session.hasGpu) findings.forget(evaluation.configuration);
       await run.recover(evaluation.failure);
     },
   });
-  // the fastest of each comes last
-  for (const { measurement } of results.toReversed()) {
-    findings.bestOfEach.set(measurement.configuration.traversal, measurement);
-  }
-  findings.tieSet = tieSetOf(results, order);
-  return results;
+  findings.tieSet = tieSetOf(findings.finalists, order);
 }

@@ -6,11 +6,10 @@
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
+import type { Finalist } from "../measuring/final_round.ts";
 
 /** A run's findings. */
 export class Findings {
-  /** Fastest verified measurement of each traversal on the GPU. */
-  readonly bestOfEach = new Map<string, Measurement>();
   /** How many evaluations failed, by reason. */
   readonly failed: Record<string, number> = {};
   /** Evaluations that count; what is measured again does not. */
@@ -21,28 +20,45 @@ export class Findings {
   readonly evaluationNs = new Map<string, number>();
   /** Evaluations of earlier runs that still hold, by configuration. */
   known: ReadonlyMap<string, Evaluation> = new Map();
-  /** What the final round cannot tell apart from the fastest, the one that is chosen first; none before it. */
+  /** The final round: every finalist, fastest first. */
+  finalists: readonly Finalist[] = [];
+  /** Finalists that are statistically indistinguishable from the fastest, the chosen one first. */
   tieSet: readonly Measurement[] = [];
-  /** Verified measurements of the GPU alone, each configuration once. */
-  #measured: Measurement[] = [];
+  /** Verified measurements of the GPU alone, by configuration. */
+  readonly #measured = new Map<string, Measurement>();
 
-  /** Verified measurements of the GPU alone, each configuration once, the fastest first. */
+  /** Verified measurements of the GPU alone in the search, the fastest first. */
   get measured(): readonly Measurement[] {
-    return this.#measured.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    return [...this.#measured.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   }
 
   /** The chosen configuration of the GPU alone; before the final round the fastest. */
   get best(): Measurement | undefined {
-    return this.tieSet[0] ?? fastest(this.#measured);
+    return this.tieSet[0] ?? this.measured[0];
+  }
+
+  /**
+   * The best of each traversal on the GPU, the fastest first. What the final round found counts more than the search;
+   * the chosen configuration stands for its traversal.
+   */
+  get bestOfEach(): ReadonlyMap<string, Measurement> {
+    const finalists = this.finalists.map(({ measurement }) => measurement);
+    const ascending = [...this.measured.toReversed(), ...finalists.toReversed(), ...this.tieSet.slice(0, 1)];
+    const best = new Map(ascending.map((one) => [one.configuration.traversal, one]));
+    return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
   }
 
   /** Counts an evaluation, and remembers a rate of the GPU alone. */
   take(evaluation: Evaluation, { isAgain = false } = {}): void {
     if (!isAgain) this.count(evaluation);
     else if ("failure" in evaluation) this.countFailure(evaluation.failure);
-    if (evaluation.configuration.share.gpuSlices === 0) return;
-    if (isAgain) this.forget(evaluation.configuration);
-    if ("measurement" in evaluation) this.#remember(evaluation.measurement);
+    const { configuration } = evaluation;
+    if (configuration.share.gpuSlices === 0) return;
+    // what was right once and fails now must not win by its earlier rate
+    this.forget(configuration);
+    if ("measurement" in evaluation) {
+      this.#measured.set(configurationKey(configuration), evaluation.measurement);
+    }
   }
 
   /** Takes in what an earlier run found out about a configuration, as if it had been evaluated now. */
@@ -60,34 +76,13 @@ export class Findings {
     if ("failure" in evaluation) this.countFailure(evaluation.failure);
   }
 
-  /** Counts a failure of what was evaluated before. */
+  /** Counts a failure of a configuration that was evaluated before. */
   countFailure({ reason }: Failure): void {
     this.failed[reason] = (this.failed[reason] ?? 0) + 1;
   }
 
-  /** What was right once and fails now must not win by its earlier rate. */
+  /** Drops a configuration's rate. */
   forget(configuration: Configuration): void {
-    const key = configurationKey(configuration);
-    const kept = this.#measured.filter((measurement) => configurationKey(measurement.configuration) !== key);
-    this.#measured = [];
-    this.bestOfEach.clear();
-    for (const measurement of kept) this.#remember(measurement);
+    this.#measured.delete(configurationKey(configuration));
   }
-
-  #remember(measurement: Measurement): void {
-    const { configuration: { traversal }, cellsPerSecond } = measurement;
-    this.#measured.push(measurement);
-    const before = this.bestOfEach.get(traversal);
-    if (before === undefined || before.cellsPerSecond < cellsPerSecond) {
-      this.bestOfEach.set(traversal, measurement);
-    }
-  }
-}
-
-/** The one with the largest rate; of equals the first. */
-export function fastest(measurements: readonly Measurement[]): Measurement | undefined {
-  return measurements.reduce<Measurement | undefined>(
-    (best, one) => best === undefined || one.cellsPerSecond > best.cellsPerSecond ? one : best,
-    undefined,
-  );
 }

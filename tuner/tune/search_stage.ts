@@ -1,11 +1,12 @@
 /**
- * The search: the strategy is asked for candidates until the budget is spent, and told what became of them. The
- * sentinel is measured in between.
+ * The search: the strategy proposes candidates until the budget is spent, and learns what became of them. The sentinel
+ * is measured in between.
  *
  * @module
  */
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
+import { isFailure } from "../devices/run_failure.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import {
   evaluateSideBySide,
@@ -17,14 +18,12 @@ import { Sentinel } from "../measuring/sentinel.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
 import type { Outcome } from "../search/strategy.ts";
-import type { Evaluators } from "./tune_request.ts";
-import { Latency } from "./latency.ts";
+import { Latency } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
-import { isFailure } from "../devices/run_failure.ts";
 
 /** How the search ended. */
 export interface SearchResult {
-  /** Why it ended before its budget did; undefined where it did not. */
+  /** Why it ended before its budget did; undefined if it did not. */
   readonly verdict: string | undefined;
   /** How often the device was found to run at another rate than before. */
   readonly drifts: number;
@@ -32,26 +31,21 @@ export interface SearchResult {
 
 /** How often an evaluator is started before it is given up, and the time between. */
 const START_TRIES = 3, START_PAUSE_NS = 1e9;
-/** Candidates that are tried though it is late, until one of them has a rate. */
+/** Candidates that are tried even if it is late, until one of them has a rate. */
 const LEAST_EVALUATIONS = 3;
 /** How long an evaluation may last beyond the search's time, as a part of the whole budget. */
 const GRACE = 0.05;
 
-/** What an evaluator is asked for. */
+/** What is evaluated: a candidate; without one the sentinel (`look`), or what a drift affected (`again`). */
 type Asked =
   & { readonly configuration: Configuration }
-  & (
-    | { readonly candidate: Candidate; readonly why?: undefined }
-    // the sentinel, or what a drift has affected
-    | { readonly candidate?: undefined; readonly why: "look" | "again" }
-  );
+  & ({ readonly candidate: Candidate } | { readonly why: "look" | "again" });
 
-/** Asks the strategy, evaluates, tells it, until what follows would not fit the budget any more. */
+/** Asks the strategy, evaluates, reports back, until another evaluation would not fit the budget any more. */
 export async function search(run: TuningRun): Promise<SearchResult> {
   const { request: { strategy, budget, seed }, environment, session, findings, space } = run;
   const { signal, onProgress, evaluators } = environment;
-  const now = (): number => session.now();
-  const beganNs = now();
+  const beganNs = session.now();
   const strategySearch = beginRecalling(strategy, space.candidates, {
     seed,
     budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, run.plan.searchUntilNs - beganNs) },
@@ -64,64 +58,60 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
-  const sentinel = new Sentinel({ now });
+  const sentinel = new Sentinel({ now: () => session.now() });
 
   const next = (): Asked | undefined => {
     if (!session.hasGpu) return undefined;
     const { searchUntilNs } = run.plan;
-    const isLate = now() + latency.expectNs(workers) >= searchUntilNs;
-    const looked = isLate ? undefined : sentinel.look();
-    if (looked !== undefined) return { configuration: looked, why: "look" };
-    const affected = isLate ? undefined : sentinel.again();
-    if (affected !== undefined) return { configuration: affected, why: "again" };
+    const leftNs = searchUntilNs - session.now();
+    const isLate = latency.expectNs(workers) >= leftNs;
+    if (!isLate) {
+      const looked = sentinel.look();
+      if (looked !== undefined) return { configuration: looked, why: "look" };
+      const affected = sentinel.again();
+      if (affected !== undefined) return { configuration: affected, why: "again" };
+    }
     if (asked >= evaluations) return undefined;
     if (isLate && (asked >= LEAST_EVALUATIONS || findings.best !== undefined)) return undefined;
     const candidate = strategySearch.next();
     if (candidate === undefined) return undefined;
     asked++;
-    const eachNs = done === recalled ? Infinity : (now() - beganNs) / (done - recalled);
+    const eachNs = done === recalled ? Infinity : (session.now() - beganNs) / (done - recalled);
     onProgress({
       stage: "search",
       done,
       total,
       bestCellsPerSecond: findings.best?.cellsPerSecond,
-      leftNs: Math.min(searchUntilNs - now(), eachNs * (total - done)),
+      leftNs: Math.min(leftNs, eachNs * (total - done)),
     });
     return { configuration: run.configurationOf(candidate), candidate };
   };
 
-  const onEvaluated = async (
-    { why, candidate }: Asked,
-    { evaluation, evaluationNs }: TimedEvaluation,
-  ): Promise<void> => {
+  const onEvaluated = async (one: Asked, { evaluation, evaluationNs }: TimedEvaluation): Promise<void> => {
     const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
     latency.observe({ evaluation, evaluationNs });
     findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
-    if (candidate === undefined) {
-      if (why === "look") sentinel.seen(measurement, evaluationNs);
-      else if (measurement !== undefined) sentinel.note(measurement);
-      await run.keep(evaluation, { isAgain: true });
-      return;
-    }
+    await run.keep(evaluation, { isAgain: "why" in one });
+    if ("why" in one && one.why === "look") sentinel.seen(measurement, evaluationNs);
+    else if (measurement !== undefined) sentinel.note(measurement);
+    if ("why" in one) return;
     done++;
-    await run.keep(evaluation);
-    if (measurement !== undefined) sentinel.note(measurement);
-    strategySearch.tell(candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
+    strategySearch.tell(one.candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
   };
 
-  // what others measure with is theirs alone: this process gives back the memory
+  // the evaluators measure: this process gives back its memory meanwhile
   if (evaluators !== undefined) session.releaseReference();
   let verdict: string | undefined;
   try {
     await evaluateSideBySide<Asked>({
       workers,
-      start: async (turn) =>
-        evaluators === undefined ? inProcess(run) : await startPatiently(evaluators, { run, turn, signal }),
+      start: (turn) => startEvaluator(run, turn),
       next,
       configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for
-      limitNs: () => findings.best === undefined ? Infinity : run.plan.searchUntilNs + graceNs - now(),
+      limitNs: () =>
+        findings.best === undefined ? Infinity : run.plan.searchUntilNs + graceNs - session.now(),
       signal,
       onEvaluated,
     });
@@ -133,10 +123,25 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   return { verdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
 }
 
-/** What a strategy is told of an evaluation that an earlier run made. */
+/** What a strategy learns of an evaluation that an earlier run made. */
 function outcomeOf(known: Evaluation | undefined): Outcome | undefined {
   if (known === undefined) return undefined;
   return { rate: "measurement" in known ? known.measurement.cellsPerSecond : undefined, spentNs: 0 };
+}
+
+/** Starts an evaluator; a driver that has just crashed may need a moment. Without evaluators this process is one. */
+async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
+  const { environment: { evaluators, signal }, session, problem } = run;
+  if (evaluators === undefined) return inProcess(run);
+  for (let tries = 1;; tries++) {
+    try {
+      return await evaluators.start(problem, turn);
+    } catch (error) {
+      const isHopeless = !isFailure(error) || error.reason !== "device-lost";
+      if (isHopeless || tries === START_TRIES || signal.aborted) throw error;
+      await session.pause(START_PAUSE_NS, signal);
+    }
+  }
 }
 
 /** This process as an evaluator. */
@@ -151,21 +156,4 @@ function inProcess(run: TuningRun): Evaluator {
     },
     close: () => {},
   };
-}
-
-/** Starts an evaluator; a driver that has just crashed may need a moment. */
-async function startPatiently(
-  evaluators: Evaluators,
-  { run, turn, signal }: { run: TuningRun; turn: Turn; signal: AbortSignal },
-): Promise<Evaluator> {
-  for (let tries = 1;; tries++) {
-    try {
-      return await evaluators.start(run.problem, turn);
-    } catch (error) {
-      if (!isFailure(error) || error.reason !== "device-lost" || tries === START_TRIES || signal.aborted) {
-        throw error;
-      }
-      await run.session.pause(START_PAUSE_NS, signal);
-    }
-  }
 }

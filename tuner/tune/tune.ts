@@ -1,60 +1,57 @@
 /**
- * A run of `tune`: device → space → search → final round → balance → the entry of a profile. Every
- * configuration that was timed was verified first. What fails is recorded and the run goes on.
+ * A run of `tune`: device → space → search → final round → CPU → balance → the entry of a profile. Every configuration
+ * that was timed was verified first. What fails is recorded, and the run goes on.
  *
  * @module
  */
 import { formatDuration } from "../format.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { whyNotStorable } from "../profile/profile_problem.ts";
 import { balance } from "./balance_stage.ts";
 import { measureCpu, probe } from "./cpu_stage.ts";
 import { entryOf } from "./entry.ts";
 import { finals } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
 import { afterDeadline } from "./time_plan.ts";
-import { TuningRun } from "./tuning_run.ts";
 import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
+import { TuningRun } from "./tuning_run.ts";
 
 export type * from "./tune_request.ts";
 
-/** A budget is exceeded where the run takes longer by more than this part of it. */
+/** A run may exceed its budget by this part before the outcome says why. */
 const EXCEEDED = 0.1;
 
 /**
  * Tunes one problem on this device.
  *
  * @param request what to tune
- * @param environment the devices, and who is informed
- * @returns what was found, also where it was interrupted
- * @throws {DeviceError} where the device cannot run anything at all
+ * @param environment the devices, and whom to inform
+ * @returns what was found, also if it was interrupted
+ * @throws {RequestError} if a profile cannot store the problem, before any work
+ * @throws {DeviceError} if the device cannot run anything at all, or computes wrong results
  */
 export async function tune(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
+  const why = whyNotStorable({ grid: [1, 1, 1], steps: 1, ...defined(request) });
+  if (why !== undefined) throw new RequestError(`Cannot tune: ${why}`);
   const { session, signal, onProgress } = environment;
-  const now = (): number => session.now();
   const run = new TuningRun(request, environment);
-  const startedNs = now();
+  const { findings } = run;
   onProgress({ stage: "device", done: 0, total: 0 });
   const start = await run.start();
-  const { findings } = run;
   findings.known = await environment.recall?.(start) ?? new Map();
   await environment.onStart(start);
 
   const probed = await probe(run);
-  const searched = await search(run);
-  const finalists = await finals(run);
+  const { verdict, drifts } = await search(run);
+  await finals(run);
   const gpuAlone = findings.best;
-  const end = afterDeadline(run.plan, { nowNs: now(), cpuNs: run.cpuNs ?? 0 });
-  const cpu = await measureCpu(run, probed, end);
-  const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs: end });
+  const deadlineNs = afterDeadline(run.plan, { nowNs: session.now(), cpuNs: run.cpuNs });
+  const cpu = await measureCpu(run, probed, deadlineNs);
+  const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs });
 
-  const entry = entryOf(
-    run,
-    [gpuAlone, cpu.measurement, shared.measurement].filter((measurement) => measurement !== undefined),
-    { balance: shared.iterations, costModel: shared.costModel, elapsedNs: now() - startedNs },
-  );
-  const elapsedNs = now() - startedNs;
   return {
     ...start,
-    entry,
+    entry: entryOf(run, cpu.measurement, shared),
     gpuAlone,
     cpuAlone: cpu.measurement,
     cpuMessage: cpu.message,
@@ -62,21 +59,26 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     balanceMessage: shared.message,
     costModel: shared.costModel,
     bestOfEach: findings.bestOfEach,
-    finalists,
+    finalists: findings.finalists,
     evaluated: findings.evaluated,
     recalled: findings.recalled,
-    searchVerdict: searched.verdict,
-    drifts: searched.drifts,
+    searchVerdict: verdict,
+    drifts,
     failed: findings.failed,
     interrupted: signal.aborted,
-    budgetMessage: exceededMessage(request, elapsedNs),
-    elapsedNs,
+    budgetMessage: exceededMessage(request, run.elapsedNs),
+    elapsedNs: run.elapsedNs,
   };
 }
 
-/** Where the budget was not kept, why. */
+/** What the request fixes of the problem. */
+function defined({ stencil, boundary, grid, steps }: TuneRequest) {
+  return { stencil, boundary, ...(grid && { grid }), ...(steps !== undefined && { steps }) };
+}
+
+/** Why the budget was not kept; undefined if it was. */
 function exceededMessage({ budget }: TuneRequest, elapsedNs: number): string | undefined {
   if (!("timeNs" in budget) || elapsedNs <= (1 + EXCEEDED) * budget.timeNs) return undefined;
   return `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ` +
-    "the least that is always measured takes longer";
+    "the minimum measurements alone exceed it";
 }

@@ -1,73 +1,88 @@
 /**
- * The state that the stages of a run share: what was asked, the devices, the space, and what was found so far.
+ * The state that the stages of a run share: the request, the session, the space, and what was found so far.
  *
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { DeviceError } from "../devices/device_error.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import type { Devices } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
+import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
+import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
-import type { TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
-import { expectTurn, type TurnTime } from "../measuring/turn_time.ts";
-import { isFarBehind, type ProbedRates, whySharingIsFutile } from "./cpu_worth.ts";
 import { Findings } from "./findings.ts";
-import { planTime, type RunTime, type TimePlan } from "./time_plan.ts";
+import {
+  expectTurn,
+  isFarBehind,
+  planTime,
+  type ProbedRates,
+  type RunTime,
+  type TimePlan,
+  type TurnTime,
+  whySharingIsFutile,
+} from "./time_plan.ts";
+import type { TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
 
-/** Finalists beside the best stepwise that time is kept for. */
+/** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
-/** What a turn takes while nothing has been measured, as a multiple of the reference. */
-const UNKNOWN_TURN = 2;
 
 /** One run of `tune`. */
 export class TuningRun {
   readonly findings = new Findings();
-  /** What the CPU alone is expected to take, in nanoseconds; undefined where it takes no part. */
-  cpuNs: number | undefined;
-  /** The CPU's rate as it was probed; undefined where it was not. */
+  /** What is computed, and the GPU's candidates; known once the run has started. */
+  problem!: Problem;
+  space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+  /** What it takes to measure the CPU alone, in nanoseconds, as far as it was probed. */
+  cpuNs = 0;
+  /** The CPU's rate as it was probed; undefined if it was not. */
   cpuCellsPerSecond: number | undefined;
   readonly #time: RunTime;
   #referenceNs = 0;
-  #problem!: Problem;
-  #space!: Space;
 
   constructor(readonly request: TuneRequest, readonly environment: TuneEnvironment) {
-    const { budget, cpuWorkers } = request;
-    const timeNs = "timeNs" in budget ? budget.timeNs : Infinity;
-    this.#time = { startedNs: this.session.now(), timeNs };
-    this.cpuNs = cpuWorkers > 0 ? 0 : undefined;
+    const { budget } = request;
+    this.#time = { startedNs: this.session.now(), timeNs: "timeNs" in budget ? budget.timeNs : Infinity };
+  }
+
+  /** What computes. */
+  get session(): Session {
+    return this.environment.session;
+  }
+
+  get elapsedNs(): number {
+    return this.session.now() - this.#time.startedNs;
+  }
+
+  /** Cell updates of one run of the problem. */
+  get updates(): number {
+    return cellsOf(this.problem.grid) * this.problem.steps;
   }
 
   /** When the stages end, by what is known now. */
   get plan(): TimePlan {
-    const { cpuNs, findings: { measured, bestOfEach } } = this;
-    const finalists = new Set(chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS }));
-    const baseline = bestOfEach.get("stepwise");
-    if (baseline !== undefined) finalists.add(baseline);
-    const turns = [...finalists].map((one) => this.turnOf(one));
-    // nothing is measured yet: one is a run of stepwise, as the reference was, and more runs of it
-    const unknown = { firstNs: UNKNOWN_TURN * this.#referenceNs, againNs: UNKNOWN_TURN * this.#referenceNs };
+    const { request, findings: { measured } } = this;
+    const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
+    const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
+    // while nothing is measured: a run as the reference's to verify, and one to time
+    const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
     return planTime(this.#time, {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
-      // one that is far behind is measured only where time is left
-      cpuNs: cpuNs !== undefined && this.isCpuFarBehind ? 0 : cpuNs,
-      isShared: cpuNs !== undefined && this.sharingIsFutile === undefined,
+      cpuNs: this.isCpuFarBehind ? 0 : this.cpuNs,
+      isShared: request.cpuWorkers > 0 && this.sharingIsFutile === undefined,
     });
   }
 
-  /** Why sharing the grid is not worth a limited time; undefined where it may be, or time is not limited. */
+  /** Why sharing the grid is not worth a limited time; undefined if it may be, or time is not limited. */
   get sharingIsFutile(): string | undefined {
     if (!("timeNs" in this.request.budget)) return undefined;
-    return whySharingIsFutile(this.#rates, { isFallback: this.session.device.gpu?.isFallback ?? false });
+    return whySharingIsFutile(this.#rates, this.session.device.gpu?.isFallback ?? false);
   }
 
   /** Whether the CPU alone will not win. */
@@ -79,29 +94,21 @@ export class TuningRun {
     return { cpu: this.cpuCellsPerSecond, gpu: this.findings.best?.cellsPerSecond };
   }
 
+  /** Measurements and the best of stepwise, the baseline of the speedup. */
+  withStepwise(measurements: readonly Measurement[]): readonly Measurement[] {
+    const baseline = this.findings.bestOfEach.get("stepwise");
+    return baseline === undefined || measurements.includes(baseline)
+      ? measurements
+      : [...measurements, baseline];
+  }
+
   /** What a turn of the final round is expected to take. */
   turnOf(measurement: Measurement): TurnTime {
-    const { session: { device }, problem: { grid, steps }, findings } = this;
     return expectTurn(measurement, {
-      updates: cellsOf(grid) * steps,
-      minBatchNs: device.gpu?.timestampQuery ? DEVICE_BATCH_NS : HOST_BATCH_NS,
-      evaluationNs: findings.evaluationNs.get(configurationKey(measurement.configuration)),
+      updates: this.updates,
+      minBatchNs: this.session.device.gpu?.timestampQuery ? DEVICE_BATCH_NS : HOST_BATCH_NS,
+      evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
-  }
-
-  /** What is computed. */
-  get problem(): Problem {
-    return this.#problem;
-  }
-
-  /** The GPU's candidates. */
-  get space(): Space {
-    return this.#space;
-  }
-
-  /** What computes. */
-  get session(): Session {
-    return this.environment.session;
   }
 
   /** Measures the device, fixes the problem, computes the reference, enumerates the space. */
@@ -112,14 +119,15 @@ export class TuningRun {
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
     await this.#fixProblem();
-    this.#space = device.gpu === null || copyBytesPerSecond === null
-      ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
-      : enumerateSpace(this.#problem, {
+    const { problem } = this;
+    if (device.gpu !== null && copyBytesPerSecond !== null) {
+      this.space = enumerateSpace(problem, {
         traversals: request.traversals,
         limits: device.gpu.limits,
         device: deviceModelOf(device, copyBytesPerSecond),
       });
-    return { problem: this.#problem, copyBytesPerSecond, space: this.#space };
+    }
+    return { problem, copyBytesPerSecond, space: this.space };
   }
 
   /** A default grid shrinks until the reference fits into the memory. */
@@ -128,10 +136,10 @@ export class TuningRun {
     const { isFallback = false, limits } = session.device.gpu ?? {};
     for (let halvings = 0;; halvings++) {
       const grid = wanted ?? defaultGrid(stencil, { limits, isFallback, halvings });
-      this.#problem = { stencil, grid, boundary, steps };
+      this.problem = { stencil, grid, boundary, steps };
       const beganNs = session.now();
       try {
-        await session.open(this.#problem);
+        await session.open(this.problem);
         this.#referenceNs = session.now() - beganNs;
         return;
       } catch (error) {
@@ -143,17 +151,17 @@ export class TuningRun {
     }
   }
 
-  /** The workers and the reference of the CPU, the GPU and the reference otherwise. */
+  /** The devices with the CPU's workers, and the reference. */
   open(): Promise<Devices> {
     return this.session.open(this.problem, this.request.cpuWorkers);
   }
 
-  /** After a failure that lost a device: opened anew, with its reference. A GPU that fails again is left out. */
+  /** After a failure that lost a device, opens it anew. */
   async recover(failure: Failure): Promise<void> {
     if (this.session.recover(failure)) await this.renewReference();
   }
 
-  /** Computes the reference again where it is missing; a GPU that cannot is left out from now on. */
+  /** Computes the reference again if it is missing; a GPU that cannot, even opened anew, is left out from now on. */
   async renewReference(): Promise<void> {
     const { session, problem } = this;
     for (let tries = 1; session.hasGpu; tries++) {
@@ -168,7 +176,7 @@ export class TuningRun {
     }
   }
 
-  /** A candidate as what the GPU runs alone. */
+  /** A candidate as a configuration of the GPU alone. */
   configurationOf({ traversal, parameters }: Candidate): Configuration {
     const { grid: [slices], steps } = this.problem;
     const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
@@ -177,12 +185,14 @@ export class TuningRun {
 
   /** The candidate that a configuration was made of. */
   candidateOf({ traversal, parameters }: Configuration): Candidate | undefined {
-    const share = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 0 };
-    const key = configurationKey({ traversal, parameters, share });
-    return this.#space.candidates.find((candidate) =>
-      configurationKey({ traversal: candidate.traversal.name, parameters: candidate.parameters, share }) ===
-        key
-    );
+    const keyOf = (name: string, own: Candidate["parameters"]): string =>
+      configurationKey({
+        traversal: name,
+        parameters: own,
+        share: { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 0 },
+      });
+    const key = keyOf(traversal, parameters);
+    return this.space.candidates.find((one) => keyOf(one.traversal.name, one.parameters) === key);
   }
 
   /** Evaluates in this process. */
@@ -191,14 +201,11 @@ export class TuningRun {
     options: Pick<EvaluateOptions, "best" | "samplingNs"> = {},
   ): Promise<Evaluation> {
     const { session, problem } = this;
-    return evaluate(configuration, () => session.prepare(problem, configuration), {
-      problem,
-      ...options,
-      now: () => session.now(),
-    });
+    const prepare = () => session.prepare(problem, configuration);
+    return evaluate(configuration, prepare, { problem, ...options, now: () => session.now() });
   }
 
-  /** Records an evaluation; what it did to this process's device is made good. */
+  /** Records an evaluation; a device that it lost in this process is opened anew. */
   async keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
     this.findings.take(evaluation, { isAgain });
     await this.environment.onEvaluation(evaluation);
@@ -208,7 +215,7 @@ export class TuningRun {
   }
 }
 
-/** Ends the run where the device failed at what everything else needs. */
+/** Ends the run if the device failed at what everything else needs. */
 function deviceFailed(what: string): (error: unknown) => never {
   return (error) => {
     throw isFailure(error) ? new DeviceError(`${what}: ${error.reason}: ${error.message}`) : error;
