@@ -1,26 +1,36 @@
 /**
- * Classic: one dispatch a sub-step, every value read from and written to memory (Magee, Niemeyer, §IV.D). What the
- * swept rule is measured against. Where stepwise renews the pads with a dispatch of its own, a thread near the ends
- * here reads the points that the pads would be images of.
+ * Classic: stepwise on a line, each value read from and written to memory (Magee, Niemeyer, §IV.D); the swept rule is
+ * measured against it. Near the ends a thread reads the points that the pads would be images of, so no second
+ * dispatch renews the pads.
  *
  * @module
  */
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, planesOf, reachOf, type Substep, tapsOf, valuesMoved } from "../update.ts";
-import { declareLayout, declareLevels, declareTime, strides, timeUniforms } from "../wgsl/declare.ts";
+import { expressionsOf, planesOf, reachOf, tapsOf, valuesMoved } from "../update.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareTime,
+  elementOf,
+  linearWorkgroups,
+  strides,
+} from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { asLine, refuseLine } from "./line.ts";
-import type { Dispatch, GpuPlan, Parameters, Shader, Traversal } from "./traversal.ts";
+import { type LineProblem, refuseLine } from "./line.ts";
+import { planSteps, storeValues } from "./stepwise.ts";
+import type { ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
-/** One dispatch a sub-step on a line; threads a workgroup and points a thread are to choose. */
+type ClassicParameters = ParametersOf<"threads" | "points">;
+
+/** One dispatch a sub-step on a line; its parameters are threads a workgroup and points a thread. */
 export const classic: Traversal = {
   name: "classic",
   title: "a line of points, one dispatch a sub-step",
   dimensions: 1,
-  refuse: (problem) => refuseLine(asLine(problem)),
+  refuse: refuseLine,
   parameterLists({ grid: [, , nz] }, limits) {
     return {
       threads: powersOfTwo(32, Math.min(1024, limits.maxComputeWorkgroupSizeX)).filter((threads) =>
@@ -29,12 +39,12 @@ export const classic: Traversal = {
       points: [1, 2, 4],
     };
   },
-  infeasible(problem, parameters, limits) {
+  infeasible(problem, { threads, points }, limits) {
     return exceededLimit(limits, {
       layout: lineLayout(problem),
-      workgroup: [parameters.threads, 1, 1],
+      workgroup: [threads, 1, 1],
       workgroupBytes: 0,
-      workgroups: workgroupsOf(problem, parameters),
+      workgroups: linearWorkgroups(problem.grid[2], threads * points),
     });
   },
   demand(problem, { threads, points }) {
@@ -53,54 +63,37 @@ export const classic: Traversal = {
     };
   },
   plan(problem, parameters) {
-    const { grid: [, , nz], stencil: { update } } = problem;
-    const layout = lineLayout(problem);
-    const shaders = update.substeps.map((_, index) => classicShader(problem, index, parameters));
-    const workgroups = workgroupsOf(problem, parameters);
-    return {
-      label: `classic ${parameters.threads}x${parameters.points} on ${nz}`,
-      layout,
-      shaders,
-      dispatches(steps, start) {
-        const list: Dispatch[] = [];
-        for (let step = start; step < start + steps; step++) {
-          const uniforms = timeUniforms(update, step);
-          for (let shader = 0; shader < shaders.length; shader++) {
-            list.push({ shader, workgroups, flipped: step % 2 === 1, uniforms });
-          }
-        }
-        return list;
-      },
-    } satisfies GpuPlan;
+    const { threads, points } = parameters, nz = problem.grid[2];
+    return planSteps({
+      label: `classic ${threads}x${points} on ${nz}`,
+      problem,
+      layout: lineLayout(problem),
+      shaders: problem.stencil.update.substeps.map((_, index) => classicShader(problem, index, parameters)),
+      workgroups: linearWorkgroups(nz, threads * points),
+      renewsPads: false,
+    });
   },
-};
+} satisfies Traversal<ClassicParameters>;
 
-/** A line; its pads are not read, but whoever fills a field renews them. */
-export function lineLayout({ grid, stencil: { update } }: Pick<Problem, "grid" | "stencil">): Layout {
+/** A line with pads, which these traversals do not read; whoever fills a field renews them. */
+export function lineLayout({ grid, stencil: { update } }: LineProblem): Layout {
   return layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
 }
 
-/** In two dimensions, since one holds at most 65,535. */
-function workgroupsOf(
-  { grid: [, , nz] }: Problem,
-  { threads, points }: Parameters,
-): [number, number, number] {
-  const groups = Math.ceil(nz / (threads * points));
-  const rows = Math.ceil(groups / 65_535);
-  return [Math.ceil(groups / rows), rows, 1];
-}
-
-function classicShader(problem: Problem, index: number, { threads, points }: Parameters): Shader {
+function classicShader(problem: Problem, index: number, { threads, points }: ClassicParameters): Shader {
   const { stencil: { title, update }, boundary } = problem;
-  const substep: Substep = update.substeps[index];
+  const substep = update.substeps[index]!;
   const { constants, write } = updateWriter(expressionsOf(substep));
-  const offsets = [...new Set(tapsOf(substep).map(({ offset: [, , z] }) => z))];
-  const nameOf = (offset: number): string =>
-    offset < 0 ? `left${-offset}` : offset > 0 ? `right${offset}` : "z";
+  const offsets = new Set(tapsOf(substep).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
+  const images = [...offsets].map((z) => `let ${sideOf(z)} = ORIGIN + image(z${strides(z, "1")});`);
   const { lines, values } = write({
-    tap: ({ offset: [, , z], ago, plane }) =>
-      `${ago === 0 ? "now" : "before"}[ORIGIN${strides(plane, "PLANE")} + ${nameOf(z)}]`,
+    tap: (tap) => {
+      const { offset: [, , z], ago, plane } = tap;
+      if (z === 0) return elementOf(tap);
+      return `${ago === 0 ? "now" : "before"}[${sideOf(z)}${strides(plane, "PLANE")}]`;
+    },
   });
+  const perGroup = threads * points;
   const code = wgsl`
     // ${title}: sub-step ${index}, ${points} points a thread.
     ${declareLayout(lineLayout(problem))}
@@ -116,34 +109,30 @@ function classicShader(problem: Problem, index: number, { threads, points }: Par
       @builtin(workgroup_id) w: vec3u,
       @builtin(num_workgroups) groups: vec3u,
     ) {
-      let first = i32(w.x + w.y * groups.x) * ${threads * points} + i32(thread);
-      for (var z = first; z < min(first + ${threads * points}, NZ); z += ${threads}) {
-        ${
-    offsets.filter((offset) => offset !== 0).map((o) => `let ${nameOf(o)} = image(z + ${o});`).join("\n")
-  }
+      let first = i32(w.x + w.y * groups.x) * ${perGroup} + i32(thread);
+      for (var z = first; z < min(first + ${perGroup}, NZ); z += ${threads}) {
+        let cell = ORIGIN + z;
+        ${images.join("\n")}
         ${lines.join("\n")}
-        ${values.map((value, i) => `let new${i} = ${value};`).join("\n")}
-        ${substep.map(({ field }, i) => `before[ORIGIN${strides(field, "PLANE")} + z] = new${i};`).join("\n")}
+        ${storeValues(substep, values)}
       }
     }
   `;
   return { label: `classic ${threads}x${points}`, code };
 }
 
-/** The point of the line that a point within one length beyond its ends is an image of. */
+/** A name for the neighbour at an offset: `left1`, `right2`. */
+export function sideOf(offset: number): string {
+  return offset < 0 ? `left${-offset}` : `right${offset}`;
+}
+
+/** The point that lies where z would, for a z up to one length beyond the ends. */
 function imageFunction(boundary: Problem["boundary"]): string {
-  if (boundary === "insulated") {
-    return wgsl`
-      fn image(z: i32) -> i32 {
-        let right = select(z, 2 * (NZ - 1) - z, z >= NZ);
-        return select(right, -z, z < 0);
-      }
-    `;
-  }
+  const [right, left] = boundary === "insulated" ? ["2 * (NZ - 1) - z", "-z"] : ["z - NZ", "z + NZ"];
   return wgsl`
     fn image(z: i32) -> i32 {
-      let right = select(z, z - NZ, z >= NZ);
-      return select(right, z + NZ, z < 0);
+      let right = select(z, ${right}, z >= NZ);
+      return select(right, ${left}, z < 0);
     }
   `;
 }

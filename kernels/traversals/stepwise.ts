@@ -136,7 +136,7 @@ function cachedReads(update: Update): number {
 }
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */
-function storeValues(substep: Substep, values: readonly string[]): string {
+export function storeValues(substep: Substep, values: readonly string[]): string {
   const target = (field: number): string => `before[cell${strides(field, "PLANE")}]`;
   if (substep.length === 1) return `${target(substep[0].field)} = ${values[0]};`;
   return [
@@ -147,17 +147,19 @@ function storeValues(substep: Substep, values: readonly string[]): string {
 
 /** A plan of one dispatch a shader and step, each followed on a periodic boundary by one that renews the pads. */
 export function planSteps(
-  { label, problem, layout, shaders, workgroups }: {
+  { label, problem, layout, shaders, workgroups, renewsPads = problem.boundary !== "zero" }: {
     label: string;
     problem: Problem;
     layout: Layout;
     /** Those of a step, in their order. */
     shaders: readonly Shader[];
     workgroups: readonly [number, number, number];
+    /** @default {on a boundary whose pads hold images} */
+    renewsPads?: boolean;
   },
 ): GpuPlan {
   const { update } = problem.stencil;
-  const wrap = problem.boundary === "zero" ? undefined : declareWrap(problem, layout);
+  const wrap = renewsPads ? declareWrap(problem, layout) : undefined;
   return {
     label,
     layout,

@@ -1,107 +1,103 @@
 /**
- * The swept rule with workgroup memory (Magee, Niemeyer, §IV): a workgroup is a node, whose rows lie in workgroup
- * memory, one barrier a row. Phases, edges and the split node: `swept_plan.ts`.
+ * The swept rule in workgroup memory (Magee, Niemeyer, §IV): a workgroup computes a node, with one barrier a row.
+ * Phases, edges and the split node: `swept_plan.ts`.
  *
- * **Few rows are kept** (two for heat, as in the paper's Fig. 2): a row takes the place of the one R rows before, and
- * because rows shrink, the ends of all rows of a triangle survive in R rows. A diamond begins by laying the
- * neighbours' edges there, where its valley's rows find them.
+ * **Few rows are kept** (two for heat, as in the paper's Fig. 2): each row overwrites the one R rows before. Rows
+ * shrink, so the ends of all rows of a triangle survive in R rows. A diamond begins by loading the neighbours' edges
+ * to where its valley's rows read them.
  *
- * **Insulated ends** cut through the middle of the split node, and lie at the outer sides of the first and the last
- * node of even phases. Threads beside them read other points than their neighbours: every thread computes the indices
- * that it reads once, before the first row.
+ * **Insulated ends** cut through the middle of the split node, and in even phases lie at the outer sides of the first
+ * and the last node. Threads beside an end read mirrored points: each thread computes the indices that it reads once,
+ * before the first row.
  *
  * @module
  */
-import type { Problem } from "../stencils/stencil.ts";
-import { tapsOf } from "../update.ts";
 import type { Layout } from "../layout.ts";
-import { asLine, lineShape, refuseSweep } from "./line.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { tapsOf, type Update } from "../update.ts";
+import { linearWorkgroups } from "../wgsl/declare.ts";
+import { lineShape, refuseSweep } from "./line.ts";
 import {
-  dispatchPhases,
+  dispatchPhase,
   type Nodes,
   nodesOf,
-  nodeWorkgroups,
   PHASE_KINDS,
   phasesOf,
   refuseNodes,
   SWEPT_STEPS,
   sweptLayout,
+  type SweptParameters,
+  sweptThreads,
 } from "./swept_plan.ts";
 import { rowsPerTurn, sweptShader } from "./swept_shader.ts";
-import type { DeviceLimits, Traversal } from "./traversal.ts";
-import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
+import type { Traversal } from "./traversal.ts";
+import { exceededLimit } from "./workgroup_limits.ts";
 
-/** One dispatch a phase; threads a workgroup, points a thread and steps a dispatch are to choose. */
+/** One dispatch a phase; its parameters are threads a workgroup, points a thread and steps a dispatch. */
 export const swept: Traversal = {
   name: "swept",
   title: "the swept rule, nodes in workgroup memory",
   dimensions: 1,
-  refuse: (problem) => refuseSweep(asLine(problem)),
+  refuse: refuseSweep,
   parameterLists: (_, limits) => ({
     threads: sweptThreads(limits),
     points: [1, 2, 4, 8],
     steps: SWEPT_STEPS,
   }),
-  infeasible(problem, { threads, points, steps }, limits) {
-    const shape = lineShape(problem.stencil.update);
-    const node = threads * points;
-    const reason = refuseNodes(problem, {
-      points: node,
-      steps,
-      unit: rowsPerTurn(problem.stencil) / shape.substeps,
-    });
+  infeasible(problem, parameters, limits) {
+    const { stencil: { update } } = problem;
+    const unit = rowsPerTurn(update) / update.substeps.length;
+    const reason = refuseNodes(problem, { ...parameters, unit });
     if (reason !== undefined) return reason;
-    const nodes = nodesOf(problem, { points: node, steps });
+    const nodes = nodesOf(problem, parameters);
     return exceededLimit(limits, {
       layout: nodeLayout(problem, nodes),
-      workgroup: [threads, 1, 1],
-      workgroupBytes: 4 * shape.rows * (node + 2 * shape.reach),
-      workgroups: nodeWorkgroups(nodes.count),
+      workgroup: [parameters.threads, 1, 1],
+      workgroupBytes: rowBytes(update, nodes),
+      workgroups: linearWorkgroups(nodes.count, 1),
     });
   },
-  demand(problem, { threads, points, steps }) {
+  demand(problem, parameters) {
+    const { threads, points, steps } = parameters;
     const { update } = problem.stencil;
-    const shape = lineShape(update);
-    const node = threads * points;
-    const nodes = nodesOf(problem, { points: node, steps });
+    const { edge, reach, substeps } = lineShape(update);
+    const nodes = nodesOf(problem, parameters);
     const taps = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0);
     return {
-      // two edges and a flat are read and written for every hexagon
-      bytesPerUpdate: 4 * (4 * shape.edge * nodes.rows + 2 * nodes.flat) / (nodes.pitch * steps),
+      // two edges and a flat are read and written for each hexagon
+      bytesPerUpdate: 4 * (4 * edge * nodes.rows + 2 * nodes.flat) / (nodes.pitch * steps),
       redundancy: 1,
-      registersPerThread: 20 + points * (2 * shape.reach + 2),
+      registersPerThread: 20 + points * (2 * reach + 2),
       threadsPerWorkgroup: threads,
-      workgroupBytes: 4 * shape.rows * (node + 2 * shape.reach),
+      workgroupBytes: rowBytes(update, nodes),
       workgroupsPerDispatch: nodes.count,
       dispatchesPerStep: 1 / steps,
       // half of the threads wait while the rows of a triangle shrink
-      exchangesPerUpdate: 2 * (taps + shape.substeps),
+      exchangesPerUpdate: 2 * (taps + substeps),
     };
   },
   plan(problem, parameters) {
-    const { update } = problem.stencil;
-    const { threads, points } = parameters;
-    const nodes = nodesOf(problem, { points: threads * points, steps: parameters.steps });
+    const nodes = nodesOf(problem, parameters);
     const layout = nodeLayout(problem, nodes);
+    const { threads, points, steps: perPhase } = parameters;
     return {
-      label: `swept ${threads}x${points}, ${parameters.steps} steps, on ${problem.grid[2]}`,
+      label: `swept ${threads}x${points}, ${perPhase} steps, on ${problem.grid[2]}`,
       layout,
       shaders: PHASE_KINDS.map((kind) => sweptShader(problem, kind, parameters)),
-      dispatches(steps, start) {
-        const phases = phasesOf({ update, nodes, layout, steps, rowsAbove: nodes.flat > 0 ? 1 : 0 });
-        return dispatchPhases(phases, { count: nodes.count, end: start + steps });
-      },
+      dispatches: (steps, start) =>
+        phasesOf(problem, { nodes, layout, steps, rowsAbove: nodes.flat > 0 ? 1 : 0 })
+          .map((phase) => dispatchPhase(phase, start + steps)),
     };
   },
-};
+} satisfies Traversal<SweptParameters>;
 
-/** Threads a workgroup to try: powers of two from 32 to 1024, and 96, 192, 384, whose hexagons fit powers of two. */
-export function sweptThreads(limits: DeviceLimits): number[] {
-  const most = Math.min(1024, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
-  return [...powersOfTwo(32, 1024), 96, 192, 384].filter((threads) => threads <= most);
-}
-
-/** The line, and each region's two edges of all nodes and their flats. */
+/** The line, and in each region two edges and the flat of every node. */
 export function nodeLayout(problem: Problem, { count, rows, flat }: Nodes): Layout {
   return sweptLayout(problem, count * (2 * rows * lineShape(problem.stencil.update).edge + flat));
+}
+
+/** Workgroup memory that the kept rows take. */
+function rowBytes(update: Update, { points }: Nodes): number {
+  const { rows, reach } = lineShape(update);
+  return 4 * rows * (points + 2 * reach);
 }

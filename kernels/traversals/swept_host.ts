@@ -1,6 +1,6 @@
 /**
- * A node's diamond on the host, for the traversal that leaves the split node to it: plain loops over rows, rounded to
- * f32 after every operation like the oracle.
+ * A node's diamond on the host, for `hybrid.ts`: plain loops over rows, rounded to f32 after every operation like the
+ * oracle.
  *
  * @module
  */
@@ -15,16 +15,19 @@ export interface HostDiamond {
   readonly boundary: Boundary;
   /** W. */
   readonly points: number;
-  /** Rows above this one, counted from the one below the valley's first, are left out. */
+  /** Rows above this one are left out; row 1 is the valley's first. */
   readonly lastRow: number;
 }
 
-/** What a diamond leaves. */
-export interface DiamondResult {
-  /** Edges as in `swept.ts`: E points of each row of the triangle. */
+/** The outermost E points of each row of a triangle, as `swept_shader.ts` stores them. */
+export interface DiamondEdges {
   readonly left: Float32Array;
   readonly right: Float32Array;
-  /** The last step's rows as far as they lie in the diamond: where each begins in the node, and its points. */
+}
+
+/** What a diamond leaves. */
+export interface DiamondResult extends DiamondEdges {
+  /** The rows of the last step inside the diamond: where each begins in the node, and its points. */
   readonly stored: readonly {
     readonly field: number;
     readonly begin: number;
@@ -39,16 +42,18 @@ export interface DiamondResult {
  */
 export function diamondOnHost(
   { update, boundary, points, lastRow }: HostDiamond,
-  edges: { readonly left: Float32Array; readonly right: Float32Array },
+  edges: DiamondEdges,
 ): DiamondResult {
   const { substeps, reach, edge, rows: places } = lineShape(update);
   const rows = points / (2 * reach), centre = points / 2;
   const kept = Array.from({ length: places }, () => new Float32Array(points + 2 * reach));
-  for (let i = 0; i < rows * edge; i++) {
-    const j = Math.floor(i / edge), e = i % edge;
-    const leftAt = centre - reach * j - edge + e + reach, rightAt = centre + reach * j + e + reach;
-    if (leftAt >= 0) kept[j % places][leftAt] = edges.left[i];
-    if (rightAt < points + 2 * reach) kept[j % places][rightAt] = edges.right[i];
+  const rowAt = (row: number): Float32Array => kept[row % places]!;
+  for (let j = 0; j < rows; j++) {
+    const rightAt = centre + reach * j + reach, leftAt = centre - reach * j - edge + reach;
+    for (let e = 0; e < edge; e++) {
+      if (leftAt + e >= 0) rowAt(j)[leftAt + e] = edges.left[j * edge + e]!;
+      if (rightAt + e < points + 2 * reach) rowAt(j)[rightAt + e] = edges.right[j * edge + e]!;
+    }
   }
   let row = 0, c = 0;
   /** Insulated ends lie in the middle of the node. */
@@ -58,11 +63,12 @@ export function diamondOnHost(
   };
   const round = Math.fround;
   type Value = () => number;
-  const evaluate = update.substeps.map(([{ value }], index) =>
-    fold<Value>(value, {
+  const substepAt = (row: number): number => (row - 1) % substeps;
+  const evaluate = update.substeps.map((substep, index) =>
+    fold<Value>(substep[0]!.value, {
       tap: (tap) => {
         const { offset, back } = rowTap(update, index, tap);
-        return () => kept[(row - back + places) % places][image(c + offset) + reach];
+        return () => rowAt(row - back + places)[image(c + offset) + reach]!;
       },
       constant: (value) => {
         const rounded = round(value);
@@ -77,19 +83,18 @@ export function diamondOnHost(
   );
   const stored: DiamondResult["stored"][number][] = [];
   for (row = 1; row < 2 * rows && row <= lastRow; row++) {
-    const substep = (row - 1) % substeps, half = reach * Math.min(row, 2 * rows - row);
-    const made = kept[row % places], value = evaluate[substep];
-    for (c = centre - half; c < centre + half; c++) made[c + reach] = value();
+    const half = reach * Math.min(row, 2 * rows - row), begin = centre - half;
+    const made = rowAt(row), value = evaluate[substepAt(row)]!;
+    for (c = begin; c < centre + half; c++) made[c + reach] = value();
     if (row <= lastRow - substeps) continue;
-    const begin = centre - half;
-    const values = made.slice(begin + reach, begin + 2 * half + reach);
-    stored.push({ field: update.substeps[substep][0].field, begin, values });
+    const [{ field }] = update.substeps[substepAt(row)]!;
+    stored.push({ field, begin, values: made.slice(begin + reach, begin + 2 * half + reach) });
   }
   const left = new Float32Array(rows * edge), right = new Float32Array(rows * edge);
-  for (let i = 0; i < rows * edge; i++) {
-    const j = Math.floor(i / edge), e = i % edge, from = kept[(rows + j) % places];
-    left[i] = from[reach * j + e + reach];
-    right[i] = from[points - reach * j - edge + e + reach];
+  for (let j = 0; j < rows; j++) {
+    const from = rowAt(rows + j), begin = reach * j + reach, end = points - reach * j + reach;
+    left.set(from.subarray(begin, begin + edge), j * edge);
+    right.set(from.subarray(end - edge, end), j * edge);
   }
   return { left, right, stored };
 }

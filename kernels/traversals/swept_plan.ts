@@ -1,32 +1,35 @@
 /**
- * What all ways of sweeping on a GPU have in common: nodes, phases, and the arrays of edges.
+ * What all ways to sweep on a GPU share: nodes, phases, and the arrays of edges.
  *
- * **Phases.** A node is W points. Phase 0 starts from a row of the whole line: every node makes a triangle, h rows
- * high. In each further phase nodes lie half their distance beside those before, and make a diamond: first the valley
- * between two triangles, until rows meet, then a triangle on top of it. Phase p reaches from row (p − 1)·h to row
- * (p + 1)·h; a phase is a dispatch, which advances the line by h rows. The run ends with row K of the whole line;
- * phases that get beyond are **clipped**: they leave out what lies above, and store the rows of the last step. So
- * every number of steps is possible.
+ * **Phases.** A node has W points. Phase 0 starts from a row of the whole line: each node makes a triangle, h rows
+ * high. In each later phase the nodes are shifted by half their distance and make diamonds: first the valley between
+ * two triangles, then a triangle on top of it. Phase p spans rows (p − 1)·h to (p + 1)·h. Each phase is a dispatch,
+ * which advances the line by h rows. Phases that would pass the last row are **clipped**: they leave out what lies
+ * above it, and store the rows of the last step. So any number of steps is possible.
  *
- * **Fewer steps a dispatch.** The highest triangle has h = W/2r rows and ends in a point. With fewer, b = W − 2rh
- * points are left on its top, the **flat**: diamonds become hexagons, nodes lie W + b points apart, and every flat is
- * the ground of the node two phases later. More of a node's threads then have work on average.
+ * **Fewer steps a dispatch.** The highest triangle has h = W/2r rows and ends in a point. With fewer rows its top is
+ * the **flat**, b = W − 2rh points: diamonds become hexagons, nodes lie W + b points apart, and each flat is the base
+ * of the node two phases later. On average more of a node's threads then have work.
  *
- * **Edges.** A phase leaves the ends of its triangles' rows in two global arrays, left and right; the next phase
- * reads the right ones of the node before and the left ones of the node behind. They lie behind the line in the array
- * that the result goes to, twice, to be read and written in turns.
+ * **Edges.** A phase stores the ends of its triangles' rows in two arrays, left and right; the next phase reads the
+ * right ones of the node before and the left ones of the node behind. The arrays lie behind the line in the buffer of
+ * the result, twice: one pair is read while the other is written.
  *
- * **The split node.** In odd phases node 0 lies half at the end of the line and half at its beginning.
+ * **The split node.** In odd phases node 0 covers the end of the line and its beginning.
  *
  * @module
  */
 import type { Layout } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import type { Update } from "../update.ts";
+import { linearWorkgroups, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { lineLayout } from "./classic.ts";
 import { lineShape, refusePoints } from "./line.ts";
-import type { Dispatch } from "./traversal.ts";
+import type { DeviceLimits, Dispatch, ParametersOf } from "./traversal.ts";
+import { powersOfTwo } from "./workgroup_limits.ts";
+
+/** The parameters of all ways to sweep: threads a workgroup, points a thread, steps a dispatch. */
+export type SweptParameters = ParametersOf<"threads" | "points" | "steps">;
 
 /** A line cut into nodes. */
 export interface Nodes {
@@ -41,31 +44,34 @@ export interface Nodes {
   readonly flat: number;
 }
 
-/** Cuts the line into nodes of `points` that advance it by `steps` a phase. */
+/** Cuts the line into nodes. */
 export function nodesOf(
   { grid: [, , nz], stencil: { update } }: Problem,
-  { points, steps }: { readonly points: number; readonly steps: number },
+  { threads, points: perThread, steps }: SweptParameters,
 ): Nodes {
   const { reach, substeps } = lineShape(update);
-  const rows = steps * substeps, flat = points - 2 * reach * rows;
+  const points = threads * perThread, rows = steps * substeps, flat = points - 2 * reach * rows;
   return { points, pitch: points + flat, count: nz / (points + flat), rows, flat };
 }
 
-/** Why nodes of so many points cannot advance a line by so many steps; undefined where they can. */
+/** Why the line cannot be cut into such nodes; undefined if it can. Steps must be a multiple of `unit`. */
 export function refuseNodes(
   problem: Problem,
-  { points, steps, unit }: {
-    readonly points: number;
-    readonly steps: number;
-    /** Steps a phase must be a multiple of this. */
-    readonly unit: number;
-  },
+  { unit, ...parameters }: SweptParameters & { readonly unit: number },
 ): string | undefined {
+  const { steps } = parameters;
   const { reach, substeps } = lineShape(problem.stencil.update);
+  const { points, pitch } = nodesOf(problem, parameters);
   const most = Math.floor(points / (2 * reach * substeps));
-  if (steps > most) return `${steps} steps a dispatch: a node of ${points} points makes at most ${most}`;
+  if (steps > most) return `${steps} steps a dispatch: a node of ${points} points can make at most ${most}`;
   if (steps % unit !== 0) return `${steps} steps a dispatch: they must be a multiple of ${unit}`;
-  return refusePoints(problem.grid[2], nodesOf(problem, { points, steps }).pitch);
+  return refusePoints(problem.grid[2], pitch);
+}
+
+/** Threads a workgroup to try: powers of two from 32 to 1024, and 96, 192, 384, whose hexagons fit powers of two. */
+export function sweptThreads(limits: DeviceLimits): number[] {
+  const most = Math.min(1024, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
+  return [...powersOfTwo(32, 1024), 96, 192, 384].filter((threads) => threads <= most);
 }
 
 /** Steps a dispatch to try, most first. */
@@ -111,9 +117,8 @@ export interface Phase {
   readonly uniforms: PhaseUniforms;
 }
 
-/** What {@linkcode phasesOf} takes. */
+/** Options of {@linkcode phasesOf}. */
 export interface PhaseOptions {
-  readonly update: Update;
   readonly nodes: Nodes;
   readonly layout: Layout;
   /** Of the run. */
@@ -122,15 +127,15 @@ export interface PhaseOptions {
   readonly rowsAbove?: number;
   /** Whether flats come from a phase −1 before the first, which makes nothing else. @default {false} */
   readonly makesFlats?: boolean;
-  /** Nodes that odd phases leave to someone else. @default {0} */
+  /** The first node of odd phases; the host computes those before it. @default {0} */
   readonly firstNode?: number;
 }
 
 /** The phases that advance the line by `steps`. */
 export function phasesOf(
-  { update, nodes, layout, steps, rowsAbove = 0, makesFlats = false, firstNode = 0 }: PhaseOptions,
+  { stencil: { update: { substeps } } }: Problem,
+  { nodes, layout, steps, rowsAbove = 0, makesFlats = false, firstNode = 0 }: PhaseOptions,
 ): Phase[] {
-  const { substeps } = update;
   const lastRow = steps * substeps.length;
   if (lastRow === 0) return [];
   const at = edgesAt(layout);
@@ -160,28 +165,18 @@ export function phasesOf(
   });
 }
 
-/** The dispatches of phases; shaders are ordered as {@linkcode PHASE_KINDS}. */
-export function dispatchPhases(
-  phases: readonly Phase[],
-  { count, end }: {
-    /** Nodes. */
-    count: number;
-    /** Time step of the result. */
-    end: number;
-  },
-): Dispatch[] {
-  return phases.map(({ kind, uniforms }): Dispatch => ({
+/**
+ * The dispatch of a phase, one workgroup a node; shaders are ordered as {@linkcode PHASE_KINDS}.
+ *
+ * @param end time step of the run's result
+ */
+export function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
+  return {
     shader: PHASE_KINDS.indexOf(kind),
-    workgroups: nodeWorkgroups(count - uniforms.firstNode),
+    workgroups: linearWorkgroups(uniforms.nodes - uniforms.firstNode, 1),
     flipped: end % 2 === 0,
     uniforms: PHASE_UNIFORMS.map((name) => uniforms[name]),
-  }));
-}
-
-/** One workgroup a node, in two dimensions, since one holds at most 65,535. */
-export function nodeWorkgroups(count: number): [number, number, number] {
-  const rows = Math.max(1, Math.ceil(count / 65_535));
-  return [Math.ceil(count / rows), rows, 1];
+  };
 }
 
 /** The uniforms of a phase in a shader. The line's length is one of them, so that one shader serves all lengths. */
@@ -195,15 +190,26 @@ export function declarePhase({ origin }: Layout): string {
   `;
 }
 
-/** Starts `main`: which node, and where it begins on the line, before it where node 0 is split. */
-export function beginNode(): string {
+/** Where a field of the line begins: `ORIGIN + 2 * phase.plane`. */
+export function fieldOnLine(field: number): string {
+  return `ORIGIN${strides(field, "phase.plane")}`;
+}
+
+/** The head of `main`, and its first lines: which node it is, and where it begins; node 0 may begin before the line. */
+export function beginNode(threads: number): string {
   return wgsl`
-    let nodes = phase.nodes;
-    let node = i32(w.x + w.y * groups.x) + phase.firstNode;
-    if (node >= nodes) { return; }
-    let begin = node * PITCH + (1 - phase.odd) * (PITCH / 2) - NODE / 2;
-    // the neighbours' edges: the right ones of the node before, the left ones of the node behind
-    let nodeBefore = select(node + nodes - 1, node, phase.odd == 0) % nodes;
-    let nodeBehind = select(node, node + 1, phase.odd == 0) % nodes;
+    @compute @workgroup_size(${threads})
+    fn main(
+      @builtin(local_invocation_index) thread: u32,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      let nodes = phase.nodes;
+      let node = i32(w.x + w.y * groups.x) + phase.firstNode;
+      if (node >= nodes) { return; }
+      let begin = node * PITCH + (1 - phase.odd) * (PITCH / 2) - NODE / 2;
+      // the neighbours' edges: the right ones of the node before, the left ones of the node behind
+      let nodeBefore = select(node + nodes - 1, node, phase.odd == 0) % nodes;
+      let nodeBehind = select(node, node + 1, phase.odd == 0) % nodes;
   `;
 }

@@ -8,10 +8,10 @@ import { expressionsOf, type Update } from "../update.ts";
 import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { lineShape, rowTap } from "./line.ts";
 import { lineLayout } from "./classic.ts";
-import { beginNode, declarePhase, nodesOf, type Phase } from "./swept_plan.ts";
-import type { Parameters, Shader } from "./traversal.ts";
+import { lineShape, rowTap } from "./line.ts";
+import { beginNode, declarePhase, nodesOf, type Phase, type SweptParameters } from "./swept_plan.ts";
+import type { Shader } from "./traversal.ts";
 
 /** P/2r: rows of half a lozenge. */
 export function lozengeRows(update: Update, points: number): number {
@@ -20,30 +20,31 @@ export function lozengeRows(update: Update, points: number): number {
 
 /** How a lozenge is written. */
 interface LozengeOptions {
-  /** Only the upper half, on a row of the line. */
+  readonly update: Update;
+  /** P. */
+  readonly points: number;
+  /** Only the upper half, which starts from a row of the line. */
   readonly isTriangle: boolean;
-  /** Rows above the last are left out, those of the last step stored. */
+  /** Rows above the last are left out, those of the last step are stored. */
   readonly isClipped: boolean;
   /** It may lie at insulated ends, or across them. */
   readonly mayBeAtEnds: boolean;
 }
 
 /**
- * The lines of a lozenge. They read `own0`, … (the lower right edge, and in a triangle the row of the line as
- * `base0`, …) and `in0`, … (the lower left edge); they set `own0`, … to the upper left edge, and `pool[i][to]` to the
- * upper right one.
+ * The lines of a lozenge. They read the lower right edge from `own0`, … and the lower left one from `in0`, … (a
+ * triangle reads the row of the line from `base0`, …); they set `own0`, … to the upper left edge and `pool[i][to]` to
+ * the upper right one.
  */
 function writeLozenge(
-  { stencil: { update } }: Problem,
-  points: number,
-  { isTriangle, isClipped, mayBeAtEnds }: LozengeOptions,
+  { update, points, isTriangle, isClipped, mayBeAtEnds }: LozengeOptions,
 ): { constants: string; text: string } {
   const { substeps, reach, edge } = lineShape(update);
   const rows = lozengeRows(update, points), centre = points / 2;
   const { constants, write } = updateWriter(expressionsOf(update));
   const half = (row: number): number => reach * Math.min(row, 2 * rows - row);
   const isOwn = (row: number, c: number): boolean => c >= centre - half(row) && c < centre + half(row);
-  /** The variable that holds point c of a row, from 0 to P − 1 and one reach beyond. */
+  /** The variable that holds point c of a row. */
   const valueAt = (row: number, c: number): string => {
     if (isTriangle && row === rows) return `base${c}`;
     if (isOwn(row, c)) return `v${row}_${c}`;
@@ -65,7 +66,7 @@ function writeLozenge(
   };
   const writeRow = (row: number): string => {
     const substep = (row - 1) % substeps;
-    const [{ field, value }] = update.substeps[substep];
+    const [{ field, value }] = update.substeps[substep]!;
     const low = centre - half(row), high = centre + half(row);
     const lines: string[] = [], stores: string[] = [];
     for (let c = low; c < high; c++) {
@@ -77,9 +78,7 @@ function writeLozenge(
         },
       }, [value]);
       lines.push(...written.lines, `let v${row}_${c} = ${written.values[0]};`);
-      stores.push(
-        `before[${c < centre ? "low" : "high"}${strides(field, "phase.plane")} + ${c}] = v${row}_${c};`,
-      );
+      stores.push(`before[${onLineAt(field, c, points)}] = v${row}_${c};`);
     }
     if (isClipped) lines.push(`if (last < ${row + substeps}) {`, ...stores.map((line) => `  ${line}`), "}");
     if (row >= rows) lines.push(keepEdges(row));
@@ -109,44 +108,48 @@ function writeLozenge(
   return { constants, text: isTriangle ? `${keepEdges(rows)}\n${text}` : text };
 }
 
+/** Index of point c of a lozenge's field in the line's array; a lozenge across the ends has its halves apart. */
+function onLineAt(field: number, c: number, points: number): string {
+  return `${c < points / 2 ? "low" : "high"}${strides(field, "phase.plane")}${strides(c, "1")}`;
+}
+
 /** The shader of one kind of phase. */
-export function registerShader(problem: Problem, kind: Phase["kind"], parameters: Parameters): Shader {
+export function registerShader(problem: Problem, kind: Phase["kind"], parameters: SweptParameters): Shader {
   const { threads, points, steps } = parameters;
   const { stencil: { title, update }, boundary } = problem;
   const { edge } = lineShape(update);
   const rows = lozengeRows(update, points), slots = rows * edge;
-  const nodes = nodesOf(problem, { points: threads * points, steps });
+  const nodes = nodesOf(problem, parameters);
   const hasFlats = nodes.flat > 0;
   const isClipped = kind !== "middle", isStart = kind === "start";
   const mayBeAtEnds = boundary === "insulated" && (!isStart || hasFlats);
-  const lozenge = writeLozenge(problem, points, { isTriangle: false, isClipped, mayBeAtEnds });
+  const shape = { update, points, isClipped, mayBeAtEnds };
+  const lozenge = writeLozenge({ ...shape, isTriangle: false });
   const each = (line: (slot: number) => string, count = slots): string =>
     Array.from({ length: count }, (_, slot) => line(slot)).join("\n");
-  const made = strides(update.substeps.at(-1)![0].field, "phase.plane");
-  const load = (array: string): string =>
-    each((c) => `base${c} = ${array}[${c < points / 2 ? "low" : "high"}${made} + ${c}];`, points);
-  const ends = mayBeAtEnds
-    ? wgsl`
-      let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
-      let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
-    `
-    : "";
-  const bounds = isClipped
-    ? wgsl`
-      let last = phase.lastRow - m * ROWS;
-      let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
-    `
-    : "";
-  const place = wgsl`
-    let to = select(
-      select((m & 1) * THREADS + t, 2 * THREADS + m - LEVELS + 1, t == THREADS - 1),
-      2 * THREADS + t, m == 2 * LEVELS - 1);
-    ${isClipped || mayBeAtEnds ? "let leftmost = begin + t * POINTS + (LEVELS - 1 - m) * (POINTS / 2);" : ""}
-    ${ends}
-    ${bounds}
+  /** Where value `slot` of an edge lies in a global array. */
+  const column = (slot: number): string => strides(slot, "columns");
+
+  const ends = wgsl`
+    let isFirst = leftmost == 0; let isSplit = leftmost == -(POINTS / 2);
+    let isLast = leftmost == -POINTS || leftmost == phase.points - POINTS;
   `;
+  const bounds = wgsl`
+    let last = phase.lastRow - m * ROWS;
+    let low = ORIGIN + onLine(leftmost); let high = ORIGIN + onLine(leftmost + POINTS / 2) - POINTS / 2;
+  `;
+  const place = wgsl`
+    let across = select((m & 1) * THREADS + t, 2 * THREADS + m - LEVELS + 1, t == THREADS - 1);
+    let to = select(across, 2 * THREADS + t, m == 2 * LEVELS - 1);
+    ${isClipped || mayBeAtEnds ? "let leftmost = begin + t * POINTS + (LEVELS - 1 - m) * (POINTS / 2);" : ""}
+    ${mayBeAtEnds ? ends : ""}
+    ${isClipped ? bounds : ""}
+  `;
+  const made = update.substeps.at(-1)![0].field;
+  const load = (array: string): string =>
+    each((c) => `base${c} = ${array}[${onLineAt(made, c, points)}];`, points);
   const start = wgsl`
-    // the level that lies on the line's own row: the widest, in phase -1 the last
+    // the level that starts from the line's own row: the widest, in phase -1 the last
     let m0 = select(LEVELS - 1, 2 * LEVELS - 1, phase.odd == 1);
     if (t >= m0 - LEVELS + 1) {
       let m = m0;
@@ -157,21 +160,22 @@ export function registerShader(problem: Problem, kind: Phase["kind"], parameters
       } else {
         ${load("before")}
       }
-      ${writeLozenge(problem, points, { isTriangle: true, isClipped, mayBeAtEnds }).text}
+      ${writeLozenge({ ...shape, isTriangle: true }).text}
     }
   `;
   const receive = wgsl`
     {
       let behind = phase.readAt + nodeBehind * THREADS + t - FLAT;
       let ownAt = select(behind, phase.writeAt + node * THREADS + t + LEVELS, t < FLAT);
-      let storeAt = edges +
-        select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS) + t;
-      ${each((slot) => `own${slot} = before[ownAt + ${slot} * columns];`)}
-      ${each((slot) => `pool[${slot}][2 * THREADS + t] = before[storeAt + ${slot} * columns];`)}
+      let side = select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS);
+      let storeAt = edges + side + t;
+      ${each((slot) => `own${slot} = before[ownAt${column(slot)}];`)}
+      ${each((slot) => `pool[${slot}][2 * THREADS + t] = before[storeAt${column(slot)}];`)}
     }
-    ${hasFlats ? "storageBarrier(); // a node's own flat is read by other threads than write it" : ""}
+    ${hasFlats ? "storageBarrier(); // other threads read a node's own flat than write it" : ""}
   `;
   const levels = 2 * steps * update.substeps.length / rows - (hasFlats ? 0 : 1);
+  const goesOn = `m < ${levels}${isClipped ? " && m * ROWS < phase.lastRow" : ""}`;
   const code = wgsl`
     // ${title}: ${kind} phase of the swept rule, ${points} points a thread in registers.
     const NODE = ${nodes.points}; const PITCH = ${nodes.pitch};
@@ -183,22 +187,14 @@ export function registerShader(problem: Problem, kind: Phase["kind"], parameters
     // the edges between levels, in two halves by turns, and the store
     var<workgroup> pool: array<array<f32, 3 * THREADS>, ${slots}>;
 
-    @compute @workgroup_size(${threads})
-    fn main(
-      @builtin(local_invocation_index) thread: u32,
-      @builtin(workgroup_id) w: vec3u,
-      @builtin(num_workgroups) groups: vec3u,
-    ) {
-      ${beginNode()}
+    ${beginNode(threads)}
       let t = i32(thread);
-      // an array of edges holds value i of all threads' edges, then value i + 1
+      // an array of edges holds value 0 of all threads' edges, then value 1, …
       let columns = nodes * THREADS; let edges = ${slots} * columns;
       ${each((slot) => `var own${slot} = 0.0f;`)}
       ${isStart ? start : receive}
       workgroupBarrier();
-      for (var m = ${isStart ? "m0 + 1" : "0"}; m < ${levels}${
-    isClipped ? " && m * ROWS < phase.lastRow" : ""
-  }; m++) {
+      for (var m = ${isStart ? "m0 + 1" : "0"}; ${goesOn}; m++) {
         if (t <= m + FLAT && m < t + LEVELS) {
           ${place}
           let neighbour = select(((m - 1) & 1) * THREADS + t - 1, 2 * THREADS + LEVELS + t - 1, m == 0);
@@ -208,12 +204,9 @@ export function registerShader(problem: Problem, kind: Phase["kind"], parameters
         }
         workgroupBarrier();
       }
-      ${each((slot) => `before[phase.writeAt + ${slot} * columns + node * THREADS + t] = own${slot};`)}
-      ${
-    each((slot) =>
-      `before[phase.writeAt + edges + ${slot} * columns + node * THREADS + t] = pool[${slot}][2 * THREADS + t];`
-    )
-  }
+      let left = phase.writeAt + node * THREADS + t; let right = left + edges;
+      ${each((slot) => `before[left${column(slot)}] = own${slot};`)}
+      ${each((slot) => `before[right${column(slot)}] = pool[${slot}][2 * THREADS + t];`)}
     }
   `;
   return { label: `${kind} ${threads}x${points}`, code };

@@ -10,6 +10,9 @@ import type { Problem } from "../stencils/stencil.ts";
 /** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
 export type Parameters = Readonly<Record<string, number>>;
 
+/** The same with a traversal's own names. */
+export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
+
 /** The limits of a GPU that decide what can run; names and units as in the WebGPU specification. */
 export interface DeviceLimits {
   /** Bytes of one array that a shader reads or writes. */
@@ -102,8 +105,13 @@ export interface GpuPlan {
   dispatches(steps: number, start: number): Dispatch[];
 }
 
-/** A traversal of space and time. */
-export interface Traversal {
+/**
+ * A traversal of space and time.
+ *
+ * @typeParam Values its parameters by name, for its own file: `const marching: Traversal = { … } satisfies
+ *   Traversal<MarchParameters>`
+ */
+export interface Traversal<Values extends Parameters = Parameters> {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
@@ -114,7 +122,7 @@ export interface Traversal {
   /** The values to try of each parameter, for this problem, on a device with these limits. */
   parameterLists(problem: Problem, limits: DeviceLimits): Readonly<Record<string, readonly number[]>>;
   /** Why these values cannot run; undefined where they can. Nothing needs compiling to know. */
-  infeasible(problem: Problem, parameters: Parameters, limits: DeviceLimits): string | undefined;
-  demand(problem: Problem, parameters: Parameters): Demand;
-  plan(problem: Problem, parameters: Parameters): GpuPlan;
+  infeasible(problem: Problem, parameters: Values, limits: DeviceLimits): string | undefined;
+  demand(problem: Problem, parameters: Values): Demand;
+  plan(problem: Problem, parameters: Values): GpuPlan;
 }

@@ -14,8 +14,9 @@ import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
 import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
-import { asLine, lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
-import { nodesOf, nodeWorkgroups } from "../../kernels/traversals/swept_plan.ts";
+import { lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
+import { nodesOf } from "../../kernels/traversals/swept_plan.ts";
+import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -142,13 +143,11 @@ Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () =
     "insulated",
   );
   assertStringIncludes(
-    refuseSweep(
-      asLine({
-        ...lineOf(wave(2), 64),
-        stencil: { ...wave(2), update: rodUpdate({ centre: 1, side: 1 }) },
-        boundary: "zero",
-      }),
-    )!,
+    refuseSweep({
+      ...lineOf(wave(2), 64),
+      stencil: { update: rodUpdate({ centre: 1, side: 1 }) },
+      boundary: "zero",
+    })!,
     "ends must be",
   );
 });
@@ -157,18 +156,18 @@ Deno.test("a number of points that no node fits is answered with the nearest", (
   assertEquals(refusePoints(2048, 512), undefined);
   assertEquals(
     refusePoints(2049, 512),
-    "2049 points are no multiple of the node's 512: the nearest that are: 2048 and 2560",
+    "2049 points do not divide into nodes of 512: the nearest lengths are 2048 and 2560",
   );
   assertEquals(
     refusePoints(100, 512),
-    "100 points are no multiple of the node's 512: the nearest that are: 512",
+    "100 points do not divide into nodes of 512: the nearest length is 512",
   );
   const { infeasible } = traversalNamed("swept-register");
   const why = (parameters: Parameters) => infeasible(lineOf(heat1d(), 2048), parameters, H100_LIMITS);
   assertEquals(why({ threads: 64, points: 8, steps: 256 }), undefined);
   assertEquals(
     why({ threads: 64, points: 8, steps: 512 }),
-    "512 steps a dispatch: a node of 512 points makes at most 256",
+    "512 steps a dispatch: a node of 512 points can make at most 256",
   );
   assertEquals(
     why({ threads: 64, points: 8, steps: 255 }),
@@ -196,7 +195,7 @@ Deno.test("every feasible configuration's nodes cover the line once", () => {
           if (traversal.infeasible(problem, parameters, H100_LIMITS) !== undefined) continue;
           const { workgroupsPerDispatch, bytesPerUpdate } = traversal.demand(problem, parameters);
           const { threads, points, steps } = parameters;
-          const { pitch, count } = nodesOf(problem, { points: threads * points, steps });
+          const { pitch, count } = nodesOf(problem, { threads, points, steps });
           assertEquals([count * pitch, workgroupsPerDispatch], [multiple * 96, count]);
           assert(bytesPerUpdate > 0 && bytesPerUpdate < 8);
           feasible++;
@@ -208,9 +207,9 @@ Deno.test("every feasible configuration's nodes cover the line once", () => {
 });
 
 Deno.test("more nodes than one dimension of a dispatch takes", () => {
-  assertEquals(nodeWorkgroups(1), [1, 1, 1]);
-  assertEquals(nodeWorkgroups(65_535), [65_535, 1, 1]);
-  const [x, y] = nodeWorkgroups(200_001);
+  assertEquals(linearWorkgroups(1, 1), [1, 1, 1]);
+  assertEquals(linearWorkgroups(65_535, 1), [65_535, 1, 1]);
+  const [x, y] = linearWorkgroups(200_001, 1);
   assert(x <= 65_535 && y <= 65_535 && x * y >= 200_001);
 });
 
@@ -311,7 +310,7 @@ testOnGpu(
       return field;
     };
     const small = { threads: 4, points: 2, steps: 4 };
-    assertGreater(nodesOf(problem, { points: 8, steps: 4 }).count, 65_535);
+    assertGreater(nodesOf(problem, small).count, 65_535);
     using expected = await run("classic", { threads: 256, points: 4 });
     for (const [name, parameters] of [["swept", small], ["classic", { threads: 8, points: 1 }]] as const) {
       using found = await run(name, parameters);

@@ -7,7 +7,6 @@
  *
  * @module
  */
-import { assertEquals } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -15,8 +14,7 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { compareShader, fillShader } from "../../kernels/wgsl/fields.ts";
-
-const FOLDER = new URL("./snapshots/", import.meta.url);
+import { checkSnapshots } from "./check_snapshots.ts";
 
 const zero: Problem = { stencil: wave(2), grid: [24, 20, 50], boundary: "zero", steps: 8 };
 const periodic: Problem = { ...zero, boundary: "periodic" };
@@ -56,21 +54,4 @@ const SHADERS: Readonly<Record<string, string>> = {
   compare: compareShader(diamondTorre.plan(zero, torre).layout, stepwise.plan(zero, shape).layout),
 };
 
-const isRenewing = Deno.env.get("FACET_RENEW_SNAPSHOTS") === "1";
-
-for (const [name, shader] of Object.entries(SHADERS)) {
-  Deno.test(`the shader ${name} is the one in its snapshot`, async () => {
-    const file = new URL(`${name}.wgsl`, FOLDER);
-    if (isRenewing) {
-      await Deno.mkdir(FOLDER, { recursive: true });
-      await Deno.writeTextFile(file, shader);
-    }
-    // by lines, so that a failure shows the ones that differ
-    assertEquals(shader.split("\n"), (await Deno.readTextFile(file)).split("\n"));
-  });
-}
-
-Deno.test("every snapshot has its shader", async () => {
-  const files = (await Array.fromAsync(Deno.readDir(FOLDER))).map(({ name }) => name).sort();
-  assertEquals(files, Object.keys(SHADERS).map((name) => `${name}.wgsl`).sort());
-});
+checkSnapshots("snapshots", SHADERS);

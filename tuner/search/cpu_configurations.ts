@@ -4,7 +4,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { asLine, refuseSweep } from "../../kernels/traversals/line.ts";
+import { refuseSweep } from "../../kernels/traversals/line.ts";
 import type { Configuration } from "../configuration.ts";
 
 /** Points whose two time levels stay in a core's first-level cache, and are worth a barrier a diamond. */
@@ -19,7 +19,7 @@ const NODE_POINTS = [1024, 2048, 4096];
 export function cpuConfigurations(problem: Problem, workers: number): Configuration[] {
   const [slices, , points] = problem.grid;
   const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: workers };
-  if (refuseSweep(asLine(problem)) !== undefined) return [{ traversal: "stepwise", parameters: {}, share }];
+  if (refuseSweep(problem) !== undefined) return [{ traversal: "stepwise", parameters: {}, share }];
   const perWorker = Math.floor(points / workers);
   const nodes = [...NODE_POINTS.filter((node) => node < perWorker), perWorker].filter((node) => node >= 8);
   return [

@@ -28,7 +28,7 @@ export function lineLoad(
   },
   workers: number,
 ): LineLoad | undefined {
-  const reason = refuseSweep({ update, grid, boundary });
+  const reason = refuseSweep({ stencil: { update }, grid, boundary });
   if (reason !== undefined) {
     if (boundary !== "insulated" && nodePoints === 0) return undefined;
     throw new RangeError(`Cannot compute the field as a line: ${reason}`);
