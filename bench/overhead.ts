@@ -21,7 +21,7 @@ import type { Evaluation } from "../tuner/measuring/evaluate.ts";
 import { Journal } from "../tuner/profile/journal.ts";
 import { JournalKeeper } from "../tuner/profile/journal_keeper.ts";
 import { describeProblem } from "../tuner/profile/profile_problem.ts";
-import { exhaustive } from "../tuner/search/exhaustive.ts";
+import { exhaustive } from "../tuner/search/baselines.ts";
 import { tune, type TuneProgress } from "../tuner/tune/tune.ts";
 
 const [count = "200", grid = "64x64x64", ...names] = Deno.args;

@@ -9,35 +9,56 @@ import fc from "fast-check";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replay, replayOnce } from "../../tuner/replay/replay.ts";
 import { type ReplayCandidate, replayCandidates } from "../../tuner/replay/replay_candidates.ts";
-import { bestRate } from "../../tuner/replay/replay_space.ts";
+import { bestRate, type ReplaySpace } from "../../tuner/replay/replay_space.ts";
 import { STRATEGIES } from "../../tuner/search/all.ts";
 import { auto } from "../../tuner/search/auto.ts";
-import { exhaustive } from "../../tuner/search/exhaustive.ts";
-import { local } from "../../tuner/search/local.ts";
-import { random } from "../../tuner/search/random.ts";
+import { exhaustive, random } from "../../tuner/search/baselines.ts";
 import { rankCandidates } from "../../tuner/search/space.ts";
 import type { Strategy } from "../../tuner/search/strategy.ts";
+import { THOROUGH } from "../thorough.ts";
 
 /** All recorded spaces. */
 const FIXTURES = ["h100", "llvmpipe"].flatMap((device) =>
   [...Deno.readDirSync(`fixtures/${device}`)].map(({ name }) => `fixtures/${device}/${name}`)
 ).filter((path) => path.endsWith(".json.gz"));
 
+/** Fewer searches: their median is less certain, but a search that got worse fails all the same. */
+const SEEDS = THOROUGH ? 50 : 5;
+
+async function spaceOf(path: string): Promise<ReplaySpace> {
+  const { spaces: [space] } = await readReplaySpaces(path);
+  return space!;
+}
+
+/** The median over the seeds of how far `auto` is behind the optimum after so many evaluations. */
+function medianRegret(
+  candidates: readonly ReplayCandidate[],
+  { most, seeds, workers = 1 }: { most: number; seeds: number; workers?: number },
+): number {
+  const optimum = Math.max(...candidates.map(({ recorded }) => recorded.rate ?? 0));
+  const regrets = Array.from({ length: seeds }, (_, i) => {
+    const { best } = replayOnce(candidates, auto, { seed: i + 1, most, workers });
+    return optimum / best.at(-1)! - 1;
+  }).sort((a, b) => a - b);
+  return regrets[seeds >> 1]!;
+}
+
 for (const path of FIXTURES) {
-  Deno.test(`${path}: auto scores 0.7 at least, and more than random and local search`, async () => {
-    const { spaces: [space] } = await readReplaySpaces(path);
-    const [found] = replay(space, { strategies: [auto], seeds: 50 }).results;
-    const [climbing, drawn] = replay(space, { strategies: [local, random], seeds: 10 }).results;
-    assert(found.score >= 0.7, `${found.score}`);
-    assert(found.score > climbing.score && found.score > drawn.score, `${climbing.score}, ${drawn.score}`);
+  Deno.test(`${path}: auto scores at least 0.7, and more than random search`, async () => {
+    const space = await spaceOf(path);
+    const [found] = replay(space, { strategies: [auto], seeds: SEEDS }).results;
+    const [drawn] = replay(space, { strategies: [random], seeds: 50 }).results;
+    // with few seeds the score may be a little less
+    assert(found!.score >= (THOROUGH ? 0.7 : 0.65), `${found!.score}`);
+    assert(found!.score > drawn!.score, `${drawn!.score}`);
     // on shared cores one rate in seven hundred is the highest by luck as well: nothing leads there
     const most = path.includes("llvmpipe") ? 0.15 : 0.05;
-    const { median } = found.within1Percent;
+    const { median } = found!.within1Percent;
     assert(median <= most * space.configurations.length, `within 1% after ${median}`);
   });
 
   Deno.test(`${path}: the best fifth by prediction holds a configuration within 1% of the optimum`, async () => {
-    const { spaces: [space] } = await readReplaySpaces(path);
+    const space = await spaceOf(path);
     const kept = replayCandidates(space).toSorted((a, b) => b.predicted! - a.predicted!)
       .slice(0, Math.floor(0.2 * space.configurations.length));
     const best = Math.max(...kept.map(({ recorded }) => recorded.rate ?? 0));
@@ -47,26 +68,19 @@ for (const path of FIXTURES) {
 
 for (const path of FIXTURES.filter((path) => path.includes("h100"))) {
   Deno.test(`${path}: with eight evaluations under way auto is as near after 5% of the space`, async () => {
-    const { spaces: [space] } = await readReplaySpaces(path);
-    const candidates = replayCandidates(space), most = Math.floor(0.05 * candidates.length);
-    const regrets = Array.from({ length: 21 }, (_, i) => {
-      const { best } = replayOnce(candidates, auto, { seed: i + 1, most, workers: 8 });
-      return bestRate(space) / best.at(-1)! - 1;
-    }).sort((a, b) => a - b);
-    assert(regrets[10] <= 0.01, `${regrets}`);
+    const candidates = replayCandidates(await spaceOf(path));
+    const most = Math.floor(0.05 * candidates.length);
+    const regret = medianRegret(candidates, { most, seeds: THOROUGH ? 21 : 3, workers: 8 });
+    assert(regret <= 0.01, `${regret}`);
   });
 
-  Deno.test(`${path}: with predictions upside down auto gives them up, and has twice the time`, async () => {
-    const { spaces: [space] } = await readReplaySpaces(path);
+  Deno.test(`${path}: with inverted predictions auto gives them up, and needs at most twice the time`, async () => {
     const candidates = rankCandidates(
-      replayCandidates(space).map((candidate) => ({ ...candidate, predicted: 1 / candidate.predicted! })),
+      replayCandidates(await spaceOf(path)).map((one) => ({ ...one, predicted: 1 / one.predicted! })),
     );
     const most = Math.floor(0.1 * candidates.length);
-    const regrets = Array.from({ length: 5 }, (_, i) => {
-      const { best } = replayOnce(candidates, auto, { seed: i + 1, most });
-      return bestRate(space) / best.at(-1)! - 1;
-    }).sort((a, b) => a - b);
-    assert(regrets[2] <= 0.01, `${regrets}`);
+    const regret = medianRegret(candidates, { most, seeds: THOROUGH ? 5 : 1 });
+    assert(regret <= 0.01, `${regret}`);
   });
 }
 
@@ -153,7 +167,7 @@ Deno.test("a report counts regret and evaluations as they are", () => {
 Deno.test("every strategy replays a journal", async () => {
   const { spaces } = await readReplaySpaces("fixtures/h100/heat.json.journal.jsonl");
   for (const space of spaces) {
-    const { results } = replay(space, { strategies: STRATEGIES, seeds: 2 });
+    const { results } = replay(space, { strategies: STRATEGIES, seeds: 1 });
     assertEquals(results.length, STRATEGIES.length);
     for (const { score } of results) assert(Number.isFinite(score) && score <= 1);
   }

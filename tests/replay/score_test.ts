@@ -2,7 +2,7 @@ import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/ass
 import fc from "fast-check";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { shuffled } from "../../tuner/search/shuffled.ts";
+import { shuffled } from "../../tuner/search/baselines.ts";
 
 const rate = fc.option(fc.double({ min: 0.01, max: 100, noNaN: true }), { nil: undefined });
 

@@ -4,7 +4,11 @@ import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { auto } from "../../tuner/search/auto.ts";
 import { EvaluationCost } from "../../tuner/search/evaluation_cost.ts";
 import { Lattice } from "../../tuner/search/lattice.ts";
+import { THOROUGH } from "../thorough.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
+
+/** Spaces, and searches of each: fewer still fail when the search gets worse. */
+const SPACES = THOROUGH ? [1, 2, 3, 4] : [2, 3], RUNS = THOROUGH ? [1, 2, 3, 4, 5] : [1, 2, 3];
 
 /** Best rate of a space. */
 function bestOf(space: readonly ReplayCandidate[]): number {
@@ -27,24 +31,24 @@ Deno.test("auto begins with the best predicted of each traversal", () => {
 });
 
 Deno.test("auto is within 1% of the optimum after 5% of a space whose models err", () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of SPACES) {
     const space = syntheticSpace(1000, { seed, failures: seed > 2 });
     const optimum = bestOf(space);
-    const regrets = [1, 2, 3, 4, 5].map((run) =>
+    const regrets = RUNS.map((run) =>
       optimum / replayOnce(space, auto, { seed: run, most: 50 }).best.at(-1)! - 1
     ).sort((a, b) => a - b);
-    assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+    assert(regrets[RUNS.length >> 1]! <= 0.01, `space ${seed}: ${regrets}`);
   }
 });
 
 Deno.test("with eight evaluations under way auto is as near as with one after seven more", () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of SPACES) {
     const space = syntheticSpace(1000, { seed, failures: seed > 2 });
     const optimum = bestOf(space);
-    const regrets = [1, 2, 3, 4, 5].map((run) =>
+    const regrets = RUNS.map((run) =>
       optimum / replayOnce(space, auto, { seed: run, most: 57, workers: 8 }).best.at(-1)! - 1
     ).sort((a, b) => a - b);
-    assert(regrets[2] <= 0.01, `space ${seed}: ${regrets}`);
+    assert(regrets[RUNS.length >> 1]! <= 0.01, `space ${seed}: ${regrets}`);
   }
 });
 
@@ -61,7 +65,7 @@ Deno.test("what auto asks for ahead is not all alike: two in a row tell more tha
     );
     return { least: Math.min(...steps), mean: steps.reduce((a, b) => a + b, 0) / steps.length };
   };
-  for (const seed of [1, 2, 3, 4, 5]) {
+  for (const seed of RUNS) {
     const search = auto.begin(space, { seed });
     const ahead = stepsBetween(Array.from({ length: 12 }, () => search.next()!));
     assert(ahead.least >= 2 && ahead.mean > 5, `${seed}: ${JSON.stringify(ahead)}`);
@@ -69,7 +73,7 @@ Deno.test("what auto asks for ahead is not all alike: two in a row tell more tha
 });
 
 Deno.test("what fails is awaited no longer: auto goes on as if it had never asked for it", () => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of SPACES) {
     const space = syntheticSpace(400, { seed });
     /** What is asked for after the first candidate has failed, asked for in this run or known before. */
     const asked = (isAskedFor: boolean): string[] => {
@@ -88,11 +92,11 @@ Deno.test("what fails is awaited no longer: auto goes on as if it had never aske
 });
 
 Deno.test("when auto ends, every neighbour of its best that comes within 5% of it was tried", () => {
-  for (const seed of [1, 2, 3, 4, 5, 6]) {
-    for (const [count, timeNs] of [[300, 100e9], [1000, 100e9]] as const) {
+  for (const seed of THOROUGH ? [1, 2, 3, 4, 5, 6] : [1, 2]) {
+    for (const count of [300, 1000]) {
       const space = syntheticSpace(count, { seed });
       // with a small budget and dear evaluations it ends as soon as it may
-      const search = auto.begin(space, { seed: 1, budget: { timeNs } });
+      const search = auto.begin(space, { seed: 1, budget: { timeNs: 100e9 } });
       const tried = new Set<ReplayCandidate>();
       let best = space[0], most = 0;
       for (let next = search.next(); next !== undefined; next = search.next()) {

@@ -41,15 +41,3 @@ Deno.test("neighbours differ by one place where they exist, and are as near as a
     }
   }));
 });
-
-Deno.test("the nearest candidate of a place is the one there, or none is nearer", () => {
-  fc.assert(fc.property(points, fc.array(fc.nat(3), { minLength: 3, maxLength: 3 }), (list, wanted) => {
-    const lattice = new Lattice(list);
-    const { name } = list[0].traversal;
-    const place = lattice.sizes(name).map((size, i) => wanted[i] % size);
-    const stepsTo = (one: Point): number =>
-      lattice.placeOf(one).reduce((sum, at, i) => sum + Math.abs(at - place[i]), 0);
-    const kin = list.filter(({ traversal }) => traversal.name === name);
-    assertEquals(stepsTo(lattice.nearest(name, place)!), Math.min(...kin.map(stepsTo)));
-  }));
-});

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { STRATEGIES } from "../../tuner/search/all.ts";
 import { auto } from "../../tuner/search/auto.ts";
-import { exhaustive } from "../../tuner/search/exhaustive.ts";
+import { exhaustive } from "../../tuner/search/baselines.ts";
 import { beginRecalling } from "../../tuner/search/recalled_search.ts";
 import type { Outcome, Point, Search } from "../../tuner/search/strategy.ts";
 import { syntheticSpace } from "./synthetic_space.ts";

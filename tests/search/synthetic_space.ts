@@ -11,8 +11,14 @@ import { predictRate } from "../../models/roofline.ts";
 import { chooseConfigurations } from "../../tuner/replay/choose_configurations.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { enumerateSpace, rankCandidates } from "../../tuner/search/space.ts";
+import { enumerateSpace, rankCandidates, type Space } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
+
+const PROBLEM = { stencil: wave(2), grid: [584, 5280, 128], boundary: "zero", steps: 96 } as const;
+const DEVICE = { copyBytesPerSecond: 3e12 };
+
+/** The whole space takes a second to enumerate: once for all tests of a file. */
+let enumerated: Space | undefined;
 
 /**
  * Makes a space.
@@ -24,9 +30,8 @@ export function syntheticSpace(
   count: number,
   { seed, failures = false }: { seed: number; failures?: boolean },
 ): ReplayCandidate[] {
-  const problem = { stencil: wave(2), grid: [584, 5280, 128], boundary: "zero", steps: 96 } as const;
-  const device = { copyBytesPerSecond: 3e12 };
-  const { candidates } = enumerateSpace(problem, { traversals: TRAVERSALS, limits: H100_LIMITS, device });
+  enumerated ??= enumerateSpace(PROBLEM, { traversals: TRAVERSALS, limits: H100_LIMITS, device: DEVICE });
+  const { candidates } = enumerated;
   const draw = seededRandom(seed);
   const factors = new Map<string, number>();
   /** A factor that belongs to a text; about half of all lie within ± its size. */
@@ -39,7 +44,7 @@ export function syntheticSpace(
     chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
       const { traversal: { name }, parameters, demand, predicted } = candidate;
       const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
-      let logRate = Math.log(predictRate(real, device, { cells: cellsOf(problem.grid) }).cellsPerSecond);
+      let logRate = Math.log(predictRate(real, DEVICE, { cells: cellsOf(PROBLEM.grid) }).cellsPerSecond);
       const entries = Object.entries(parameters);
       logRate += factor(name, 0.2);
       entries.forEach((one, k) => {

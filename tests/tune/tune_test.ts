@@ -19,7 +19,7 @@ import { DeviceSession, type Session } from "../../tuner/devices/session.ts";
 import { evaluate, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
-import { exhaustive } from "../../tuner/search/exhaustive.ts";
+import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
 import {

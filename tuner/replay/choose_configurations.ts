@@ -4,7 +4,7 @@
  * @module
  */
 import { seededRandom } from "../measuring/seeded_random.ts";
-import { shuffled } from "../search/shuffled.ts";
+import { shuffled } from "../search/baselines.ts";
 
 /** Part of the limit that goes to what the models like best. */
 const PREDICTED_BEST = 0.1;

@@ -3,7 +3,7 @@ import { EvaluationCost } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
-import { shuffled } from "./shuffled.ts";
+import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
 /** Candidates drawn at random where no model predicts anything. */

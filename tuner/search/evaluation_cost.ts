@@ -1,8 +1,8 @@
 import type { Point } from "./strategy.ts";
 
 /**
- * What an evaluation takes, learnt from those that were made: compiling takes time by the instruction, everything
- * else takes as long for all. A line through the times over the kernel's instructions, by least squares.
+ * What an evaluation takes, learnt from those that were made: a line through their times over the kernel's
+ * instructions, by least squares. Compiling takes time by the instruction, everything else takes as long for all.
  */
 export class EvaluationCost {
   #count = 0;
@@ -21,12 +21,12 @@ export class EvaluationCost {
     this.#products += instructions * spentNs;
   }
 
-  /** Time of an evaluation on average, in ns; 0 before the first. */
+  /** Mean time of an evaluation, in ns; 0 before the first. */
   get meanNs(): number {
     return this.#count === 0 ? 0 : this.#spent / this.#count;
   }
 
-  /** Time that a candidate's evaluation should take, in ns; never below the average. */
+  /** Estimate of a candidate's time, in ns; never below the mean. */
   expectNs(point: Point): number {
     if (this.#count === 0) return 0;
     const centre = this.#instructions / this.#count;
@@ -36,7 +36,7 @@ export class EvaluationCost {
   }
 }
 
-/** Instructions that are compiled, roughly; 0 where nobody knows. */
+/** Instructions to compile, roughly; 0 where unknown. */
 function instructionsOf({ demand }: Point): number {
   return demand?.loopInstructions ?? 0;
 }

@@ -3,60 +3,27 @@
  *
  * @module
  */
-import { KernelLikelihood } from "./kernel_likelihood.ts";
-import type { Kernel, ProcessInputs } from "./lattice_kernel.ts";
+import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
+import { residualVariance } from "./lattice_process.ts";
 
-/** Lengths that are tried, in steps: from "tells nothing of the next value" to "does not matter". */
+/** Lengths to try, in steps: from "says nothing of the next value" to "does not matter". */
 const LENGTHS = [0.5, 1, 2, 4, 8, 16, 64];
 
-/** Logarithms of lengths are expected about this one, with this deviation; few values must not say otherwise. */
+/** Logarithms of lengths are expected about this one, with this deviation, until enough values say otherwise. */
 const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 0.8;
 
-/** Noises that are tried. */
+/** Values of one traversal from which its lengths are learnt. */
+const LEARNABLE = 3;
+
+/** Noises to try. */
 const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
 
 /**
- * Variances of the prior's trend that are tried: from "the prior is about right" to "it may be upside down". Every
- * tenfold needs evidence of odds e² more: with less, a few values that disagree make honest predictions be given up;
- * with more, wrong ones are held on to (recorded spaces, predictions as they are and turned around).
+ * Variances of the prior's trend to try: from "the prior is about right" to "it may be upside down". Every tenfold
+ * needs odds of e²: with less, a few values that disagree discredit good predictions; with more, wrong ones are held
+ * on to (recorded spaces, predictions as they are and inverted).
  */
-const TRENDS = [0.1, 1, 10], LOG_ODDS_OF_TREND = 2;
-
-/**
- * The kernel that explains values best, found one length after the other from an earlier kernel.
- *
- * @param inputs the candidates whose values are known, and no others
- * @param values their values
- * @param start the kernel to start from
- */
-export function fitKernel(inputs: ProcessInputs, values: readonly number[], start: Kernel): Kernel {
-  const likelihood = new KernelLikelihood(inputs, values);
-  const judge = (kernel: Kernel): number => {
-    const deviations = kernel.lengths.flat().map((length) =>
-      Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION
-    );
-    const doubts = Math.log10(kernel.trend / TRENDS[0]);
-    return likelihood.of(kernel) - LOG_ODDS_OF_TREND * doubts -
-      deviations.reduce((sum, deviation) => sum + deviation ** 2, 0) / 2;
-  };
-  let best = start, most = judge(start);
-  const consider = (kernel: Kernel): void => {
-    const judged = judge(kernel);
-    if (judged > most) [best, most] = [kernel, judged];
-  };
-  for (const noise of NOISES) if (noise !== best.noise) consider({ ...best, noise });
-  for (const trend of TRENDS) if (trend !== best.trend) consider({ ...best, trend });
-  // of a traversal that was tried once nothing is learnt
-  for (const group of likelihood.learnable) {
-    start.lengths[group].forEach((_, i) => {
-      for (const length of LENGTHS) {
-        if (length === best.lengths[group][i]) continue;
-        consider({ ...best, lengths: best.lengths.with(group, best.lengths[group].with(i, length)) });
-      }
-    });
-  }
-  return best;
-}
+const TRENDS = [0.1, 1, 10] as const, LOG_ODDS_OF_TREND = 2;
 
 /** The kernel before anything is known. */
 export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
@@ -67,4 +34,76 @@ export function expectedKernel(sizes: readonly (readonly number[])[]): Kernel {
     trend: TRENDS[0],
     group: 0.5,
   };
+}
+
+/**
+ * The kernel that explains values best, found one length after the other from an earlier kernel.
+ *
+ * @param inputs the candidates whose values are known, and no others
+ * @param values their values
+ * @param start the kernel to start from
+ */
+export function fitKernel(inputs: ProcessInputs, values: readonly number[], start: Kernel): Kernel {
+  const covariance = new LatticeCovariance(inputs);
+  const residuals = Float64Array.from(values, (value, i) => value - inputs.prior[i]!);
+  const judge = (kernel: Kernel): number => {
+    const lengths = kernel.lengths.flat().map((length) =>
+      (Math.log(length / EXPECTED_LENGTH) / LENGTH_DEVIATION) ** 2
+    );
+    return logLikelihood(kernel, covariance, residuals) -
+      LOG_ODDS_OF_TREND * Math.log10(kernel.trend / TRENDS[0]) - lengths.reduce((a, b) => a + b, 0) / 2;
+  };
+  let best = start, most = judge(start);
+  const consider = (kernel: Kernel): void => {
+    const judged = judge(kernel);
+    if (judged > most) [best, most] = [kernel, judged];
+  };
+  for (const noise of NOISES) if (noise !== best.noise) consider({ ...best, noise });
+  for (const trend of TRENDS) if (trend !== best.trend) consider({ ...best, trend });
+  for (const [group, { length: known }] of Map.groupBy(inputs.groups, (group) => group)) {
+    if (known < LEARNABLE) continue;
+    for (const i of start.lengths[group]!.keys()) {
+      for (const length of LENGTHS) {
+        const list = best.lengths[group]!;
+        if (length !== list[i]) {
+          consider({ ...best, lengths: best.lengths.with(group, list.with(i, length)) });
+        }
+      }
+    }
+  }
+  return best;
+}
+
+/**
+ * Logarithm of the likelihood of residuals, but for a constant (Rasmussen, Williams, "Gaussian Processes for Machine
+ * Learning", 2006, equation 2.30, with the variance of the residual at its estimate).
+ */
+export function logLikelihood(
+  kernel: Kernel,
+  covariance: LatticeCovariance,
+  residuals: Float64Array,
+): number {
+  /** Rows of the covariance matrix, turned into those of its Cholesky factor. */
+  const rows = Array.from(residuals, (_, i) => covariance.row(i, kernel));
+  /** The residuals, each less what those before it explain, in deviations. */
+  const surprises = residuals.slice();
+  let logDeterminant = 0, squares = 0;
+  rows.forEach((row, i) => {
+    let variance = row[i]! + kernel.noise;
+    for (let j = 0; j < i; j++) {
+      const other = rows[j]!;
+      let sum = row[j]!;
+      for (let k = 0; k < j; k++) sum -= row[k]! * other[k]!;
+      row[j] = sum / other[j]!;
+      surprises[i]! -= row[j]! * surprises[j]!;
+      variance -= row[j]! ** 2;
+    }
+    // what is explained to the last digit may come out below the noise
+    row[i] = Math.sqrt(Math.max(variance, kernel.noise));
+    surprises[i]! /= row[i]!;
+    squares += surprises[i]! ** 2;
+    logDeterminant += Math.log(row[i]!);
+  });
+  const { scale, weight } = residualVariance(squares, residuals.length);
+  return -logDeterminant - weight / 2 * Math.log(scale);
 }

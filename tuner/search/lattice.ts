@@ -11,12 +11,9 @@ export type Place = readonly number[];
 
 /** The candidates of one traversal. */
 interface Group<P> {
-  readonly names: readonly string[];
-  /** Values of each parameter, growing. */
-  readonly values: readonly (readonly number[])[];
+  /** How many values each parameter has. */
+  readonly sizes: readonly number[];
   readonly points: readonly P[];
-  readonly places: readonly Place[];
-  readonly at: ReadonlyMap<string, P>;
 }
 
 /** The candidates of a space by their places. */
@@ -27,16 +24,14 @@ export class Lattice<P extends Point> {
   constructor(candidates: readonly P[]) {
     for (const [traversal, points] of Map.groupBy(candidates, ({ traversal }) => traversal.name)) {
       const names = [...new Set(points.flatMap(({ parameters }) => Object.keys(parameters)))];
-      const values = names.map((name) =>
-        [...new Set(points.map(({ parameters }) => parameters[name] ?? -Infinity))].sort((a, b) => a - b)
-      );
-      const indices = values.map((list) => new Map(list.map((value, index) => [value, index])));
-      const places = points.map(({ parameters }) =>
-        names.map((name, i) => indices[i].get(parameters[name] ?? -Infinity)!)
-      );
-      const at = new Map(places.map((place, i) => [place.join(), points[i]]));
-      this.#groups.set(traversal, { names, values, points, places, at });
-      points.forEach((point, i) => this.#places.set(point, places[i]));
+      const columns = names.map((name) => {
+        const values = points.map(({ parameters }) => parameters[name] ?? -Infinity);
+        const sorted = [...new Set(values)].sort((a, b) => a - b);
+        const placeOf = new Map(sorted.map((value, index) => [value, index]));
+        return { size: sorted.length, places: values.map((value) => placeOf.get(value)!) };
+      });
+      points.forEach((point, i) => this.#places.set(point, columns.map(({ places }) => places[i]!)));
+      this.#groups.set(traversal, { sizes: columns.map(({ size }) => size), points });
     }
   }
 
@@ -46,8 +41,8 @@ export class Lattice<P extends Point> {
   }
 
   /** How many values each parameter of a traversal has. */
-  sizes(traversal: string): number[] {
-    return this.#groups.get(traversal)!.values.map(({ length }) => length);
+  sizes(traversal: string): readonly number[] {
+    return this.#groups.get(traversal)!.sizes;
   }
 
   /** A candidate's place among those of its traversal. */
@@ -56,37 +51,28 @@ export class Lattice<P extends Point> {
   }
 
   /**
-   * The candidate at a place, or the nearest there is, by the steps between them; of several as near the one
-   * that comes first.
-   *
-   * @param fixed a parameter along which the candidate must have that very place
-   * @returns undefined only where no candidate has the fixed place
-   */
-  nearest(traversal: string, place: Place, fixed?: number): P | undefined {
-    const { at, points, places } = this.#groups.get(traversal)!;
-    const exact = at.get(place.join());
-    if (exact !== undefined) return exact;
-    let found: P | undefined, least = Infinity;
-    for (let i = 0; i < points.length; i++) {
-      const there = places[i];
-      if (fixed !== undefined && there[fixed] !== place[fixed]) continue;
-      let steps = 0;
-      for (let k = 0; k < place.length && steps < least; k++) steps += Math.abs(place[k] - there[k]);
-      if (steps < least) [found, least] = [points[i], steps];
-    }
-    return found;
-  }
-
-  /**
    * Candidates with one parameter at an adjacent value: all others the same, or, where no such candidate exists,
    * as near as they come.
    */
   neighbours(point: P): P[] {
-    const place = this.placeOf(point), traversal = point.traversal.name;
-    const found = this.sizes(traversal).flatMap((size, i) =>
-      [place[i] - 1, place[i] + 1].filter((index) => index >= 0 && index < size)
-        .flatMap((index) => this.nearest(traversal, place.with(i, index), i) ?? [])
+    const place = this.placeOf(point), { sizes, points } = this.#groups.get(point.traversal.name)!;
+    const found = sizes.flatMap((size, i) =>
+      [place[i]! - 1, place[i]! + 1].filter((index) => index >= 0 && index < size)
+        .flatMap((index) => this.#nearest(points, place.with(i, index), i) ?? [])
     );
     return [...new Set(found)];
+  }
+
+  /** The point nearest to a place, by the steps between them, of those that have the very place along one parameter. */
+  #nearest(points: readonly P[], place: Place, fixed: number): P | undefined {
+    let found: P | undefined, least = Infinity;
+    for (const point of points) {
+      const there = this.placeOf(point);
+      if (there[fixed] !== place[fixed]) continue;
+      let steps = 0;
+      for (let k = 0; k < place.length && steps < least; k++) steps += Math.abs(place[k]! - there[k]!);
+      if (steps < least) [found, least] = [point, steps];
+    }
+    return found;
   }
 }

@@ -1,8 +1,3 @@
-/**
- * Learns a value of every candidate from those that are told, refitting its kernel as they grow.
- *
- * @module
- */
 import { median } from "simple-statistics";
 import type { Lattice } from "./lattice.ts";
 import { expectedKernel, fitKernel } from "./fit_kernel.ts";
@@ -10,19 +5,19 @@ import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_ke
 import { LatticeProcess } from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
-/** The kernel is fitted anew when there are so many times as many values as the last time. */
+/** The kernel is fitted again when there are so many times as many values as the last time. */
 const REFIT = 1.2;
 
-/** Values that the kernel is fitted to at most: beyond, more of them change it no more. */
+/** The kernel is fitted to so many values at most: more hardly change it. */
 const FITTED = 120;
 
-/** Values that the process is conditioned on at most, but for those since the last fit: time and memory grow with them. */
+/** A new process is conditioned on so many values at most: time and memory grow with them. */
 const KEPT = 500;
 
-/** New values after which the kernel is fitted anew at the latest. */
+/** The kernel is fitted again after so many new values at the latest. */
 const LATEST_REFIT = 200;
 
-/** A level that is off by less is not worth computing everything anew: the process learns it from the values. */
+/** A level that is off by less is left for the process to learn from the values. */
 const LEVEL_TOLERANCE = 0.1;
 
 /** What a {@linkcode Learner} starts from. */
@@ -30,20 +25,20 @@ export interface LearnerOptions<P extends Point> {
   readonly candidates: readonly P[];
   /** Expected value of each candidate. */
   readonly prior: readonly number[];
-  /** Whether the prior is right but for the candidates' differences, or off by the same for all. */
+  /** `unknown`: the prior may be off by the same for all candidates. */
   readonly level: "known" | "unknown";
-  /** Values before the kernel is fitted for the first time. */
+  /** Values from which the kernel is fitted only as it grows; up to here at every value. */
   readonly first: number;
 }
 
-/** A process whose kernel follows the values. */
+/** Learns a value of every candidate from those that are known, fitting the process's kernel again as they grow. */
 export class Learner {
   readonly #inputs: ProcessInputs;
   readonly #covariance: LatticeCovariance;
   readonly #options: Pick<LearnerOptions<Point>, "level" | "first">;
   readonly #values = new Map<number, number>();
   readonly #expected = new Set<number>();
-  /** Values that the process has not seen yet: it is asked less often than told where earlier runs are recalled. */
+  /** Values that the process has not seen yet: recalled ones come in one go. */
   readonly #unseen: number[] = [];
   #kernel: Kernel;
   #process: LatticeProcess;
@@ -64,12 +59,12 @@ export class Learner {
     this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 
-  /** Values that were told. */
+  /** How many values are known. */
   get known(): number {
     return this.#values.size;
   }
 
-  /** The value of a candidate is on its way: what is near it will be known better. */
+  /** A candidate is being measured: what is near it will be known better. */
   expect(index: number): void {
     this.#expected.add(index);
     this.#process.expect(index);
@@ -81,7 +76,7 @@ export class Learner {
     this.#process.giveUp(index);
   }
 
-  /** Takes in the value of a candidate, by its place in the list. */
+  /** Takes in the value of a candidate, by its index. */
   learn(index: number, value: number): void {
     this.#expected.delete(index);
     this.#values.set(index, value);
@@ -100,17 +95,17 @@ export class Learner {
     return this.#process;
   }
 
-  /** Fits the kernel anew, and if that changes anything the process, which has then seen all values. */
+  /** Fits the kernel again; if that changes it, makes a new process of all values, and returns true. */
   #refit(): boolean {
     const known = [...this.#values].slice(-FITTED);
     const { groups, places, prior } = this.#inputs;
     const values = known.map(([, value]) => value);
-    const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]));
+    const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
     const kernel = fitKernel(
       {
-        groups: known.map(([i]) => groups[i]),
-        places: known.map(([i]) => places[i]),
-        prior: known.map(([i]) => prior[i] + offset),
+        groups: known.map(([i]) => groups[i]!),
+        places: known.map(([i]) => places[i]!),
+        prior: known.map(([i]) => prior[i]! + offset),
       },
       values,
       this.#kernel,
@@ -126,13 +121,13 @@ export class Learner {
     return true;
   }
 
-  /** All values, or of too many the largest half, and of the others as many at even distances. */
+  /** All values; of too many, half are the largest and half are taken evenly from the others. */
   #kept(): (readonly [index: number, value: number])[] {
     const all = [...this.#values];
     if (all.length <= KEPT) return all;
     const largest = new Set(all.toSorted((a, b) => b[1] - a[1]).slice(0, KEPT / 2));
     const others = all.filter((one) => !largest.has(one));
     const stride = others.length / (KEPT / 2);
-    return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)])];
+    return [...largest, ...Array.from({ length: KEPT / 2 }, (_, i) => others[Math.floor(i * stride)]!)];
   }
 }

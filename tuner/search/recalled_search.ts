@@ -7,25 +7,10 @@ export interface RecallingOptions<P extends Point> extends SearchOptions {
 }
 
 /**
- * Begins a search that is told at once what earlier runs found out, as if it had been measured, and never asks for
+ * Begins a search that learns at once what earlier runs found out, as if it had been measured, and never asks for
  * any of it again.
  *
- * @param strategy how to search
  * @param candidates the space, promising candidates first
- * @param options seed, budget, and what is known
- *
- * @example
- * ```ts
- * import { beginRecalling } from "./recalled_search.ts";
- * import { exhaustive } from "./exhaustive.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const points = [1, 2, 3].map((n) => ({ traversal: { name: "stepwise" }, parameters: { n } }));
- * const recall = ({ parameters: { n } }: { parameters: Record<string, number> }) =>
- *   n === 1 ? { rate: 5e9, spentNs: 0 } : undefined;
- * const search = beginRecalling(exhaustive, points, { seed: 1, recall });
- * assertEquals(search.next(), points[1]);
- * ```
  */
 export function beginRecalling<P extends Point>(
   strategy: Strategy,
@@ -42,10 +27,9 @@ export function beginRecalling<P extends Point>(
   }
   return {
     next() {
-      while (true) {
-        const candidate = search.next();
-        if (candidate === undefined || !known.has(candidate)) return candidate;
-      }
+      let candidate = search.next();
+      while (candidate !== undefined && known.has(candidate)) candidate = search.next();
+      return candidate;
     },
     tell: (candidate, outcome) => search.tell(candidate, outcome),
     get verdict() {

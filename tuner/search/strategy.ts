@@ -1,14 +1,13 @@
 /**
- * What a strategy's file provides. A strategy is asked for the next candidate and told what came of it; it
- * never measures.
+ * What a strategy's file provides. A strategy proposes candidates and learns what came of them; it never measures.
  *
  * @module
  */
 import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 
 /**
- * What a strategy sees of a candidate. A candidate of the space is one; so is a configuration that another tuner
- * recorded, of which no model knows anything.
+ * What a strategy sees of a candidate: one of Facet's own space, or a configuration that another tuner recorded, for
+ * which the models predict nothing.
  */
 export interface Point {
   readonly traversal: { readonly name: string };
@@ -31,21 +30,21 @@ export interface Outcome {
 export interface Search<P extends Point> {
   /**
    * The next candidate to measure, none twice; undefined when nothing is left that is worth it. May be asked
-   * again before the last one's outcome is known: the answer then does without it.
+   * again before the last one's outcome is known.
    */
   next(): P | undefined;
   /** What came of a candidate that `next` gave, or what earlier runs found out, before `next` is first asked. */
   tell(candidate: P, outcome: Outcome): void;
   /** Why it ended although candidates were left; undefined while it goes on. */
-  readonly verdict?: string;
+  readonly verdict?: string | undefined;
 }
 
 /** Options of {@linkcode Strategy.begin}. */
 export interface SearchOptions {
   /** Makes random choices repeatable. */
   readonly seed: number;
-  /** What the whole search may take, as far as it is known: time in ns, or evaluations. @default {Infinity} */
-  readonly budget?: { readonly timeNs: number } | { readonly evaluations: number };
+  /** Limit of the whole search, as far as it is known: time in ns, or evaluations. @default {Infinity} */
+  readonly budget?: { readonly timeNs: number } | { readonly evaluations: number } | undefined;
 }
 
 /** A way to search a space. */
@@ -54,11 +53,6 @@ export interface Strategy {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /**
-   * Begins a search.
-   *
-   * @param candidates the space, promising candidates first
-   * @param options seed and budget
-   */
+  /** Begins a search of candidates, of which promising ones come first. */
   begin<P extends Point>(candidates: readonly P[], options: SearchOptions): Search<P>;
 }

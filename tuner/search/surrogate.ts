@@ -2,7 +2,7 @@ import { expectedImprovement } from "./expected_improvement.ts";
 import { featuresOf } from "./features.ts";
 import { type Forest, growForest } from "./forest.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
-import { shuffled } from "./shuffled.ts";
+import { shuffled } from "./baselines.ts";
 import type { Point, Search, Strategy } from "./strategy.ts";
 
 /** Candidates drawn at random before there is anything to learn from. */

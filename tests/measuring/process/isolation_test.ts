@@ -11,7 +11,7 @@ import { ProcessEvaluator } from "../../../tuner/measuring/process/process_evalu
 import { detectDevice } from "../../../tuner/devices/device.ts";
 import type { Evaluation } from "../../../tuner/measuring/evaluate.ts";
 import { configurationKey } from "../../../tuner/configuration_key.ts";
-import { exhaustive } from "../../../tuner/search/exhaustive.ts";
+import { exhaustive } from "../../../tuner/search/baselines.ts";
 import type { Candidate } from "../../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../../tuner/search/strategy.ts";
 import { tune, type TuneRequest } from "../../../tuner/tune/tune.ts";
