@@ -9,7 +9,7 @@ import { encode } from "fast-png";
 import { chooseConfiguration, createSolver, openDevice, type Problem, readProfile, wave } from "../mod.ts";
 
 const [profilePath, picturePath, cells = "128", steps = "96"] = Deno.args;
-if (picturePath === undefined) {
+if (profilePath === undefined || picturePath === undefined) {
   console.error("usage: wave_png.ts PROFILE PICTURE [CELLS] [STEPS]");
   Deno.exit(2);
 }

@@ -66,7 +66,7 @@ async function planeWave(device: GPUDevice | null, profile: string): Promise<num
   for (let x = 0; x < nx; x++) {
     for (let y = 0; y < ny; y++) {
       for (let z = 0; z < nz; z++) {
-        const error = Math.abs(cells[(x * ny + y) * nz + z] - exact.at([x, y, z], 40));
+        const error = Math.abs(cells[(x * ny + y) * nz + z]! - exact.at([x, y, z], 40));
         largest = Math.max(largest, error);
       }
     }
@@ -106,7 +106,7 @@ async function wrongCells(
     for (let i = 0; i < cells.length; i++) {
       const x = Math.floor(i / ny / nz), inSlice = i % (ny * nz);
       const expected = current[(x * planes + plane) * ny * nz + inSlice];
-      if (!(Math.abs(cells[i] - expected) <= 1e-4)) wrong++;
+      if (!(Math.abs(cells[i]! - expected!) <= 1e-4)) wrong++;
     }
   }
   return wrong;

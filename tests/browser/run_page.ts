@@ -71,7 +71,7 @@ const posted = Promise.withResolvers<string>();
 try {
   await bundle(folder);
   await using server = serve(folder, posted.resolve);
-  const browser = new Deno.Command(chromium, {
+  const browser = new Deno.Command(chromium!, {
     args: [...FLAGS, `--user-data-dir=${join(folder, "user")}`, `http://127.0.0.1:${server.addr.port}/`],
     stdin: "null",
     stdout: "null",

@@ -16,6 +16,7 @@ import { problemDistance, ProfileIndex } from "../../tuner/profile/profile_index
 import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
+import { THOROUGH } from "../thorough.ts";
 
 const FIXTURES = new URL("../../fixtures/h100/", import.meta.url);
 const WAVE = await readProfile(new URL("wave.json", FIXTURES));
@@ -37,19 +38,22 @@ const LEAST_LIMITS: DeviceLimits = {
 const H100 = { vendor: "4318", architecture: "", device: "9008", description: "NVIDIA H100 80GB HBM3" };
 
 function deviceOf(adapterInfo: TargetDevice["adapterInfo"], limits = H100_LIMITS): TargetDevice {
-  return { limits, adapterInfo };
+  return { limits, ...(adapterInfo && { adapterInfo }) };
 }
 
 function problemOf(grid: Grid, changed: Partial<Problem> = {}): Problem {
   return { stencil: wave(2), grid, boundary: "zero", steps: 96, ...changed };
 }
 
+/** A boundary that torres refuse: the space that a default is chosen from is then small. */
+const FEW = { boundary: "periodic" } as const;
+
 /** An entry of a profile, measured with this configuration. */
 function entryOf(problem: Problem, configuration: Configuration, cellsPerSecond = 1e9): ProfileEntry {
   const confidence95 = [cellsPerSecond, cellsPerSecond] as const;
   const result = { cellsPerSecond, confidence95, samples: [cellsPerSecond] };
   return {
-    ...WAVE.entries[0],
+    ...WAVE.entries[0]!,
     problem: describeProblem(problem),
     configuration,
     result: { ...result, roofFraction: null, speedupOverStepwise: null },
@@ -99,7 +103,7 @@ Deno.test("the profile's own device and problem: its configuration, unchanged", 
 });
 
 Deno.test("grades: device, architecture, vendor, and nothing in common", () => {
-  const problem = problemOf([64, 64, 64]);
+  const problem = problemOf([64, 64, 64], FEW);
   const own = gpuAlone([64, 64, 64], "stepwise", STEPWISE);
   const gpu = { vendor: "nvidia", architecture: "hopper", device: "", description: "" };
   const profile = profileOf([entryOf(problem, own)], { ...gpu, description: "H100" });
@@ -144,13 +148,17 @@ Deno.test("the nearest problem: stencil and variant, boundary, cells, shape, ste
   assertEquals(distances, distances.toSorted((a, b) => a - b));
   const entries = [
     entryOf(
-      problemOf([64, 64, 64], { stencil: life("5/2-7") }),
+      problemOf([64, 64, 64], { stencil: life("5/2-7"), ...FEW }),
       gpuAlone([64, 64, 64], "stepwise", STEPWISE),
     ),
-    entryOf(problemOf([64, 64, 64], { stencil: heat(2) }), gpuAlone([64, 64, 64], "stepwise", STEPWISE)),
+    entryOf(
+      problemOf([64, 64, 64], { stencil: heat(2), ...FEW }),
+      gpuAlone([64, 64, 64], "stepwise", STEPWISE),
+    ),
   ];
   const match = (stencil: Stencil) =>
-    chooseConfiguration(profileOf(entries), problemOf([32, 64, 64], { stencil }), deviceOf(H100)).match;
+    chooseConfiguration(profileOf(entries), problemOf([32, 64, 64], { stencil, ...FEW }), deviceOf(H100))
+      .match;
   assertEquals(match(life("5/2-7")), "same-device");
   assertEquals(match(life("4/2-7")), "default");
   assertEquals(match(heat(2)), "same-device");
@@ -185,7 +193,8 @@ Deno.test("smaller limits: other values, another entry, or the default, but noth
 
   // of a tie set, what runs as it is comes before what must be changed
   const small = gpuAlone([64, 64, 64], "stepwise", STEPWISE);
-  const { tieSet: [tie], ...entry } = entryOf(problem, large);
+  const entry = entryOf(problem, large);
+  const tie = entry.tieSet[0]!;
   const tied = { ...entry, tieSet: [tie, { ...tie, configuration: small, cellsPerSecond: 0.9e9 }] };
   const second = chooseConfiguration(profileOf([tied]), problem, deviceOf(H100, LEAST_LIMITS));
   assertEquals([second.configuration, second.changes], [small, []]);
@@ -194,13 +203,13 @@ Deno.test("smaller limits: other values, another entry, or the default, but noth
   const periodic = problemOf([64, 64, 64], { boundary: "periodic" });
   const choice = chooseConfiguration(WAVE, periodic, deviceOf(H100));
   assertEquals([choice.match, whyNot(choice.configuration, periodic, H100_LIMITS)], ["default", undefined]);
-  assertStringIncludes(choice.passedOver[0].reason, "torres advance");
+  assertStringIncludes(choice.passedOver[0]!.reason, "torres advance");
   assertStringIncludes(choice.message, "passed over: torres advance");
 });
 
 Deno.test("what cannot run is passed over for the next nearest, as often as it takes", () => {
   const periodic = (grid: Grid): Problem => problemOf(grid, { boundary: "periodic" });
-  const { parameters } = WAVE.entries[0].configuration;
+  const { parameters } = WAVE.entries[0]!.configuration;
   const torres = [64, 72, 80].map((nx): ProfileEntry => {
     const grid: Grid = [nx, 64, 64];
     return entryOf(periodic(grid), gpuAlone(grid, "diamond-torre", parameters));
@@ -213,11 +222,11 @@ Deno.test("what cannot run is passed over for the next nearest, as often as it t
     deviceOf(H100),
   );
   assertEquals([choice.match, choice.entry, choice.passedOver.length], ["same-device", far, 4]);
-  assertStringIncludes(choice.passedOver[3].reason, "there is no traversal spiral");
+  assertStringIncludes(choice.passedOver[3]!.reason, "there is no traversal spiral");
 });
 
 Deno.test("a share follows the slices; ghost zones that no longer fit end it", () => {
-  const { parameters } = WAVE.entries[0].configuration;
+  const { parameters } = WAVE.entries[0]!.configuration;
   const share = { cpuSlices: 20, gpuSlices: 180, exchangeEvery: 8, cpuWorkers: 4 };
   const shared = { traversal: "diamond-torre", parameters, share };
   const measured = problemOf([200, 5280, 128]);
@@ -238,7 +247,7 @@ Deno.test("a share follows the slices; ghost zones that no longer fit end it", (
 });
 
 Deno.test("the CPU alone: where it was fastest and there are workers, or where there is no GPU", () => {
-  const problem = problemOf([64, 64, 64]);
+  const problem = problemOf([64, 64, 64], FEW);
   const share = { cpuSlices: 64, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 4 };
   const profile = profileOf([entryOf(problem, { traversal: "stepwise", parameters: {}, share })]);
   const choose = (cpuWorkers: number) =>
@@ -251,11 +260,11 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
 });
 
 Deno.test("where nothing can run, the error names both limits", () => {
-  const problem = problemOf([2000, 2000, 2000]);
+  const problem = problemOf([1200, 1200, 1200], FEW);
   assertThrows(
     () => chooseConfiguration(WAVE, problem, deviceOf(H100), { cpuWorkers: 2 }),
     RangeError,
-    "2000x2000x2000: GPU: 32",
+    "1200x1200x1200: GPU: 7",
   );
   assertThrows(
     () => chooseConfiguration(WAVE, problemOf([8, 8, 8]), null, { cpuWorkers: 0 }),
@@ -273,7 +282,7 @@ Deno.test("other versions' parameters: defaults where the traversal has them, el
     const adapted = adapt(traversal, parameters);
     return "reason" in adapted ? adapted.reason : `runs: ${JSON.stringify(adapted)}`;
   };
-  const torre = { ...WAVE.entries[0].configuration.parameters, threads: 64 };
+  const torre = { ...WAVE.entries[0]!.configuration.parameters, threads: 64 };
   for (const name of ["dts", "nt", "zPerThread", "threads", "chunk", "unroll", "lookahead"]) {
     const { [name]: _missing, ...others } = torre as Record<string, number>;
     assert(!reasonOf("diamond-torre", others).startsWith("runs"), name);
@@ -311,7 +320,9 @@ Deno.test("whatever is chosen can run", () => {
     entryOf(problemOf([200, 50, 60], { stencil: life() }), shared),
   ]);
   const cells = fc.integer({ min: 1, max: 300 });
-  const stencil = fc.constantFrom(wave(2), wave(4), wave(14), heat(1), heat(4), life(), elastic());
+  const stencils = [wave(2), wave(4), wave(14), heat(1), heat(4), elastic()];
+  // to count the registers of Life's torres takes seconds
+  const stencil = fc.constantFrom(...stencils, ...(THOROUGH ? [life()] : []));
   const problem = fc.record({
     stencil,
     grid: fc.tuple(cells, cells, cells),
@@ -330,7 +341,7 @@ Deno.test("whatever is chosen can run", () => {
       const limits = { ...H100_LIMITS, ...some };
       let choice: Choice;
       try {
-        choice = chooseConfiguration(mixed, problem, { limits, adapterInfo }, { cpuWorkers });
+        choice = chooseConfiguration(mixed, problem, deviceOf(adapterInfo, limits), { cpuWorkers });
       } catch (error) {
         // only where stepwise with the smallest workgroup does not fit either
         const small = gpuAlone(problem.grid, "stepwise", { threadsZ: 4, threadsY: 1, threadsX: 1 });
@@ -341,16 +352,16 @@ Deno.test("whatever is chosen can run", () => {
       assertEquals(choice.message.includes("\n"), false);
       return true;
     }),
-    { seed: 20261121, numRuns: 15 },
+    { seed: 20261121, numRuns: THOROUGH ? 40 : 6 },
   );
 });
 
-Deno.test("of 100,000 entries few are looked at", () => {
-  const entries = Array.from({ length: 100_000 }, (_, i) => {
+Deno.test("of 20,000 entries few are looked at", () => {
+  const entries = Array.from({ length: 20_000 }, (_, i) => {
     const grid: Grid = [
       16 + i % 100 * 8,
       16 + Math.floor(i / 100) % 100 * 8,
-      16 + Math.floor(i / 10_000) * 32,
+      16 + Math.floor(i / 10_000) * 160,
     ];
     return entryOf(problemOf(grid), gpuAlone(grid, "stepwise", STEPWISE));
   });
@@ -362,7 +373,7 @@ Deno.test("of 100,000 entries few are looked at", () => {
   assertEquals(index.looked, 1);
   const near = choose([417, 415, 177]);
   assertEquals([near.match, near.entry!.problem.grid], ["same-device", [416, 416, 176]]);
-  assertLess(index.looked, 20_000);
+  assertLess(index.looked, 8000);
   assertEquals(choose([1, 1, 1]).entry!.problem.grid, [16, 16, 16]);
   // the order is that of a search through all of them
   const wanted = describeProblem(problemOf([100, 200, 90]));

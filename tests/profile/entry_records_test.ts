@@ -25,7 +25,7 @@ function run(name: string, changes: Partial<RunRecord> = {}): RunRecord {
 function measured(name: string, dts: number, samples: readonly number[]): JournalRecord {
   const measurement: Measurement = {
     configuration: { ...ENTRY.configuration, parameters: { dts, nt: 96 } },
-    cellsPerSecond: samples[0],
+    cellsPerSecond: samples[0]!,
     confidence95: [0, 1e12],
     samples,
     spread: 0,

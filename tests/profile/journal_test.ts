@@ -82,7 +82,7 @@ Deno.test("journal reports a changed byte, wherever it is, and keeps the other l
     fc.integer({ min: 1, max: 255 }),
     (index, flip) => {
       const bytes = whole.slice();
-      bytes[index] ^= flip;
+      bytes[index]! ^= flip;
       const { records, damaged, torn } = parseJournal(bytes);
       const known = RECORDS.map((record) => JSON.stringify(record));
       assert(
@@ -110,10 +110,10 @@ Deno.test("journal reports what is no record of this version, with its line", ()
     [null, "Cannot read the record: "],
   ];
   for (const [record, reason] of cases) {
-    const { records, damaged } = parseJournal(join([LINES[0], line(record), LINES[1]]));
+    const { records, damaged } = parseJournal(join([LINES[0]!, line(record), LINES[1]!]));
     assertEquals(records.length, 2);
     assertEquals(damaged.map((d) => d.line), [2]);
-    assert(damaged[0].reason.includes(reason), damaged[0].reason);
+    assert(damaged[0]!.reason.includes(reason), damaged[0]!.reason);
   }
 });
 
@@ -153,8 +153,8 @@ Deno.test("journal on disk holds every record when its append resolves", () =>
 Deno.test("a later run goes on in the same journal, whatever its last line looks like", () =>
   withFile(async (path) => {
     const whole = join(LINES.slice(0, 3));
-    const second = LINES[0].length + LINES[1].length;
-    for (const length of [0, 5, LINES[0].length - 1, second - 1, second, second + 9, whole.length]) {
+    const second = LINES[0]!.length + LINES[1]!.length;
+    for (const length of [0, 5, LINES[0]!.length - 1, second - 1, second, second + 9, whole.length]) {
       await Deno.writeFile(path, whole.subarray(0, length));
       const before = parseJournal(whole.subarray(0, length)).records;
       const journal = await Journal.open(path, HEADER);
@@ -176,7 +176,7 @@ Deno.test("two runs at once on one journal lose nothing, also beside one that wa
     const opens = Promise.all(Array.from({ length: 5 }, () => Journal.open(path, HEADER)));
     await Promise.all([...journals.map(each), opens]);
     await Deno.writeTextFile(path, '{"crc32":"0123', { append: true });
-    await journals[0].measured(MEASUREMENT);
+    await journals[0]!.measured(MEASUREMENT);
     [...journals, ...await opens].forEach((journal) => journal.close());
     const { records, damaged, torn } = await readJournal(path);
     assertEquals([records.length, torn], [3 * 20 + 3 + 5 + 1, false]);

@@ -7,7 +7,7 @@ import { hashKernels } from "../../tuner/profile/kernel_source.ts";
 import { enumerateSpace } from "../../tuner/search/space.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 
-const PROBLEM: Problem = { stencil: wave(2), grid: [24, 20, 16], boundary: "zero", steps: 12 };
+const PROBLEM: Problem = { stencil: wave(2), grid: [12, 8, 8], boundary: "zero", steps: 8 };
 
 const TRAVERSALS = ALL.filter(({ refuse }) => refuse(PROBLEM) === undefined);
 

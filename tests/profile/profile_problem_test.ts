@@ -28,7 +28,7 @@ Deno.test("problems are told apart by everything that a profile says of them", (
   const stencils = [wave(2), wave(4), heat(1), heat(2), life("5/2-7"), life("4/2-7"), elastic()];
   const all = [...stencils, elastic({ medium: "uniform" })].map((stencil) => problemOn(stencil));
   assertEquals(new Set(all.map(describeProblem).map(stencilKey)).size, all.length);
-  const [first] = all;
+  const first = all[0]!;
   for (
     const changed of [{ grid: [100, 80, 90] as const }, { boundary: "periodic" as const }, { steps: 95 }]
   ) {
@@ -51,7 +51,7 @@ Deno.test("problems are told apart by everything that a profile says of them", (
 Deno.test("a profile keeps entries of different rules and media", () => {
   const entries = [life("5/2-7"), life("4/2-7"), elastic(), elastic({ medium: "uniform" })]
     .map((stencil) => ({ ...ENTRY, problem: describeProblem(problemOn(stencil)) }));
-  assertEquals(isSameProblem(entries[0].problem, entries[1].problem), false);
+  assertEquals(isSameProblem(entries[0]!.problem, entries[1]!.problem), false);
   const merged = entries.reduce(
     (profile, entry) => mergeProfiles(profile, { ...PROFILE, entries: [entry] }),
     {

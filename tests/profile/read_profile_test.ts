@@ -45,6 +45,6 @@ Deno.test("a page without files reads texts, and says so of paths", async () => 
     const error = await readProfile("a.json").catch((error: Error) => error);
     assertStringIncludes(`${error}`, "there are no files here: wanted the JSON text or a URL");
   } finally {
-    runtime.Deno = deno;
+    runtime.Deno = deno!;
   }
 });

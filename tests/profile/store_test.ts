@@ -61,7 +61,7 @@ Deno.test("rules and media are problems of their own", () => {
   const problem = { ...PROBLEM, stencil: "life", order: undefined };
   const entries = ["5/2-7", "4/3"].map((rule) => ({ ...ENTRY, problem: { ...problem, rule } }));
   const [one, other] = entries.map((entry): Profile => ({ ...PROFILE, entries: [entry] }));
-  assertEquals(mergeProfiles(one, other).entries, entries);
+  assertEquals(mergeProfiles(one!, other!).entries, entries);
 });
 
 Deno.test("an entry for the same problem replaces the old one, others stay", () =>

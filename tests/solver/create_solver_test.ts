@@ -97,7 +97,7 @@ async function assertSolves(gpu: GPUDevice, problem: Problem, configuration: Con
   const { stencil: { update }, grid, boundary } = problem;
   let levels: FieldLevels = { current: denseLevel(problem, 0), previous: denseLevel(problem, 1) };
   await assertLevels(solver, levels);
-  for (const [start, steps] of [[0, 3], [3, 2]]) {
+  for (const [start, steps] of [[0, 3], [3, 2]] as const) {
     const { timeNs, cellsPerSecond } = await solver.run(steps);
     assert(timeNs > 0 && cellsPerSecond > 0);
     levels = runReference(levels, { update, grid, boundary, steps, start });
@@ -297,9 +297,12 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     const { buffers } = changed as { buffers?: [GPUBuffer, GPUBuffer] };
     const error = await assertRejects(
       () =>
-        createSolver(gpu, { ...problem, ...changed.problem }, changed.configuration ?? configuration, {
-          buffers,
-        }),
+        createSolver(
+          gpu,
+          { ...problem, ...changed.problem },
+          changed.configuration ?? configuration,
+          buffers && { buffers },
+        ),
       Error,
       expected,
     );

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
@@ -128,13 +128,15 @@ function adaptShare(
 function rescale(
   parameters: Parameters,
   lists: Readonly<Record<string, readonly number[]>>,
-  { from, to }: { from: readonly number[]; to: readonly number[] },
+  { from, to }: { from: Grid; to: Grid },
 ): Parameters {
   const known = Object.entries(parameters).filter(([name]) => Object.hasOwn(lists, name));
-  return Object.fromEntries(known.map(([name, value]) => {
-    if (name !== "pieces" || from.every((cells, axis) => cells === to[axis])) return [name, value];
+  const { pieces } = lists;
+  const isSameGrid = from.every((cells, axis) => cells === to[axis]);
+  return Object.fromEntries(known.map(([name, value]): [string, number] => {
+    if (name !== "pieces" || pieces === undefined || isSameGrid) return [name, value];
     const wanted = value * (from[1] * from[2]) / (to[1] * to[2]);
-    return [name, lists.pieces.toSorted((a, b) => farness(a, wanted) - farness(b, wanted))[0]];
+    return [name, pieces.reduce((a, b) => farness(b, wanted) < farness(a, wanted) ? b : a, pieces[0]!)];
   }));
 }
 
@@ -182,10 +184,12 @@ function nearestFeasible(
   parameters: Parameters,
   { lists, limits }: { lists: Readonly<Record<string, readonly number[]>>; limits: DeviceLimits },
 ): Parameters | undefined {
-  const moves = Object.entries(lists).flatMap(([name, values]) =>
-    parameters[name] === undefined ? [] : values.filter((value) => value !== parameters[name])
-      .map((value) => ({ changed: { [name]: value }, name, cost: farness(value, parameters[name]) }))
-  );
+  const moves = Object.entries(lists).flatMap(([name, values]) => {
+    const own = parameters[name];
+    if (own === undefined) return [];
+    return values.filter((value) => value !== own)
+      .map((value) => ({ changed: { [name]: value }, name, cost: farness(value, own) }));
+  });
   const pairs = moves.flatMap((a, i) =>
     moves.slice(i + 1).filter((b) => a.name !== b.name)
       .map((b) => ({ changed: { ...a.changed, ...b.changed }, cost: a.cost + b.cost }))

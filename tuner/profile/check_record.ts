@@ -35,14 +35,14 @@ function describeIssue(issue: z.core.$ZodIssue, data: unknown): string {
     return parts.replace(/^\./, "") || "the whole";
   };
   if (issue.code === "unrecognized_keys") {
-    return `${where([...issue.path, issue.keys[0].slice(0, 60)])}: wanted nothing of this name`;
+    return `${where([...issue.path, issue.keys[0]?.slice(0, 60) ?? ""])}: wanted nothing of this name`;
   }
   const found = issue.path.reduce<unknown>(
     (value, part) => value === undefined ? undefined : (value as Record<PropertyKey, unknown>)?.[part],
     data,
   );
   const wanted = issue.code === "invalid_key"
-    ? issue.issues[0].message
+    ? issue.issues[0]?.message
     : issue.code === "invalid_type" && issue.expected === "object"
     ? "an object"
     : issue.message;
@@ -73,5 +73,6 @@ function findForbidden(data: unknown): string | undefined {
 
 /** The first line of an error's message. */
 export function firstLine(error: unknown): string {
-  return String(error instanceof Error ? error.message : error).split("\n")[0].slice(0, 200);
+  const message = String(error instanceof Error ? error.message : error);
+  return message.replace(/\n.*/s, "").slice(0, 200);
 }

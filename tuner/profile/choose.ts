@@ -171,12 +171,13 @@ function defaultConfiguration(
   if (limits !== undefined) {
     const device = { copyBytesPerSecond: bandwidth };
     const { candidates, infeasible } = enumerateSpace(problem, { traversals: TRAVERSALS, limits, device });
-    const best = candidates.reduce((a, b) => b.predicted > a.predicted ? b : a, candidates[0]);
-    if (best !== undefined) {
+    const [first, ...others] = candidates;
+    if (first !== undefined) {
+      const best = others.reduce((a, b) => b.predicted > a.predicted ? b : a, first);
       const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
       return { traversal: best.traversal.name, parameters: best.parameters, share };
     }
-    reason = infeasible.find(({ traversal }) => traversal === TRAVERSALS[0].name)?.example ??
+    reason = infeasible.find(({ traversal }) => traversal === TRAVERSALS[0]?.name)?.example ??
       "nothing runs it";
   }
   const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
@@ -208,6 +209,7 @@ function explain(
   const where = gpuSlices === 0 ? "the CPU alone" : configuration.traversal +
     (cpuSlices === 0 ? "" : `, shared with the CPU`);
   const changed = changes.length === 0 ? "" : `; changed: ${changes.join(", ")}`;
-  const passed = passedOver.length === 0 ? "" : `; passed over: ${passedOver[0].reason}`;
+  const [first] = passedOver;
+  const passed = first === undefined ? "" : `; passed over: ${first.reason}`;
   return `${where}: ${what}${changed}${passed}`;
 }

@@ -35,8 +35,8 @@ export interface JournalHeader {
   readonly problem: ProfileProblem;
   /** Hashes of the kernels' source, so that rates of older kernels are not taken for those of new ones. */
   readonly kernelSource: string;
-  /** The GPU's driver. @default {undefined} nobody knows */
-  readonly driver?: string;
+  /** The GPU's driver. @default {undefined} unknown */
+  readonly driver?: string | undefined;
 }
 
 /** The first record of a run. */

@@ -52,8 +52,8 @@ export class JournalKeeper {
   async #write(): Promise<void> {
     try {
       this.#journal ??= await this.#open();
-      while (this.#waiting.length > 0) {
-        await this.#append(this.#journal, this.#waiting[0]);
+      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+        await this.#append(this.#journal, next);
         this.#waiting.shift();
       }
       if (this.#hasWarned) this.#warn("The journal can be written again: nothing is missing");

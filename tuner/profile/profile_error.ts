@@ -15,5 +15,5 @@ export function whyUnreadable(error: unknown): string {
 /** What the system said, in few words: `No such file or directory`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.split("\n")[0].replace(/ \(os error \d+\).*$/, "").replace(/, run again with.*$/, "");
+  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "").replace(/, run again with.*$/, "");
 }

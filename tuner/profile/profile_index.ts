@@ -33,7 +33,7 @@ const STEPS_WEIGHT = 0.5;
  * difference in shape, each in powers of two, and the boundary.
  */
 export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
-  const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]));
+  const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]!));
   const sum = ratios.reduce((sum, ratio) => sum + ratio, 0);
   const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / 3));
   const boundary = a.boundary === b.boundary ? 0 : OTHER_BOUNDARY;
@@ -87,8 +87,8 @@ export class ProfileIndex {
       waiting.push({ entry, distance: problemDistance(entry.problem, problem) });
     };
     for (let within = 0.25; low > 0 || high < list.length || waiting.length > 0; within *= 2) {
-      while (low > 0 && target - list[low - 1].logCells <= within) look(list[--low]);
-      while (high < list.length && list[high].logCells - target <= within) look(list[high++]);
+      while (low > 0 && target - list[low - 1]!.logCells <= within) look(list[--low]!);
+      while (high < list.length && list[high]!.logCells - target <= within) look(list[high++]!);
       waiting.sort((a, b) => a.distance - b.distance || rateOf(b.entry) - rateOf(a.entry));
       const isComplete = low === 0 && high === list.length;
       const known = isComplete ? waiting : waiting.filter(({ distance }) => distance <= within);
@@ -117,7 +117,7 @@ function firstAtLeast(list: readonly Placed[], logCells: number): number {
   let low = 0, high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (list[middle].logCells < logCells) low = middle + 1;
+    if (list[middle]!.logCells < logCells) low = middle + 1;
     else high = middle;
   }
   return low;

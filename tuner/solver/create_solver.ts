@@ -97,14 +97,21 @@ export async function createSolver(
     );
   }
   return await failingAs("create the solver", async () => {
-    const gpu = gpuSlices > 0 ? await GpuDevice.borrow(device!, { timeoutMs }) : undefined;
+    const gpu = gpuSlices > 0
+      ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
+      : undefined;
     if (gpu !== undefined) checkParameters(problem, configuration, gpu);
     if (buffers !== undefined) checkBuffers(problem, configuration, buffers);
-    const cpuPool = cpuSlices > 0 ? await CpuPool.create({ workers: cpuWorkers, workerUrl }) : undefined;
+    const worker = workerUrl === undefined ? {} : { workerUrl };
+    const cpuPool = cpuSlices > 0 ? await CpuPool.create({ workers: cpuWorkers, ...worker }) : undefined;
     let solver: FieldSolver | undefined;
     try {
-      const gpuMemory = buffers && borrowedMemory(buffers);
-      const field = await SharedField.create(problem, { gpu, cpuPool, configuration, gpuMemory });
+      const field = await SharedField.create(problem, {
+        configuration,
+        ...(gpu && { gpu }),
+        ...(cpuPool && { cpuPool }),
+        ...(buffers && { gpuMemory: borrowedMemory(buffers) }),
+      });
       const isBorrowed = buffers !== undefined;
       solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed });
       // without materials, all is zero already

@@ -94,7 +94,7 @@ export class FieldSolver implements Solver {
   }
 
   async read(
-    name: string = this.problem.stencil.update.fields[0],
+    name: string = this.problem.stencil.update.fields[0]!,
     options: CellsOptions = {},
   ): Promise<Float32Array<ArrayBuffer>> {
     const range = this.#rangeOf(name, options);
@@ -120,7 +120,7 @@ export class FieldSolver implements Solver {
       let timeNs = 0;
       for (let done = 0; done < steps; done += atOnce) {
         const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(Math.min(atOnce, steps - done));
-        timeNs += isShared ? wallNs : [...cpuRoundsNs, ...gpuRoundsNs][0];
+        timeNs += isShared ? wallNs : [...cpuRoundsNs, ...gpuRoundsNs][0]!;
       }
       return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
     });
@@ -208,7 +208,7 @@ function sliceSource(
     for (let i = 0; i < count; i++) {
       slice[i] = typeof values === "function"
         ? values(x, Math.floor(i / nz), i % nz)
-        : values[(x - first) * count + i];
+        : values[(x - first) * count + i]!;
     }
     return slice;
   };
