@@ -1,197 +1,170 @@
 /**
- * How many slices the CPU and the GPU each compute: the heterogeneous balance of Zheng et al. (B2R), §3.5.
- * Given the times T that N slices took on either device, Eq. 8 asks for shares x that will take equally long:
+ * How many slices the CPU and the GPU each compute: the heterogeneous balance of Liu and Perumalla (B2R), §3.5. From
+ * the times T that N slices took on each device, Eq. 8 finds the shares x that will take equally long:
  *
  *     (T_C / N_C) x_C = (T_G / N_G) x_G,    x_C + x_G = N
  *
- * Eq. 8 takes the time to be proportional to the slices. A real device also has costs that no slice explains
- * (a dispatch, a poll tick, a barrier), and then Eq. 8 approaches the balance in small steps. So once a device
- * was timed with two different shares, the driver puts a straight line through both and intersects the lines;
- * and as the CPU's lead shrinks with every slice it gets, each measurement bounds the balance from one side.
+ * Eq. 8 assumes times proportional to the slices. A real device also has constant costs (a dispatch, a barrier), and
+ * then Eq. 8 approaches the balance in small steps. So once a device has been timed with two shares, a straight line
+ * through both replaces the proportion. And since more slices always take longer, each measurement bounds the
+ * balance from one side.
  *
  * @module
  */
-import {
-  checkSlices,
-  type DeviceTiming,
-  intersect,
-  type Line,
-  proportional,
-  shareOf,
-  type SliceShare,
-  unusable,
-} from "./slice_share.ts";
 
 /** One measured share. */
-export interface BalanceIteration extends SliceShare {
+export interface BalanceIteration {
+  readonly cpuSlices: number;
+  readonly gpuSlices: number;
+  /** Times of the same steps on each device; 0 for a device without slices. */
   readonly cpuTimeNs: number;
   readonly gpuTimeNs: number;
 }
 
-/** Why a balance ended. */
-export type BalanceReason =
-  | "times agree"
-  | "no slice moves"
-  | "share is zero"
-  | "too thin to share"
-  | "iterations used up"
-  | "unusable times";
-
-/** Result of {@linkcode balance}. */
-export interface Balance extends SliceShare {
-  /** Every measurement, in order. */
-  readonly iterations: readonly BalanceIteration[];
-  /** False if the iterations ran out, or times could not be used. */
-  readonly settled: boolean;
-  readonly reason: BalanceReason;
-  /** The reason in one line, with figures. */
-  readonly message: string;
-}
-
-/** Options of {@linkcode balance}. */
+/** Options of {@linkcode nextShare}. */
 export interface BalanceOptions {
   /** Slices of the grid. */
-  slices: number;
-  /** Slices of a ghost zone: R times the reach of a step. */
-  ghost: number;
-  /**
-   * Fraction of the slices that the CPU computes at first.
-   * @default {0.1}
-   */
-  startShare?: number;
-  /**
-   * Times agree when they differ by at most this fraction of the longer one.
-   * @default {0.05}
-   */
-  tolerance?: number;
-  /**
-   * Measurements at most.
-   * @default {5}
-   */
-  maxIterations?: number;
+  readonly slices: number;
+  /** Slices of a ghost zone, R times the reach of a step: a share is 0 or at least this wide. */
+  readonly ghost: number;
+  /** Fraction of the slices that the CPU computes at first. @default {0.1} */
+  readonly startShare?: number;
+  /** Times agree when they differ by at most this fraction of the longer one. @default {0.05} */
+  readonly tolerance?: number;
+  /** Measurements at most. @default {5} */
+  readonly maxIterations?: number;
 }
 
-/** Runs both devices at once, each with its slices, and says how long each took. */
-export type MeasureShare = (
-  cpuSlices: number,
-  gpuSlices: number,
-) => Promise<{ cpuTimeNs: number; gpuTimeNs: number }>;
+/** What follows from the measurements so far. */
+export interface NextShare {
+  /** The share to measure next, or at the end the share to use. */
+  readonly cpuSlices: number;
+  /** Why the iteration has ended, in one line; undefined while it goes on. */
+  readonly end?: string;
+  /** Whether it ended at a balance, or because no better share exists. */
+  readonly isSettled: boolean;
+}
+
+/** Time as a line over the slices. */
+interface Line {
+  readonly offsetNs: number;
+  readonly nsPerSlice: number;
+}
+
+/** Time of one device. */
+interface Timing {
+  readonly slices: number;
+  readonly timeNs: number;
+}
+
+/** A slope below this part of Eq. 8's is noise. */
+const LEAST_SLOPE = 0.05;
 
 /**
- * Measures shares, starting from a given one, until both devices take equally long.
+ * The share to measure next, until both devices take equally long.
  *
- * @param options the grid's slices and what to settle for
- * @param measure called once an iteration, also for the share 0 if the search ends there
- * @returns the share to use, every iteration, and why it ended
+ * @param iterations everything measured so far, in order
+ * @throws {RangeError} if the slices, the ghost zone or the start share cannot be
  *
  * @example
  * ```ts
- * import { balance } from "./balance.ts";
+ * import { nextShare } from "./balance.ts";
  * import { assertEquals } from "@std/assert";
  *
- * const { cpuSlices, reason } = await balance(
- *   { slices: 100, ghost: 2 },
- *   (cpu, gpu) => Promise.resolve({ cpuTimeNs: 4000 * cpu, gpuTimeNs: 1000 * gpu }),
- * );
- * assertEquals([cpuSlices, reason], [20, "times agree"]);
+ * const grid = { slices: 100, ghost: 2 };
+ * assertEquals(nextShare([], grid), { cpuSlices: 10, isSettled: false });
+ * // the GPU takes a quarter of the CPU's time for a slice
+ * const first = { cpuSlices: 10, gpuSlices: 90, cpuTimeNs: 40, gpuTimeNs: 90 };
+ * assertEquals(nextShare([first], grid), { cpuSlices: 20, isSettled: false });
  * ```
  */
-export async function balance(options: BalanceOptions, measure: MeasureShare): Promise<Balance> {
+export function nextShare(iterations: readonly BalanceIteration[], options: BalanceOptions): NextShare {
   const { slices, ghost, startShare = 0.1, tolerance = 0.05, maxIterations = 5 } = options;
-  checkSlices(slices, ghost);
-  if (!(startShare >= 0 && startShare <= 1)) {
-    throw new RangeError(`Cannot balance: startShare must be 0 to 1: current value is ${startShare}`);
-  }
-  const iterations: BalanceIteration[] = [];
-  const end = (reason: BalanceReason, cpuSlices: number, message: string): Balance => ({
-    ...shareOf(cpuSlices, slices),
-    iterations,
-    settled: reason !== "iterations used up" && reason !== "unusable times",
-    reason,
-    message,
-  });
-  const endAtBest = (reason: BalanceReason, message: string): Balance => {
-    const best = fastest(iterations);
-    return end(reason, best.cpuSlices, `${message}: best ${describe(best)}`);
-  };
-
+  check(slices, ghost, startShare);
   const thinnest = Math.max(1, ghost);
-  const tooThin = slices < 2 * thinnest;
-  let cpuSlices = startingSlices(startShare, slices, thinnest);
-  // the balance lies above `low` CPU slices, where the CPU was done first, and below `high`
-  let low = 0, high = slices;
-  while (iterations.length < maxIterations) {
-    const times = await measure(cpuSlices, slices - cpuSlices);
-    const current = { ...shareOf(cpuSlices, slices), ...times };
-    const failure = unusable("CPU", cpuTiming(current)) ?? unusable("GPU", gpuTiming(current));
-    if (failure !== undefined) {
-      const fallback = iterations.length === 0 ? 0 : fastest(iterations).cpuSlices;
-      return end("unusable times", fallback, failure);
-    }
-    iterations.push(zeroIdle(current));
-    if (current.cpuSlices === 0 || current.gpuSlices === 0) {
-      if (tooThin && startShare > 0 && startShare < 1) {
-        return end(
-          "too thin to share",
-          cpuSlices,
-          `${slices} slices can't hold two shares of at least ${thinnest}`,
-        );
-      }
-      // measured beside a real share, an idle device must have been worth it
-      if (fastest(iterations) !== iterations.at(-1)) {
-        return endAtBest("no slice moves", "a share of zero is slower");
-      }
-      const idle = current.cpuSlices === 0 ? "CPU" : "GPU";
-      if (iterations.length === 1) {
-        return end("share is zero", cpuSlices, `the ${idle} was given no slices to start with`);
-      }
-      return end("share is zero", cpuSlices, `the ${idle} is too slow for ${thinnest} of ${slices} slices`);
-    }
-    const longer = Math.max(current.cpuTimeNs, current.gpuTimeNs);
-    const difference = Math.abs(current.cpuTimeNs - current.gpuTimeNs) / longer;
-    if (difference <= tolerance) {
-      return end("times agree", cpuSlices, `times agree within ${(100 * difference).toFixed(1)}%`);
-    }
-    if (current.cpuTimeNs > current.gpuTimeNs) high = Math.min(high, cpuSlices);
-    else low = Math.max(low, cpuSlices);
-    const next = propose(iterations, { slices, thinnest, low, high });
-    if (iterations.some((iteration) => iteration.cpuSlices === next)) {
-      return endAtBest("no slice moves", "no other share is better");
-    }
-    cpuSlices = next;
+  const last = iterations.at(-1);
+  if (last === undefined) {
+    return { cpuSlices: startingSlices(startShare, slices, thinnest), isSettled: false };
   }
-  return endAtBest("iterations used up", `times still differ after ${maxIterations} iterations`);
+  const end = (message: string, cpuSlices = last.cpuSlices): NextShare => ({
+    cpuSlices,
+    end: message,
+    isSettled: true,
+  });
+  const endAtBest = (message: string): NextShare => {
+    const best = fastest(iterations);
+    return end(`${message}: best ${describe(best)}`, best.cpuSlices);
+  };
+  const unusable = whyUnusable(last);
+  if (unusable !== undefined) {
+    const before = iterations.slice(0, -1);
+    return { ...end(unusable, before.length === 0 ? 0 : fastest(before).cpuSlices), isSettled: false };
+  }
+  if (last.cpuSlices === 0 || last.gpuSlices === 0) {
+    if (slices < 2 * thinnest) return end(`${slices} slices cannot hold two shares of at least ${thinnest}`);
+    if (fastest(iterations) !== last) return endAtBest("one device alone is slower");
+    const idle = last.cpuSlices === 0 ? "CPU" : "GPU";
+    return iterations.length === 1
+      ? end(`the ${idle} was given no slices to start with`)
+      : end(`the ${idle} is too slow for ${thinnest} of ${slices} slices`);
+  }
+  const difference = Math.abs(last.cpuTimeNs - last.gpuTimeNs) / longer(last);
+  if (difference <= tolerance) return end(`times agree within ${(100 * difference).toFixed(1)}%`);
+  if (iterations.length >= maxIterations) {
+    const message = `times still differ by ${
+      (100 * difference).toFixed(0)
+    }% after ${maxIterations} iterations`;
+    return { ...endAtBest(message), isSettled: false };
+  }
+  const next = propose(iterations, slices, thinnest);
+  if (next === undefined || iterations.some(({ cpuSlices }) => cpuSlices === next)) {
+    return endAtBest("no other share is better");
+  }
+  return { cpuSlices: next, isSettled: false };
 }
 
-/** CPU slices to try next; those of an earlier iteration if there is nothing left to try. */
+/** The shared iteration whose slower device is done first, of equals the latest; undefined if there is none. */
+export function fastestShare(iterations: readonly BalanceIteration[]): BalanceIteration | undefined {
+  const shared = iterations.filter(({ cpuSlices, gpuSlices }) => cpuSlices > 0 && gpuSlices > 0);
+  return shared.length === 0 ? undefined : fastest(shared);
+}
+
+/** CPU slices to try next; undefined if the measured bounds leave none. */
 function propose(
   iterations: readonly BalanceIteration[],
-  { slices, thinnest, low, high }: { slices: number; thinnest: number; low: number; high: number },
-): number {
-  const last = iterations[iterations.length - 1];
-  const before = iterations.at(-2);
-  const { cpuSlices } = intersect(
-    lineThrough(cpuTiming(last), before && cpuTiming(before)),
-    lineThrough(gpuTiming(last), before && gpuTiming(before)),
-    { slices, ghost: thinnest },
-  );
-  if (cpuSlices === 0 || cpuSlices === slices) return cpuSlices;
-  const widest = slices - thinnest;
-  const inside = Math.min(Math.max(cpuSlices, low + 1), high - 1);
-  const possible = Math.min(Math.max(inside, thinnest), widest);
-  // the bounds have met, or noise has crossed them
-  return possible > low && possible < high ? possible : last.cpuSlices;
+  slices: number,
+  thinnest: number,
+): number | undefined {
+  const cpu = lineThrough(iterations.map((one) => ({ slices: one.cpuSlices, timeNs: one.cpuTimeNs })));
+  const gpu = lineThrough(iterations.map((one) => ({ slices: one.gpuSlices, timeNs: one.gpuTimeNs })));
+  const time = ({ offsetNs, nsPerSlice }: Line, count: number): number =>
+    count === 0 ? 0 : offsetNs + nsPerSlice * count;
+  const exact = (time(gpu, slices) - cpu.offsetNs) / (cpu.nsPerSlice + gpu.nsPerSlice);
+  if (!(exact >= thinnest)) return 0;
+  if (exact > slices - thinnest) return slices;
+  const [floor, ceiling] = [Math.floor(exact), Math.ceil(exact)].map((cpuSlices) => ({
+    cpuSlices,
+    timeNs: Math.max(time(cpu, cpuSlices), time(gpu, slices - cpuSlices)),
+  })) as [{ cpuSlices: number; timeNs: number }, { cpuSlices: number; timeNs: number }];
+  const rounded = floor.timeNs <= ceiling.timeNs ? floor.cpuSlices : ceiling.cpuSlices;
+  // the balance lies above the shares at which the CPU was done first, and below the others
+  const isAbove = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): boolean => cpuTimeNs > gpuTimeNs;
+  const low = Math.max(0, ...iterations.filter((one) => !isAbove(one)).map(({ cpuSlices }) => cpuSlices));
+  const high = Math.min(slices, ...iterations.filter(isAbove).map(({ cpuSlices }) => cpuSlices));
+  const inside = Math.min(Math.max(rounded, low + 1), high - 1);
+  const possible = Math.min(Math.max(inside, thinnest), slices - thinnest);
+  return possible > low && possible < high ? possible : undefined;
 }
 
-/**
- * The line through two timings. A negative offset (a device slowed down by more slices, or noise) is left to
- * Eq. 8, and a slope under a twentieth of it is taken for noise.
- */
-function lineThrough(last: DeviceTiming, before: DeviceTiming | undefined): Line {
+/** The line through the last two timings; Eq. 8's proportion where there is one, or the offset would be negative. */
+function lineThrough(timings: readonly Timing[]): Line {
+  const [last, before] = [timings.at(-1)!, timings.at(-2)];
   const average = last.timeNs / last.slices;
-  if (before === undefined || before.slices === last.slices || before.slices === 0) return proportional(last);
+  if (before === undefined || before.slices === last.slices || before.slices === 0) {
+    return { offsetNs: 0, nsPerSlice: average };
+  }
   const slope = (last.timeNs - before.timeNs) / (last.slices - before.slices);
-  const nsPerSlice = Math.min(Math.max(slope, 0.05 * average), average);
+  const nsPerSlice = Math.min(Math.max(slope, LEAST_SLOPE * average), average);
   return { offsetNs: last.timeNs - nsPerSlice * last.slices, nsPerSlice };
 }
 
@@ -201,30 +174,36 @@ function startingSlices(startShare: number, slices: number, thinnest: number): n
   return Math.min(Math.max(Math.round(startShare * slices), thinnest), slices - thinnest);
 }
 
-function cpuTiming({ cpuSlices, cpuTimeNs }: BalanceIteration): DeviceTiming {
-  return { slices: cpuSlices, timeNs: cpuTimeNs };
+function whyUnusable({ cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs }: BalanceIteration): string | undefined {
+  for (
+    const [device, slices, timeNs] of [["CPU", cpuSlices, cpuTimeNs], ["GPU", gpuSlices, gpuTimeNs]] as const
+  ) {
+    if (slices > 0 && !(timeNs > 0 && Number.isFinite(timeNs))) {
+      return `cannot balance: the ${device}'s time for ${slices} slices is ${timeNs} ns`;
+    }
+  }
 }
 
-function gpuTiming({ gpuSlices, gpuTimeNs }: BalanceIteration): DeviceTiming {
-  return { slices: gpuSlices, timeNs: gpuTimeNs };
+function longer({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number {
+  return Math.max(cpuTimeNs, gpuTimeNs);
 }
 
-/** An idle device took no time, whatever the callback said. */
-function zeroIdle(iteration: BalanceIteration): BalanceIteration {
-  return {
-    ...iteration,
-    cpuTimeNs: iteration.cpuSlices === 0 ? 0 : iteration.cpuTimeNs,
-    gpuTimeNs: iteration.gpuSlices === 0 ? 0 : iteration.gpuTimeNs,
-  };
-}
-
-/** The iteration with the shortest time; of equals the latest. */
 function fastest(iterations: readonly BalanceIteration[]): BalanceIteration {
-  const time = (iteration: BalanceIteration): number => Math.max(iteration.cpuTimeNs, iteration.gpuTimeNs);
-  return iterations.reduce((best, iteration) => time(iteration) <= time(best) ? iteration : best);
+  return iterations.reduce((best, one) => longer(one) <= longer(best) ? one : best);
 }
 
 function describe({ cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs }: BalanceIteration): string {
   const ms = (ns: number): string => (ns / 1e6).toPrecision(3);
   return `${cpuSlices} + ${gpuSlices} slices in ${ms(cpuTimeNs)} and ${ms(gpuTimeNs)} ms`;
+}
+
+function check(slices: number, ghost: number, startShare: number): void {
+  if (!(Number.isSafeInteger(slices) && slices >= 1 && Number.isSafeInteger(ghost) && ghost >= 0)) {
+    throw new RangeError(
+      `Cannot balance: slices must be a whole number >= 1, ghost >= 0: current values are ${slices} and ${ghost}`,
+    );
+  }
+  if (!(startShare >= 0 && startShare <= 1)) {
+    throw new RangeError(`Cannot balance: startShare must be 0 to 1: current value is ${startShare}`);
+  }
 }

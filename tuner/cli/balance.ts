@@ -5,18 +5,16 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { balanceOnDevices } from "../sharing/balance_run.ts";
-import { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { makeReference } from "../devices/reference.ts";
-import { type Devices, prepare } from "../devices/runners.ts";
-import { CpuPool } from "../devices/cpu/wasm_workers.ts";
-import type { Configuration } from "../configuration.ts";
+import { balance } from "../sharing/balance.ts";
+import { sharingDevices } from "../sharing/shared_run.ts";
+import { DeviceSession } from "../devices/session.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceError } from "../devices/device_error.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
-import { sweepExchange } from "../sharing/exchange_sweep.ts";
+import { evaluate } from "../measuring/evaluate.ts";
+import { sweepExchange } from "../sharing/sweep_exchange.ts";
 import { enumerateSpace } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
@@ -64,7 +62,7 @@ export const OPTIONS = {
   startShare: COMMON.startShare,
   exchangeEvery: {
     value: "R",
-    help: "steps between two exchanges (default: the best predicted)",
+    help: "steps between two exchanges (default: the fastest of 1, 2, 4, … 32)",
     read: readPeriod,
     notWith: { "--sweep-exchange": "give either one R or several" },
   },
@@ -102,8 +100,9 @@ export const run = command({
   }
   const configuration = bestPredicted(problem, request);
   using attended = new AttendedRun(options);
+  using session = new DeviceSession({ device: request.device });
   try {
-    return await balanceDevices(options, { request, problem, configuration, attended });
+    return await balanceDevices(options, { request, configuration, attended, session });
   } catch (error) {
     if (isFailure(error)) throw new DeviceError(`The devices failed: ${error.reason}: ${error.message}`);
     throw error;
@@ -136,98 +135,75 @@ function bestPredicted(problem: Problem, { traversals, device }: RequestedProble
   return { traversal: traversal.name, parameters, share };
 }
 
-/** What the command found out before it opened the devices. */
+type BalanceCommand = Values<typeof OPTIONS>;
+
+/** What is shared, on which devices. */
 interface BalanceSetup {
   readonly request: RequestedProblem;
-  readonly problem: Problem;
   readonly configuration: Configuration;
   readonly attended: AttendedRun;
+  readonly session: DeviceSession;
 }
 
-async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
-  const { request: { cpuWorkers }, problem, configuration, attended: { signal, progress } } = setup;
-  using gpu = await GpuDevice.open();
-  if (gpu === undefined) throw new DeviceError("The GPU could not be opened");
-  const cpuPool = await CpuPool.create({ workers: cpuWorkers });
-  try {
-    progress.update({ stage: "reference", done: 0, total: 0 });
-    const reference = await makeReference({ gpu, problem });
-    try {
-      const devices = { gpu, cpuPool, reference };
-      const context = await measureAlone(devices, setup);
-      const { gpuAlone, cpuAlone } = context;
+async function balanceDevices(options: BalanceCommand, setup: BalanceSetup): Promise<number> {
+  const { request: { problem, cpuWorkers }, configuration, attended: { signal, progress }, session } = setup;
+  progress.update({ stage: "reference", done: 0, total: 0 });
+  const { gpu, cpuPool, reference } = await session.open(problem, cpuWorkers);
+  const context = await measureAlone(setup);
+  if (signal.aborted) return EXIT.interrupted;
+  const stage = options.sweepExchange === undefined ? "balance" : "sweep";
+  const sharing = {
+    devices: sharingDevices({ gpu: gpu!, cpuPool: cpuPool!, reference }),
+    problem,
+    configuration,
+    now: () => session.now(),
+    signal,
+    onProgress: (done: number, total: number) => progress.update({ stage, done, total }),
+  };
+  if (options.sweepExchange !== undefined) {
+    const sweep = await sweepExchange({ ...sharing, periods: options.sweepExchange, passes: options.passes });
+    progress.clear();
+    if (sweep === undefined) {
       if (signal.aborted) return EXIT.interrupted;
-      const common = {
-        ...devices,
-        problem,
-        configuration,
-        alone: { cpu: cpuAlone?.cellsPerSecond, gpu: gpuAlone?.cellsPerSecond },
-        now,
-        signal,
-        onProgress: (done: number, total: number) =>
-          progress.update({ stage: options.sweepExchange === undefined ? "balance" : "sweep", done, total }),
-      };
-      if (options.sweepExchange !== undefined) {
-        const sweep = await sweepExchange({
-          ...common,
-          periods: options.sweepExchange,
-          passes: options.passes,
-        });
-        progress.clear();
-        if (sweep === undefined) {
-          if (signal.aborted) return EXIT.interrupted;
-          throw new RequestError(
-            `Cannot use --sweep-exchange: no R fits: two shares of ${
-              problem.grid[0]
-            } slices hold no ghost zones`,
-          );
-        }
-        print(options.json, () => sweepRecord(sweep, context), () => renderSweep(sweep, context));
-        return signal.aborted ? EXIT.interrupted : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
-      }
-      const result = await balanceOnDevices({
-        ...common,
-        startShare: options.startShare,
-        exchangeEvery: options.exchangeEvery === undefined ? undefined : [options.exchangeEvery],
-      });
-      progress.clear();
-      print(options.json, () => balanceRecord(result, context), () => renderBalance(result, context));
-      if (signal.aborted) return EXIT.interrupted;
-      const isWrong = result.evaluations.some((evaluation) => "failure" in evaluation);
-      if (gpu.lost !== undefined) return EXIT.deviceFailed;
-      return result.settled && !isWrong ? EXIT.done : EXIT.no;
-    } finally {
-      reference.dispose();
+      const slices = `two shares of ${problem.grid[0]} slices hold no ghost zones`;
+      throw new RequestError(`Cannot use --sweep-exchange: no R fits: ${slices}`);
     }
-  } finally {
-    cpuPool.dispose();
+    console.log(options.json ? toJson(sweepRecord(sweep, context)) : renderSweep(sweep, context));
+    return signal.aborted ? EXIT.interrupted : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
   }
-  function print(json: boolean, record: () => unknown, text: () => string): void {
-    console.log(json ? JSON.stringify(record(), null, 2) : text());
-  }
+  const { startShare, exchangeEvery } = options;
+  const result = await balance({
+    ...sharing,
+    startShare,
+    exchangeEvery: exchangeEvery === undefined ? undefined : [exchangeEvery],
+  });
+  progress.clear();
+  console.log(options.json ? toJson(balanceRecord(result, context)) : renderBalance(result, context));
+  if (signal.aborted) return EXIT.interrupted;
+  const reasons = result.evaluations.flatMap((one) => "failure" in one ? [one.failure.reason] : []);
+  if (reasons.includes("device-lost")) return EXIT.deviceFailed;
+  return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;
+}
+
+function toJson(record: object): string {
+  return JSON.stringify(record, null, 2);
 }
 
 /** Verifies and times each device with the whole grid. */
 async function measureAlone(
-  devices: Devices,
-  { request: { device, cpuWorkers }, problem, configuration, attended: { progress } }: BalanceSetup,
+  { request: { problem, device, cpuWorkers }, configuration, attended: { progress }, session }: BalanceSetup,
 ): Promise<BalanceContext> {
-  const [slices] = problem.grid;
-  const measure = async (configuration: Configuration): Promise<Evaluation> =>
-    await evaluate(configuration, () => prepare(devices, problem, configuration), { problem, now });
-  progress.update({ stage: "GPU alone", done: 0, total: 0 });
-  const gpuAlone = await measure(configuration);
-  progress.update({ stage: "CPU alone", done: 0, total: 0 });
-  const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
-  const cpuAlone = await measure({ traversal: "stepwise", parameters: {}, share });
+  const measure = async (stage: string, configuration: Configuration): Promise<Measurement | undefined> => {
+    progress.update({ stage, done: 0, total: 0 });
+    const prepare = () => session.prepare(problem, configuration);
+    const evaluation = await evaluate(configuration, prepare, { problem, now: () => session.now() });
+    return "measurement" in evaluation ? evaluation.measurement : undefined;
+  };
+  const share = { cpuSlices: problem.grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
   return {
     problem,
     device,
-    gpuAlone: "measurement" in gpuAlone ? gpuAlone.measurement : undefined,
-    cpuAlone: "measurement" in cpuAlone ? cpuAlone.measurement : undefined,
+    gpuAlone: await measure("GPU alone", configuration),
+    cpuAlone: await measure("CPU alone", { traversal: "stepwise", parameters: {}, share }),
   };
-}
-
-function now(): number {
-  return performance.now() * 1e6;
 }

@@ -6,13 +6,13 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
-import type { DeviceBalance } from "../sharing/balance_run.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import type { ExchangeSweep } from "../sharing/exchange_sweep.ts";
+import { formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
-import { formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import type { Balance } from "../sharing/balance.ts";
+import type { ExchangeSweep } from "../sharing/sweep_exchange.ts";
 import { describeConfiguration, describeModel } from "./summary.ts";
 
 /** What both reports name first. */
@@ -24,41 +24,51 @@ export interface BalanceContext {
   readonly cpuAlone: Measurement | undefined;
 }
 
-/** Times differ by this part of the longer one. */
+/** How much longer the CPU takes than the GPU, as a part of the longer time. */
 export function differenceOf({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number {
   const longer = Math.max(cpuTimeNs, gpuTimeNs);
   return longer === 0 ? 0 : (cpuTimeNs - gpuTimeNs) / longer;
 }
 
-/** The combined rate over the sum of the two alone; undefined where one of the three is not known. */
-function partOfSum(
-  { gpuAlone, cpuAlone }: BalanceContext,
-  best: Measurement | undefined,
-): number | undefined {
-  if (gpuAlone === undefined || cpuAlone === undefined || best === undefined) return undefined;
+/** The combined rate over the sum of the two alone; null where one of the three is not known. */
+function partOfSum({ gpuAlone, cpuAlone }: BalanceContext, best: Measurement | undefined): number | null {
+  if (gpuAlone === undefined || cpuAlone === undefined || best === undefined) return null;
   return best.cellsPerSecond / (gpuAlone.cellsPerSecond + cpuAlone.cellsPerSecond);
 }
 
 /** A balance as a record for `--json`. */
-export function balanceRecord(result: DeviceBalance, context: BalanceContext) {
-  const { problem, device, gpuAlone, cpuAlone } = context;
+export function balanceRecord(result: Balance, context: BalanceContext) {
   const { best, iterations, settled, message, costModel, evaluations } = result;
+  return {
+    ...headRecord(context),
+    iterations: iterations.map((one, i) => ({ iteration: i + 1, ...one, difference: differenceOf(one) })),
+    settled,
+    message,
+    together: shortOf(best),
+    partOfSum: partOfSum(context, best),
+    failures: evaluations.filter((evaluation) => "failure" in evaluation),
+    costModel: costModel === undefined ? null : describeCostModel(costModel),
+  };
+}
+
+/** A sweep as a record for `--json`. */
+export function sweepRecord({ costs, picked, fastest, ...sweep }: ExchangeSweep, context: BalanceContext) {
+  const { exchangeEvery } = picked;
+  return {
+    ...headRecord(context),
+    ...sweep,
+    picked: exchangeEvery,
+    fastest: fastest.exchangeEvery,
+    coefficients: costs,
+  };
+}
+
+function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
   return {
     device,
     problem: describeProblem(problem),
     gpuAlone: shortOf(gpuAlone),
     cpuAlone: shortOf(cpuAlone),
-    iterations: iterations.map((iteration, i) => ({
-      iteration: i + 1,
-      ...iteration,
-      difference: differenceOf(iteration),
-    })),
-    settled,
-    message,
-    together: shortOf(best),
-    partOfSum: partOfSum(context, best) ?? null,
-    failures: evaluations.filter((evaluation) => "failure" in evaluation),
-    costModel: costModel === undefined ? null : describeCostModel(costModel),
   };
 }
 
@@ -68,17 +78,23 @@ function shortOf(measurement: Measurement | undefined) {
   return { configuration, cellsPerSecond, confidence95, verification };
 }
 
-/** A balance for people: the iterations as B2R's Fig. 5a has them, then what came of it. */
-export function renderBalance(result: DeviceBalance, context: BalanceContext): string {
+/** A table of numbers. */
+function numbers(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return formatTable([header, ...rows], { right: header.map((_, i) => i), indent: "  " });
+}
+
+/** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
+export function renderBalance(result: Balance, context: BalanceContext): string {
   const { best, iterations, settled, message, costModel, evaluations } = result;
-  const header = ["iteration", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"];
-  const rows = iterations.map((iteration, i) => [
+  const header = ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"];
+  const rows = iterations.map((one, i) => [
     `${i + 1}`,
-    `${iteration.cpuSlices}`,
-    `${iteration.gpuSlices}`,
-    formatDuration(iteration.cpuTimeNs),
-    formatDuration(iteration.gpuTimeNs),
-    formatSigned(differenceOf(iteration)),
+    `${one.exchangeEvery}`,
+    `${one.cpuSlices}`,
+    `${one.gpuSlices}`,
+    formatDuration(one.cpuTimeNs),
+    formatDuration(one.gpuTimeNs),
+    formatSigned(differenceOf(one)),
   ]);
   const part = partOfSum(context, best);
   const failures = evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
@@ -86,37 +102,15 @@ export function renderBalance(result: DeviceBalance, context: BalanceContext): s
     ...headLines(context),
     "",
     ...(costModel === undefined ? [] : [describeModel(costModel), ""]),
-    ...(rows.length === 0
-      ? []
-      : [formatTable([header, ...rows], { right: [0, 1, 2, 3, 4, 5], indent: "  " }), ""]),
+    ...(rows.length === 0 ? [] : ["Time of R steps:", numbers(header, rows), ""]),
     `${settled ? "Settled" : "Not settled"}: ${message}`,
     ...failures.map(({ reason, message }) => `Failed: ${reason}: ${message}`),
     ...(best === undefined ? [] : [
       `Together: ${formatRate(best.cellsPerSecond)}, verified against ${best.verification.against}` +
-      (part === undefined ? "" : `; ${formatPercent(part)} of the sum of both alone`),
+      (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
       `  ${describeConfiguration(best.configuration)}`,
     ]),
   ].join("\n");
-}
-
-/** A sweep as a record for `--json`. */
-export function sweepRecord(sweep: ExchangeSweep, { problem, device, gpuAlone, cpuAlone }: BalanceContext) {
-  const { points, failed, medianError, picked, fastest, regret, samples, costs, residuals } = sweep;
-  return {
-    device,
-    problem: describeProblem(problem),
-    gpuAlone: shortOf(gpuAlone),
-    cpuAlone: shortOf(cpuAlone),
-    points,
-    failed,
-    medianError,
-    picked: picked.exchangeEvery,
-    fastest: fastest.exchangeEvery,
-    regret,
-    samples,
-    coefficients: costs,
-    residuals,
-  };
 }
 
 /** A sweep for people. */
@@ -132,22 +126,20 @@ export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): stri
     formatDuration(measuredNs),
     formatSigned(error),
   ]);
+  const fit = (["cpu", "gpu", "together"] as const)
+    .map((part) => `${formatPercent(medianError(residuals[part]))} (${part})`).join(", ");
   return [
     ...headLines(context),
     "",
-    "Time of a step, by the steps R between two exchanges, each at the model's best share:",
-    formatTable([header, ...rows], { right: [0, 1, 2, 3, 4, 5], indent: "  " }),
+    "Time of a step over R, the steps between two exchanges, each R with the share that the model balances:",
+    numbers(header, rows),
     "",
     ...failed.map(({ exchangeEvery, failure: { reason, message } }) =>
       `Failed: R = ${exchangeEvery}: ${reason}: ${message}`
     ),
-    `Median error ${formatPercent(sweep.medianError)} over ${points.length} R; fits within ${
-      (["cpu", "gpu", "together"] as const).map((part) =>
-        `${formatPercent(medianError(residuals[part]))} (${part})`
-      ).join(", ")
-    }`,
-    `Picked R = ${picked.exchangeEvery}, ${formatDuration(picked.measuredNs)} a step; fastest measured R = ` +
-    `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)}: the choice costs ${
+    `Median error ${formatPercent(sweep.medianError)} over ${points.length} R; the fit is within ${fit}`,
+    `Picked R = ${picked.exchangeEvery}, ${formatDuration(picked.measuredNs)} a step. Fastest R = ` +
+    `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)} a step: the choice costs ${
       formatPercent(regret)
     }`,
   ].join("\n");
@@ -159,10 +151,9 @@ function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): str
     measurement === undefined
       ? "failed"
       : `${formatRate(measurement.cellsPerSecond)}  ${describeConfiguration(measurement.configuration)}`;
+  const cells = cellsOf(grid).toLocaleString("en-US");
   return [
-    `${stencil.title}, grid ${grid.join("x")} (${
-      cellsOf(grid).toLocaleString("en-US")
-    } cells), ${boundary} boundary, f32, ${steps} steps`,
+    `${stencil.title}, grid ${grid.join("x")} (${cells} cells), ${boundary} boundary, f32, ${steps} steps`,
     `GPU alone  ${alone(gpuAlone)}`,
     `           ${device.gpu?.description}`,
     `CPU alone  ${alone(cpuAlone)}`,

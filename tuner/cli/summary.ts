@@ -4,7 +4,7 @@
  * @module
  */
 import { medianError } from "../../models/shared_fit.ts";
-import type { SharedCostModel } from "../sharing/balance_run.ts";
+import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { DeviceDescription } from "../devices/device.ts";

@@ -4,8 +4,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf, readsPrevious, stepReach } from "../../kernels/update.ts";
-import { roundCosts, roundWork, type SharedGrid } from "../../models/shared_step.ts";
+import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
 import { figure } from "./chart.ts";
@@ -88,7 +87,7 @@ function partsOf({ coefficients, curve }: ProfileCostModel, problem: Problem): C
   const shared = sharedGridOf(problem);
   const rounds = curve.map((point) => ({
     x: point.exchangeEvery,
-    ...roundCosts(roundWork(shared, point), coefficients),
+    ...roundTimes(roundWork(shared, point), coefficients),
   }));
   const stepsOf = (
     name: string,
@@ -99,19 +98,7 @@ function partsOf({ coefficients, curve }: ProfileCostModel, problem: Problem): C
   });
   return [
     { ...stepsOf("GPU computes", ({ gpuNs }) => gpuNs), kind: "dashed", series: 0 },
-    { ...stepsOf("CPU computes", ({ cpuNs }) => cpuNs), kind: "dashed", series: 1 },
-    { ...stepsOf("copies", ({ unpackNs, packNs }) => unpackNs + packNs), kind: "dotted", series: 2 },
+    { ...stepsOf("CPU computes", ({ cpuNs, copyNs }) => cpuNs - copyNs), kind: "dashed", series: 1 },
+    { ...stepsOf("copies", ({ copyNs }) => copyNs), kind: "dotted", series: 2 },
   ];
-}
-
-/** The problem as the model of a shared step sees it. */
-function sharedGridOf({ grid, stencil: { update }, boundary, steps }: Problem): SharedGrid {
-  const values = planesOf(update);
-  return {
-    grid,
-    reach: stepReach(update).x,
-    interfaces: boundary === "periodic" ? 2 : 1,
-    values: [values, readsPrevious(update) ? values : 0],
-    steps,
-  };
 }

@@ -5,7 +5,8 @@
  */
 import type { Measurement } from "../configuration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
-import { balanceOnDevices, type SharedCostModel } from "../sharing/balance_run.ts";
+import { balance as balanceDevices, type SharedCostModel } from "../sharing/balance.ts";
+import { sharingDevices } from "../sharing/shared_run.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** What sharing came to. */
@@ -37,14 +38,12 @@ export async function balance(
   if (why !== undefined || best === undefined) return none(why ?? "no configuration of the GPU verified");
   const { gpu, cpuPool, reference } = await run.open();
   if (gpu === undefined || cpuPool === undefined) return none("the devices could not be opened");
-  const result = await balanceOnDevices({
-    gpu,
-    cpuPool,
+  const result = await balanceDevices({
+    devices: sharingDevices({ gpu, cpuPool, reference }),
     problem,
     configuration: best.configuration,
-    reference,
     startShare,
-    alone: { cpu: cpuCellsPerSecond, gpu: best.cellsPerSecond },
+    alone: Math.max(cpuCellsPerSecond ?? 0, best.cellsPerSecond),
     deadlineNs,
     now: () => session.now(),
     signal,
@@ -54,7 +53,13 @@ export async function balance(
     findings.count(evaluation);
     await onEvaluation(evaluation);
   }
-  const { best: measurement, iterations, message, costModel } = result;
+  const { best: measurement, message, costModel } = result;
+  // times of one step: R is not the same in all of them
+  const iterations = result.iterations.map(({ exchangeEvery, cpuTimeNs, gpuTimeNs, ...slices }) => ({
+    ...slices,
+    cpuTimeNs: cpuTimeNs / exchangeEvery,
+    gpuTimeNs: gpuTimeNs / exchangeEvery,
+  }));
   return { measurement, iterations, message, costModel };
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
-import type { SharedCostModel } from "../sharing/balance_run.ts";
+import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";

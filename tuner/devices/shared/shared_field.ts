@@ -101,6 +101,7 @@ export class SharedField implements Disposable {
       : {
         cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
         gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
+        computeRoundsNs: [],
         unpackRoundsNs: [],
         packRoundsNs: [],
       };

@@ -27,7 +27,9 @@ export interface RoundTimes {
   readonly cpuRoundsNs: readonly number[];
   /** The GPU's part of each round: computing and copies by the device's clock, where it has one. */
   readonly gpuRoundsNs: readonly number[];
-  /** Of these, the host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
+  /** Of the CPU's part, its workers' computing. */
+  readonly computeRoundsNs: readonly number[];
+  /** Of the CPU's part, the host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
   readonly unpackRoundsNs: readonly number[];
   readonly packRoundsNs: readonly number[];
 }
@@ -74,7 +76,7 @@ export class SharedRounds {
    */
   async run(rounds: readonly number[]): Promise<RoundTimes> {
     const { field } = this.#cpu;
-    const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [];
+    const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [], computeRoundsNs: number[] = [];
     const unpackRoundsNs: number[] = [], packRoundsNs: number[] = [];
     const ghost = { low: this.#isPeriodic, high: true };
     let last: GpuRound | undefined;
@@ -101,10 +103,11 @@ export class SharedRounds {
         next.timeNs.catch(() => {}); // awaited a round later
         const computingNs = await computing, packNs = await this.#pack();
         cpuRoundsNs.push(unpackNs + computingNs + packNs);
+        computeRoundsNs.push(computingNs);
         packRoundsNs.push(packNs);
       }
       await receive();
-      return { cpuRoundsNs, gpuRoundsNs, unpackRoundsNs, packRoundsNs };
+      return { cpuRoundsNs, gpuRoundsNs, computeRoundsNs, unpackRoundsNs, packRoundsNs };
     } finally {
       // where the CPU failed, the GPU's round is left over
       if (last !== undefined && last.timeNs === undefined) last.submission.finish().catch(() => {});

@@ -1,0 +1,188 @@
+/**
+ * The balance of a grid between the CPU and the GPU. B2R's Eq. 8 finds the share of each R; the fastest R, the few
+ * that come near it, and the R that the fitted cost model prefers are then verified and measured by the host's clock:
+ * what counts is when the slower device is done, exchanges included.
+ *
+ * @module
+ */
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
+import {
+  predictCurve,
+  type PredictedPoint,
+  predictStepNs,
+  sharedGridOf,
+  type SharePoint,
+} from "../../models/shared_step.ts";
+import type { Measurement } from "../configuration.ts";
+import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
+import {
+  type BalancedPeriod,
+  fastestPeriod,
+  mostIterations,
+  periodsFor,
+  searchPeriods,
+  type SharedIteration,
+} from "./search_periods.ts";
+import { isOver, prepareShared, shareConfiguration, type SharingOptions } from "./shared_run.ts";
+
+/** What {@linkcode balance} takes. */
+export interface BalanceOptions extends SharingOptions {
+  /** R to try. @default {1, 2, 4, … 32, as far as they fit} */
+  readonly exchangeEvery?: readonly number[] | undefined;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** What {@linkcode balance} found. */
+export interface Balance {
+  /** The fastest verified configuration that shares the grid; undefined where there is none. */
+  readonly best: Measurement | undefined;
+  /** The steps of Eq. 8 with the first R, then with the R of the outcome. */
+  readonly iterations: readonly SharedIteration[];
+  /** What was verified and measured, and what failed. */
+  readonly evaluations: readonly Evaluation[];
+  /** Whether Eq. 8 came to an end, and how, in one line. */
+  readonly settled: boolean;
+  readonly message: string;
+  /** Fitted to the search over R; undefined where R was given, or nothing could be measured. */
+  readonly costModel: SharedCostModel | undefined;
+}
+
+/** The fitted costs, and the time of a step over R by prediction and by measurement. */
+export interface SharedCostModel extends SharedFit {
+  readonly samples: readonly SharedSample[];
+  readonly curve: readonly CurvePoint[];
+}
+
+/** A point of the curve. */
+export interface CurvePoint extends PredictedPoint {
+  /** Time of one step; null where this R was not measured. */
+  readonly measuredNs: number | null;
+}
+
+/** R that are verified and measured: so many at most, and only if this near the fastest. */
+const CANDIDATES = 3, NEAR = 0.05;
+/** Time for the samples of one R. */
+const SAMPLING_NS = 1.5e9;
+
+/**
+ * Finds R, and the shares of the CPU and the GPU that take equally long. A device's failure is an evaluation on
+ * record, not an exception.
+ */
+export async function balance(options: BalanceOptions): Promise<Balance> {
+  const { problem, onProgress = () => {} } = options;
+  const periods = periodsFor(options, options.exchangeEvery);
+  if (periods.length === 0) {
+    const message = `${problem.grid[0]} slices cannot hold two shares as wide as the stencil reaches`;
+    return {
+      best: undefined,
+      iterations: [],
+      evaluations: [],
+      settled: false,
+      message,
+      costModel: undefined,
+    };
+  }
+  const searching = mostIterations(periods), total = searching + CANDIDATES;
+  let done = 0;
+  const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
+  const costModel = options.exchangeEvery === undefined ? modelOf(options, tried) : undefined;
+  const picked = fastestPeriod(tried) ?? tried.at(-1)!;
+  const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
+  let best: Measurement | undefined;
+  for (const [i, point] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
+    if (options.signal?.aborted || hasLostDevice(evaluations) || (i > 0 && isOver(options))) break;
+    onProgress(searching + i, total);
+    const evaluation = await measure(options, point, best);
+    evaluations.push(evaluation);
+    if (!("measurement" in evaluation)) continue;
+    const { measurement } = evaluation;
+    if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
+  }
+  onProgress(total, total);
+  const [first] = tried;
+  return {
+    best,
+    iterations: first === picked ? picked.iterations : [...first!.iterations, ...picked.iterations],
+    evaluations,
+    settled: picked.isSettled,
+    message: tried.length === 1
+      ? picked.message
+      : `exchanging every ${picked.exchangeEvery} steps, ${picked.message}`,
+    costModel: costModel && { ...costModel, curve: withMeasured(options, costModel, evaluations) },
+  };
+}
+
+/** What to verify: the fastest of the search, what came near it, and what the model calls faster. */
+export function candidatesOf(
+  tried: readonly BalancedPeriod[],
+  curve: readonly CurvePoint[],
+): readonly SharePoint[] {
+  const fastest = fastestPeriod(tried);
+  if (fastest === undefined) return [];
+  const near = tried.filter(({ stepNs }) => stepNs <= (1 + NEAR) * fastest.stepNs)
+    .toSorted((a, b) => a.stepNs - b.stepNs);
+  const [predicted] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
+  const isNew = predicted !== undefined && predicted.measuredNs === null &&
+    predicted.predictedNs < fastest.stepNs;
+  return [fastest, ...(isNew ? [predicted] : []), ...near.slice(1)].slice(0, CANDIDATES)
+    .map(({ exchangeEvery, cpuSlices }) => ({ exchangeEvery, cpuSlices }));
+}
+
+/** The costs and the curve by what the search measured. */
+export function modelOf(
+  { problem }: SharingOptions,
+  tried: readonly BalancedPeriod[],
+): SharedCostModel | undefined {
+  const samples = tried.flatMap((one) => one.samples);
+  if (samples.length === 0) return undefined;
+  const shared = sharedGridOf(problem);
+  const fit = fitShared(shared, samples);
+  const curve = predictCurve(shared, fit.costs).map((point): CurvePoint => {
+    const one = tried.find(({ exchangeEvery, stepNs }) =>
+      exchangeEvery === point.exchangeEvery && stepNs < Infinity
+    );
+    if (one === undefined) return { ...point, measuredNs: null };
+    const { exchangeEvery, cpuSlices, stepNs } = one;
+    const predictedNs = predictStepNs(shared, one, fit.costs);
+    return { exchangeEvery, cpuSlices, predictedNs, measuredNs: stepNs };
+  });
+  return { ...fit, samples, curve };
+}
+
+/** Verifies and times a share. */
+async function measure(
+  options: SharingOptions,
+  point: SharePoint,
+  best: Measurement | undefined,
+): Promise<Evaluation> {
+  const { problem, now, deadlineNs = Infinity } = options;
+  const configuration = shareConfiguration(options, point);
+  return await evaluate(configuration, () => prepareShared(options, configuration), {
+    problem,
+    ...(best === undefined ? {} : { best: best.cellsPerSecond }),
+    samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - now(), 0)),
+    now,
+  });
+}
+
+/** The curve with the verified measurements in place of those of the search. */
+function withMeasured(
+  { problem }: SharingOptions,
+  { costs, curve }: SharedCostModel,
+  evaluations: readonly Evaluation[],
+): CurvePoint[] {
+  const measured = new Map<number, CurvePoint>();
+  for (const evaluation of evaluations) {
+    if (!("measurement" in evaluation)) continue;
+    const { configuration: { share: { exchangeEvery, cpuSlices } }, measurement } = evaluation;
+    const predictedNs = predictStepNs(sharedGridOf(problem), { exchangeEvery, cpuSlices }, costs);
+    const measuredNs = cellsOf(problem.grid) / measurement.cellsPerSecond * 1e9;
+    measured.set(exchangeEvery, { exchangeEvery, cpuSlices, predictedNs, measuredNs });
+  }
+  return curve.map((point) => measured.get(point.exchangeEvery) ?? point);
+}
+
+function hasLostDevice(evaluations: readonly Evaluation[]): boolean {
+  return evaluations.some((one) => "failure" in one && one.failure.reason === "device-lost");
+}

@@ -1,0 +1,146 @@
+/**
+ * Measures the time of a step for every R and compares it with the cost model, which is fitted to the few R that a
+ * balance measures. Every R is verified before it is timed.
+ *
+ * @module
+ */
+import type { SharedFit, SharedSample } from "../../models/shared_fit.ts";
+import { medianError } from "../../models/shared_fit.ts";
+import { predictCurve, type PredictedPoint, sharedGridOf } from "../../models/shared_step.ts";
+import type { Failure } from "../configuration.ts";
+import { isFailure, RunFailure } from "../devices/run_failure.ts";
+import { refute } from "../devices/reference.ts";
+import { candidatesOf, modelOf } from "./balance.ts";
+import { mostIterations, periodsFor, searchPeriods } from "./search_periods.ts";
+import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
+
+/** What {@linkcode sweepExchange} takes. */
+export interface SweepOptions extends SharingOptions {
+  /** R to measure; those whose ghost zones do not fit are left out. */
+  readonly periods: readonly number[];
+  /** Times that every R is measured. @default {7} */
+  readonly passes?: number;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** One R. */
+export interface SweptPoint extends PredictedPoint {
+  /** Time of one step: the shortest of the passes, since other work on the machine only adds time. */
+  readonly measuredNs: number;
+  /** Times of one step, one a pass. */
+  readonly samplesNs: readonly number[];
+  /** predicted / measured − 1. */
+  readonly error: number;
+}
+
+/** What a sweep found. */
+export interface ExchangeSweep extends SharedFit {
+  /** By growing R. */
+  readonly points: readonly SweptPoint[];
+  /** R whose share did not fit the devices, or whose result was wrong. */
+  readonly failed: readonly { readonly exchangeEvery: number; readonly failure: Failure }[];
+  /** Median of the errors' absolute values. */
+  readonly medianError: number;
+  /** What a balance picks, by the first pass, and the fastest of all. */
+  readonly picked: SweptPoint;
+  readonly fastest: SweptPoint;
+  /** How much longer a step of the picked R takes: picked / fastest − 1. */
+  readonly regret: number;
+  /** What the model was fitted to. */
+  readonly samples: readonly SharedSample[];
+}
+
+/** A timed batch lasts at least so long. */
+const BATCH_NS = 200e6;
+
+/** A point under way. */
+interface Trial {
+  readonly point: PredictedPoint;
+  readonly samplesNs: number[];
+  /** Runs in a timed batch; fixed when the point is verified. */
+  repetitions?: number;
+  failure?: Failure;
+}
+
+/**
+ * Sweeps over R.
+ *
+ * @returns undefined where two shares do not fit, or it was interrupted before anything was measured
+ * @throws {RunFailure} if the devices fail
+ */
+export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
+  const { problem, periods, passes = 7, onProgress = () => {} } = options;
+  const searched = periodsFor(options);
+  const total = mostIterations(searched) + passes * periods.length;
+  let done = 0;
+  const tried = await searchPeriods(
+    { ...options, alone: undefined },
+    searched,
+    () => onProgress(done++, total),
+  );
+  const model = modelOf(options, tried);
+  if (model === undefined) {
+    const failure = tried.at(-1)?.failed?.failure;
+    if (failure !== undefined) throw new RunFailure(failure.reason, failure.message);
+    return undefined;
+  }
+  const trials = predictCurve(sharedGridOf(problem), model.costs, periods)
+    .map((point): Trial => ({ point, samplesNs: [] }));
+  for (let pass = 0; pass < passes; pass++) {
+    for (const trial of trials) {
+      if (isOver(options)) break;
+      onProgress(mostIterations(searched) + pass * trials.length, total);
+      if (trial.failure === undefined) await measure(trial, options);
+    }
+  }
+  onProgress(total, total);
+  const points = trials.filter(({ failure, samplesNs }) => failure === undefined && samplesNs.length > 0)
+    .map(({ point, samplesNs }): SweptPoint => {
+      const measuredNs = Math.min(...samplesNs);
+      return { ...point, measuredNs, samplesNs, error: point.predictedNs / measuredNs - 1 };
+    });
+  if (points.length === 0) return undefined;
+  const candidates = candidatesOf(tried, model.curve).map(({ exchangeEvery }) => exchangeEvery);
+  const isCandidate = ({ exchangeEvery }: SweptPoint): boolean => candidates.includes(exchangeEvery);
+  const least = (list: readonly SweptPoint[], value: (point: SweptPoint) => number): SweptPoint =>
+    list.reduce((best, point) => value(point) < value(best) ? point : best);
+  const picked = points.some(isCandidate)
+    ? least(points.filter(isCandidate), ({ samplesNs: [first = Infinity] }) => first)
+    : least(points, ({ predictedNs }) => predictedNs);
+  const fastest = least(points, ({ measuredNs }) => measuredNs);
+  return {
+    ...model,
+    points,
+    failed: trials.flatMap(({ point: { exchangeEvery }, failure }) =>
+      failure ? [{ exchangeEvery, failure }] : []
+    ),
+    medianError: medianError(points.map(({ error }) => error)),
+    picked,
+    fastest,
+    regret: picked.measuredNs / fastest.measuredNs - 1,
+  };
+}
+
+/** Times one batch; the first time verifies the share. */
+async function measure(trial: Trial, options: SweepOptions): Promise<void> {
+  const { devices, problem } = options;
+  const { point } = trial;
+  try {
+    using run = await devices.open(problem, shareConfiguration(options, point));
+    await run.initialise();
+    if (trial.repetitions === undefined) {
+      const { wallNs } = await run.run(problem.steps);
+      const failure = refute(await run.verify());
+      if (failure !== undefined) {
+        trial.failure = failure;
+        return;
+      }
+      trial.repetitions = Math.max(1, Math.ceil(BATCH_NS / wallNs));
+    } else await run.run(point.exchangeEvery, 2); // the first rounds are slow
+    const { wallNs } = await run.run(problem.steps, trial.repetitions);
+    trial.samplesNs.push(wallNs / (trial.repetitions * problem.steps));
+  } catch (error) {
+    if (!isFailure(error) || error.reason === "device-lost") throw error;
+    trial.failure = { reason: error.reason, message: error.message };
+  }
+}
