@@ -22,7 +22,8 @@ import { Journal } from "../tuner/profile/journal.ts";
 import { JournalKeeper } from "../tuner/profile/journal_keeper.ts";
 import { describeProblem } from "../tuner/profile/profile_problem.ts";
 import { exhaustive } from "../tuner/search/baselines.ts";
-import { tune, type TuneProgress } from "../tuner/tune/tune.ts";
+import { DEFAULT_STEPS } from "../tuner/problem/default_problem.ts";
+import { runTuning, type TuneProgress } from "../tuner/tune/tune.ts";
 
 const [count = "200", grid = "64x64x64", ...names] = Deno.args;
 const [nx, ny, nz] = grid.split("x").map(Number);
@@ -36,10 +37,11 @@ let began = 0, ended = 0;
 const evaluations: Evaluation[] = [];
 let keeper: JournalKeeper | undefined;
 
-await tune({
+await runTuning({
   stencil: wave(2),
   grid: [nx, ny, nz],
   boundary: "zero",
+  steps: DEFAULT_STEPS,
   traversals: TRAVERSALS.filter(({ name }) => names.length === 0 || names.includes(name)),
   strategy: exhaustive,
   budget: { evaluations: Number(count) },

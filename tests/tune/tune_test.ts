@@ -19,12 +19,13 @@ import { DeviceSession, type Session } from "../../tuner/devices/session.ts";
 import { evaluate, type Evaluation } from "../../tuner/measuring/evaluate.ts";
 import type { Evaluator } from "../../tuner/measuring/evaluator.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
+import { defaultGrid } from "../../tuner/problem/default_problem.ts";
 import { exhaustive } from "../../tuner/search/baselines.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../tuner/search/strategy.ts";
 import {
   type Evaluators,
-  tune,
+  runTuning,
   type TuneEnvironment,
   type TuneOutcome,
   type TuneProgress,
@@ -62,7 +63,7 @@ async function tuneOn(
   environment: Partial<TuneEnvironment> = {},
 ) {
   const evaluations: Evaluation[] = [], stages: TuneProgress[] = [];
-  const outcome = await tune({ ...REQUEST, ...request }, {
+  const outcome = await runTuning({ ...REQUEST, ...request }, {
     session,
     signal: new AbortController().signal,
     onStart: () => {},
@@ -433,7 +434,9 @@ Deno.test("a CPU far behind the GPU is left out where there is no time for it, a
 
 Deno.test("a default grid shrinks until the reference fits the memory; nothing else is forgiven", async () => {
   const full = new RunFailure("out-of-memory", "full"), lost = new RunFailure("device-lost", "gone");
-  const { grid: _, ...free } = REQUEST;
+  const { gpu } = new SimulatedSession().device;
+  const grid = defaultGrid(REQUEST.stencil, { limits: gpu?.limits, isFallback: gpu?.isFallback ?? false });
+  const free: TuneRequest = { ...REQUEST, grid, isDefaultGrid: true };
   const gridAfter = async (failures: number): Promise<Grid> => {
     const session = new SimulatedSession({ whyNoReference: (tries) => tries < failures ? full : undefined });
     const environment = {
@@ -443,7 +446,7 @@ Deno.test("a default grid shrinks until the reference fits the memory; nothing e
       onProgress() {},
       onEvaluation() {},
     };
-    return (await tune(free, environment)).problem.grid;
+    return (await runTuning(free, environment)).problem.grid;
   };
   const [whole, halved] = [await gridAfter(0), await gridAfter(1)];
   assert(halved[0] < whole[0], `${whole} and ${halved}`);

@@ -21,7 +21,7 @@ import type { ProfileDevice } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { profileOf } from "../tune/library_tune.ts";
-import { type Evaluators, tune, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
+import { type Evaluators, runTuning, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
 import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
@@ -74,9 +74,9 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
     console.error(`facet: ${text}`);
   };
   try {
-    const outcome = await tune({
+    const outcome = await runTuning({
       ...problem,
-      grid: isDefaultGrid ? undefined : problem.grid,
+      isDefaultGrid,
       traversals,
       strategy: STRATEGIES.find(({ name }) => name === options.strategy)!,
       budget: options.budget,

@@ -13,7 +13,7 @@ import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { tune as runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
+import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
 import { TOOL } from "../version.ts";
 
 export type { TuneProgress };
@@ -166,7 +166,7 @@ async function resolve(options: TuneOptions) {
   );
   const request: TuneRequest = {
     ...problem,
-    grid: isDefaultGrid ? undefined : problem.grid,
+    isDefaultGrid,
     traversals,
     strategy: strategy!,
     budget: evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations },

@@ -30,8 +30,8 @@ const EXCEEDED = 0.1;
  * @throws {RequestError} if a profile cannot store the problem, before any work
  * @throws {DeviceError} if the device cannot run anything at all, or computes wrong results
  */
-export async function tune(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
-  const why = whyNotStorable({ grid: [1, 1, 1], steps: 1, ...defined(request) });
+export async function runTuning(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
+  const why = whyNotStorable(request);
   if (why !== undefined) throw new RequestError(`Cannot tune: ${why}`);
   const { session, signal, onProgress } = environment;
   const run = new TuningRun(request, environment);
@@ -69,11 +69,6 @@ export async function tune(request: TuneRequest, environment: TuneEnvironment): 
     budgetMessage: exceededMessage(request, run.elapsedNs),
     elapsedNs: run.elapsedNs,
   };
-}
-
-/** What the request fixes of the problem. */
-function defined({ stencil, boundary, grid, steps }: TuneRequest) {
-  return { stencil, boundary, ...(grid && { grid }), ...(steps !== undefined && { steps }) };
 }
 
 /** Why the budget was not kept; undefined if it was. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Session } from "../devices/session.ts";
@@ -16,13 +16,9 @@ import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
 
 /** What to tune, and how. */
-export interface TuneRequest {
-  readonly stencil: Stencil;
-  /** @default {undefined} one that fits the device */
-  readonly grid?: Grid;
-  readonly boundary: Boundary;
-  /** @default {defaultSteps(stencil)} */
-  readonly steps?: number;
+export interface TuneRequest extends Problem {
+  /** Whether the grid may become smaller if the memory turns out too small for it. @default {false} */
+  readonly isDefaultGrid?: boolean;
   /** The GPU's traversals to try; what fits only the CPU is tried wherever the CPU takes part. */
   readonly traversals: readonly Traversal[];
   readonly strategy: Strategy;

@@ -13,7 +13,7 @@ import type { Devices } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
-import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
+import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
@@ -132,10 +132,10 @@ export class TuningRun {
 
   /** A default grid shrinks until the reference fits into the memory. */
   async #fixProblem(): Promise<void> {
-    const { request: { stencil, boundary, steps = defaultSteps(stencil), grid: wanted }, session } = this;
+    const { request: { stencil, boundary, steps, grid: wanted, isDefaultGrid = false }, session } = this;
     const { isFallback = false, limits } = session.device.gpu ?? {};
     for (let halvings = 0;; halvings++) {
-      const grid = wanted ?? defaultGrid(stencil, { limits, isFallback, halvings });
+      const grid = halvings === 0 ? wanted : defaultGrid(stencil, { limits, isFallback, halvings });
       this.problem = { stencil, grid, boundary, steps };
       const beganNs = session.now();
       try {
@@ -143,7 +143,7 @@ export class TuningRun {
         this.#referenceNs = session.now() - beganNs;
         return;
       } catch (error) {
-        const canShrink = wanted === undefined && grid[0] > 16;
+        const canShrink = isDefaultGrid && grid[0] > 16;
         if (!(isFailure(error) && error.reason === "out-of-memory" && canShrink)) {
           deviceFailed("Cannot compute the reference")(error);
         }

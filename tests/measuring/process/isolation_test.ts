@@ -14,7 +14,7 @@ import { configurationKey } from "../../../tuner/configuration_key.ts";
 import { exhaustive } from "../../../tuner/search/baselines.ts";
 import type { Candidate } from "../../../tuner/search/space.ts";
 import type { Point, Strategy } from "../../../tuner/search/strategy.ts";
-import { tune, type TuneRequest } from "../../../tuner/tune/tune.ts";
+import { runTuning, type TuneRequest } from "../../../tuner/tune/tune.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { FAULTY } from "./faulty_traversals.ts";
 
@@ -59,7 +59,7 @@ testOnGpu(
     const evaluations: Evaluation[] = [];
     let starts = 0;
     using session = new DeviceSession({ device: await detectDevice(), timeoutMs: 60_000 });
-    const outcome = await tune(REQUEST, {
+    const outcome = await runTuning(REQUEST, {
       session,
       signal: new AbortController().signal,
       onProgress: () => {},
