@@ -128,6 +128,39 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
   }
 }
 
+/**
+ * An algebra that treats every operation alike, as a search or a count does.
+ *
+ * @param leaf the result of a constant and of the signal
+ */
+export function uniform<T>(leaf: T, join: (left: T, right: T) => T): Omit<Algebra<T>, "tap"> {
+  const constantly = (): T => leaf;
+  return {
+    constant: constantly,
+    signal: constantly,
+    add: join,
+    subtract: join,
+    multiply: join,
+    atLeast: join,
+  };
+}
+
+/** Calls `visit` for every tap, and `enter` for every partial sum: where it returns true, what it holds is passed over. */
+export function visitTaps(
+  expression: Expression,
+  visit: (tap: Tap) => void,
+  enter?: (of: Expression, offset: Offset) => boolean,
+): void {
+  fold<true>(expression, {
+    ...uniform<true>(true, () => true),
+    tap(tap) {
+      visit(tap);
+      return true;
+    },
+    partial: (of, offset) => enter?.(of, offset) || undefined,
+  });
+}
+
 /** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
 export const NUMBERS: Omit<Algebra<number>, "tap"> = {
   constant: (value) => value,
@@ -149,7 +182,7 @@ export function foldShared<T>(
   keep: (value: T) => T,
 ): T[] {
   /** Different nodes, each after its operands, which are named by their index. */
-  const nodes: { node: Expression; operands: number[]; uses: number }[] = [];
+  const nodes: { node: Expression; operands: readonly number[]; uses: number }[] = [];
   const known = new Map<string, number>();
   const enter = (node: Expression): number => {
     const operands = "left" in node ? [enter(node.left), enter(node.right)] : [];
@@ -157,8 +190,8 @@ export function foldShared<T>(
     const index = known.get(key);
     if (index !== undefined) {
       // its operands are used once, however often it is used itself
-      for (const operand of operands) nodes[operand].uses--;
-      nodes[index].uses++;
+      for (const operand of operands) nodes[operand]!.uses--;
+      nodes[index]!.uses++;
       return index;
     }
     known.set(key, nodes.length);
@@ -168,9 +201,10 @@ export function foldShared<T>(
   const roots = expressions.map((expression) => enter(takeApart(expression, algebra)));
   const kept = new Map<number, T>();
   const valueOf = (index: number): T => {
-    if (kept.has(index)) return kept.get(index)!;
-    const { node, operands: [left, right], uses } = nodes[index];
-    const value = "left" in node ? algebra[node.kind](valueOf(left), valueOf(right)) : fold(node, algebra);
+    const known = kept.get(index);
+    if (known !== undefined) return known;
+    const { node, operands: [left, right], uses } = nodes[index]!;
+    const value = "left" in node ? algebra[node.kind](valueOf(left!), valueOf(right!)) : fold(node, algebra);
     if (uses < 2 || node.kind === "constant" || node.kind === "signal") return value;
     const again = keep(value);
     kept.set(index, again);
@@ -229,15 +263,6 @@ function plus(a: Offset, b: Offset): Offset {
 /** Every tap of the expressions once, in the order of first appearance; partial sums taken apart. */
 export function tapsIn(expressions: readonly Expression[]): Tap[] {
   const found = new Map<string, Tap>();
-  const visit: Algebra<void> = {
-    tap: (tap) => void found.set(tapKey(tap), tap),
-    constant: () => {},
-    signal: () => {},
-    add: () => {},
-    subtract: () => {},
-    multiply: () => {},
-    atLeast: () => {},
-  };
-  for (const expression of expressions) fold(expression, visit);
+  for (const expression of expressions) visitTaps(expression, (tap) => found.set(tapKey(tap), tap));
   return [...found.values()];
 }

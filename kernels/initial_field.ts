@@ -57,7 +57,7 @@ export function initialValue(kind: InitialField, cell: Grid, seed: number, plane
 
 /** The value of a material's cell: one of its eight. */
 function materialValue({ values }: Material, cell: Grid, seed: number, plane: number): number {
-  return values[hashPlane(cell, plane, seed) >>> 29];
+  return values[hashPlane(cell, plane, seed) >>> 29]!;
 }
 
 /** The initial values of a whole row of any plane, z = 0, 1, … */

@@ -81,7 +81,7 @@ export function runReference<T extends Float32Array | Float64Array>(
     if (periodicZ) k = wrap(k, nz);
     if (i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz) return 0;
     const level = ago === 0 ? current : ago === 1 ? previous : next;
-    return level[((i * planes + plane) * ny + j) * nz + k];
+    return level[((i * planes + plane) * ny + j) * nz + k]!;
   };
   type Value = () => number;
   const substeps = update.substeps.map((substep) =>

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Expression, fold, type Tap, tapsIn } from "./expression.ts";
+import { type Expression, fold, type Tap, tapsIn, uniform } from "./expression.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -47,8 +47,9 @@ export function updateOf(value: Expression, field = "F"): Update {
 
 /** The expression of an update of one field in one sub-step without materials; undefined for any other. */
 export function onlyExpression({ fields, materials, substeps }: Update): Expression | undefined {
-  const isOne = fields.length === 1 && materials.length === 0 && substeps.length === 1;
-  return isOne ? substeps[0][0].value : undefined;
+  const assignments = substeps.flat();
+  const isOne = fields.length === 1 && materials.length === 0 && assignments.length === 1;
+  return isOne ? assignments[0]?.value : undefined;
 }
 
 /** Fields and materials. */
@@ -108,13 +109,9 @@ export function readsPrevious(update: Update): boolean {
 export function readsSignal(update: Update | Substep): boolean {
   return expressionsOf(update).some((value) =>
     fold<boolean>(value, {
+      ...uniform(false, (left, right) => left || right),
       tap: () => false,
-      constant: () => false,
       signal: () => true,
-      add: (left, right) => left || right,
-      subtract: (left, right) => left || right,
-      multiply: (left, right) => left || right,
-      atLeast: (left, right) => left || right,
     })
   );
 }

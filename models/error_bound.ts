@@ -28,7 +28,7 @@
  *
  * @module
  */
-import { type Expression, fold, NUMBERS, type Tap } from "../kernels/expression.ts";
+import { type Expression, fold, isSame, NUMBERS, type Tap } from "../kernels/expression.ts";
 import { arithmeticOf, onlyExpression, tapsOf, type Update } from "../kernels/update.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 
@@ -51,14 +51,12 @@ export interface ErrorBoundInput {
    * Cells of the grid if it is periodic.
    * @default {undefined} not periodic: there is no uniform mode
    */
-  readonly periodicCells?: number;
+  readonly periodicCells?: number | undefined;
 }
 
 /**
- * Bounds the difference between two results, by λ √(kernels) u √depth · magnitude · maxField · growth(steps);
- * against f64 with the rounding of the weights in addition.
- *
- * @returns the largest |difference| that rounding explains; 0 without steps
+ * The largest |difference| of two results that rounding explains: λ √(kernels) u √depth · magnitude · maxField ·
+ * growth(steps), and against f64 the rounding of the weights as well.
  *
  * @example
  * ```ts
@@ -116,29 +114,13 @@ function weightError(update: Update): number {
   if (expression === undefined) {
     return UNIT_ROUNDOFF * arithmeticOf(update).magnitude * update.substeps.length;
   }
-  type Weights = { readonly exact: number; readonly rounded: number };
-  const weightOf = (wanted: Tap): number => {
-    const { exact, rounded } = fold<Weights>(expression, {
-      tap: ({ offset, ago }) => {
-        const weight = ago === wanted.ago && offset.every((o, axis) => o === wanted.offset[axis]) ? 1 : 0;
-        return { exact: weight, rounded: weight };
-      },
-      constant: (value) => ({ exact: value, rounded: Math.fround(value) }),
-      add: (l, r) => ({ exact: l.exact + r.exact, rounded: l.rounded + r.rounded }),
-      subtract: (l, r) => ({ exact: l.exact - r.exact, rounded: l.rounded - r.rounded }),
-      multiply: (l, r) => ({ exact: l.exact * r.exact, rounded: l.rounded * r.rounded }),
-      signal: () => ({ exact: 0, rounded: 0 }),
-      atLeast: () => ({ exact: 0, rounded: 0 }),
-    });
-    return Math.abs(rounded - exact);
-  };
-  return tapsOf(update).reduce((sum, tap) => sum + weightOf(tap), 0);
+  return tapsOf(update).reduce((sum, wanted) => {
+    const weight = (tap: Tap): number => isSame(tap, wanted) ? 1 : 0;
+    return sum + Math.abs(onTaps(expression, weight, Math.fround) - onTaps(expression, weight));
+  }, 0);
 }
 
 /** The update's value for given taps. */
-function onTaps(expression: Expression, tap: (tap: Tap) => number): number {
-  return fold<number>(expression, {
-    ...NUMBERS,
-    tap,
-  });
+function onTaps(expression: Expression, tap: (tap: Tap) => number, constant = NUMBERS.constant): number {
+  return fold<number>(expression, { ...NUMBERS, tap, constant });
 }

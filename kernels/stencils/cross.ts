@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { add, constant, type Expression, multiply, tap } from "../expression.ts";
+import { add, constant, type Expression, multiply, type Offset, tap } from "../expression.ts";
+import type { Grid } from "./stencil.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -12,26 +13,25 @@ import { add, constant, type Expression, multiply, tap } from "../expression.ts"
  *
  * @param order 2p, even, at least 2
  */
-export function secondDerivative(order: number): number[] {
+export function secondDerivative(order: number): CrossWeights {
   const p = order / 2;
-  const coefficients = [0];
+  const sides: number[] = [];
   for (let k = 1; k <= p; k++) {
     // (p!)² / ((p−k)! (p+k)!) as a product of k factors, to stay exact for longer
     let ratio = 1;
     for (let i = 1; i <= k; i++) ratio *= (p - k + i) / (p + i);
-    coefficients.push((k % 2 === 1 ? 2 : -2) * ratio / (k * k));
+    sides.push((k % 2 === 1 ? 2 : -2) * ratio / (k * k));
   }
-  coefficients[0] = -2 * coefficients.slice(1).reduce((sum, c) => sum + c, 0);
-  return coefficients;
+  return { centre: -2 * sides.reduce((sum, c) => sum + c, 0), sides };
 }
 
 /** S = |c_0| + 2Σ|c_k|: what the second derivative multiplies the shortest wave by, at most. */
-export function spreadOf([centre, ...sides]: readonly number[]): number {
+export function spreadOf({ centre, sides }: CrossWeights): number {
   return Math.abs(centre) + 2 * sides.reduce((sum, c) => sum + Math.abs(c), 0);
 }
 
 /** −G(θ) = c_0 + 2Σ c_k cos kθ: what the second derivative multiplies a wave of phase θ = kh a cell by. */
-export function symbolAt([centre, ...sides]: readonly number[], theta: number): number {
+export function symbolAt({ centre, sides }: CrossWeights, theta: number): number {
   return sides.reduce((sum, c, i) => sum + 2 * c * Math.cos((i + 1) * theta), centre);
 }
 
@@ -41,6 +41,15 @@ export interface CrossWeights {
   readonly centre: number;
   /** Weight of the six cells at distance 1, 2, … */
   readonly sides: readonly number[];
+}
+
+/** A phase for each axis. */
+export type Phases = readonly [x: number, y: number, z: number];
+
+/** The phases θ = kh a cell of a wave with so many whole periods along each axis. */
+export function phasesOf([nx, ny, nz]: Grid, [mx, my, mz]: Offset): Phases {
+  const turn = 2 * Math.PI;
+  return [turn * mx / nx, turn * my / ny, turn * mz / nz];
 }
 
 /** For every distance 1, 2, … its weight times the sum of the six cells that far away along the axes. */
@@ -58,7 +67,7 @@ function sixAt(k: number): Expression {
 }
 
 /** The mean of a function of three phases over all waves of a large grid, on 16³ midpoints. */
-export function meanOverWaves(value: (phases: readonly [number, number, number]) => number): number {
+export function meanOverWaves(value: (phases: Phases) => number): number {
   const points = 16;
   const thetas = Array.from({ length: points }, (_, i) => Math.PI * (i + 0.5) / points);
   let sum = 0;

@@ -24,7 +24,7 @@ import {
   tap,
 } from "../expression.ts";
 import type { Material, Update } from "../update.ts";
-import { meanOverWaves } from "./cross.ts";
+import { meanOverWaves, phasesOf } from "./cross.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
 /** Largest stable Courant number V_p Δt/h: 6/(7√3). */
@@ -43,6 +43,12 @@ const UNIFORM = { buoyancy: 1, lambda: 0.5, mu: 0.25 } as const;
 function scattered(name: string, largest: number): Material {
   return { name, values: Array.from({ length: 8 }, (_, i) => largest * (9 + i) / 16) };
 }
+
+type Axis = 0 | 1 | 2;
+const X = 0, Y = 1, Z = 2;
+
+/** Planes of the fields; those of vy and vz follow that of vx. */
+const VX = 0, SXX = 3, SYY = 4, SZZ = 5, SXY = 6, SXZ = 7, SYZ = 8;
 
 /** Numbers of {@linkcode elasticUpdate}. */
 export interface ElasticWeights {
@@ -67,54 +73,45 @@ export function elasticUpdate({ near, far, force, medium, source, signal }: Elas
     materials.push(value);
     return tap(0, 0, 0, 0, ELASTIC_FIELDS.length + materials.length - 1);
   };
-  const [buoyancy, lambda, mu] = medium.map(parameter);
+  const [buoyancy, lambda, mu] = [parameter(medium[0]), parameter(medium[1]), parameter(medium[2])];
   const strength = multiply(parameter(source), SIGNAL);
-  const [vx, vy, vz, sxx, syy, szz, sxy, sxz, syz] = ELASTIC_FIELDS.keys();
 
   /** D of a field along an axis, at the point half a cell further (`forward`) or behind. */
-  const derivative = (axis: 0 | 1 | 2, field: number, side: "forward" | "backward", ago: Ago): Expression => {
+  const derivative = (axis: Axis, field: number, side: "forward" | "backward", ago: Ago): Expression => {
     const at = (cells: number): Expression => {
-      const offset = [0, 0, 0];
-      offset[axis] = side === "forward" ? cells : cells - 1;
-      return tap(offset[0], offset[1], offset[2], ago, field);
+      const by = side === "forward" ? cells : cells - 1;
+      return tap(axis === X ? by : 0, axis === Y ? by : 0, axis === Z ? by : 0, ago, field);
     };
     return subtract(
       multiply(constant(near), subtract(at(1), at(0))),
       multiply(constant(far), subtract(at(2), at(-1))),
     );
   };
-  const stressAlong = (axis: 0 | 1 | 2, field: number): Expression =>
-    derivative(axis, field, field <= szz ? "forward" : "backward", 0);
-  const velocity = (field: number, [alongX, alongY, alongZ]: readonly number[]): Expression => {
-    const divergence = add(stressAlong(0, alongX), stressAlong(1, alongY), stressAlong(2, alongZ));
-    const push = multiply(constant(force[field]), strength);
-    return add(tap(0, 0, 0, 0, field), multiply(buoyancy, add(divergence, push)));
+  const stressAlong = (axis: Axis, field: number): Expression =>
+    derivative(axis, field, field <= SZZ ? "forward" : "backward", 0);
+  const velocity = (axis: Axis, [alongX, alongY, alongZ]: Offset) => {
+    const field = VX + axis;
+    const divergence = add(stressAlong(X, alongX), stressAlong(Y, alongY), stressAlong(Z, alongZ));
+    const push = multiply(constant(force[axis]), strength);
+    return { field, value: add(tap(0, 0, 0, 0, field), multiply(buoyancy, add(divergence, push))) };
   };
-  const strain = [vx, vy, vz].map((field, axis) => derivative(axis as 0 | 1 | 2, field, "backward", -1));
-  const compression = multiply(lambda, add(strain[0], strain[1], strain[2]));
-  const normal = (field: number, axis: number): Expression =>
-    add(tap(0, 0, 0, 0, field), add(compression, multiply(add(mu, mu), strain[axis])));
-  const shear = (field: number, a: 0 | 1 | 2, b: 0 | 1 | 2): Expression => {
-    const rate = add(derivative(b, a, "forward", -1), derivative(a, b, "forward", -1));
-    return add(tap(0, 0, 0, 0, field), multiply(mu, rate));
+  const strainAlong = (axis: Axis): Expression => derivative(axis, VX + axis, "backward", -1);
+  const compression = multiply(lambda, add(strainAlong(X), strainAlong(Y), strainAlong(Z)));
+  const normal = (axis: Axis) => {
+    const field = SXX + axis;
+    const stress = add(compression, multiply(add(mu, mu), strainAlong(axis)));
+    return { field, value: add(tap(0, 0, 0, 0, field), stress) };
+  };
+  const shear = (field: number, a: Axis, b: Axis) => {
+    const rate = add(derivative(b, VX + a, "forward", -1), derivative(a, VX + b, "forward", -1));
+    return { field, value: add(tap(0, 0, 0, 0, field), multiply(mu, rate)) };
   };
   return {
     fields: ELASTIC_FIELDS,
     materials,
     substeps: [
-      [
-        { field: vx, value: velocity(vx, [sxx, sxy, sxz]) },
-        { field: vy, value: velocity(vy, [sxy, syy, syz]) },
-        { field: vz, value: velocity(vz, [sxz, syz, szz]) },
-      ],
-      [
-        { field: sxx, value: normal(sxx, 0) },
-        { field: syy, value: normal(syy, 1) },
-        { field: szz, value: normal(szz, 2) },
-        { field: sxy, value: shear(sxy, 0, 1) },
-        { field: sxz, value: shear(sxz, 0, 2) },
-        { field: syz, value: shear(syz, 1, 2) },
-      ],
+      [velocity(X, [SXX, SXY, SXZ]), velocity(Y, [SXY, SYY, SYZ]), velocity(Z, [SXZ, SYZ, SZZ])],
+      [normal(X), normal(Y), normal(Z), shear(SXY, X, Y), shear(SXZ, X, Z), shear(SYZ, Y, Z)],
     ],
     signal,
   };
@@ -126,12 +123,12 @@ export interface ElasticOptions {
    * V_p Δt/h, above 0 and at most {@linkcode ELASTIC_LIMIT}.
    * @default {0.9 · ELASTIC_LIMIT}
    */
-  courant?: number;
+  courant?: number | undefined;
   /**
    * Whether buoyancy, λ and μ differ from cell to cell.
    * @default {"scattered"}
    */
-  medium?: typeof MEDIA[number];
+  medium?: typeof MEDIA[number] | undefined;
 }
 
 /**
@@ -154,9 +151,8 @@ export function elastic(
 ): Stencil {
   if (!(courant > 0 && courant <= ELASTIC_LIMIT)) {
     throw new RangeError(
-      `Cannot build the elastic stencil: the Courant number V_p Δt/h must be above 0 and at most ${
-        ELASTIC_LIMIT.toFixed(6)
-      }, the stability limit: current value is ${courant}`,
+      `Cannot build the elastic stencil: the Courant number V_p Δt/h must be above 0 and at most ` +
+        `${ELASTIC_LIMIT.toFixed(6)}, the stability limit: current value is ${courant}`,
     );
   }
   const { buoyancy, lambda, mu } = UNIFORM;
@@ -179,7 +175,9 @@ export function elastic(
       signal: rickerWavelet,
     }),
     errorGrowth: (steps) => Math.sqrt(growthPerStep(courant, isUniform ? 1 : 16 / 9) * steps),
-    planeWave: isUniform ? (grid, modes) => elasticPlaneWave(grid, modes, { courant, kind: "P" }) : undefined,
+    ...(isUniform && {
+      planeWave: (grid: Grid, modes: Offset) => elasticPlaneWave(grid, modes, { courant, kind: "P" }),
+    }),
   };
 }
 
@@ -213,41 +211,42 @@ export function elasticPlaneWave(
   { courant, kind }: PlaneWaveOptions,
 ): ExactSolution {
   const { buoyancy, lambda, mu } = UNIFORM;
-  const phases = modes.map((mode, axis) => 2 * Math.PI * mode / grid[axis]);
-  const wave = phases.map(symbolAt);
+  const [kx, ky, kz] = phasesOf(grid, modes);
+  const wave: Offset = [symbolAt(kx), symbolAt(ky), symbolAt(kz)];
   const length = Math.hypot(...wave);
-  const along = wave.map((component) => component / length);
+  const along: Offset = [wave[X] / length, wave[Y] / length, wave[Z] / length];
   const direction = kind === "P" ? along : across(along);
   const speed = Math.sqrt(buoyancy * (kind === "P" ? lambda + 2 * mu : mu));
   const halfOmega = Math.asin(courant * speed * length / 2);
   const frequency = speed * length;
-  const dilation = along.reduce((sum, component, axis) => sum + component * direction[axis], 0) * length;
+  const dilation = wave[X] * direction[X] + wave[Y] * direction[Y] + wave[Z] * direction[Z];
   /** Amplitudes of the stresses: Ω σ = −(λ (D·v) I + μ (D vᵀ + v Dᵀ)). */
-  const stress = (a: number, b: number): number =>
+  const stress = (a: Axis, b: Axis): number =>
     -((a === b ? lambda * dilation : 0) + mu * (wave[a] * direction[b] + wave[b] * direction[a])) / frequency;
-  const parts = [
-    { amplitude: direction[0], shift: [0.5, 0, 0], later: -0.5 },
-    { amplitude: direction[1], shift: [0, 0.5, 0], later: -0.5 },
-    { amplitude: direction[2], shift: [0, 0, 0.5], later: -0.5 },
-    { amplitude: stress(0, 0), shift: [0, 0, 0], later: 0 },
-    { amplitude: stress(1, 1), shift: [0, 0, 0], later: 0 },
-    { amplitude: stress(2, 2), shift: [0, 0, 0], later: 0 },
-    { amplitude: stress(0, 1), shift: [0.5, 0.5, 0], later: 0 },
-    { amplitude: stress(0, 2), shift: [0.5, 0, 0.5], later: 0 },
-    { amplitude: stress(1, 2), shift: [0, 0.5, 0.5], later: 0 },
+  const half = (kx + ky + kz) / 2;
+  /** Amplitude of each field, and its phase within a cell; velocities are half a step behind. */
+  const parts: readonly (readonly [amplitude: number, phase: number])[] = [
+    [direction[X], kx / 2 + halfOmega],
+    [direction[Y], ky / 2 + halfOmega],
+    [direction[Z], kz / 2 + halfOmega],
+    [stress(X, X), 0],
+    [stress(Y, Y), 0],
+    [stress(Z, Z), 0],
+    [stress(X, Y), half - kz / 2],
+    [stress(X, Z), half - ky / 2],
+    [stress(Y, Z), half - kx / 2],
   ];
   return {
-    at(cell, step, field = 0) {
-      const { amplitude, shift, later } = parts[field];
-      const place = phases.reduce((sum, phase, axis) => sum + phase * (cell[axis] + shift[axis]), 0);
-      return amplitude * Math.cos(place - 2 * halfOmega * (step + later));
+    at([x, y, z], step, field = 0) {
+      const [amplitude, phase] = parts[field]!;
+      return amplitude * Math.cos(kx * x + ky * y + kz * z + phase - 2 * halfOmega * step);
     },
   };
 }
 
 /** A unit vector across another. */
-function across([x, y, z]: readonly number[]): number[] {
-  const [a, b, c] = Math.abs(x) < 0.5 ? [0, z, -y] : [-z, 0, x];
+function across([x, y, z]: Offset): Offset {
+  const [a, b, c]: Offset = Math.abs(x) < 0.5 ? [0, z, -y] : [-z, 0, x];
   const length = Math.hypot(a, b, c);
   return [a / length, b / length, c / length];
 }

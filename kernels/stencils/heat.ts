@@ -8,7 +8,16 @@
  * @module
  */
 import { add, constant, multiply, type Offset, tap } from "../expression.ts";
-import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
+import {
+  armsOf,
+  type CrossWeights,
+  meanOverWaves,
+  type Phases,
+  phasesOf,
+  secondDerivative,
+  spreadOf,
+  symbolAt,
+} from "./cross.ts";
 import { type Update, updateOf } from "../update.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
@@ -31,7 +40,7 @@ export interface HeatOptions {
    * Fo = αΔt/h², above 0 and at most {@linkcode fourierLimit}.
    * @default {0.9 · fourierLimit(delta)}
    */
-  fourier?: number;
+  fourier?: number | undefined;
 }
 
 /**
@@ -61,22 +70,20 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
   const fourier = options.fourier ?? 0.9 * limit;
   if (!(fourier > 0 && fourier <= limit)) {
     throw new RangeError(
-      `Cannot build the heat stencil: the Fourier number αΔt/h² must be above 0 and at most ${
-        limit.toFixed(6)
-      }, ` +
-        `the stability limit of delta ${delta}: current value is ${fourier}`,
+      `Cannot build the heat stencil: the Fourier number αΔt/h² must be above 0 and at most ` +
+        `${limit.toFixed(6)}, the stability limit of delta ${delta}: current value is ${fourier}`,
     );
   }
   const coefficients = secondDerivative(2 * delta);
-  const [c0, ...sides] = coefficients;
+  const { centre, sides } = coefficients;
   /** What a step multiplies the wave with phases θ = kh along the axes by. */
-  const factor = (phases: readonly number[]): number =>
+  const factor = (phases: Phases): number =>
     phases.reduce((sum, theta) => sum + fourier * symbolAt(coefficients, theta), 1);
   return {
     name: "heat",
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
-    update: heatUpdate({ centre: 1 + 3 * fourier * c0, sides: sides.map((c) => fourier * c) }),
+    update: heatUpdate({ centre: 1 + 3 * fourier * centre, sides: sides.map((c) => fourier * c) }),
     errorGrowth: (steps) => Math.sqrt(varianceGrowth(factor, steps)),
     planeWave: (grid, modes) => decayingWave(grid, modes, factor),
   };
@@ -86,17 +93,15 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
 function decayingWave(
   grid: Grid,
   modes: Offset,
-  factor: (phases: readonly number[]) => number,
+  factor: (phases: Phases) => number,
 ): ExactSolution {
-  const phases = modes.map((mode, axis) => 2 * Math.PI * mode / grid[axis]);
+  const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
   const lambda = factor(phases);
-  return {
-    at: ([x, y, z], step) => lambda ** step * Math.cos(phases[0] * x + phases[1] * y + phases[2] * z),
-  };
+  return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };
 }
 
 /** Σ_j ⟨λ^2j⟩ over the steps: a unit error in a wave is λ^j of it j steps later. At least 1, the last step's own. */
-function varianceGrowth(factor: (phases: readonly number[]) => number, steps: number): number {
+function varianceGrowth(factor: (phases: Phases) => number, steps: number): number {
   return Math.max(
     1,
     meanOverWaves((phases) => {

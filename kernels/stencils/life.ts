@@ -34,7 +34,7 @@ export const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/
 export function readRule(text: string): LifeRule | undefined {
   const match = /^(\d{1,2})(?:-(\d{1,2}))?\/(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
   if (match === null) return undefined;
-  const [, bornLow, bornHigh = bornLow, low, high = low] = match;
+  const [, bornLow = "", bornHigh = bornLow, low = "", high = low] = match;
   const rule = { born: [+bornLow, +bornHigh], survives: [+low, +high] } as const;
   const isRange = ([low, high]: readonly [number, number]): boolean => low <= high && high <= 26;
   return isRange(rule.born) && isRange(rule.survives) ? rule : undefined;

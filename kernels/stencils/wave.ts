@@ -7,7 +7,16 @@
  * @module
  */
 import { add, constant, multiply, type Offset, subtract, tap } from "../expression.ts";
-import { armsOf, type CrossWeights, meanOverWaves, secondDerivative, spreadOf, symbolAt } from "./cross.ts";
+import {
+  armsOf,
+  type CrossWeights,
+  meanOverWaves,
+  type Phases,
+  phasesOf,
+  secondDerivative,
+  spreadOf,
+  symbolAt,
+} from "./cross.ts";
 import { type Update, updateOf } from "../update.ts";
 import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
 
@@ -32,7 +41,7 @@ export interface WaveOptions {
    * C = cΔt/h, above 0 and at most {@linkcode stabilityLimit}.
    * @default {0.9 · stabilityLimit(order)}
    */
-  courant?: number;
+  courant?: number | undefined;
 }
 
 /**
@@ -61,18 +70,16 @@ export function wave(order: number, options: WaveOptions = {}): Stencil {
   const courant = options.courant ?? 0.9 * limit;
   if (!(courant > 0 && courant <= limit)) {
     throw new RangeError(
-      `Cannot build the wave stencil: the Courant number cΔt/h must be above 0 and at most ${
-        limit.toFixed(6)
-      }, ` +
-        `the stability limit of order ${order}: current value is ${courant}`,
+      `Cannot build the wave stencil: the Courant number cΔt/h must be above 0 and at most ` +
+        `${limit.toFixed(6)}, the stability limit of order ${order}: current value is ${courant}`,
     );
   }
   const coefficients = secondDerivative(order);
-  const [c0, ...sides] = coefficients;
+  const { centre, sides } = coefficients;
   const square = courant * courant;
-  const weights = { centre: 2 + 3 * square * c0, sides: sides.map((c) => square * c) };
+  const weights = { centre: 2 + 3 * square * centre, sides: sides.map((c) => square * c) };
   /** cos ωΔt of the plane wave with phases θ = kh along the axes. */
-  const cosine = (phases: readonly number[]): number =>
+  const cosine = (phases: Phases): number =>
     phases.reduce((sum, theta) => sum + 0.5 * square * symbolAt(coefficients, theta), 1);
   return {
     name: "wave",
@@ -85,12 +92,10 @@ export function wave(order: number, options: WaveOptions = {}): Stencil {
 }
 
 /** cos(k·r − ωt), which the scheme carries without error when cos ωΔt = 1 − ½C² Σ_d G(k_d h). */
-function planeWave(grid: Grid, modes: Offset, cosine: (phases: readonly number[]) => number): ExactSolution {
-  const phases = modes.map((mode, axis) => 2 * Math.PI * mode / grid[axis]);
+function planeWave(grid: Grid, modes: Offset, cosine: (phases: Phases) => number): ExactSolution {
+  const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
   const omega = Math.acos(cosine(phases));
-  return {
-    at: ([x, y, z], step) => Math.cos(phases[0] * x + phases[1] * y + phases[2] * z - omega * step),
-  };
+  return { at: ([x, y, z], step) => Math.cos(kx * x + ky * y + kz * z - omega * step) };
 }
 
 /**
@@ -98,6 +103,6 @@ function planeWave(grid: Grid, modes: Offset, cosine: (phases: readonly number[]
  * after j steps; over many steps sin² averages to ½, so Σ_j ‖G_j‖² ≈ n · ⟨1/(2 sin² ω)⟩ over all modes. The
  * mean is finite in three dimensions (ω ~ |k|).
  */
-function growthPerStep(cosine: (phases: readonly number[]) => number): number {
+function growthPerStep(cosine: (phases: Phases) => number): number {
   return Math.max(1, meanOverWaves((phases) => 0.5 / (1 - cosine(phases) ** 2)));
 }

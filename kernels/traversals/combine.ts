@@ -2,17 +2,13 @@ import type { Parameters } from "./traversal.ts";
 
 /** Every combination of the lists' values. */
 export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
-  const names = Object.keys(lists);
-  const values: Record<string, number> = {};
-  function* choose(depth: number): Generator<Parameters> {
-    if (depth === names.length) {
-      yield { ...values };
-      return;
-    }
-    for (const value of lists[names[depth]]) {
-      values[names[depth]] = value;
-      yield* choose(depth + 1);
-    }
+  function* choose(
+    [first, ...rest]: readonly [string, readonly number[]][],
+    chosen: Parameters,
+  ): Generator<Parameters> {
+    if (first === undefined) return void (yield chosen);
+    const [name, values] = first;
+    for (const value of values) yield* choose(rest, { ...chosen, [name]: value });
   }
-  yield* choose(0);
+  yield* choose(Object.entries(lists), {});
 }

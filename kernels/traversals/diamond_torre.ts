@@ -45,11 +45,11 @@ import {
   waveCount,
 } from "./torre_schedule.ts";
 import { torreShader } from "./torre_shader.ts";
-import { exchangeBytes, placesIn, shapeOf } from "./torre_shape.ts";
+import { exchangeBytes, placesIn, shapeOf, type TorreParameters } from "./torre_shape.ts";
 import { strayTaps, sumsOf } from "./torre_sums.ts";
 import { mostAlive } from "./torre_visit.ts";
 import { workOf } from "./torre_work.ts";
-import type { Dispatch, GpuPlan, Parameters, Traversal } from "./traversal.ts";
+import type { Dispatch, GpuPlan, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
@@ -172,12 +172,10 @@ export const diamondTorre: Traversal = {
       loopInstructions: unroll * work.instructions,
     };
   },
-  plan(problem, parameters) {
-    return planTorres(problem, parameters);
-  },
-};
+  plan: planTorres,
+} satisfies Traversal<TorreParameters>;
 
-function planTorres(problem: Problem, parameters: Parameters): GpuPlan {
+function planTorres(problem: Problem, parameters: TorreParameters): GpuPlan {
   const { threads } = parameters;
   const shape = shapeOf(problem, parameters);
   const { layout } = shape;

@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { type Algebra, type Expression, fold, isSame, type Offset, type Tap } from "../expression.ts";
-import { expressionsOf, type Update } from "../update.ts";
+import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
+import { expressionsOf, tapsOf, type Update } from "../update.ts";
 
 /** Slices from `low` to `high`. */
 export interface Span {
@@ -66,67 +66,54 @@ export function queuesOf(
     span.low = Math.min(span.low, slice);
     span.high = Math.max(span.high, slice);
   };
-  const visit = (expression: Expression, lead: number): void => {
-    fold<true>(expression, {
-      ...NOTHING,
-      tap(tap) {
-        const { plane, ago, offset: [x, y, z] } = tap;
-        const isNeighbour = y !== 0 || z !== 0;
-        if (ago === 1 || (ago === 0 && isNeighbour && !isTiled)) return true;
-        const known = columns.find((column) => column.plane === plane && column.ago === ago);
-        if (known === undefined) columns.push({ plane, ago, low: lead + x, high: lead + x });
-        else extend(known, lead + x);
-        return true;
-      },
-      partial(of, offset) {
-        if (!staysInSlice(of) || offset[1] !== 0 || offset[2] !== 0) return undefined;
-        const known = sums[sumIndex(sums, of, offset)];
-        const slice = lead + offset[0];
-        if (known === undefined) sums.push({ of, low: slice, high: slice });
-        else extend(known, slice);
-        return true;
-      },
+  const visit = (expression: Expression, lead: number): void =>
+    visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
+      const isNeighbour = y !== 0 || z !== 0;
+      if (ago === 1 || (ago === 0 && isNeighbour && !isTiled)) return;
+      const known = columns.find((column) => column.plane === plane && column.ago === ago);
+      if (known === undefined) columns.push({ plane, ago, low: lead + x, high: lead + x });
+      else extend(known, lead + x);
+    }, (of, offset) => {
+      if (!isKept(of, offset)) return false;
+      const known = sums[sumIndex(sums, of, offset)];
+      const slice = lead + offset[0];
+      if (known === undefined) sums.push({ of, low: slice, high: slice });
+      else extend(known, slice);
+      return true;
     });
-  };
-  update.substeps.forEach((substep, i) => expressionsOf(substep).forEach((value) => visit(value, leads[i])));
+  update.substeps.forEach((substep, i) => expressionsOf(substep).forEach((value) => visit(value, leads[i]!)));
   // what a sum is made of is needed where it is found first
   for (const { of, high } of sums) visit(of, high);
   // fields of earlier sub-steps are found at their lead, and stored at the slice itself
   update.substeps.slice(0, -1).forEach((substep, i) => {
     for (const { field } of substep) {
       const column = columns.find(({ plane, ago }) => plane === field && ago === -1);
-      if (column === undefined) columns.push({ plane: field, ago: -1, low: 0, high: leads[i] });
-      else [leads[i], 0].forEach((slice) => extend(column, slice));
+      if (column === undefined) columns.push({ plane: field, ago: -1, low: 0, high: leads[i]! });
+      else [leads[i]!, 0].forEach((slice) => extend(column, slice));
     }
   });
   for (const column of columns) if (column.ago === 0) column.high += ahead;
   return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, ahead }) };
 }
 
-/** Whether the expression reads F(t) in its own slice only. */
-export function staysInSlice(expression: Expression): boolean {
-  return fold<boolean>(expression, {
-    ...EVERY,
-    tap: ({ offset: [x], ago }) => x === 0 && ago === 0,
-  });
+/** Whether a partial sum is computed once and kept: it reads F(t) in its own slice only, around its own column. */
+export function isKept(of: Expression, [, y, z]: Offset): boolean {
+  return y === 0 && z === 0 && tapsIn([of]).every(({ offset: [x], ago }) => x === 0 && ago === 0);
 }
 
 /** How far ahead each sub-step must be for what later ones read of its fields. */
 function leadsOf({ substeps }: Update): number[] {
-  const leads = substeps.map(() => 0);
-  for (let i = substeps.length - 2; i >= 0; i--) {
-    const made = new Set(substeps[i].map(({ field }) => field));
-    for (let later = i + 1; later < substeps.length; later++) {
-      for (const expression of expressionsOf(substeps[later])) {
-        fold<true>(expression, {
-          ...NOTHING,
-          tap({ plane, ago, offset: [x] }) {
-            if (ago === -1 && made.has(plane)) leads[i] = Math.max(leads[i], leads[later] + Math.max(0, x));
-            return true;
-          },
-        });
-      }
-    }
+  const leads: number[] = [];
+  for (const [i, substep] of [...substeps.entries()].reverse()) {
+    const made = new Set(substep.map(({ field }) => field));
+    leads[i] = Math.max(
+      0,
+      ...substeps.flatMap((reader, later) =>
+        later <= i ? [] : tapsOf(reader)
+          .filter(({ plane, ago }) => ago === -1 && made.has(plane))
+          .map(({ offset: [x] }) => leads[later]! + Math.max(0, x))
+      ),
+    );
   }
   return leads;
 }
@@ -148,23 +135,3 @@ function warmUpOf(
   }
   return filled;
 }
-
-/** Visits without a result. */
-const NOTHING: Omit<Algebra<true>, "tap"> = {
-  constant: () => true,
-  signal: () => true,
-  add: () => true,
-  subtract: () => true,
-  multiply: () => true,
-  atLeast: () => true,
-};
-
-/** True where it is true of every tap. */
-const EVERY: Omit<Algebra<boolean>, "tap"> = {
-  constant: () => true,
-  signal: () => true,
-  add: (left, right) => left && right,
-  subtract: (left, right) => left && right,
-  multiply: (left, right) => left && right,
-  atLeast: (left, right) => left && right,
-};

@@ -14,7 +14,9 @@ import {
   declareLevels,
   declareTime,
   elementOf,
-  strides,
+  lanesOf,
+  plus,
+  times,
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
@@ -79,14 +81,13 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
-  const loads = columns.flatMap(({ plane, ago, high }, i) =>
-    ago === 0
-      ? [`${slot(`c${i}`, high)} = now[cell${strides(plane, "PLANE")}${strides(high, "SLICE")}];`]
-      : []
-  );
+  const loads = columns.flatMap(({ plane, ago, high }, i) => {
+    const place = plus(plus("cell", plane, "PLANE"), high, "SLICE");
+    return ago === 0 ? [`${slot(`c${i}`, high)} = now[${place}];`] : [];
+  });
   const cutsZ = !wrapsZ && layout.grid[2] % zPerThread !== 0;
   const substeps = update.substeps.map((substep, i) => {
-    const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i], stage: i });
+    const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
       return [...lines, ...storeStep(update.substeps, values, columns)].join("\n");
@@ -94,14 +95,21 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     const assignments = substep.map(({ field }, k) => {
       const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
       const inYZ = wrapsY && wrapsZ ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
-      const value = wrapsX ? inYZ : `select(${type}(), ${inYZ}, u32(x${strides(leads[i], "1")}) < u32(NX))`;
-      return `${slot(`c${column}`, leads[i])} = ${value};`;
+      const lead = leads[i]!;
+      const value = wrapsX ? inYZ : `select(${type}(), ${inYZ}, u32(${plus("x", lead)}) < u32(NX))`;
+      return `${slot(`c${column}`, lead)} = ${value};`;
     });
     return [...lines, ...assignments].join("\n");
   });
   const tileCount = tiles.flat().length;
-  const lanes = Array.from({ length: zPerThread }, (_, lane) => `u32(z${strides(lane, "1")}) < u32(NZ)`);
-  const insideZ = zPerThread === 1 ? lanes[0] : `vec${zPerThread}<bool>(${lanes.join(", ")})`;
+  const isTiled = tileCount > 0;
+  const tileType = `array<array<${type}, COLUMNS>, ${2 * threadsY}>`;
+  const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
+  const inY = zPerThread === 1 ? "&& insideY" : `& vec${zPerThread}<bool>(insideY)`;
+  const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
+  const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
+  const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
+  const start = plus("first", -warmUp);
   const code = wgsl`
     // ${stencil.title}: one step; each workgroup marches along x over ${slices} slices.
     ${declareLayout(layout, zPerThread)}
@@ -109,35 +117,29 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
-    ${tileCount === 0 ? "" : `const ROWS = ${threadsY}; const COLUMNS = ${threadsZ};`}
-    ${
-    tileCount === 0
-      ? ""
-      : `var<workgroup> tiles: array<array<array<${type}, COLUMNS>, ${2 * threadsY}>, ${tileCount}>;`
-  }
+    ${isTiled ? `const ROWS = ${threadsY}; const COLUMNS = ${threadsZ};` : ""}
+    ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
 
     @compute @workgroup_size(${threadsZ}, ${threadsY})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
       let column = i32(l.x); let row = i32(l.y);
-      let element = i32(w.x) * ${threadsZ - 2 * haloZ} + column - ${haloZ};
-      let z = element * ${zPerThread};
-      let y = i32(w.y) * ${threadsY - 2 * haloY} + row - ${haloY};
+      let element = ${element};
+      let z = ${times(zPerThread, "element")};
+      let y = ${y};
       let first = i32(w.z) * SLICES;
       let last = min(first + SLICES, NX);
       let insideY = u32(y) < u32(NY);
-      let inside = ${insideZ}${zPerThread === 1 ? " && insideY" : ` & vec${zPerThread}<bool>(insideY)`};
-      let mine = insideY && u32(z) < u32(NZ)${ownsOnly("column", haloZ, threadsZ)}${
-    ownsOnly("row", haloY, threadsY)
-  };
-      ${tileCount === 0 ? "" : "var half = 0; // of the tiles, by turns: one barrier is enough"}
-      var cell = ORIGIN + (first - ${warmUp}) * SLICE + y * PITCH + element;
+      let inside = ${inZ} ${inY};
+      let mine = insideY && u32(z) < u32(NZ)${notRim};
+      ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
+      var cell = ORIGIN + (${start}) * SLICE + y * PITCH + element;
       ${declared.join("\n")}
-      for (var x = first - ${warmUp}; x < last; x++) {
+      for (var x = ${start}; x < last; x++) {
         ${loads.join("\n")}
         ${substeps.join("\n")}
         ${advanced.join("\n")}
         cell += SLICE;
-        ${tileCount === 0 ? "" : "half = ROWS - half;"}
+        ${isTiled ? "half = ROWS - half;" : ""}
       }
     }
   `;
@@ -159,7 +161,8 @@ function writeSubstep(
   const earlier = tiles.slice(0, stage).flat().length;
   const columnOf = ({ plane, ago }: Pick<Tile, "plane" | "ago">): number =>
     columns.findIndex((column) => column.plane === plane && column.ago === ago);
-  const stores = tiles[stage].map((tile, i) =>
+  const own = tiles[stage] ?? [];
+  const stores = own.map((tile, i) =>
     `tiles[${earlier + i}][half + row][column] = ${slot(`c${columnOf(tile)}`, tile.slice)};`
   );
   const reads: string[] = [];
@@ -170,12 +173,12 @@ function writeSubstep(
     const column = columnIndex(columns, { ...tap, offset: [x, y, by] });
     const { low, high } = columns[column] ?? { low: 1, high: 0 };
     if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
-    const tile = tiles[stage].findIndex((one) =>
+    const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
     const text = tile < 0
       ? elementOf({ ...tap, offset: [x + slice, y, by] })
-      : `tiles[${earlier + tile}][half + row${strides(y, "1")}][column${strides(by, "1")}]`;
+      : `tiles[${earlier + tile}][${plus("half + row", y)}][${plus("column", by)}]`;
     const name = known.get(text) ?? `r${stage}_${known.size}`;
     if (!known.has(text)) reads.push(`let ${name} = ${text};`);
     known.set(text, name);
@@ -209,8 +212,8 @@ function storeStep(
   values: readonly string[],
   columns: MarchQueues["columns"],
 ): string[] {
-  const last = substeps[substeps.length - 1];
-  const target = (field: number): string => `before[cell${strides(field, "PLANE")}]`;
+  const last = substeps.at(-1) ?? [];
+  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
     const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
     return `${target(field)} = ${slot(`c${column}`, 0)};`;

@@ -13,14 +13,17 @@
  *
  * @module
  */
-import { type Expression, fold, type Tap, tapsIn } from "../expression.ts";
+import { type Expression, type Tap, tapsIn, visitTaps } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
-import { queuesOf, staysInSlice } from "./march_queues.ts";
+import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepwiseLayout } from "./stepwise.ts";
-import type { Parameters, Traversal } from "./traversal.ts";
+import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
+
+/** The workgroup's shape, the pieces of the march, whether it has a tile, and slices loaded ahead. */
+type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
@@ -114,23 +117,22 @@ export const marching: Traversal = {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0 } = parameters;
     const layout = stepwiseLayout(problem);
     const shape = shapeOf(problem, parameters);
+    const tiled = tile === 1 ? ", tile" : "";
     return planSteps({
-      label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${
-        tile === 1 ? ", tile" : ""
-      }, ${ahead} ahead`,
+      label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead`,
       problem,
       layout,
       shaders: [marchShader(problem, layout, shape)],
       workgroups: workgroupsOf(problem, shape),
     });
   },
-};
+} satisfies Traversal<MarchParameters>;
 
-function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: Parameters): MarchShape {
+function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): MarchShape {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
   const queues = queuesOf(update, { isTiled, ahead });
-  const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i], queues, isTiled));
+  const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
   const halo = haloOf(update, zPerThread, isTiled);
   return {
     zPerThread,
@@ -213,19 +215,6 @@ function workgroupsOf(
 /** The taps that remain when partial sums of a slice are kept. */
 function tapsOutsideSums(expression: Expression): Tap[] {
   const found: Tap[] = [];
-  const none = () => true as const;
-  fold<true>(expression, {
-    tap(tap) {
-      found.push(tap);
-      return true;
-    },
-    constant: none,
-    signal: none,
-    add: none,
-    subtract: none,
-    multiply: none,
-    atLeast: none,
-    partial: (of, [, y, z]) => y === 0 && z === 0 && staysInSlice(of) ? true : undefined,
-  });
+  visitTaps(expression, (tap) => found.push(tap), isKept);
   return found;
 }

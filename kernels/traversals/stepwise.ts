@@ -15,19 +15,15 @@ import {
   type Update,
   valuesMoved,
 } from "../update.ts";
-import {
-  declareLayout,
-  declareLevels,
-  declareTime,
-  elementOf,
-  strides,
-  timeUniforms,
-} from "../wgsl/declare.ts";
+import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniforms } from "../wgsl/declare.ts";
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import type { Dispatch, GpuPlan, Shader, Traversal } from "./traversal.ts";
+import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
+
+/** Threads along z, y and x of a workgroup. */
+type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
 
 /** One dispatch a sub-step; the shape of its workgroups is all there is to choose. */
 export const stepwise: Traversal = {
@@ -74,7 +70,7 @@ export const stepwise: Traversal = {
       workgroups: workgroupsOf(problem, shape),
     });
   },
-};
+} satisfies Traversal<StepwiseParameters>;
 
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem): Layout {
@@ -137,8 +133,9 @@ function cachedReads(update: Update): number {
 
 /** Lines that store a sub-step's values; all are computed before the first is stored. */
 export function storeValues(substep: Substep, values: readonly string[]): string {
-  const target = (field: number): string => `before[cell${strides(field, "PLANE")}]`;
-  if (substep.length === 1) return `${target(substep[0].field)} = ${values[0]};`;
+  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
+  const [only, ...others] = substep;
+  if (only !== undefined && others.length === 0) return `${target(only.field)} = ${values[0]};`;
   return [
     ...values.map((value, i) => `let new${i} = ${value};`),
     ...substep.map(({ field }, i) => `${target(field)} = new${i};`),

@@ -6,8 +6,7 @@
  */
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf } from "../update.ts";
-import type { TorreShape } from "./torre_shape.ts";
-import type { Parameters } from "./traversal.ts";
+import type { TorreParameters, TorreShape } from "./torre_shape.ts";
 
 /** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
 export const MAX_BANDS = 16;
@@ -39,7 +38,7 @@ function lagBehind(tiers: number, { slope, width }: Slant): number {
 }
 
 /** Bands that run at the same time where any number may. */
-export function usableBands(problem: Problem, { nt }: Parameters, shape: Slant): number {
+export function usableBands(problem: Problem, { nt }: TorreParameters, shape: Slant): number {
   const tiers = Math.max(1, Math.min(nt, problem.steps));
   return Math.min(
     Math.ceil(problem.steps / tiers),
@@ -68,16 +67,10 @@ export interface TorreSchedule {
   readonly steps: number;
 }
 
-/**
- * When each row of torres runs: those of one wave touch no cell in common, and need only earlier waves.
- *
- * @param problem stencil and grid
- * @param parameters the torre's; of them `dts`, `nt`, `unroll` and `bands` (1 where it is left out)
- * @param steps time steps of the run
- */
+/** When each row of torres runs: those of one wave touch no cell in common, and need only earlier waves. */
 export function scheduleTorres(
   problem: Problem,
-  { dts, nt, unroll, bands = 1 }: Parameters,
+  { dts, nt, unroll, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "unroll" | "bands">,
   steps: number,
 ): TorreSchedule {
   const slope = reachOf(problem.stencil.update).diamond;
@@ -92,11 +85,11 @@ export function scheduleTorres(
     const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
     const begin = band === 0
       ? 0
-      : Math.max(begins[band - 1] + lagBehind(before, { slope, width }), ends[band - bands] ?? 0);
+      : Math.max(begins[band - 1]! + lagBehind(before, { slope, width }), ends[band - bands] ?? 0);
     const rows = stagesOf(problem, { tiers, slope, width, unroll, step });
     rows.forEach((row, stage) => {
-      while (waves.length <= begin + stage) waves.push([]);
-      if (row !== undefined) waves[begin + stage].push(row);
+      const wave = waves[begin + stage] ??= [];
+      if (row !== undefined) wave.push(row);
     });
     begins.push(begin);
     ends.push(begin + rows.length);
@@ -107,7 +100,7 @@ export function scheduleTorres(
 }
 
 /** Waves of a whole run, without listing them. */
-export function waveCount(problem: Problem, parameters: Parameters, shape: Slant): number {
+export function waveCount(problem: Problem, parameters: TorreParameters, shape: Slant): number {
   const tiers = Math.max(1, Math.min(parameters.nt, problem.steps));
   const stages = stageCount(problem, tiers, shape);
   const count = Math.ceil(problem.steps / tiers);

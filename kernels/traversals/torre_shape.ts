@@ -7,7 +7,12 @@ import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf } from "../update.ts";
 import { exchangedLanes, sumsOf } from "./torre_sums.ts";
-import type { Parameters } from "./traversal.ts";
+import type { ParametersOf } from "./traversal.ts";
+
+/** What there is to choose of a torre. */
+export type TorreParameters = ParametersOf<
+  "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead"
+>;
 
 /** Everything about a torre that follows from the problem and the parameters. */
 export interface TorreShape {
@@ -32,7 +37,7 @@ export interface TorreShape {
 /** The sizes of a torre with these parameters. */
 export function shapeOf(
   { stencil, grid }: Problem,
-  { dts, zPerThread, threads, chunk, unroll }: Parameters,
+  { dts, zPerThread, threads, chunk, unroll }: TorreParameters,
 ): TorreShape {
   const reach = reachOf(stencil.update);
   const slope = reach.diamond;
@@ -60,7 +65,7 @@ export function shapeOf(
 /** Bytes of workgroup memory: a chunk in each of two halves. */
 export function exchangeBytes(
   { perChunk, slotLength, lanes }: TorreShape,
-  { zPerThread }: Parameters,
+  { zPerThread }: TorreParameters,
 ): number {
   return 2 * perChunk * slotLength * (lanes?.length ?? zPerThread) * 4;
 }

@@ -9,7 +9,6 @@
  * @module
  */
 import {
-  type Algebra,
   type Expression,
   fold,
   isSame,
@@ -17,8 +16,11 @@ import {
   type Tap,
   tap,
   tapsIn,
+  uniform,
+  visitTaps,
 } from "../expression.ts";
 import { onlyExpression, tapsOf, type Update } from "../update.ts";
+import { type Lane, lanesAt } from "../wgsl/declare.ts";
 
 /** Cells along x and y from one place to another. */
 export type Step = readonly [x: number, y: number];
@@ -63,15 +65,10 @@ export function sumsOf(update: Update): TorreSums | undefined {
 /** Taps off the axes along z that lie in no partial sum which could be kept. */
 export function strayTaps(expression: Expression): Tap[] {
   const found: Tap[] = [];
-  fold<true>(expression, {
-    ...NOTHING,
-    tap(one) {
-      const [x, y, z] = one.offset;
-      if (z !== 0 && (x !== 0 || y !== 0)) found.push(one);
-      return true;
-    },
-    partial: (of, [, , z]) => z === 0 && canBeKept(of) ? true : undefined,
-  });
+  visitTaps(expression, (one) => {
+    const [x, y, z] = one.offset;
+    if (z !== 0 && (x !== 0 || y !== 0)) found.push(one);
+  }, canBeKept);
   return found;
 }
 
@@ -83,20 +80,6 @@ export function keptIndex({ kept }: Pick<TorreSums, "kept">, of: Expression, [, 
 /** The tap of the own column that a tap along z is kept as. */
 export function columnTap({ offset: [, , z] }: Tap): Tap {
   return tap(0, 0, z);
-}
-
-/** A cell of a thread: the element that many further along z, and which of its cells. */
-export interface Lane {
-  readonly by: number;
-  readonly lane: number;
-}
-
-/** The cells `distance` further along z than those of a thread with so many. */
-export function lanesAt(distance: number, zPerThread: number): Lane[] {
-  return Array.from({ length: zPerThread }, (_, own) => {
-    const by = Math.floor((own + distance) / zPerThread);
-    return { by, lane: own + distance - by * zPerThread };
-  });
 }
 
 /** The cells of other threads that a column's kept values take: all, and which of an element's cells these are. */
@@ -128,19 +111,14 @@ function findSums(update: Update): TorreSums | undefined {
   const readsOf = (whole: Expression): Reads => {
     const values: Step[] = [];
     const others: { index: number; step: Step }[] = [];
-    fold<true>(whole, {
-      ...NOTHING,
-      tap(one) {
-        const { offset: [x, y, z], ago } = one;
-        if (z !== 0) others.push({ index: enter(columnTap(one)), step: [0, 0] });
-        else if (ago === 0) values.push([x, y]);
-        return true;
-      },
-      partial(of, [x, y, z]) {
-        if (z !== 0 || !canBeKept(of)) return undefined;
-        others.push({ index: enter(of), step: [x, y] });
-        return true;
-      },
+    visitTaps(whole, (one) => {
+      const { offset: [x, y, z], ago } = one;
+      if (z !== 0) others.push({ index: enter(columnTap(one)), step: [0, 0] });
+      else if (ago === 0) values.push([x, y]);
+    }, (of, offset) => {
+      if (!canBeKept(of, offset)) return false;
+      others.push({ index: enter(of), step: [offset[0], offset[1]] });
+      return true;
     });
     return { values, kept: others };
   };
@@ -148,9 +126,9 @@ function findSums(update: Update): TorreSums | undefined {
   return { kept, cell };
 }
 
-/** Whether a place's value can be kept: F now, and served itself. */
-function canBeKept(of: Expression): boolean {
-  return tapsIn([of]).every(({ ago }) => ago === 0) && strayTaps(of).length === 0;
+/** Whether a partial sum can be kept: one of the place itself, of F(t), and served itself. */
+function canBeKept(of: Expression, [, , z]: Offset): boolean {
+  return z === 0 && tapsIn([of]).every(({ ago }) => ago === 0) && strayTaps(of).length === 0;
 }
 
 /** Whether the expression reads cells of its own column only, and not only its own. */
@@ -162,25 +140,9 @@ function staysInColumn(of: Expression): boolean {
 
 /** Sums, products and comparisons, without those of what is kept. */
 function operationsOf(expression: Expression, isColumn: boolean): number {
-  const one = (left: number, right: number): number => left + right + 1;
   return fold<number>(expression, {
+    ...uniform(0, (left, right) => left + right + 1),
     tap: () => 0,
-    constant: () => 0,
-    signal: () => 0,
-    add: one,
-    subtract: one,
-    multiply: one,
-    atLeast: one,
-    partial: (of, [, , z]) => !isColumn && z === 0 && canBeKept(of) ? 0 : undefined,
+    partial: (of, offset) => !isColumn && canBeKept(of, offset) ? 0 : undefined,
   });
 }
-
-/** Visits without a result. */
-const NOTHING: Omit<Algebra<true>, "tap"> = {
-  constant: () => true,
-  signal: () => true,
-  add: () => true,
-  subtract: () => true,
-  multiply: () => true,
-  atLeast: () => true,
-};

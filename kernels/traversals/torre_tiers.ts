@@ -5,14 +5,13 @@
  */
 import type { Expression, Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, readsPrevious } from "../update.ts";
-import { alongZ, cellType, strides } from "../wgsl/declare.ts";
+import { readsPrevious } from "../update.ts";
+import { alongZ, cellType, lanesAt, plus } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Resolver, UpdateWriter } from "../wgsl/write_update.ts";
-import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
-import { columnTap, keptIndex, lanesAt, sumsOf, type TorreSums } from "./torre_sums.ts";
+import { type Place, shifted, square, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import { columnTap, keptIndex, sumsOf, type TorreSums } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, visitTier } from "./torre_visit.ts";
-import type { Parameters } from "./traversal.ts";
 
 /**
  * The loop's body: `unroll` tiers, then the registers take the places of the next round's first tier. In an
@@ -20,7 +19,7 @@ import type { Parameters } from "./traversal.ts";
  */
 export function writeTiers(
   problem: Problem,
-  { unroll, lookahead, zPerThread }: Parameters,
+  { unroll, lookahead, zPerThread }: TorreParameters,
   shape: TorreShape,
   writer: UpdateWriter,
   beyond: boolean,
@@ -49,7 +48,7 @@ export function writeTiers(
       const { loads } = chunk;
       for (const place of loads) f.set(`${place}`, register(`l${tier}`, place));
       const loadFrom = (array: string, before = ""): string[] =>
-        loads.map((place) => `${before}${register(`l${tier}`, place)} = ${array}[base${at(place)}];`);
+        loads.map((place) => `${before}${register(`l${tier}`, place)} = ${cellAt(array, place)};`);
       if (unroll === 1) {
         for (const place of loads) lines.push(`var ${register("l0", place)}: ${cellType(zPerThread)};`);
         if (index === 0) lines.push("let odd = tier % 2 == 1;");
@@ -61,8 +60,8 @@ export function writeTiers(
       lines.push(...written);
       chunk.cells.forEach((place, i) => {
         const name = register(`n${tier}`, place);
-        lines.push(...values[i].lines);
-        const { value } = values[i];
+        const { lines: before, value } = values[i]!;
+        lines.push(...before);
         lines.push(`var ${name} = ${beyond ? zeroUnless("inside", value, zPerThread) : value};`);
         next.set(`${place}`, name);
       });
@@ -71,7 +70,7 @@ export function writeTiers(
     lines.push(...zeroOutside(tile, next, width, zPerThread));
     const storeInto = (array: string): string =>
       tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
-        .map((place) => `${array}[base${at(place)}] = ${next.get(`${place}`)};`).join("\n");
+        .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");
     lines.push(unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(target));
     lines.push("x += S;", "base += S * SLICE_T;");
     const onward = ([a, b]: Place): string => `${[a + slope, b + slope]}`;
@@ -95,10 +94,16 @@ interface Registers {
   readonly g: ReadonlyMap<string, string>;
 }
 
-/** What comes before the chunk's cells, and the text of each, with its own lines before it. */
+/** The text of a value, and the lines before it. */
+interface WrittenValue {
+  readonly lines: readonly string[];
+  readonly value: string;
+}
+
+/** What comes before the chunk's cells, and the value of each. */
 interface WrittenChunk {
   readonly lines: readonly string[];
-  readonly values: readonly { readonly lines: readonly string[]; readonly value: string }[];
+  readonly values: readonly WrittenValue[];
 }
 
 type ChunkWriter = (chunk: Chunk, registers: Registers) => WrittenChunk;
@@ -123,11 +128,10 @@ function ownColumnWriter({ shape: { perChunk }, zPerThread, writer }: Writing): 
         if (ago === 1) return g.get(`${place}`)!;
         return z === 0
           ? f.get(`${shifted(place, x, y)}`)!
-          : alongZ(z, zPerThread, (by) => by === 0 ? own : `exchange[${slotOf(i)}][slot${strides(by, "1")}]`);
+          : alongZ(z, zPerThread, (by) => by === 0 ? own : `exchange[${slotOf(i)}][${plus("slot", by)}]`);
       };
       const prefix = `${register(`n${tier}`, place)}_`;
-      const { lines, values: [value] } = writer.write({ tap: read, type, prefix });
-      return { lines, value };
+      return writeOne(writer, { tap: read, type, prefix });
     });
     return { lines: [...puts, "workgroupBarrier();"], values };
   };
@@ -141,7 +145,6 @@ function keptSumsWriter(
   const lanes = shape.lanes!;
   const sums: TorreSums = sumsOf(update)!;
   const type = cellType(zPerThread);
-  const expressions = expressionsOf(update);
   const laneOf = (value: string, lane: number): string =>
     zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
   return ({ exchanged, kept, cells }, { tier, half, f, g }) => {
@@ -161,9 +164,9 @@ function keptSumsWriter(
       const texts = lanesAt(z, zPerThread).map(({ by, lane }) =>
         by === 0
           ? laneOf(own, lane)
-          : `exchange[${slots.get(`${place}`)! + lanes.indexOf(lane)}][slot${strides(by, "1")}]`
+          : `exchange[${slots.get(`${place}`)! + lanes.indexOf(lane)}][${plus("slot", by)}]`
       );
-      return zPerThread === 1 ? texts[0] : `${type}(${texts.join(", ")})`;
+      return zPerThread === 1 ? texts.join() : `${type}(${texts.join(", ")})`;
     };
     /** Reads of registers. */
     const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
@@ -178,21 +181,23 @@ function keptSumsWriter(
         return index < 0 ? undefined : keptName({ index, place: shifted(place, offset[0], offset[1]) });
       },
     });
-    const write = (resolver: Resolver, wanted: readonly Expression[]) => {
-      const { lines, values: [value] } = writer.write({ ...resolver, type }, wanted);
-      return { lines, value };
-    };
     const keeps = kept.flatMap((one) => {
-      const { of, isColumn } = sums.kept[one.index];
+      const { of, isColumn } = sums.kept[one.index]!;
       const reads = isColumn ? { tap: inColumn(one.place) } : inRegisters(one.place);
-      const { lines, value } = write({ ...reads, prefix: `${keptName(one)}_` }, [of]);
+      const { lines, value } = writeOne(writer, { ...reads, type, prefix: `${keptName(one)}_` }, of);
       return [...lines, `let ${keptName(one)} = ${value};`];
     });
     const values = cells.map((place) =>
-      write({ ...inRegisters(place), prefix: `${register(`n${tier}`, place)}_` }, expressions)
+      writeOne(writer, { ...inRegisters(place), type, prefix: `${register(`n${tier}`, place)}_` })
     );
     return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
   };
+}
+
+/** Writes an expression, or the update itself. */
+function writeOne(writer: UpdateWriter, resolver: Resolver, of?: Expression): WrittenValue {
+  const { lines, values: [value = ""] } = writer.write(resolver, of && [of]);
+  return { lines, value };
 }
 
 /** A branch that is the same for the whole workgroup. */
@@ -217,8 +222,10 @@ function zeroOutside(
   const xOf = ([a, b]: Place): number => (a + b) / 2;
   const yOf = ([a, b]: Place): number => (a - b) / 2;
   const named = (y: number): string => y < 0 ? `inY_${-y}` : `inY${y}`;
-  for (let x = 0; x < width; x++) lines.push(`let inX${x} = u32(x + ${x}) < u32(NX);`);
-  for (let y = 1 - width / 2; y < width / 2; y++) lines.push(`let ${named(y)} = u32(y + ${y}) < u32(NY);`);
+  for (let x = 0; x < width; x++) lines.push(`let inX${x} = u32(${plus("x", x)}) < u32(NX);`);
+  for (let y = 1 - width / 2; y < width / 2; y++) {
+    lines.push(`let ${named(y)} = u32(${plus("y", y)}) < u32(NY);`);
+  }
   for (const place of tile) {
     const name = next.get(`${place}`)!;
     const inside = `inX${xOf(place)} && ${named(yOf(place))}`;
@@ -236,10 +243,8 @@ export function register(prefix: string, place: Place): string {
   return `${prefix}_${place.map((c) => c < 0 ? `m${-c}` : c).join("_")}`;
 }
 
-/** The index of a place relative to the torre's base: " + 2 * SLICE_T - PITCH_T", folded by the compiler. */
-export function at([a, b]: Place): string {
+/** An array's element at a place: `now[base + 2 * SLICE_T - PITCH_T]`. */
+export function cellAt(array: string, [a, b]: Place): string {
   const x = (a + b) / 2, y = (a - b) / 2;
-  const term = (count: number, stride: string): string =>
-    count === 0 ? "" : ` ${count < 0 ? "-" : "+"} ${Math.abs(count)} * ${stride}`;
-  return term(x, "SLICE_T") + term(y, "PITCH_T");
+  return `${array}[${plus(plus("base", x, "SLICE_T"), y, "PITCH_T")}]`;
 }

@@ -68,20 +68,16 @@ function findNeeds(update: Update, slope: number, width: number): TierNeeds {
   const kept = sums.kept.map(() => new Map<string, Place>());
   const need = (reads: Reads, place: Place): void => {
     for (const step of reads.values) enter(values, step, place);
-    for (const { index, step } of reads.kept) enter(kept[index], step, place);
+    for (const { index, step } of reads.kept) enter(kept[index]!, step, place);
   };
   for (const place of tile) need(sums.cell, place);
-  for (let index = kept.length - 1; index >= 0; index--) {
-    for (const place of kept[index].values()) need(sums.kept[index], place);
+  for (const [index, places] of [...kept.entries()].reverse()) {
+    for (const place of places.values()) need(sums.kept[index]!, place);
   }
-  const exchanged = new Map<string, Place>();
-  sums.kept.forEach(({ isColumn }, index) => {
-    if (isColumn) { for (const place of kept[index].values()) exchanged.set(`${place}`, place); }
-  });
+  const columns = kept.filter((_, index) => sums.kept[index]!.isColumn);
+  const exchanged = new Map(columns.flatMap((places) => [...places]));
   if (readsPrevious(update)) {
-    for (const place of square(slope, width + slope)) {
-      values.set(`${place}`, place);
-    }
+    for (const place of square(slope, width + slope)) values.set(`${place}`, place);
   }
   return {
     loads: alongX(values.values()).filter(isLoaded),
@@ -110,7 +106,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
     };
     for (const place of places) read([0, 0], place);
     for (const { index: which, place } of kept) {
-      for (const step of sums!.kept[which].values) read(step, place);
+      for (const step of sums!.kept[which]!.values) read(step, place);
     }
     const taps = sums?.cell.values ??
       tapsOf(update).filter(({ ago }) => ago === 0).map(({ offset: [x, y] }): Step => [x, y]);
@@ -153,7 +149,7 @@ function countAlive(update: Update, shape: VisitShape): number {
     for (const place of exchanged) use(`f ${place}`);
     for (const { index, place } of kept) {
       moment++;
-      useAll(sums.kept[index], place);
+      useAll(sums.kept[index]!, place);
       make(`${index} ${place}`);
     }
     for (const place of cells) {
@@ -166,12 +162,13 @@ function countAlive(update: Update, shape: VisitShape): number {
   moment++;
   for (const place of tile) use(`n ${place}`);
   if (previous) { for (const place of square(slope, width + slope)) use(`f ${place}`); }
-  const change = new Array<number>(moment + 2).fill(0);
+  /** By how much more values are alive from a moment on. */
+  const change = new Int32Array(moment + 2);
   for (const [name, from] of born) {
     const to = dies.get(name);
     if (to === undefined) continue;
-    change[from]++;
-    change[to]--; // what is made of it may take its register
+    change[from]!++;
+    change[to]!--; // what is made of it may take its register
   }
   let alive = 0, most = 0;
   for (const by of change) most = Math.max(most, alive += by);
@@ -196,7 +193,7 @@ function completeWithSums(
     for (const place of chunk.exchanged) arrived.add(`${place}`);
     const complete: KeptPlace[] = [];
     waiting = waiting.filter((one) => {
-      if (!isReady(sums.kept[one.index], one.place)) return true;
+      if (!isReady(sums.kept[one.index]!, one.place)) return true;
       found.add(`${one.index} ${one.place}`);
       complete.push(one);
       return false;

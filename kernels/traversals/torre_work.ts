@@ -5,10 +5,9 @@
  */
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf, readsPrevious, tapsOf } from "../update.ts";
-import { placesIn, type TorreShape } from "./torre_shape.ts";
+import { placesIn, type TorreParameters, type TorreShape } from "./torre_shape.ts";
 import { exchangedLanes, sumsOf } from "./torre_sums.ts";
 import { mostAlive, needsOf } from "./torre_visit.ts";
-import type { Parameters } from "./traversal.ts";
 
 /** Costs of a tier to a thread. */
 export interface TierWork {
@@ -29,7 +28,7 @@ export interface TierWork {
 /** The costs of a tier. */
 export function workOf(
   { stencil: { update } }: Problem,
-  { zPerThread, lookahead }: Parameters,
+  { zPerThread, lookahead }: TorreParameters,
   { slope, width, cells, perChunk }: TorreShape,
 ): TierWork {
   const sums = sumsOf(update);
@@ -52,7 +51,7 @@ export function workOf(
   const moved = loads.length + stores;
   const exchanges = exchanged.length * (lanes.length + reads.length);
   const operations = cells * sums.cell.operations +
-    kept.reduce((sum, places, index) => sum + places.length * sums.kept[index].operations, 0);
+    kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   return {
     exchanged: exchanged.length,
     moved,

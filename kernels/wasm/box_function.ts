@@ -4,6 +4,7 @@
  * @module
  */
 import type binaryen from "binaryen";
+import { addIndexFunction, type Declare, type IndexFunction } from "./vector_writer.ts";
 
 /** A node of binaryen's tree. A tree is used once: what is needed twice is written twice. */
 export type Node = binaryen.ExpressionRef;
@@ -21,43 +22,34 @@ export interface Local {
 }
 
 /** What the body of a function is written with. */
-export interface BoxScope {
-  /** The function's parameters before the box, in their order: byte offsets of arrays, numbers. */
-  readonly parameters: readonly Local[];
+export interface BoxScope<Names extends string> {
+  /** The function's parameters before the box: byte offsets of arrays, numbers. */
+  readonly parameters: Readonly<Record<Names, Local>>;
   /** The row's coordinates inside {@linkcode forEachRow}. */
   readonly x: Local;
   readonly y: Local;
-  /** A new local. */
-  declare(type: "i32" | "v128"): Local;
+  readonly declare: Declare;
   /** Runs the body for every x0 ≤ x < x1 and y0 ≤ y < y1. */
   forEachRow(body: readonly Node[]): Node;
 }
 
 /** What {@linkcode addBoxFunction} adds. */
-export interface BoxFunction {
-  readonly name: string;
-  /** What it takes before the box. */
-  readonly parameters: readonly ("i32" | "f32")[];
-  write(scope: BoxScope): readonly Node[];
+export interface BoxFunction<Names extends string> extends Omit<IndexFunction<Names>, "write"> {
+  write(scope: BoxScope<Names>): readonly Node[];
 }
 
 /** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
-export function addBoxFunction(
-  { library, module: m }: Target,
-  { name, parameters: wanted, write }: BoxFunction,
+export function addBoxFunction<Names extends string>(
+  target: Target,
+  { parameters: given, write, ...rest }: BoxFunction<Names>,
 ): void {
-  const types: number[] = [];
-  const declare = (type: "i32" | "f32" | "v128"): Local => {
-    const index = types.length, wasmType = library[type];
-    types.push(wasmType);
-    return { get: () => m.local.get(index, wasmType), set: (value) => m.local.set(index, value) };
-  };
-  const declareMany = (count: number): Local[] => Array.from({ length: count }, () => declare("i32"));
-  const parameters = wanted.map(declare);
-  const [x0, x1, y0, y1, x, y] = declareMany(6);
-  const forEach = (i: Local, from: Local, to: Local, body: readonly Node[]): Node => {
-    const label = i === x ? "slices" : "rows";
-    return m.block(`no ${label}`, [
+  const m = target.module;
+  const forEach = (
+    label: string,
+    [i, from, to]: readonly [Local, Local, Local],
+    body: readonly Node[],
+  ): Node =>
+    m.block(`no ${label}`, [
       i.set(from.get()),
       m.br_if(`no ${label}`, m.i32.ge_s(from.get(), to.get())),
       m.loop(
@@ -69,16 +61,15 @@ export function addBoxFunction(
         ]),
       ),
     ]);
-  };
-  const body = write({
-    parameters,
-    x,
-    y,
-    declare,
-    forEachRow: (row) => forEach(x, x0, x1, [forEach(y, y0, y1, row)]),
+  addIndexFunction<Names | "x0" | "x1" | "y0" | "y1">(target, {
+    ...rest,
+    parameters: [...given, "x0", "x1", "y0", "y1"],
+    write(parameters, declare) {
+      const x = declare("i32"), y = declare("i32");
+      const { x0, x1, y0, y1 } = parameters;
+      const forEachRow = (row: readonly Node[]): Node =>
+        forEach("slices", [x, x0, x1], [forEach("rows", [y, y0, y1], row)]);
+      return write({ parameters, x, y, declare, forEachRow });
+    },
   });
-  const given = wanted.length + 4;
-  const signature = library.createType(types.slice(0, given));
-  m.addFunction(name, signature, library.none, types.slice(given), m.block(null, [...body]));
-  m.addFunctionExport(name, name);
 }

@@ -38,8 +38,8 @@ export function addWrapRows(target: Target, source: WasmSource): void {
   const { module: m } = target;
   addBoxFunction(target, {
     name: "wrapRows",
-    parameters: ["i32"],
-    write: ({ parameters: [array], x, y, declare, forEachRow }) => {
+    parameters: ["array"],
+    write: ({ parameters: { array }, x, y, declare, forEachRow }) => {
       const row = declare("i32");
       return [
         forEachRow([
@@ -65,8 +65,8 @@ export function addCopyRows(target: Target, source: WasmSource): void {
   };
   addBoxFunction(target, {
     name: "copyRows",
-    parameters: ["i32"],
-    write: ({ parameters: [array], x, y, forEachRow }) => {
+    parameters: ["array"],
+    write: ({ parameters: { array }, x, y, forEachRow }) => {
       const start = (row: { x: Node; y: Node; plane: number }): Node =>
         m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
       return [

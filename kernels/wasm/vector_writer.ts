@@ -8,22 +8,24 @@ import { type Algebra, type Expression, foldShared, type Tap } from "../expressi
 import type { Local, Node, Target } from "./box_function.ts";
 
 /** Declares a local of the function that is being written. */
-export type Declare = (type: "i32" | "v128") => Local;
+export type Declare = (type: "i32" | "f32" | "v128") => Local;
 
 /** A function to add. */
 export interface IndexFunction<Names extends string> {
   readonly name: string;
-  /** Parameters, all i32. */
+  /** Parameters, all i32 but those of `floats`. */
   readonly parameters: readonly Names[];
+  /** @default {none} */
+  readonly floats?: readonly Names[];
   /** @default {false} called only by others of the module */
   readonly isInner?: boolean;
   write(parameters: Readonly<Record<Names, Local>>, declare: Declare): readonly Node[];
 }
 
-/** Adds, and exports, a function of byte offsets and indices, without a result. */
+/** Adds, and exports, a function of byte offsets, indices and numbers, without a result. */
 export function addIndexFunction<Names extends string>(
   { library, module: m }: Target,
-  { name, parameters, isInner = false, write }: IndexFunction<Names>,
+  { name, parameters, floats = [], isInner = false, write }: IndexFunction<Names>,
 ): void {
   const types: number[] = [];
   const declare: Declare = (type) => {
@@ -31,7 +33,10 @@ export function addIndexFunction<Names extends string>(
     types.push(wasmType);
     return { get: () => m.local.get(place, wasmType), set: (value) => m.local.set(place, value) };
   };
-  const named = Object.fromEntries(parameters.map((name) => [name, declare("i32")])) as Record<Names, Local>;
+  const typeOf = (name: Names): "i32" | "f32" => floats.includes(name) ? "f32" : "i32";
+  const named = Object.fromEntries(
+    parameters.map((name) => [name, declare(typeOf(name))]),
+  ) as Record<Names, Local>;
   const body = m.block(null, [...write(named, declare)]);
   const taken = library.createType(types.slice(0, parameters.length));
   m.addFunction(name, taken, library.none, types.slice(parameters.length), body);

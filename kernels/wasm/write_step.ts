@@ -19,17 +19,19 @@ import type { WasmSource } from "./wasm_source.ts";
 export function addSubstep(target: Target, source: WasmSource, index: number): void {
   addBoxFunction(target, {
     name: `step${index}`,
-    parameters: ["i32", "i32", "f32"],
-    write: (scope) => writeSubstep(target, source, { ...scope, substep: source.update.substeps[index] }),
+    parameters: ["current", "next", "signal"],
+    floats: ["signal"],
+    write: (scope) => writeSubstep(target, source, source.update.substeps[index]!, scope),
   });
 }
 
 function writeSubstep(
   target: Target,
   source: WasmSource,
-  { substep, parameters: [current, next, signal], x, y, declare, forEachRow }: BoxScope & {
-    readonly substep: Substep;
-  },
+  substep: Substep,
+  { parameters: { current, next, signal }, x, y, declare, forEachRow }: BoxScope<
+    "current" | "next" | "signal"
+  >,
 ): Node[] {
   const { module: m } = target, { layout, boundaries } = source;
   const vectorsPerLoop = source.vectorsPerLoop ?? defaultVectors(substep);
@@ -47,14 +49,13 @@ function writeSubstep(
   /** The vectors of all assignments, and what must be set before they are read. */
   const updateVector = (vector: number): { before: Node[]; values: Node[] } =>
     writer.write((tap) => taps.read(tap, vector));
-  const offsetOf = (field: number): number => field * layout.plane * CELL;
+  /** Bytes from a cell of plane 0 to that of each assignment's field. */
+  const offsets = substep.map(({ field }) => field * layout.plane * CELL);
   const storeVector = (vector: number): Node[] => {
     const { before, values } = updateVector(vector);
     return [
       ...before,
-      ...values.map((value, i) =>
-        m.v128.store(offsetOf(substep[i].field) + vector * VECTOR, CELL, write.get(), value)
-      ),
+      ...values.map((value, i) => m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value)),
     ];
   };
   const advance = (pointer: Local): Node =>
@@ -76,9 +77,9 @@ function writeSubstep(
   // the last one to three cells: a whole vector is computed, its first lanes are stored
   const storeRest = (): Node[] => {
     const { before, values } = updateVector(whole);
-    const tails = values.map(() => declare("v128"));
-    const stores = tails.flatMap((tail, i) => {
-      const at = offsetOf(substep[i].field) + whole * VECTOR;
+    const tails = values.map((value, i) => ({ value, tail: declare("v128"), offset: offsets[i]! }));
+    const stores = tails.flatMap(({ tail, offset }) => {
+      const at = offset + whole * VECTOR;
       return [
         ...(lanes >= 2 ? [m.v128.store64_lane(at, CELL, 0, write.get(), tail.get())] : []),
         ...(lanes % 2 === 1
@@ -86,7 +87,7 @@ function writeSubstep(
           : []),
       ];
     });
-    return [...before, ...values.map((value, i) => tails[i].set(value)), ...stores];
+    return [...before, ...tails.map(({ tail, value }) => tail.set(value)), ...stores];
   };
   const startOf = (array: Local): Node =>
     m.i32.add(

@@ -21,17 +21,15 @@ export function cellType(width: number): string {
 }
 
 /** The grid and its place in memory as `const` lines; the latter in elements of `width` cells along z. */
-export function declareLayout(
-  { grid: [nx, ny, nz], pitch, planes, plane, slice, origin }: Layout,
-  width = 1,
-): string {
-  const inMemory = width === 1 ? "" : ` // in elements of ${width} cells`;
+export function declareLayout(layout: Layout, width = 1): string {
+  const { grid: [nx, ny, nz], planes } = layout;
+  const origin = layout.origin / width, slice = layout.slice / width;
+  const pitch = layout.pitch / width, plane = layout.plane / width;
+  const unit = width === 1 ? "" : ` // in elements of ${width} cells`;
   return wgsl`
     const NX = ${nx}; const NY = ${ny}; const NZ = ${nz};
-    const ORIGIN = ${origin / width}; const SLICE = ${slice / width}; const PITCH = ${
-    pitch / width
-  };${inMemory}
-    ${planes === 1 ? "" : `const PLANES = ${planes}; const PLANE = ${plane / width};`}
+    const ORIGIN = ${origin}; const SLICE = ${slice}; const PITCH = ${pitch};${unit}
+    ${planes === 1 ? "" : `const PLANES = ${planes}; const PLANE = ${plane};`}
   `;
 }
 
@@ -43,6 +41,20 @@ export function declareLevels(width = 1): string {
   `;
 }
 
+/** A cell of a thread: the element so many further along z, and which of its cells. */
+export interface Lane {
+  readonly by: number;
+  readonly lane: number;
+}
+
+/** The cells `distance` further along z than those of a thread with `width` of them. */
+export function lanesAt(distance: number, width: number): Lane[] {
+  return Array.from({ length: width }, (_, own) => {
+    const by = Math.floor((own + distance) / width);
+    return { by, lane: own + distance - by * width };
+  });
+}
+
 /**
  * The values of a thread's cells `distance` further along z.
  *
@@ -50,10 +62,7 @@ export function declareLevels(width = 1): string {
  */
 export function alongZ(distance: number, width: number, element: (by: number) => string): string {
   if (distance % width === 0) return element(distance / width);
-  const lanes = Array.from({ length: width }, (_, lane) => {
-    const by = Math.floor((lane + distance) / width);
-    return `${element(by)}.${"xyzw"[lane + distance - by * width]}`;
-  });
+  const lanes = lanesAt(distance, width).map(({ by, lane }) => `${element(by)}.${"xyzw"[lane]}`);
   return `${cellType(width)}(${lanes.join(", ")})`;
 }
 
@@ -77,10 +86,26 @@ export function elementOf({ offset: [x, y, z], ago, plane }: Tap): string {
   return `${ago === 0 ? "now" : "before"}[cell${place}]`;
 }
 
+/** `cell + 3 * SLICE`, `column - 1`, or where it starts from. */
+export function plus(from: string, count: number, stride = "1"): string {
+  return `${from}${strides(count, stride)}`;
+}
+
+/** `4 * element`, or the factor alone. */
+export function times(count: number, factor: string): string {
+  return count === 1 ? factor : `${count} * ${factor}`;
+}
+
+/** A value for each of a thread's cells along z, as `vec2<bool>(a, b)`; the value itself where there is one cell. */
+export function lanesOf(type: string, width: number, value: (lane: number) => string): string {
+  if (width === 1) return value(0);
+  return `vec${width}<${type}>(${Array.from({ length: width }, (_, lane) => value(lane)).join(", ")})`;
+}
+
 /** " + 3 * SLICE", " - SLICE", or nothing. */
 export function strides(count: number, stride: string): string {
   if (count === 0) return "";
   const size = Math.abs(count);
-  const term = stride === "1" ? `${size}` : size === 1 ? stride : `${size} * ${stride}`;
+  const term = stride === "1" ? `${size}` : times(size, stride);
   return `${count < 0 ? " - " : " + "}${term}`;
 }

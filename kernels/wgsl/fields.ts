@@ -87,6 +87,8 @@ export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, 
  */
 export function compareShader(result: Layout, reference: Layout): string {
   const [nx, ny, nz] = result.grid;
+  const rowOf = ({ origin, slice, plane, pitch }: Layout, first: string): string =>
+    `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
   return wgsl`
     // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
@@ -112,10 +114,8 @@ export function compareShader(result: Layout, reference: Layout): string {
       let row = i32(w.x + w.y * groups.x);
       if (row >= ${nx * ny * result.planes}) { return; }
       let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
-      let mine = ${result.origin} + (x + slices.result) * ${result.slice} + plane * ${result.plane} +
-        y * ${result.pitch};
-      let other = ${reference.origin} + (x + slices.reference) * ${reference.slice} + plane * ${reference.plane} +
-        y * ${reference.pitch};
+      let mine = ${rowOf(result, "slices.result")};
+      let other = ${rowOf(reference, "slices.reference")};
       var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
       for (var z = i32(l.x); z < ${nz}; z += 64) {
         let a = result[mine + z]; let b = reference[other + z];

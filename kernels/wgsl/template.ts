@@ -37,7 +37,7 @@ export function wgsl(strings: TemplateStringsArray, ...holes: (string | number)[
     const pieces = body.split(MARK);
     const values = pieces.slice(1).map(() => `${holes[next++]}`);
     if (values.length > 0 && pieces.join("").trim() === "" && values.join("") === "") continue;
-    const text = pieces[0] + pieces.slice(1).map((piece, i) => values[i].trimEnd() + piece).join("");
+    const text = pieces.reduce((before, piece, i) => before + values[i - 1]!.trimEnd() + piece);
     filled.push(text.replaceAll("\n", `\n${indent}`));
   }
   return filled.join("\n");

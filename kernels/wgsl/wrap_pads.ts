@@ -8,7 +8,7 @@ import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { periodicAxes, type Problem } from "../stencils/stencil.ts";
 import type { Shader } from "../traversals/traversal.ts";
-import { declareLayout, declareLevels, linearWorkgroups } from "./declare.ts";
+import { declareLayout, declareLevels, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
 
 const THREADS = 256;
@@ -16,9 +16,9 @@ const THREADS = 256;
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
 function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
   const { x, y, z } = stepReach(stencil.update);
-  const periodic = periodicAxes(boundary);
-  const isImage = (axis: number): boolean => boundary === "insulated" || periodic[axis];
-  return [x, y, z].map((reach, axis) => isImage(axis) ? reach : 0) as [number, number, number];
+  if (boundary === "insulated") return [x, y, z];
+  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
+  return [wrapsX ? x : 0, wrapsY ? y : 0, wrapsZ ? z : 0];
 }
 
 /** Pad cells of a plane in the three slabs: x pads in full, y pads between them, z pads between those. */
@@ -48,12 +48,37 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
   const [wx, wy, wz] = wrapWidths(problem);
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
-  const planes = planesOf(problem.stencil.update);
-  const isMirrored = problem.boundary === "insulated", image = isMirrored ? "mirrored" : "wrapped";
+  const hasPlanes = planesOf(problem.stencil.update) > 1;
+  const isMirrored = problem.boundary === "insulated";
+  const map = isMirrored ? "mirrored" : "wrapped";
+  const content = isMirrored ? "the grid mirrored" : "the opposite side of the grid";
+  const periods = times(Math.max(1, wx, wy, wz), "n");
+  const origin = hasPlanes ? "ORIGIN + plane" : "ORIGIN";
+  const wholeRow = "let z = i % (NZ + 2 * WZ) - WZ;\ni /= NZ + 2 * WZ;";
+  const slabs = [
+    {
+      cells: inX,
+      body: `${wholeRow}\ncell = vec3i(padded(i / (NY + 2 * WY), WX, NX), i % (NY + 2 * WY) - WY, z);`,
+    },
+    { cells: inY, body: `${wholeRow}\ncell = vec3i(i / (2 * WY), padded(i % (2 * WY), WY, NY), z);` },
+    {
+      cells: inZ,
+      body: "let z = padded(i % (2 * WZ), WZ, NZ);\ni /= 2 * WZ;\ncell = vec3i(i / NY, i % NY, z);",
+    },
+  ];
+  let before = 0;
+  const branches = slabs.filter(({ cells }) => cells > 0).map(({ cells, body }) => {
+    const first = before === 0 ? "" : `i -= ${before};`;
+    before += cells;
+    return wgsl`
+      if (i < ${before}) {
+        ${first}
+        ${body}
+      }
+    `.trimEnd();
+  });
   const code = wgsl`
-    // Fills the pads with ${
-    isMirrored ? "the grid mirrored" : "the opposite side of the grid"
-  }; grids thinner than the pads repeat.
+    // Fills the pads with ${content}; grids thinner than the pads repeat.
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
@@ -61,36 +86,19 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
     fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
     // Vulkan leaves the remainder of a negative number open, and NVIDIA takes it as unsigned: i is made positive first.
-    fn wrapped(i: i32, n: i32) -> i32 { return (i + ${Math.max(1, wx, wy, wz)} * n) % n; }
+    fn wrapped(i: i32, n: i32) -> i32 { return (i + ${periods}) % n; }
     ${isMirrored ? MIRRORED : ""}
 
     @compute @workgroup_size(${THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
       var i = i32(id.x + id.y * groups.x * ${THREADS}u);
-      ${planes === 1 ? "" : `let plane = i / ${perPlane} * PLANE;\ni %= ${perPlane};`}
-      ${planes === 1 ? "" : `if (plane >= SLICE) { return; }`}
+      ${hasPlanes ? `let plane = i / ${perPlane} * PLANE;\ni %= ${perPlane};` : ""}
+      ${hasPlanes ? "if (plane >= SLICE) { return; }" : ""}
       var cell = vec3i();
-      if (i < ${inX}) {
-        let z = i % (NZ + 2 * WZ) - WZ;
-        i /= NZ + 2 * WZ;
-        cell = vec3i(padded(i / (NY + 2 * WY), WX, NX), i % (NY + 2 * WY) - WY, z);
-      } else if (i < ${inX + inY}) {
-        i -= ${inX};
-        let z = i % (NZ + 2 * WZ) - WZ;
-        i /= NZ + 2 * WZ;
-        cell = vec3i(i / ${Math.max(1, 2 * wy)}, padded(i % ${Math.max(1, 2 * wy)}, WY, NY), z);
-      } else if (i < ${perPlane}) {
-        i -= ${inX + inY};
-        let z = padded(i % ${Math.max(1, 2 * wz)}, WZ, NZ);
-        i /= ${Math.max(1, 2 * wz)};
-        cell = vec3i(i / NY, i % NY, z);
-      } else {
-        return;
-      }
-      let to = ORIGIN${planes === 1 ? "" : " + plane"} + cell.x * SLICE + cell.y * PITCH + cell.z;
-      let source = to + (${image}(cell.x, NX) - cell.x) * SLICE + (${image}(cell.y, NY) - cell.y) * PITCH +
-        ${image}(cell.z, NZ) - cell.z;
-      now[to] = now[source];
+      ${[...branches, "{\n  return;\n}"].join(" else ")}
+      let image = vec3i(${map}(cell.x, NX), ${map}(cell.y, NY), ${map}(cell.z, NZ));
+      let source = ${origin} + image.x * SLICE + image.y * PITCH + image.z;
+      now[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = now[source];
     }
   `;
   return { label: "wrap pads", code };

@@ -75,10 +75,10 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
         binds: 3,
         isScalar: false,
       }),
-      partial: partial && ((of, offset) => {
-        const text = partial(of, offset);
+      partial(of, offset) {
+        const text = partial?.(of, offset);
         return text === undefined ? undefined : { text, binds: 3, isScalar: false };
-      }),
+      },
     };
   };
   // names every constant before the declarations are asked for

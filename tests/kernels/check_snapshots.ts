@@ -36,7 +36,7 @@ export function checkTidy(shaders: Readonly<Record<string, string>>): void {
   for (const [name, shader] of Object.entries(shaders)) {
     Deno.test(`the shader ${name} has no empty arithmetic and no broken lines`, () => {
       const code = shader.split("\n").map((line) => line.replace(/\/\/.*/, "").trim());
-      assertEquals(code.filter((line) => /[-+] 0\b(?!\.)|\* 1\b(?!\.)|\b1 \*/.test(line)), []);
+      assertEquals(code.filter((line) => /[-+] 0\b(?!\.)|\* 1\b(?!\.)|\b1 \*|[-+] -/.test(line)), []);
       assertEquals(code.filter((line) => line !== "fn main(" && /[-+*(]$/.test(line)), []);
     });
   }

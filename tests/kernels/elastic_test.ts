@@ -65,7 +65,7 @@ for (const kind of ["P", "S"] as const) {
       const run = { update, grid, boundary: "periodic", steps } as const;
       const { current } = runReference({ current: at(0), previous: at(0) }, run);
       const expected = at(steps);
-      const error = current.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i])), 0);
+      const error = current.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i]!)), 0);
       assertLess(error, 1e-12);
       assertLess(0.05, maxAbs(expected), "there is a wave at all");
     });
@@ -97,7 +97,7 @@ Deno.test("in a closed box without a force the energy of the scheme stays what i
     const planes = planesOf(update), size = ny * nz;
     for (let i = 0; i < nx * size; i++) {
       const base = Math.floor(i / size) * planes * size + i % size;
-      const of = (level: Float64Array, field: number): number => level[base + field * size];
+      const of = (level: Float64Array, field: number): number => level[base + field * size]!;
       for (const v of [0, 1, 2]) energy += of(current, v) * of(after, v) / 2;
       const normal = [3, 4, 5].map((field) => of(current, field));
       const trace = normal.reduce((a, b) => a + b);
@@ -279,7 +279,7 @@ Deno.test("the error bound holds against f64, and is within a factor 1000 of wha
   const single = runReference({ current: start, previous: start }, run).current;
   const precise = Float64Array.from(start);
   const double = runReference({ current: precise, previous: precise }, run).current;
-  const error = single.reduce((most, value, i) => Math.max(most, Math.abs(value - double[i])), 0);
+  const error = single.reduce((most, value, i) => Math.max(most, Math.abs(value - double[i]!)), 0);
   const bound = errorBound({
     stencil,
     steps,

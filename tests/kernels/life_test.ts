@@ -31,7 +31,8 @@ Deno.test("a cell follows its rule for every number of neighbours", () => {
     ], [26, 26]]] as const
   ) {
     const expression = onlyExpression(life(rule).update)!;
-    const within = (n: number, [low, high]: readonly number[]): number => Number(low <= n && n <= high);
+    const within = (n: number, [low, high]: readonly [number, number]): number =>
+      Number(low <= n && n <= high);
     for (let neighbours = 0; neighbours <= 26; neighbours++) {
       assertEquals(
         next(expression, 0, neighbours),
@@ -113,7 +114,7 @@ Deno.test("on a periodic grid patterns move with the grid, whatever the rule", (
         const shift = (cells: Float32Array): Float32Array =>
           Float32Array.from(cells, (_, i) => {
             const x = Math.floor(i / (ny * nz)), y = Math.floor(i / nz) % ny, z = i % nz;
-            return cells[(((x + dx) % nx) * ny + (y + dy) % ny) * nz + (z + dz) % nz];
+            return cells[(((x + dx) % nx) * ny + (y + dy) % ny) * nz + (z + dz) % nz]!;
           });
         const cells = Float32Array.from(values);
         assertEquals(

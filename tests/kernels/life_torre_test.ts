@@ -146,8 +146,9 @@ Deno.test("the cases above cover every small value of each parameter, and life g
 
 /** Σ weight · term. */
 function weighted(...terms: [weight: number, term: Expression][]): Expression {
-  const [first, ...rest] = terms.map(([weight, term]) => multiply(constant(weight), term));
-  return add(first, ...rest);
+  return terms.map(([weight, term]) => multiply(constant(weight), term)).reduce((sum, term) =>
+    add(sum, term)
+  );
 }
 
 function stencilOf(title: string, update: Expression): Stencil {
@@ -310,13 +311,12 @@ function readBody(parameters: typeof PARAMETERS): {
   stores: number;
   alive: number;
 } {
-  const { code } = diamondTorre.plan(PROBLEM, parameters).shaders[0];
-  const [start, body] = code.split("for (var tier = 0;");
-  const count = (pattern: RegExp): number => [...body.matchAll(pattern)].length;
-  const loop = body.split("}\n}")[0].split("x += S;")[0].split("\n");
+  const [start, body] = diamondTorre.plan(PROBLEM, parameters).shaders[0]!.code.split("for (var tier = 0;");
+  const count = (pattern: RegExp): number => [...body!.matchAll(pattern)].length;
+  const loop = body!.split("x += S;")[0]!.split("\n");
   // a value lives from where it is named first to where it is named last
   const first = new Map<string, number>(), last = new Map<string, number>();
-  for (const [, name] of start.matchAll(/var (f_\w+) =/g)) first.set(name, 0);
+  for (const [, name] of start!.matchAll(/var (f_\w+) =/g)) first.set(name!, 0);
   loop.forEach((line, index) => {
     for (const [name] of line.matchAll(/\b(?:f|l0|s0_\d|n0)_m?\d+_m?\d+\b/g)) {
       if (!first.has(name)) first.set(name, index);
@@ -337,7 +337,12 @@ function readBody(parameters: typeof PARAMETERS): {
 
 Deno.test("the demand counts what the shader does", () => {
   for (
-    const [dts, zPerThread, chunk, lookahead] of [[1, 1, 4, 0], [2, 2, 8, 1], [2, 4, 16, 99], [3, 1, 8, 1]]
+    const [dts, zPerThread, chunk, lookahead] of [[1, 1, 4, 0], [2, 2, 8, 1], [2, 4, 16, 99], [
+      3,
+      1,
+      8,
+      1,
+    ]] as const
   ) {
     const parameters = { ...PARAMETERS, dts, zPerThread, threads: 128 / zPerThread, chunk, lookahead };
     const demand = diamondTorre.demand(PROBLEM, parameters);
@@ -354,6 +359,6 @@ Deno.test("the demand counts what the shader does", () => {
 Deno.test("the parameters to try of life are those whose values fit in registers", () => {
   const { dts, lookahead, chunk } = diamondTorre.parameterLists(PROBLEM, H100_LIMITS);
   assertEquals(dts, [1, 2, 3, 4, 5]);
-  assertEquals(lookahead.includes(0) && lookahead.includes(1), true);
-  assertEquals(chunk.includes(32), true);
+  assertEquals([0, 1].every((value) => lookahead?.includes(value)), true);
+  assertEquals(chunk?.includes(32), true);
 });

@@ -42,7 +42,8 @@ async function refutePlan(gpu: GpuDevice, problem: Problem, plan: GpuPlan): Prom
 type Mutation = readonly [pattern: string | RegExp, replacement: string | ((text: string) => string)];
 
 function mutate(plan: GpuPlan, [pattern, replacement]: Mutation): GpuPlan {
-  const [{ label, code }, ...others] = plan.shaders;
+  const [first, ...others] = plan.shaders;
+  const { label, code } = first!;
   const mutant = typeof replacement === "string"
     ? code.replaceAll(pattern, replacement)
     : code.replaceAll(pattern, replacement);
@@ -82,14 +83,14 @@ const SUBJECTS: readonly Subject[] = [
         "l0_2_2 = now[base + 2 * ",
         "l0_2_2 = now[base + 3 * ",
       ],
-      "a gnomon's side loaded one nearer": ["l1_2_0 = before[base + 1 * ", "l1_2_0 = before[base + 0 * "],
+      "a gnomon's side loaded one nearer": ["l1_2_0 = before[base + SLICE_T", "l1_2_0 = before[base"],
       "a gnomon cell loaded from the other array": ["l1_0_2 = before[", "l1_0_2 = now["],
       "no barriers": ["workgroupBarrier();", ""],
       "one slot to the left": ["[slot - 1]", "[slot]"],
       "a weight wrong by 1e-4": wrongWeight,
       "no mask at the ends of x and y": ["if (acrossY || x < 0 || x + W > NX)", "if (false)"],
       "no mask beyond the end of z": [", inside);", ", true);"],
-      "another cell's value stored": ["[base + 1 * SLICE_T] = n0_1_1;", "[base + 1 * SLICE_T] = n0_0_0;"],
+      "another cell's value stored": ["[base + SLICE_T] = n0_1_1;", "[base + SLICE_T] = n0_0_0;"],
       "a cell not stored": ["now[base] = n1_0_0;", ""],
       "registers that stay behind": ["g_1_1 = l1_2_2;", ""],
     },

@@ -53,7 +53,7 @@ const SEED = 20_261_121;
 
 /** The wave equation's shape with whole-number weights: exact on whole numbers, growing as little as that allows. */
 export function wholeNumberWave(order: number): Stencil {
-  const sides = Array.from({ length: order / 2 }, (_, i) => [1, -1, 2][i % 3]);
+  const sides = Array.from({ length: order / 2 }, (_, i) => [1, -1, 2][i % 3]!);
   return {
     ...wave(order),
     title: `whole-number weights, order ${order}`,
@@ -147,14 +147,9 @@ export async function assertWithinBound(gpu: GpuDevice, oracleCase: OracleCase):
     periodicCells: boundary === "zero" ? undefined : cellsOf(grid),
   });
   for (const level of stateOf(stencil)) {
-    const found = result[level].findIndex((value, i) => !(Math.abs(value - expected[level][i]) <= bound));
-    assertEquals(
-      found,
-      -1,
-      `${level}: ${result[level][found]} instead of ${
-        expected[level][found]
-      }, bound ${bound}, at cell ${found}`,
-    );
+    const found = result[level].findIndex((value, i) => !(Math.abs(value - expected[level][i]!) <= bound));
+    const wrong = `${result[level][found]} instead of ${expected[level][found]}`;
+    assertEquals(found, -1, `${level}: ${wrong}, bound ${bound}, at cell ${found}`);
   }
 }
 

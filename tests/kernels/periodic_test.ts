@@ -63,7 +63,7 @@ for (const { traversal, parameters } of WAYS) {
         assertLess(bound, 5e-4);
         for (const ago of [0, 1] as const) {
           const result = await field.readCells(ago), expected = at(STEPS - ago);
-          const error = maxAbs(expected.map((value, i) => value - result[i]));
+          const error = maxAbs(expected.map((value, i) => value - result[i]!));
           assert(error <= bound, `modes ${modes}, F(t-${ago}): error ${error}, bound ${bound}`);
         }
       }

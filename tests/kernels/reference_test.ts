@@ -17,7 +17,7 @@ function cells(grid: Grid, value: Values): Float64Array {
 }
 
 function difference(a: Float64Array, b: Float64Array): number {
-  return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i])), 0);
+  return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0);
 }
 
 for (const order of WAVE_ORDERS) {
@@ -38,7 +38,7 @@ for (const order of WAVE_ORDERS) {
 Deno.test("sine modes between fixed zeros are exact at order 2", () => {
   // sin(π a (x+1)/(nx+1)) …: zero on the frame, and odd about it, so that the update never sees beyond
   const grid: Grid = [9, 6, 11], modes = [2, 1, 3], steps = 50;
-  const phases = modes.map((mode, axis) => Math.PI * mode / (grid[axis] + 1));
+  const phases = modes.map((mode, axis) => Math.PI * mode / (grid[axis]! + 1));
   const courant = 0.8 * stabilityLimit(2);
   const cosine = phases.reduce((sum, theta) => sum - 0.5 * courant ** 2 * (2 - 2 * Math.cos(theta)), 1);
   const omega = Math.acos(cosine);
@@ -46,7 +46,10 @@ Deno.test("sine modes between fixed zeros are exact at order 2", () => {
     cells(
       grid,
       (...cell) =>
-        cell.reduce((product, i, axis) => product * Math.sin(phases[axis] * (i + 1)), Math.cos(omega * step)),
+        cell.reduce(
+          (product, i, axis) => product * Math.sin(phases[axis]! * (i + 1)),
+          Math.cos(omega * step),
+        ),
     );
   const { update } = wave(2, { courant });
   const result = runReference({ current: at(0), previous: at(-1) }, {
@@ -66,10 +69,10 @@ for (const order of [2, 4, 14]) {
     const { update } = wave(order, { courant: 0.3 });
     const { current } = runReference(levels, { update, grid, boundary: "zero", steps });
     const wrong = cells(grid, (...cell) => {
-      const distance = cell.reduce((sum, i, axis) => sum + Math.abs(i - centre[axis]), 0);
+      const distance = cell.reduce((sum, i, axis) => sum + Math.abs(i - centre[axis]!), 0);
       // nonzero after m steps where Σ ceil(|i_d| / p) ≤ m: each step crosses up to p cells along one axis
       const reachable = cell.reduce(
-        (sum, i, axis) => sum + Math.ceil(Math.abs(i - centre[axis]) / (order / 2)),
+        (sum, i, axis) => sum + Math.ceil(Math.abs(i - centre[axis]!) / (order / 2)),
         0,
       );
       const value = current[(cell[0] * grid[1] + cell[1]) * grid[2] + cell[2]];

@@ -1,57 +1,92 @@
 /**
  * Whole shaders as they are generated, one a traversal plus one deviation each: a change of any writer shows here
- * line by line. After a change on purpose, renew the files and read their difference:
- *
- *     FACET_RENEW_SNAPSHOTS=1 npx -y deno task test tests/kernels/shader_snapshots_test.ts
- *     git diff tests/kernels/snapshots
+ * line by line. `check_snapshots.ts` says how to renew the files.
  *
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { compareShader, fillShader } from "../../kernels/wgsl/fields.ts";
-import { checkSnapshots } from "./check_snapshots.ts";
+import { checkSnapshots, checkTidy } from "./check_snapshots.ts";
 
 const zero: Problem = { stencil: wave(2), grid: [24, 20, 50], boundary: "zero", steps: 8 };
-const periodic: Problem = { ...zero, boundary: "periodic" };
 const order4: Problem = { ...zero, stencil: wave(4) };
-const torre = {
-  dts: 1,
-  nt: 8,
-  bands: 1,
-  zPerThread: 1,
-  threads: 50,
-  chunk: 2,
-  unroll: 2,
-  lookahead: 99,
-};
+const lives: Problem = { ...zero, stencil: life() };
+const diffuses: Problem = { ...zero, stencil: heat(2) };
+const shakes: Problem = { ...zero, stencil: elastic() };
 const shape = { threadsZ: 32, threadsY: 4, threadsX: 1 };
-const tile = { threadsZ: 32, threadsY: 4, pieces: 2 };
+const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
+const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 50, chunk: 2, unroll: 2, lookahead: 99 };
+
+/** The shaders of a plan: of each sub-step, then the one that renews the pads. */
+const shadersOf = (traversal: Traversal, problem: Problem, parameters: Parameters): string[] =>
+  traversal.plan(problem, parameters).shaders.map(({ code }) => code);
+const [stepShader = ""] = shadersOf(stepwise, zero, shape);
+const [velocities = "", stresses = ""] = shadersOf(stepwise, shakes, shape);
+const marchShader = (problem: Problem, changes: Partial<typeof march>): string =>
+  shadersOf(marching, problem, { ...march, ...changes })[0]!;
+const torreShader = (problem: Problem, changes: Partial<typeof torre>): string =>
+  shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
+const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
+const layout = stepwise.plan(zero, shape).layout;
 
 /** File name → its shader. */
 const SHADERS: Readonly<Record<string, string>> = {
-  stepwise: stepwise.plan(zero, shape).shaders[0].code,
-  stepwise_order_4: stepwise.plan(order4, shape).shaders[0].code,
-  wrap_pads: stepwise.plan(periodic, shape).shaders[1].code,
-  marching: marching.plan(zero, tile).shaders[0].code,
-  // four columns of halo for two rows of threads: two rounds of loads
-  marching_order_4_narrow: marching.plan(order4, { ...tile, threadsY: 2 }).shaders[0].code,
-  diamond_torre: diamondTorre.plan(zero, torre).shaders[0].code,
-  diamond_torre_unroll_1: diamondTorre.plan(zero, { ...torre, unroll: 1 }).shaders[0].code,
+  stepwise: stepShader,
+  stepwise_order_4: shadersOf(stepwise, order4, shape)[0]!,
+  // one level, no G
+  stepwise_heat: shadersOf(stepwise, diffuses, shape)[0]!,
+  // 27 taps and two comparisons
+  stepwise_life: shadersOf(stepwise, lives, shape)[0]!,
+  // two sub-steps: stresses read the velocities that the first has stored
+  stepwise_elastic_velocities: velocities,
+  stepwise_elastic_stresses: stresses,
+  wrap_pads: wrapShader({ ...zero, boundary: "periodic" }),
+  // several planes
+  wrap_pads_elastic: wrapShader({ ...shakes, boundary: "periodic" }),
+  // a line, mirrored at its ends
+  wrap_pads_insulated: wrapShader({ ...zero, stencil: heat1d(), grid: [1, 1, 50], boundary: "insulated" }),
+  marching: marchShader(zero, {}),
+  // longer queues; two rows of threads
+  marching_order_4_narrow: marchShader(order4, { threadsY: 2 }),
+  // four cells a thread, the last of them beyond the end of z; neighbours through the caches, loads a slice ahead
+  marching_z_4_ahead: marchShader(order4, { zPerThread: 4, threadsZ: 16, ahead: 1 }),
+  // neighbours from a tile, whose rim only helps
+  marching_tile_z_2: marchShader(order4, { zPerThread: 2, threadsZ: 16, threadsY: 8, tile: 1 }),
+  // sums of nine cells of a slice in a queue
+  marching_life: marchShader(lives, { zPerThread: 2, threadsZ: 16, tile: 1 }),
+  // both sub-steps in one pass: velocities two slices ahead, exchanged in tiles
+  marching_elastic: marchShader(shakes, { threadsZ: 16, threadsY: 8 }),
+  diamond_torre: torreShader(zero, {}),
+  // a single tier in the loop's body, which asks for each array whether its number is odd
+  diamond_torre_unroll_1: torreShader(zero, { unroll: 1 }),
   // vectors, and threads beyond the end of z
-  diamond_torre_z_2: diamondTorre.plan(zero, { ...torre, zPerThread: 2, threads: 32 }).shaders[0].code,
-  diamond_torre_lookahead_0: diamondTorre.plan(zero, { ...torre, chunk: 1, lookahead: 0 }).shaders[0].code,
+  diamond_torre_z_2: torreShader(zero, { zPerThread: 2, threads: 32 }),
+  // every load in the chunk that uses it
+  diamond_torre_lookahead_0: torreShader(zero, { chunk: 1, lookahead: 0 }),
+  // one level, slope 2
+  diamond_torre_heat: torreShader(diffuses, { chunk: 4, unroll: 1 }),
   // sums of columns and of slices, found as soon as they are complete; of four cells a thread exchanges two
-  diamond_torre_life: diamondTorre.plan(
-    { ...zero, stencil: life() },
-    { ...torre, zPerThread: 4, threads: 13, chunk: 8, unroll: 1, lookahead: 1 },
-  ).shaders[0].code,
-  fill_noise: fillShader(stepwise.plan(zero, shape).layout, zero.stencil.update, "noise"),
-  compare: compareShader(diamondTorre.plan(zero, torre).layout, stepwise.plan(zero, shape).layout),
+  diamond_torre_life: torreShader(lives, {
+    zPerThread: 4,
+    threads: 13,
+    chunk: 8,
+    unroll: 1,
+    lookahead: 1,
+  }),
+  fill_noise: fillShader(layout, zero.stencil.update, "noise"),
+  // the values of materials
+  fill_elastic: fillShader(stepwise.plan(shakes, shape).layout, shakes.stencil.update, "noise"),
+  compare: compareShader(diamondTorre.plan(zero, torre).layout, layout),
 };
 
 checkSnapshots("snapshots", SHADERS);
+checkTidy(SHADERS);

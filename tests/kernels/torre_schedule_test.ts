@@ -44,9 +44,12 @@ Deno.test("rows of one wave touch no cell in common", () => {
     for (const rows of scheduleTorres(problem, parameters, problem.steps).waves) {
       // from what the first tier reads before its tile to what the last one leaves behind it
       const touched = rows
-        .map(({ x, tiers }) => [x - slope, x + slope * tiers + width + slope])
-        .sort(([a], [b]) => a - b);
-      touched.forEach(([from], i) => assert(i === 0 || from >= touched[i - 1][1], `${JSON.stringify(rows)}`));
+        .map(({ x, tiers }) => ({ from: x - slope, to: x + slope * tiers + width + slope }))
+        .sort((a, b) => a.from - b.from);
+      touched.reduce((before, next) => {
+        assert(next.from >= before.to, `${JSON.stringify(rows)}`);
+        return next;
+      });
     }
   });
 });
@@ -70,7 +73,7 @@ Deno.test("every cell is computed exactly once a step, after everything that it 
                 // at this step or one further, so that this step's value is still in one of the two arrays
                 const p = i + dx, q = j + dy;
                 if (p < 0 || p >= nx || q < 0 || q >= ny) continue;
-                const ahead = newest[p * ny + q] - (step + tier);
+                const ahead = newest[p * ny + q]! - (step + tier);
                 assert(ahead === 0 || ahead === 1, `cell ${p}, ${q} is ${ahead} steps ahead of ${i}, ${j}`);
               }
             };
@@ -80,7 +83,7 @@ Deno.test("every cell is computed exactly once a step, after everything that it 
             for (let a = 0; a < width; a++) {
               for (let b = a % 2; b < width; b += 2) {
                 const i = x + slope * tier + (a + b) / 2, j = y + torre * width + (a - b) / 2;
-                if (i >= 0 && i < nx && j >= 0 && j < ny) newest[i * ny + j]++;
+                if (i >= 0 && i < nx && j >= 0 && j < ny) newest[i * ny + j]!++;
               }
             }
           }

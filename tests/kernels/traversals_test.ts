@@ -203,8 +203,8 @@ Deno.test("the cases above cover every order of every traversal, every parameter
 
 /** Σ weight · tap. */
 function weighted(...terms: [weight: number, x: number, y: number, z: number][]): Expression {
-  const [first, ...rest] = terms.map(([weight, x, y, z]) => multiply(constant(weight), tap(x, y, z)));
-  return add(first, ...rest);
+  return terms.map(([weight, x, y, z]): Expression => multiply(constant(weight), tap(x, y, z)))
+    .reduce((sum, term) => add(sum, term));
 }
 
 function stencilOf(title: string, update: Expression): Stencil {

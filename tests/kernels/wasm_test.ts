@@ -36,7 +36,7 @@ Deno.test("step writes the cells of its box and nothing else", async () => {
     const m = await instantiate(updateOf(tap(0, 0, 0)), { grid, boundaries: zero, pad: [1, 1, 1] });
     m.current.fill(1);
     m.next.fill(-7);
-    m.exports.step0(m.addresses[0], m.addresses[1], 0, 1, 2, 1, 3);
+    m.exports.step0!(m.addresses[0], m.addresses[1], 0, 1, 2, 1, 3);
     const { origin, slice, pitch } = m.layout;
     const inside = (index: number): boolean =>
       [1, 2].some((y) => index >= origin + slice + y * pitch && index < origin + slice + y * pitch + nz);
@@ -51,8 +51,8 @@ Deno.test("an empty box is no work", async () => {
     pad: [1, 1, 1],
   });
   m.current.fill(1);
-  for (const [x0, x1, y0, y1] of [[0, 0, 0, 2], [0, 2, 1, 1], [2, 1, 0, 2], [0, 2, 2, 0]]) {
-    m.exports.step0(m.addresses[0], m.addresses[1], 0, x0, x1, y0, y1);
+  for (const [x0, x1, y0, y1] of [[0, 0, 0, 2], [0, 2, 1, 1], [2, 1, 0, 2], [0, 2, 2, 0]] as const) {
+    m.exports.step0!(m.addresses[0], m.addresses[1], 0, x0, x1, y0, y1);
   }
   assert(m.next.every((value) => value === 0));
 });
@@ -74,10 +74,10 @@ Deno.test("every operation, in the expression's order, rounds once to f32", asyn
   const d = Float32Array.of(0.3, 1e-7, -3.3, 1.1, 0.7, 1 / 3);
   m.current.set(a, origin);
   m.current.set(d, origin + pitch);
-  m.exports.step0(m.addresses[0], m.addresses[1], 0, 0, 1, 0, 1);
+  m.exports.step0!(m.addresses[0], m.addresses[1], 0, 0, 1, 0, 1);
   const f = Math.fround;
   const expected = [...a].map((value, z) =>
-    f(f(f(f((a[z - 1] ?? 0) + value) - (a[z + 1] ?? 0)) * d[z]) + f(0.1))
+    f(f(f(f((a[z - 1] ?? 0) + value) - (a[z + 1] ?? 0)) * d[z]!) + f(0.1))
   );
   assertEquals([...m.next.subarray(origin, origin + 6)], expected);
 });

@@ -13,10 +13,10 @@ import {
 import { updateWriter, writeFloat } from "../../kernels/wgsl/write_update.ts";
 
 const A = tap(0, 0, 0), B = tap(1, 0, 0), C = tap(2, 0, 0), D = tap(3, 0, 0);
-const nameOf = ({ offset: [x] }: Tap): string => "abcd"[x];
+const nameOf = ({ offset: [x] }: Tap): string => "abcd".charAt(x);
 
 function written(update: Expression): string {
-  return updateWriter([update]).write({ tap: nameOf }).values[0];
+  return updateWriter([update]).write({ tap: nameOf }).values[0]!;
 }
 
 Deno.test("parentheses stand where the tree needs them, and nowhere else", () => {
@@ -37,10 +37,10 @@ Deno.test("what is written means the tree, for every tree of four taps", () => {
   const evaluate = (update: Expression): number =>
     fold<number>(update, {
       ...NUMBERS,
-      tap: (one) => values[nameOf(one)],
+      tap: (one) => values[nameOf(one)]!,
     });
   const trees = (taps: readonly Tap[]): Expression[] => {
-    if (taps.length === 1) return [taps[0]];
+    if (taps.length <= 1) return [...taps];
     return taps.slice(1).flatMap((_, i) =>
       trees(taps.slice(0, i + 1)).flatMap((left) =>
         trees(taps.slice(i + 1)).flatMap((

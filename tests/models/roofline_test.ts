@@ -93,7 +93,7 @@ Deno.test("what the roofline likes best is nearly the best of what was measured 
   const runs = await recorded();
   assertEquals([...runs.keys()], [2, 4, 6, 8]);
   for (const [order, run] of runs) {
-    const liked = run.toSorted((a, b) => b.predicted - a.predicted)[0].measured;
+    const liked = run.toSorted((a, b) => b.predicted - a.predicted)[0]!.measured;
     const best = Math.max(...run.map(({ measured }) => measured));
     const share = order === 2 ? 0.8 : 0.95; // order 2 has DTS = 7 before DTS = 6
     assert(liked > share * best, `order ${order}: ${liked} of ${best}`);
@@ -118,8 +118,8 @@ Deno.test("roofline drops a torre that spills: 308 Gcells/s where DTS = 6 with 1
 
 Deno.test("roofline sees stepwise fall further below its roof with every order", () => {
   const fractions = [1, 2, 3, 4].map((s) => gcells(stepwise(s)) * 1e9 / roofOf(stepwise(s), 2995e9));
-  for (let i = 1; i < 4; i++) assert(fractions[i] < fractions[i - 1]);
-  assert(fractions[0] > 0.75 && fractions[3] < 0.45);
+  for (let i = 1; i < 4; i++) assert(fractions[i]! < fractions[i - 1]!);
+  assert(fractions[0]! > 0.75 && fractions[3]! < 0.45);
 });
 
 Deno.test("roofline is bandwidth over traffic and redundancy", () => {

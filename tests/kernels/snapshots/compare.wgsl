@@ -22,10 +22,8 @@ fn main(
   let row = i32(w.x + w.y * groups.x);
   if (row >= 480) { return; }
   let y = row % 20; let x = row / 20 % 24; let plane = row / 480;
-  let mine = 12800 + (x + slices.result) * 2496 + plane * 2496 +
-    y * 96;
-  let other = 1480 + (x + slices.reference) * 1408 + plane * 1408 +
-    y * 64;
+  let mine = 12800 + (x + slices.result) * 2496 + plane * 2496 + y * 96;
+  let other = 1480 + (x + slices.reference) * 1408 + plane * 1408 + y * 64;
   var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
   for (var z = i32(l.x); z < 50; z += 64) {
     let a = result[mine + z]; let b = reference[other + z];

@@ -1,8 +1,8 @@
-// acoustic wave equation, order 2: a torre per workgroup, 1 cells along z per thread.
+// acoustic wave equation, order 2: a workgroup computes a torre, a thread a cell.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 12800; const SLICE = 2496; const PITCH = 96;
 const DTS = 1; const S = 1; const W = 2;
-const SLICE_T = SLICE; const PITCH_T = PITCH; // in cells of a thread
+const SLICE_T = SLICE; const PITCH_T = PITCH; // in elements of a thread
 const W0 = 0.3799999952316284f;
 const W1 = 0.27000001072883606f;
 struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
@@ -21,17 +21,17 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
   var x = row.x;
   var base = ORIGIN + x * SLICE_T + y * PITCH_T + thread;
-  var f_m1_m1 = now[base - 1 * SLICE_T];
+  var f_m1_m1 = now[base - SLICE_T];
   var f_0_0 = now[base];
   var g_0_0 = before[base];
-  var g_1_1 = before[base + 1 * SLICE_T];
+  var g_1_1 = before[base + SLICE_T];
   for (var tier = 0; tier < row.tiers; tier += 2) {
     // tier 0: now → before
-    let l0_m1_1 = now[base - 1 * PITCH_T];
-    let l0_1_m1 = now[base + 1 * PITCH_T];
-    let l0_1_1 = now[base + 1 * SLICE_T];
-    let l0_0_2 = now[base + 1 * SLICE_T - 1 * PITCH_T];
-    let l0_2_0 = now[base + 1 * SLICE_T + 1 * PITCH_T];
+    let l0_m1_1 = now[base - PITCH_T];
+    let l0_1_m1 = now[base + PITCH_T];
+    let l0_1_1 = now[base + SLICE_T];
+    let l0_0_2 = now[base + SLICE_T - PITCH_T];
+    let l0_2_0 = now[base + SLICE_T + PITCH_T];
     let l0_2_2 = now[base + 2 * SLICE_T];
     exchange[0][slot] = f_0_0;
     exchange[1][slot] = l0_1_1;
@@ -39,22 +39,22 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     var n0_0_0 = W0 * f_0_0 - g_0_0 + W1 * (exchange[0][slot - 1] + exchange[0][slot + 1] + (l0_m1_1 + l0_1_m1) + (f_m1_m1 + l0_1_1));
     var n0_1_1 = W0 * l0_1_1 - g_1_1 + W1 * (exchange[1][slot - 1] + exchange[1][slot + 1] + (l0_0_2 + l0_2_0) + (f_0_0 + l0_2_2));
     if (acrossY || x < 0 || x + W > NX) {
-      let inX0 = u32(x + 0) < u32(NX);
+      let inX0 = u32(x) < u32(NX);
       let inX1 = u32(x + 1) < u32(NX);
-      let inY0 = u32(y + 0) < u32(NY);
+      let inY0 = u32(y) < u32(NY);
       n0_0_0 = select(0.0f, n0_0_0, inX0 && inY0);
       n0_1_1 = select(0.0f, n0_1_1, inX1 && inY0);
     }
     before[base] = n0_0_0;
-    before[base + 1 * SLICE_T] = n0_1_1;
+    before[base + SLICE_T] = n0_1_1;
     x += S;
     base += S * SLICE_T;
     // tier 1: before → now
-    let l1_m1_1 = before[base - 1 * PITCH_T];
-    let l1_1_m1 = before[base + 1 * PITCH_T];
-    let l1_1_1 = before[base + 1 * SLICE_T];
-    let l1_0_2 = before[base + 1 * SLICE_T - 1 * PITCH_T];
-    let l1_2_0 = before[base + 1 * SLICE_T + 1 * PITCH_T];
+    let l1_m1_1 = before[base - PITCH_T];
+    let l1_1_m1 = before[base + PITCH_T];
+    let l1_1_1 = before[base + SLICE_T];
+    let l1_0_2 = before[base + SLICE_T - PITCH_T];
+    let l1_2_0 = before[base + SLICE_T + PITCH_T];
     let l1_2_2 = before[base + 2 * SLICE_T];
     exchange[2][slot] = n0_1_1;
     exchange[3][slot] = l1_1_1;
@@ -62,14 +62,14 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     var n1_0_0 = W0 * n0_1_1 - l0_1_1 + W1 * (exchange[2][slot - 1] + exchange[2][slot + 1] + (l1_m1_1 + l1_1_m1) + (n0_0_0 + l1_1_1));
     var n1_1_1 = W0 * l1_1_1 - l0_2_2 + W1 * (exchange[3][slot - 1] + exchange[3][slot + 1] + (l1_0_2 + l1_2_0) + (n0_1_1 + l1_2_2));
     if (acrossY || x < 0 || x + W > NX) {
-      let inX0 = u32(x + 0) < u32(NX);
+      let inX0 = u32(x) < u32(NX);
       let inX1 = u32(x + 1) < u32(NX);
-      let inY0 = u32(y + 0) < u32(NY);
+      let inY0 = u32(y) < u32(NY);
       n1_0_0 = select(0.0f, n1_0_0, inX0 && inY0);
       n1_1_1 = select(0.0f, n1_1_1, inX1 && inY0);
     }
     now[base] = n1_0_0;
-    now[base + 1 * SLICE_T] = n1_1_1;
+    now[base + SLICE_T] = n1_1_1;
     x += S;
     base += S * SLICE_T;
     g_0_0 = l1_1_1;

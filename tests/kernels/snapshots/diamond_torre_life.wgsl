@@ -1,8 +1,8 @@
-// 3D life 5/2-7: a torre per workgroup, 4 cells along z per thread.
+// 3D life 5/2-7: a workgroup computes a torre, a thread 4 cells along z.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 25184; const SLICE = 3072; const PITCH = 96;
 const DTS = 1; const S = 2; const W = 4;
-const SLICE_T = SLICE / 4; const PITCH_T = PITCH / 4; // in cells of a thread
+const SLICE_T = SLICE / 4; const PITCH_T = PITCH / 4; // in elements of a thread
 const W0 = 5.0f;
 const W1 = -2.0f;
 const W2 = 3.0f;
@@ -22,15 +22,15 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
   var x = row.x;
   var base = ORIGIN / 4 + x * SLICE_T + y * PITCH_T + thread;
-  let inside = vec4<bool>(thread * 4 + 0 < NZ, thread * 4 + 1 < NZ, thread * 4 + 2 < NZ, thread * 4 + 3 < NZ);
+  let inside = vec4<bool>(4 * thread < NZ, 4 * thread + 1 < NZ, 4 * thread + 2 < NZ, 4 * thread + 3 < NZ);
   var f_m2_m2 = now[base - 2 * SLICE_T];
-  var f_m1_m1 = now[base - 1 * SLICE_T];
-  var f_m2_0 = now[base - 1 * SLICE_T - 1 * PITCH_T];
-  var f_0_m2 = now[base - 1 * SLICE_T + 1 * PITCH_T];
+  var f_m1_m1 = now[base - SLICE_T];
+  var f_m2_0 = now[base - SLICE_T - PITCH_T];
+  var f_0_m2 = now[base - SLICE_T + PITCH_T];
   var f_0_0 = now[base];
-  var f_m1_1 = now[base - 1 * PITCH_T];
-  var f_1_m1 = now[base + 1 * PITCH_T];
-  var f_1_1 = now[base + 1 * SLICE_T];
+  var f_m1_1 = now[base - PITCH_T];
+  var f_1_m1 = now[base + PITCH_T];
+  var f_1_1 = now[base + SLICE_T];
   for (var tier = 0; tier < row.tiers; tier += 1) {
     // tier 0: now → before
     var l0_m2_2: vec4f;
@@ -46,22 +46,22 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     if (odd) {
       l0_m2_2 = before[base - 2 * PITCH_T];
       l0_2_m2 = before[base + 2 * PITCH_T];
-      l0_m1_3 = before[base + 1 * SLICE_T - 2 * PITCH_T];
-      l0_0_2 = before[base + 1 * SLICE_T - 1 * PITCH_T];
-      l0_2_0 = before[base + 1 * SLICE_T + 1 * PITCH_T];
-      l0_3_m1 = before[base + 1 * SLICE_T + 2 * PITCH_T];
+      l0_m1_3 = before[base + SLICE_T - 2 * PITCH_T];
+      l0_0_2 = before[base + SLICE_T - PITCH_T];
+      l0_2_0 = before[base + SLICE_T + PITCH_T];
+      l0_3_m1 = before[base + SLICE_T + 2 * PITCH_T];
       l0_0_4 = before[base + 2 * SLICE_T - 2 * PITCH_T];
-      l0_1_3 = before[base + 2 * SLICE_T - 1 * PITCH_T];
+      l0_1_3 = before[base + 2 * SLICE_T - PITCH_T];
       l0_2_2 = before[base + 2 * SLICE_T];
     } else {
       l0_m2_2 = now[base - 2 * PITCH_T];
       l0_2_m2 = now[base + 2 * PITCH_T];
-      l0_m1_3 = now[base + 1 * SLICE_T - 2 * PITCH_T];
-      l0_0_2 = now[base + 1 * SLICE_T - 1 * PITCH_T];
-      l0_2_0 = now[base + 1 * SLICE_T + 1 * PITCH_T];
-      l0_3_m1 = now[base + 1 * SLICE_T + 2 * PITCH_T];
+      l0_m1_3 = now[base + SLICE_T - 2 * PITCH_T];
+      l0_0_2 = now[base + SLICE_T - PITCH_T];
+      l0_2_0 = now[base + SLICE_T + PITCH_T];
+      l0_3_m1 = now[base + SLICE_T + 2 * PITCH_T];
       l0_0_4 = now[base + 2 * SLICE_T - 2 * PITCH_T];
-      l0_1_3 = now[base + 2 * SLICE_T - 1 * PITCH_T];
+      l0_1_3 = now[base + 2 * SLICE_T - PITCH_T];
       l0_2_2 = now[base + 2 * SLICE_T];
     }
     exchange[0][slot] = f_m2_0.x;
@@ -102,23 +102,23 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     var l0_5_1: vec4f;
     var l0_3_5: vec4f;
     if (odd) {
-      l0_3_1 = before[base + 2 * SLICE_T + 1 * PITCH_T];
+      l0_3_1 = before[base + 2 * SLICE_T + PITCH_T];
       l0_4_0 = before[base + 2 * SLICE_T + 2 * PITCH_T];
       l0_1_5 = before[base + 3 * SLICE_T - 2 * PITCH_T];
-      l0_2_4 = before[base + 3 * SLICE_T - 1 * PITCH_T];
+      l0_2_4 = before[base + 3 * SLICE_T - PITCH_T];
       l0_3_3 = before[base + 3 * SLICE_T];
-      l0_4_2 = before[base + 3 * SLICE_T + 1 * PITCH_T];
+      l0_4_2 = before[base + 3 * SLICE_T + PITCH_T];
       l0_5_1 = before[base + 3 * SLICE_T + 2 * PITCH_T];
-      l0_3_5 = before[base + 4 * SLICE_T - 1 * PITCH_T];
+      l0_3_5 = before[base + 4 * SLICE_T - PITCH_T];
     } else {
-      l0_3_1 = now[base + 2 * SLICE_T + 1 * PITCH_T];
+      l0_3_1 = now[base + 2 * SLICE_T + PITCH_T];
       l0_4_0 = now[base + 2 * SLICE_T + 2 * PITCH_T];
       l0_1_5 = now[base + 3 * SLICE_T - 2 * PITCH_T];
-      l0_2_4 = now[base + 3 * SLICE_T - 1 * PITCH_T];
+      l0_2_4 = now[base + 3 * SLICE_T - PITCH_T];
       l0_3_3 = now[base + 3 * SLICE_T];
-      l0_4_2 = now[base + 3 * SLICE_T + 1 * PITCH_T];
+      l0_4_2 = now[base + 3 * SLICE_T + PITCH_T];
       l0_5_1 = now[base + 3 * SLICE_T + 2 * PITCH_T];
-      l0_3_5 = now[base + 4 * SLICE_T - 1 * PITCH_T];
+      l0_3_5 = now[base + 4 * SLICE_T - PITCH_T];
     }
     exchange[16][slot] = l0_m1_3.x;
     exchange[17][slot] = l0_m1_3.w;
@@ -159,10 +159,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     var l0_5_3: vec4f;
     if (odd) {
       l0_4_4 = before[base + 4 * SLICE_T];
-      l0_5_3 = before[base + 4 * SLICE_T + 1 * PITCH_T];
+      l0_5_3 = before[base + 4 * SLICE_T + PITCH_T];
     } else {
       l0_4_4 = now[base + 4 * SLICE_T];
-      l0_5_3 = now[base + 4 * SLICE_T + 1 * PITCH_T];
+      l0_5_3 = now[base + 4 * SLICE_T + PITCH_T];
     }
     exchange[0][slot] = l0_3_1.x;
     exchange[1][slot] = l0_3_1.w;
@@ -221,12 +221,12 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     let n0_3_3_1 = l0_3_3;
     var n0_3_3 = select(vec4f(), step(W0 + W1 * n0_3_3_1, n0_3_3_0) * step(n0_3_3_0, W0 + W2 * n0_3_3_1), inside);
     if (acrossY || x < 0 || x + W > NX) {
-      let inX0 = u32(x + 0) < u32(NX);
+      let inX0 = u32(x) < u32(NX);
       let inX1 = u32(x + 1) < u32(NX);
       let inX2 = u32(x + 2) < u32(NX);
       let inX3 = u32(x + 3) < u32(NX);
-      let inY_1 = u32(y + -1) < u32(NY);
-      let inY0 = u32(y + 0) < u32(NY);
+      let inY_1 = u32(y - 1) < u32(NY);
+      let inY0 = u32(y) < u32(NY);
       let inY1 = u32(y + 1) < u32(NY);
       n0_0_0 = select(vec4f(), n0_0_0, inX0 && inY0);
       n0_1_1 = select(vec4f(), n0_1_1, inX1 && inY0);
@@ -239,21 +239,21 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     }
     if (odd) {
       now[base] = n0_0_0;
-      now[base + 1 * SLICE_T] = n0_1_1;
-      now[base + 1 * SLICE_T - 1 * PITCH_T] = n0_0_2;
-      now[base + 1 * SLICE_T + 1 * PITCH_T] = n0_2_0;
+      now[base + SLICE_T] = n0_1_1;
+      now[base + SLICE_T - PITCH_T] = n0_0_2;
+      now[base + SLICE_T + PITCH_T] = n0_2_0;
       now[base + 2 * SLICE_T] = n0_2_2;
-      now[base + 2 * SLICE_T - 1 * PITCH_T] = n0_1_3;
-      now[base + 2 * SLICE_T + 1 * PITCH_T] = n0_3_1;
+      now[base + 2 * SLICE_T - PITCH_T] = n0_1_3;
+      now[base + 2 * SLICE_T + PITCH_T] = n0_3_1;
       now[base + 3 * SLICE_T] = n0_3_3;
     } else {
       before[base] = n0_0_0;
-      before[base + 1 * SLICE_T] = n0_1_1;
-      before[base + 1 * SLICE_T - 1 * PITCH_T] = n0_0_2;
-      before[base + 1 * SLICE_T + 1 * PITCH_T] = n0_2_0;
+      before[base + SLICE_T] = n0_1_1;
+      before[base + SLICE_T - PITCH_T] = n0_0_2;
+      before[base + SLICE_T + PITCH_T] = n0_2_0;
       before[base + 2 * SLICE_T] = n0_2_2;
-      before[base + 2 * SLICE_T - 1 * PITCH_T] = n0_1_3;
-      before[base + 2 * SLICE_T + 1 * PITCH_T] = n0_3_1;
+      before[base + 2 * SLICE_T - PITCH_T] = n0_1_3;
+      before[base + 2 * SLICE_T + PITCH_T] = n0_3_1;
       before[base + 3 * SLICE_T] = n0_3_3;
     }
     x += S;

@@ -11,9 +11,9 @@ const W2 = -0.016875000670552254f;
 @compute @workgroup_size(32, 2)
 fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
   let column = i32(l.x); let row = i32(l.y);
-  let element = i32(w.x) * 32 + column - 0;
-  let z = element * 1;
-  let y = i32(w.y) * 2 + row - 0;
+  let element = i32(w.x) * 32 + column;
+  let z = element;
+  let y = i32(w.y) * 2 + row;
   let first = i32(w.z) * SLICES;
   let last = min(first + SLICES, NX);
   let insideY = u32(y) < u32(NY);

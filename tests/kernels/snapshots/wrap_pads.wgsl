@@ -8,7 +8,7 @@ const WX = 1; const WY = 1; const WZ = 1;
 // The i-th cell of a pad pair of width w around n cells: -w … -1, n … n+w-1.
 fn padded(i: i32, w: i32, n: i32) -> i32 { return select(i - w, i - w + n, i >= w); }
 // Vulkan leaves the remainder of a negative number open, and NVIDIA takes it as unsigned: i is made positive first.
-fn wrapped(i: i32, n: i32) -> i32 { return (i + 1 * n) % n; }
+fn wrapped(i: i32, n: i32) -> i32 { return (i + n) % n; }
 
 @compute @workgroup_size(256)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -22,17 +22,16 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     i -= 2288;
     let z = i % (NZ + 2 * WZ) - WZ;
     i /= NZ + 2 * WZ;
-    cell = vec3i(i / 2, padded(i % 2, WY, NY), z);
+    cell = vec3i(i / (2 * WY), padded(i % (2 * WY), WY, NY), z);
   } else if (i < 5744) {
     i -= 4784;
-    let z = padded(i % 2, WZ, NZ);
-    i /= 2;
+    let z = padded(i % (2 * WZ), WZ, NZ);
+    i /= 2 * WZ;
     cell = vec3i(i / NY, i % NY, z);
   } else {
     return;
   }
-  let to = ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z;
-  let source = to + (wrapped(cell.x, NX) - cell.x) * SLICE + (wrapped(cell.y, NY) - cell.y) * PITCH +
-    wrapped(cell.z, NZ) - cell.z;
-  now[to] = now[source];
+  let image = vec3i(wrapped(cell.x, NX), wrapped(cell.y, NY), wrapped(cell.z, NZ));
+  let source = ORIGIN + image.x * SLICE + image.y * PITCH + image.z;
+  now[ORIGIN + cell.x * SLICE + cell.y * PITCH + cell.z] = now[source];
 }

@@ -1,0 +1,18 @@
+// 3D life 5/2-7: one step, one thread a cell; the pads around the grid make branches unnecessary.
+const NX = 24; const NY = 20; const NZ = 50;
+const ORIGIN = 1480; const SLICE = 1408; const PITCH = 64;
+const W0 = 5.0f;
+const W1 = -2.0f;
+const W2 = 3.0f;
+@group(0) @binding(0) var<storage, read_write> now: array<f32>;
+@group(0) @binding(1) var<storage, read_write> before: array<f32>;
+
+@compute @workgroup_size(32, 4, 1)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  let z = i32(id.x); let y = i32(id.y); let x = i32(id.z);
+  if (z >= NZ || y >= NY || x >= NX) { return; }
+  let cell = ORIGIN + x * SLICE + y * PITCH + z;
+  let e0 = now[cell];
+  let e1 = now[cell - SLICE - PITCH - 1] + now[cell - SLICE - PITCH] + now[cell - SLICE - PITCH + 1] + (now[cell - SLICE - 1] + now[cell - SLICE] + now[cell - SLICE + 1]) + (now[cell - SLICE + PITCH - 1] + now[cell - SLICE + PITCH] + now[cell - SLICE + PITCH + 1]) + (now[cell - PITCH - 1] + now[cell - PITCH] + now[cell - PITCH + 1] + (now[cell - 1] + e0 + now[cell + 1]) + (now[cell + PITCH - 1] + now[cell + PITCH] + now[cell + PITCH + 1])) + (now[cell + SLICE - PITCH - 1] + now[cell + SLICE - PITCH] + now[cell + SLICE - PITCH + 1] + (now[cell + SLICE - 1] + now[cell + SLICE] + now[cell + SLICE + 1]) + (now[cell + SLICE + PITCH - 1] + now[cell + SLICE + PITCH] + now[cell + SLICE + PITCH + 1]));
+  before[cell] = step(W0 + W1 * e0, e1) * step(e1, W0 + W2 * e0);
+}
