@@ -28,7 +28,7 @@ Deno.test("the tasks export and import: a profile out and back through a packed 
     assertEquals([record.format, record.notCarried], ["t4", []]);
     const before = parseProfile(await Deno.readTextFile(FIXTURE), FIXTURE);
     const after = parseProfile(await Deno.readTextFile(profile), profile);
-    assertEquals(after.entries, [before.entries[1]]);
+    assertEquals(after.entries, [before.entries[1]!]);
     // a second import adds to the profile what is new in it
     const again = await runCommand("import", ["--from", t4, "--out", profile]);
     assertEquals([again.code, again.stdout.includes("Everything was carried over.")], [0, true]);

@@ -13,7 +13,8 @@ import { parseProfile } from "../../tuner/profile/schema.ts";
 import { arbitraryCache } from "./arbitrary_space.ts";
 
 const PROFILE = parseProfile(Deno.readTextFileSync("fixtures/h100/wave.json"), "wave.json");
-const SPACE = spaceOfEntry(PROFILE, PROFILE.entries[0], entryRecords(PROFILE, PROFILE.entries[0], [])).space;
+const SPACE =
+  spaceOfEntry(PROFILE, PROFILE.entries[0]!, entryRecords(PROFILE, PROFILE.entries[0]!, [])).space;
 const FACET = SPACE_FORMATS.map((format) => writeSpace(SPACE, format).text);
 
 /** Files of both formats: Facet's own, and another tool's. */
@@ -135,16 +136,16 @@ Deno.test("a field of another type, a huge number or a key of the prototype is r
         const keys = Object.keys(target);
         if (keys.length === 0) break;
         const key = keys[step % keys.length];
-        const inner = target[key];
+        const inner = target[key!];
         if (typeof inner !== "object" || inner === null || step % 5 === 0) {
           if (renames) {
-            delete target[key];
+            delete target[key!];
             Object.defineProperty(target, "__proto__", {
               value: inner,
               enumerable: true,
               configurable: true,
             });
-          } else target[key] = value;
+          } else target[key!] = value;
           break;
         }
         target = inner;
@@ -166,10 +167,10 @@ Deno.test("a field of another type, a huge number or a key of the prototype is r
 });
 
 Deno.test("gzip data that are damaged are refused", () => {
-  const packed = gzipSync(FACET[0]);
+  const packed = gzipSync(FACET[0]!);
   const property = fc.property(fc.nat(packed.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
     const damaged = Uint8Array.from(packed);
-    damaged[at] ^= flip;
+    damaged[at]! ^= flip;
     survive(damaged);
     survive(packed.subarray(0, at));
   });

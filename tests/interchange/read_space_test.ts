@@ -31,7 +31,7 @@ Deno.test("a cache: header, times, failures in words and as 1e20", () => {
   assertEquals([space.device, space.kernel, space.problemSize], ["NVIDIA RTX A4000", 'k "{[', [48, 64]]);
   assertEquals(space.parameters, [{ name: "x", values: [1, 2.5] }, { name: "method", values: ["a,b", "{"] }]);
   assertEquals(space.records.map(({ failure, timeMs }) => failure ?? timeMs), [0.5, "compile", "runtime"]);
-  assertEquals([space.records[0].timesMs, space.records[0].overheadMs], [[0.4, 0.6], { compile: 440.9 }]);
+  assertEquals([space.records[0]!.timesMs, space.records[0]!.overheadMs], [[0.4, 0.6], { compile: 440.9 }]);
   assertEquals(notes, ["1 record with the time 1e20, as old Kernel Tuners wrote a failure: read as failed"]);
   assertEquals(read(CLOSED + "\n"), read(CLOSED));
   const packed = readSpace(gzipSync(CLOSED), "file");
@@ -63,14 +63,14 @@ Deno.test("Python's NaN and Infinity are no values, in texts they stay", () => {
   const { space, notes } = read(
     CLOSED.replace("0.5", "NaN").replace("[0.4, 0.6]", "[0.4]").replace('"}}', '"NaN'),
   );
-  assertEquals([space.records[0].timeMs, space.records[0].failure], [null, null]);
-  assertEquals(space.records[1].measurements.find(({ name }) => name === "log")?.value, 'NaN" {');
+  assertEquals([space.records[0]!.timeMs, space.records[0]!.failure], [null, null]);
+  assertEquals(space.records[1]!.measurements.find(({ name }) => name === "log")?.value, 'NaN" {');
   assert(notes.includes("1 value of NaN or Infinity: read as nothing"));
   assert(notes.includes("1 record with neither a time nor a failure"));
 });
 
 Deno.test("a key that occurs twice is told, the last counts, as in Python", () => {
-  const { space, notes } = read(CLOSED.replace(RECORDS[2], RECORDS[0].replace("0.5", "0.75")));
+  const { space, notes } = read(CLOSED.replace(RECORDS[2]!, RECORDS[0]!.replace("0.5", "0.75")));
   assertEquals(space.records.map(({ timeMs }) => timeMs), [0.75, null]);
   assertEquals(notes, ["1 record with the key of another: the last of each counts"]);
 });
@@ -183,8 +183,8 @@ Deno.test("T4: units, the schema's name of the compile time, unknown fields", ()
     }],
   }));
   const [record, other] = space.records;
-  assertEquals([record.timeMs, record.timesMs, record.overheadMs], [0.5, [0.5], { compile: 2 }]);
-  assertEquals([record.values, other.values, other.timeMs], [[1, null], [2, null], null]);
+  assertEquals([record!.timeMs, record!.timesMs, record!.overheadMs], [0.5, [0.5], { compile: 2 }]);
+  assertEquals([record!.values, other!.values, other!.timeMs], [[1, null], [2, null], null]);
   assertEquals(space.other.t4Metadata, { source: "KTT" });
   assertEquals(notes.length, 5);
   for (const word of ["results[].times.warmup", "results[].id", "microseconds", "compilation_time", "null"]) {

@@ -100,9 +100,9 @@ Deno.test("a profile and its journal through either format: the entry whole, eve
         assertEquals(evaluations.length, known.measured.length + known.failed.length);
         known.measured.forEach(({ measurement, at }, i) => {
           const again = evaluations[i];
-          assert(again.kind === "measurement");
-          assertEquals(again.at, at);
-          const { compileNs, spread, ...rest } = again.measurement;
+          assert(again!.kind === "measurement");
+          assertEquals(again!.at, at);
+          const { compileNs, spread, ...rest } = again!.measurement;
           const { compileNs: compiled, spread: spreadBefore, ...before } = measurement;
           assertEquals(rest, before);
           assert(Math.abs(compileNs - compiled) <= 1e-11 * compiled, `${compileNs} ns was ${compiled} ns`);
@@ -119,7 +119,7 @@ Deno.test("a profile and its journal through either format: the entry whole, eve
 Deno.test("T4 through a profile is the same T4, but for what the list says", () => {
   const { profile, records } = fixture("wave");
   const space = (of: Profile, journal: readonly JournalRecord[]): RecordedSpace =>
-    spaceOfEntry(of, of.entries[0], entryRecords(of, of.entries[0], journal)).space;
+    spaceOfEntry(of, of.entries[0]!, entryRecords(of, of.entries[0]!, journal)).space;
   const first = writeT4(space(profile, records)).text;
   const imported = importFacetSpace(readT4(first, "t4").space, { source: "t4", run: "r" });
   const second = writeT4(space(imported.profile, imported.journal)).text;
@@ -134,13 +134,13 @@ Deno.test("failures of all kinds come back with their reasons", () => {
   const [entry] = profile.entries;
   const reasons = ["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"] as const;
   const failed = reasons.map((reason, i) => ({
-    configuration: { ...entry.configuration, parameters: { dts: i } },
+    configuration: { ...entry!.configuration, parameters: { dts: i } },
     failure: { reason, message: `why: "${reason}"\n` },
     at: AT,
   }));
-  const records = { ...entryRecords(profile, entry, []), failed };
+  const records = { ...entryRecords(profile, entry!, []), failed };
   for (const format of SPACE_FORMATS) {
-    const { text } = writeSpace(spaceOfEntry(profile, entry, records).space, format);
+    const { text } = writeSpace(spaceOfEntry(profile, entry!, records).space, format);
     const { space } = format === "t4" ? readT4(text, "t4") : readKernelTuner(text, "cache");
     const { journal } = importFacetSpace(space, { source: "file", run: "r" });
     const again = journal.flatMap((record) =>
@@ -166,7 +166,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
       device: "GPU",
       grid: [10, 20, 30],
     });
-    const [{ result, problem, verification, configuration }] = profile.entries;
+    const { result, problem, verification, configuration } = profile.entries[0]!;
     assertEquals([problem.stencil, problem.grid, configuration.share.gpuSlices], [
       "kernel-1",
       [10, 20, 30],
@@ -174,7 +174,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
     ]);
     const rates = timed.map(({ timesMs }) => {
       const sorted = timesMs.toSorted((a, b) => b - a).map((time) => 6000 / time * 1e3);
-      return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+      return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
     });
     const best = Math.max(...rates);
     assert(Math.abs(result.cellsPerSecond - best) <= 1e-9 * best);
@@ -190,10 +190,10 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
 Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", () => {
   const { profile, records } = fixture("wave");
   const [entry] = profile.entries;
-  const { space } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
+  const { space } = spaceOfEntry(profile, entry!, entryRecords(profile, entry!, records));
   const winner = space.records.findIndex(({ measurements }) =>
     measurements.some(({ name, value }) =>
-      name === "cells_per_second" && value === entry.result.cellsPerSecond
+      name === "cells_per_second" && value === entry!.result.cellsPerSecond
     )
   );
   const change = (at: number, changes: Record<string, unknown>): RecordedSpace => ({
@@ -227,7 +227,7 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
   // ten times the rate of a loser, in everything that says so
   const [loser] = space.records;
   const rate = 1e13;
-  const timeMs = loser.timeMs! * (measured(loser, "cells_per_second") as number) / rate;
+  const timeMs = loser!.timeMs! * (measured(loser!, "cells_per_second") as number) / rate;
   const faster = change(0, {
     time: timeMs,
     cells_per_second: rate,
@@ -235,6 +235,6 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
     samples: [rate],
   });
   const { profile: kept, notCarried } = importFacetSpace(faster, { source: "file", run: "r" });
-  assertEquals(kept.entries, [entry]);
+  assertEquals(kept.entries, [entry!]);
   assertStringIncludes(notCarried.join(), "1 record faster than the entry, which stays as it was");
 });

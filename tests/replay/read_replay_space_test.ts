@@ -31,15 +31,15 @@ const CACHE = JSON.stringify({
 Deno.test("a Kernel Tuner cache is a space: rates are 1 over seconds, words are places", async () => {
   for (const content of [CACHE, new Uint8Array(gzipSync(CACHE))]) {
     const { spaces: [space] } = await read("cache.json", content);
-    assertEquals(space.title, "vector_add, A GPU");
-    assertEquals(space.configurations.map(({ parameters, rate, failure }) => [parameters, rate, failure]), [
+    assertEquals(space!.title, "vector_add, A GPU");
+    assertEquals(space!.configurations.map(({ parameters, rate, failure }) => [parameters, rate, failure]), [
       [{ block: 32, method: 0 }, 500, undefined],
       [{ block: 32, method: 1 }, 2000, undefined],
       [{ block: 64, method: 0 }, undefined, "compile"],
     ]);
-    const [{ compileNs, evaluationNs }] = space.configurations;
+    const { compileNs, evaluationNs } = space!.configurations[0]!;
     assertEquals([compileNs, evaluationNs], [100e6, 110e6]);
-    const candidates = replayCandidates(space);
+    const candidates = replayCandidates(space!);
     assertEquals(candidates.map(({ predicted }) => predicted), [undefined, undefined, undefined]);
   }
 });
@@ -57,7 +57,7 @@ Deno.test("T4 results are a space", async () => {
     "t4.json",
     JSON.stringify({ results: [result(1, 4), result(2, 1)] }),
   );
-  assertEquals(space.configurations.map(({ parameters, rate }) => [parameters, rate]), [
+  assertEquals(space!.configurations.map(({ parameters, rate }) => [parameters, rate]), [
     [{ x: 1, flag: 0 }, 250],
     [{ x: 2, flag: 1 }, 1000],
   ]);

@@ -102,14 +102,14 @@ Deno.test("a run tells the best so far, failures included, until its budget is s
 
 Deno.test("evaluations side by side end when they have compiled and had their turn on the device", () => {
   // compile and measure: 1 and 1, 5 and 1, 1 and 3, 1 and 1 s
-  const times = [[1, 1], [5, 1], [1, 3], [1, 1]];
+  const times = [[1, 1], [5, 1], [1, 3], [1, 1]] as const;
   const space = times.map(([compile, turn], i): ReplayCandidate => {
     const recorded = {
       traversal: "line",
       parameters: { i },
       rate: i + 1,
-      compileNs: compile * 1e9,
-      evaluationNs: (compile + turn) * 1e9,
+      compileNs: compile! * 1e9,
+      evaluationNs: (compile! + turn!) * 1e9,
     };
     return { traversal: { name: "line" }, parameters: { i }, recorded };
   });
@@ -154,14 +154,19 @@ Deno.test("no more evaluations are under way than there are workers, and no more
 
 Deno.test("a report counts regret and evaluations as they are", () => {
   const space = { title: "line", configurations: LINE.map(({ recorded }) => recorded) };
-  const { results: [{ regrets, within1Percent, finalRegret }], failed, bestRate } = replay(space, {
+  const { results: [result], failed, bestRate } = replay(space, {
     strategies: [exhaustive],
     seeds: 3,
     budget: { evaluations: 3 },
   });
   // in the order 1, 2, 3 (fails): 4 / 2 − 1 = 1 behind
-  assertEquals([failed, bestRate, finalRegret.median, within1Percent.median], [1, 4, 1, Infinity]);
-  assertEquals(regrets[0], { evaluations: 1, regret: { low: 3, median: 3, high: 3 } });
+  assertEquals([failed, bestRate, result!.finalRegret.median, result!.within1Percent.median], [
+    1,
+    4,
+    1,
+    Infinity,
+  ]);
+  assertEquals(result!.regrets[0], { evaluations: 1, regret: { low: 3, median: 3, high: 3 } });
 });
 
 Deno.test("every strategy replays a journal", async () => {

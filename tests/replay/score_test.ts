@@ -10,7 +10,7 @@ const rate = fc.option(fc.double({ min: 0.01, max: 100, noNaN: true }), { nil: u
 function* choose<T>(items: readonly T[], count: number): Generator<T[]> {
   if (count === 0) return yield [];
   for (let i = 0; i + count <= items.length; i++) {
-    for (const rest of choose(items.slice(i + 1), count - 1)) yield [items[i], ...rest];
+    for (const rest of choose(items.slice(i + 1), count - 1)) yield [items[i]!, ...rest];
   }
 }
 
@@ -24,7 +24,7 @@ Deno.test("the baseline is the mean over all draws that there are", () => {
       const best = [...choose(rates, n)].map((drawn) =>
         Math.min(worst, ...drawn.flatMap((one) => one === undefined ? [] : 1 / one))
       );
-      assertAlmostEquals(expected[n - 1], best.reduce((a, b) => a + b) / best.length, 1e-9 * worst);
+      assertAlmostEquals(expected[n - 1]!, best.reduce((a, b) => a + b) / best.length, 1e-9 * worst);
     }
   }));
 });
@@ -34,10 +34,10 @@ Deno.test("the baseline falls to the optimum, and the cutoff is where 95% of the
     fc.pre(rates.some((one) => one !== undefined));
     const { expected, optimum, cutoff, budgets } = randomBaseline(rates);
     assertAlmostEquals(expected.at(-1)!, optimum, 1e-9 * optimum);
-    for (let n = 1; n < expected.length; n++) assert(expected[n] <= expected[n - 1] * (1 + 1e-12));
+    for (let n = 1; n < expected.length; n++) assert(expected[n]! <= expected[n - 1]! * (1 + 1e-12));
     assert(cutoff >= 1 && cutoff <= rates.length);
     assertEquals([budgets[0] === 1 || cutoff === 1, budgets.at(-1)], [true, cutoff]);
-    budgets.slice(1).forEach((budget, i) => assert(budget > budgets[i]));
+    budgets.slice(1).forEach((budget, i) => assert(budget > budgets[i]!));
   }));
 });
 

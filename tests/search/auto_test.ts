@@ -60,7 +60,7 @@ Deno.test("what auto asks for ahead is not all alike: two in a row tell more tha
     const steps = points.flatMap((a, i) =>
       points.slice(0, i).filter((b) => b.traversal === a.traversal).map((b) => {
         const [one, other] = [lattice.placeOf(a), lattice.placeOf(b)];
-        return one.reduce((sum, at, k) => sum + Math.abs(at - other[k]), 0);
+        return one.reduce((sum, at, k) => sum + Math.abs(at - other[k]!), 0);
       })
     );
     return { least: Math.min(...steps), mean: steps.reduce((a, b) => a + b, 0) / steps.length };
@@ -106,7 +106,7 @@ Deno.test("when auto ends, every neighbour of its best that comes within 5% of i
         search.tell(next, { rate, spentNs: 20e9 });
       }
       assert(search.verdict !== undefined);
-      const untried = new Lattice(space).neighbours(best).filter((point) => !tried.has(point));
+      const untried = new Lattice(space).neighbours(best!).filter((point) => !tried.has(point));
       const nearest = Math.max(0, ...untried.map(({ recorded }) => recorded.rate! / most));
       assert(nearest < 0.95, `space ${seed} of ${count}: ${nearest}`);
     }
@@ -145,9 +145,7 @@ Deno.test("auto learns without any model too", () => {
 
 Deno.test("of two that promise the same, auto takes the one that compiles faster", () => {
   // two shapes alike in everything but the length of their loops; those with long loops have taken long
-  const [torre] = syntheticSpace(100, { seed: 1 }).filter(({ traversal }) =>
-    traversal.name === "diamond-torre"
-  );
+  const torre = syntheticSpace(100, { seed: 1 }).find(({ traversal }) => traversal.name === "diamond-torre")!;
   const space = Array.from({ length: 40 }, (_, i): ReplayCandidate => {
     const isLong = i % 2 === 1;
     return {
@@ -170,7 +168,7 @@ Deno.test("of two that promise the same, auto takes the one that compiles faster
 
 Deno.test("the cost of an evaluation grows with the instructions, and is never below the average", () => {
   const of = (loopInstructions: number) => {
-    const [{ demand, ...rest }] = syntheticSpace(5, { seed: 1 });
+    const { demand, ...rest } = syntheticSpace(5, { seed: 1 })[0]!;
     return { ...rest, demand: { ...demand!, loopInstructions } };
   };
   const cost = new EvaluationCost();

@@ -30,10 +30,10 @@ Deno.test("neighbours differ by one place where they exist, and are as near as a
       const kin = list.filter(({ traversal }) => traversal.name === name);
       for (const neighbour of found) assert(kin.includes(neighbour));
       lattice.sizes(name).forEach((size, i) => {
-        for (const index of [place[i] - 1, place[i] + 1].filter((index) => index >= 0 && index < size)) {
+        for (const index of [place[i]! - 1, place[i]! + 1].filter((index) => index >= 0 && index < size)) {
           const there = kin.filter((one) => lattice.placeOf(one)[i] === index);
           const stepsTo = (one: Point): number =>
-            lattice.placeOf(one).reduce((sum, at, k) => sum + (k === i ? 0 : Math.abs(at - place[k])), 0);
+            lattice.placeOf(one).reduce((sum, at, k) => sum + (k === i ? 0 : Math.abs(at - place[k]!)), 0);
           const nearest = Math.min(...there.map(stepsTo));
           assert(there.some((one) => stepsTo(one) === nearest && found.includes(one)));
         }

@@ -25,8 +25,8 @@ Deno.test("a learner learns which values are large", () => {
   const known = [0, 3, 5, 15, 18, 22, 33, 38, 45, 50, 61];
   for (const i of known) one.learn(i, valueOf(i));
   const { mean } = one.belief;
-  for (const i of known) assertAlmostEquals(mean[i], valueOf(i), 0.1);
-  assert(mean[29] > mean[27] && mean[29] > mean[31], `${mean.slice(24, 32)}`); // y = 3: x = 5, 3, 7
+  for (const i of known) assertAlmostEquals(mean[i]!, valueOf(i), 0.1);
+  assert(mean[29]! > mean[27]! && mean[29]! > mean[31]!, `${mean.slice(24, 32)}`); // y = 3: x = 5, 3, 7
 });
 
 Deno.test("what is expected stays expected when the kernel is fitted anew, until it is given up or comes", () => {
@@ -47,7 +47,7 @@ Deno.test("what is expected stays expected when the kernel is fitted anew, until
   one.giveUp(given);
   assert(one.belief.deviation(given) > 1.2 * before);
   one.learn(coming, 7);
-  assert(Math.abs(one.belief.mean[coming] - 7) < 0.5, `${one.belief.mean[coming]}`);
+  assert(Math.abs(one.belief.mean[coming]! - 7) < 0.5, `${one.belief.mean[coming]}`);
 });
 
 Deno.test("values that come all at once are learnt as if nobody had asked in between", () => {
@@ -58,6 +58,6 @@ Deno.test("values that come all at once are learnt as if nobody had asked in bet
     void other.belief.mean;
   }
   // fitted to the same values, from other kernels
-  const far = CANDIDATES.map((_, i) => Math.abs(one.belief.mean[i] - other.belief.mean[i]));
+  const far = CANDIDATES.map((_, i) => Math.abs(one.belief.mean[i]! - other.belief.mean[i]!));
   assert(Math.max(...far) < 0.1, `${far}`);
 });

@@ -73,14 +73,14 @@ Deno.test("the best predicted of every traversal come first, then all by predict
       (_, i) =>
         rest.slice(i * tenth, (i + 1) * tenth).reduce((sum, { predicted }) => sum + predicted, 0) / tenth,
     );
-    assert(means[0] > 1.2 * means[5], means.join());
+    assert(means[0]! > 1.2 * means[5]!, means.join());
   }
 });
 
 Deno.test("a traversal that refuses is told with its reason, and has no candidates", () => {
   const { candidates, refused } = spaceOf(problemOf(2, { boundary: "periodic", grid: [64, 64, 64] }));
   assertEquals(refused.map(({ traversal }) => traversal), ["diamond-torre"]);
-  assertStringIncludes(refused[0].reason, "periodic");
+  assertStringIncludes(refused[0]!.reason, "periodic");
   assertEquals(new Set(candidates.map(({ traversal }) => traversal.name)), new Set(["stepwise", "marching"]));
 });
 
@@ -94,7 +94,7 @@ Deno.test("what the limits forbid is counted, with an example", () => {
   });
   for (const { demand } of candidates) assert(demand.threadsPerWorkgroup <= 64);
   assertEquals(infeasible.length, 1);
-  assertStringIncludes(infeasible[0].example, "maxComputeInvocationsPerWorkgroup is 64");
+  assertStringIncludes(infeasible[0]!.example, "maxComputeInvocationsPerWorkgroup is 64");
   const none = enumerateSpace(problem, {
     traversals: [stepwise, diamondTorre],
     limits: { ...H100_LIMITS, maxStorageBufferBindingSize: 1024 },
@@ -125,9 +125,9 @@ for (const order of WAVE_ORDERS) {
       });
       assert(sample.length > 0);
       for (const candidate of sample) {
-        const { traversal, parameters } = candidate;
+        const { traversal, parameters } = candidate!;
         const plan = traversal.plan(problem, parameters);
-        const name = `${nameOf(candidate)} on ${grid.join("x")}`;
+        const name = `${nameOf(candidate!)} on ${grid.join("x")}`;
         assert(plan.layout.length * 4 <= H100_LIMITS.maxStorageBufferBindingSize, name);
         assert(plan.layout.length >= cellsOf(grid), name);
         for (const start of [0, 1]) {
@@ -162,7 +162,7 @@ Deno.test("a line's space has every way to sweep it, all feasible, and names wha
     const problem: Problem = {
       stencil,
       grid: [1, 1, points],
-      boundary: stencil.boundaries![0],
+      boundary: stencil.boundaries![0]!,
       steps: defaultSteps(stencil),
     };
     const { candidates, infeasible } = spaceOf(problem, TRAVERSALS);

@@ -78,7 +78,7 @@ async function fromProfile(
   given: { journal: string | undefined; entry: number | undefined },
 ): Promise<Source> {
   const profile = await readProfile(path);
-  const entry = profile.entries[chooseEntry(profile, given.entry)];
+  const entry = profile.entries[chooseEntry(profile, given.entry)]!;
   const { records, warnings } = await readProfileJournal(path, given.journal);
   const { space, notCarried } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
   return { space, notes: [...warnings, ...notCarried] };

@@ -51,7 +51,7 @@ export const run = command({
   await checkWritable(out, { device: profile.device });
   await appendJournal(journalPath(out), journal);
   await writeProfile(out, profile);
-  const [{ problem, configuration, result }] = profile.entries;
+  const { problem, configuration, result } = profile.entries[0]!;
   const record = {
     out,
     journal: journalPath(out),

@@ -109,9 +109,9 @@ export function renderReport(
 
 /** Mean scores over several spaces. */
 function renderMeans(reports: readonly ReplayReport[]): string {
-  const means = reports[0].results.map(({ strategy }, i) => [
+  const means = reports[0]!.results.map(({ strategy }, i) => [
     strategy,
-    (reports.reduce((sum, { results }) => sum + results[i].score, 0) / reports.length).toFixed(2),
+    (reports.reduce((sum, { results }) => sum + results[i]!.score, 0) / reports.length).toFixed(2),
   ]);
   return [`Mean score of ${reports.length} spaces`, formatTable(means, { right: [1], indent: "  " })].join(
     "\n",
@@ -125,7 +125,7 @@ function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {
 
 function between({ low, median, high }: Quartiles, format: (value: number) => string): string {
   const texts = [low, median, high].map(format);
-  return texts[0] === texts[2] ? texts[1] : `${texts[1]} [${texts[0]}, ${texts[2]}]`;
+  return texts[0] === texts[2] ? texts[1]! : `${texts[1]} [${texts[0]}, ${texts[2]}]`;
 }
 
 /** How much slower than the fastest: `0%`, `0.4%`, `12%`. */

@@ -12,7 +12,7 @@ const PREDICTED_BEST = 0.1;
 /** Options of {@linkcode chooseConfigurations}. */
 export interface ChoiceOptions {
   /** Configurations at most. @default {Infinity} all */
-  readonly limit?: number;
+  readonly limit?: number | undefined;
   /** Makes the choice repeatable. */
   readonly seed: number;
 }

@@ -27,11 +27,11 @@ export interface ReplayRun {
 export interface ReplayOptions {
   readonly seed: number;
   /** When the search ends: its time is that of the recorded evaluations. */
-  readonly budget?: ReplayBudget;
-  /** Evaluations at most, of which the strategy knows nothing. @default {Infinity} */
-  readonly most?: number;
-  /** Evaluations under way at once, as `tune` has them: the strategy is asked ahead of what it is told. @default {1} */
-  readonly workers?: number;
+  readonly budget?: ReplayBudget | undefined;
+  /** Stops after so many evaluations, without the strategy's knowledge. @default {Infinity} */
+  readonly most?: number | undefined;
+  /** Evaluations under way at once: the strategy proposes candidates before earlier results arrive. @default {1} */
+  readonly workers?: number | undefined;
 }
 
 /**
@@ -111,7 +111,7 @@ export interface ReplayReport {
   readonly results: readonly ReplayResult[];
 }
 
-/** Parts of the space after which the regret is told. */
+/** Parts of the space after which the regret is reported. */
 const PARTS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 
 /** What {@linkcode replay} is to do. */
@@ -119,9 +119,9 @@ export interface ReplayRequest {
   readonly strategies: readonly Strategy[];
   /** Runs of each strategy; run i has the seed i, from 1. */
   readonly seeds: number;
-  readonly budget?: ReplayBudget;
+  readonly budget?: ReplayBudget | undefined;
   /** Evaluations under way at once. @default {1} */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
 }
 
 /** Runs strategies on a space. */

@@ -48,7 +48,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     return (parameters) =>
       Object.entries(lists).reduce(
         (place, [name, list]) =>
-          place * (list.length + 1) + (list.indexOf(parameters[name]) + 1 || list.length + 1) - 1,
+          place * (list.length + 1) + (list.indexOf(parameters[name] ?? NaN) + 1 || list.length + 1) - 1,
         0,
       );
   };

@@ -11,17 +11,17 @@
  * mean of P over budgets n that lie evenly between 1 and the cutoff: the first n with which random search has come
  * 95% of the way from the median cost of the space to the optimum.
  *
- * Two things are done more exactly than there: S(n) is the expectation itself rather than the cost at the expected
- * rank, and evaluations that fail count, for both. A search that has no rate yet has the cost of the slowest
+ * Two things are more exact than there: S(n) is the expectation itself rather than the cost at the expected
+ * rank, and failed evaluations count, for both. A search that has no rate yet has the cost of the slowest
  * configuration. Budgets are evaluations; the paper's are times.
  *
  * @module
  */
 
-/** Part of the way from the median to the optimum at which random search has come far enough. */
+/** Part of the way from the median to the optimum at which the score stops looking. */
 const CUTOFF = 0.95;
 
-/** Budgets at which the score looks, at most. */
+/** At most so many budgets count. */
 const BUDGETS = 50;
 
 /** Random search on a space. */
@@ -34,7 +34,7 @@ export interface Baseline {
   readonly worst: number;
   /** Evaluations at which random search has come 95% of the way. */
   readonly cutoff: number;
-  /** Budgets at which the score looks, growing. */
+  /** Budgets that count, growing. */
   readonly budgets: readonly number[];
 }
 
@@ -43,35 +43,24 @@ export interface Baseline {
  * the best of n drawn with the probability C(N−i, n−1) / C(N, n).
  *
  * @param rates of all configurations, larger is better; undefined where it failed; at least one is a rate
- *
- * @example
- * ```ts
- * import { randomBaseline } from "./score.ts";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * const { expected } = randomBaseline([1, 0.5, undefined]); // costs 1 and 2; the one that failed counts as 2
- * assertAlmostEquals(expected[0], 5 / 3);
- * assertAlmostEquals(expected[1], 1 * 2 / 3 + 2 / 3);
- * assertAlmostEquals(expected[2], 1);
- * ```
  */
 export function randomBaseline(rates: readonly (number | undefined)[]): Baseline {
   const valid = rates.flatMap((rate) => rate === undefined ? [] : 1 / rate).sort((a, b) => a - b);
   if (valid.length === 0) throw new RangeError("Cannot compute a baseline: no configuration has a rate");
-  const total = rates.length, optimum = valid[0], worst = valid[valid.length - 1];
+  const total = rates.length, optimum = valid[0]!, worst = valid.at(-1)!;
   const expected: number[] = [];
   for (let n = 1; n <= total; n++) {
     // the probability that all better ones are missing, and this one is drawn
     let missing = 1, cost = 0;
     for (let i = 0; i < valid.length && missing > 1e-15; i++) {
       const drawn = missing * n / (total - i);
-      cost += drawn * valid[i];
+      cost += drawn * valid[i]!;
       missing -= drawn;
       if (n > total - i - 1) missing = 0; // those that are left are fewer than are drawn
     }
     expected.push(cost + missing * worst);
   }
-  const median = valid[Math.floor((valid.length - 1) / 2)];
+  const median = valid[Math.floor((valid.length - 1) / 2)]!;
   const enough = optimum + (1 - CUTOFF) * (median - optimum);
   const reached = expected.findIndex((cost) => cost <= enough);
   const cutoff = reached < 0 ? total : reached + 1;
@@ -94,13 +83,13 @@ export function randomBaseline(rates: readonly (number | undefined)[]): Baseline
 export function scoreOf(baseline: Baseline, runs: readonly (readonly (number | undefined)[])[]): number {
   const { expected, optimum, worst, budgets } = baseline;
   const parts = budgets.flatMap((n) => {
-    const gap = expected[n - 1] - optimum;
+    const gap = expected[n - 1]! - optimum;
     if (!(gap > 1e-12 * optimum)) return [];
     const cost = runs.reduce((sum, best) => {
       const rate = best[Math.min(n, best.length) - 1];
       return sum + (rate === undefined ? worst : 1 / rate);
     }, 0) / runs.length;
-    return (expected[n - 1] - cost) / gap;
+    return (expected[n - 1]! - cost) / gap;
   });
   return parts.length === 0 ? 1 : parts.reduce((a, b) => a + b) / parts.length;
 }

@@ -12,34 +12,31 @@ const FIRST_UNPREDICTED = 8;
 /** No candidate is given up as certain to fail. */
 const LEAST_SUCCESS = 0.01;
 
-/**
- * Expected gains of at least this part of the largest are as good: of so many of them, drawn at random, the one that
- * stands first in the space is next.
- */
+/** Gains of at least this part of the largest count as equal: of so many of them, drawn at random, the first is next. */
 const ALIKE = 0.95, DRAWN = 3;
 
 /**
- * Deviations are this much larger than they seem: they leave out that the kernel is only estimated. On recorded spaces
- * anything from 1.2 to 1.6 finds the fastest sooner than 1, and 0.8 gets stuck.
+ * Deviations are widened by this factor, since the kernel is only estimated. On recorded spaces 1.2 to 1.6 finds the
+ * fastest sooner than 1, and 0.8 gets stuck.
  */
 const UNSURE = 1.3;
 
-/** Gains whose odds are longer than so many deviations are none. */
+/** A candidate so many deviations below the best promises nothing. */
 const FURTHEST = 6;
 
 /** The whole budget is worth this gain: an evaluation that takes 1% of it must promise 1% of the gain. */
 const WORTH = 0.03;
 
-/** What counts as the budget where none is given: part of the space, and evaluations at most. */
+/** The budget where none is given: a part of the space, and at most so many evaluations. */
 const UNLIMITED_PART = 0.1, UNLIMITED_MOST = 500;
 
-/** The search ends when so many candidates one after the other did not promise enough: expectations err too. */
+/** The search ends when so many candidates in a row did not promise enough. */
 const PATIENCE = 10;
 
-/** An outcome so many deviations off shows that the expectations are wrong: the search goes on. */
+/** An outcome so many deviations off shows that expectations are wrong, and the search goes on. */
 const SURPRISE = 2.5;
 
-/** Deviations that a doubtful candidate is given the benefit of. */
+/** A doubtful candidate is judged by its mean and so many deviations. */
 const DOUBT = 3;
 
 /** The search does not end while a neighbour of the best may be faster by this. */
@@ -50,10 +47,9 @@ const LEAST_PART = 0.03, LEAST_EVALUATIONS = [20, 60] as const;
 
 /**
  * The default. It starts from the best predicted of each traversal, and takes the models' prediction as the prior of
- * a Gaussian process over the space's lattice: what is measured tells how far off the models are, near by and, as
- * far as the traversal and the level go, everywhere. Next is what promises most: the largest expected improvement
- * (Jones et al., 1998), less where compiling takes longer than usual. The search ends when even that does not pay
- * for its time.
+ * a Gaussian process over the space's lattice: measurements show how far off the models are. Next is the largest
+ * expected improvement (Jones et al., 1998), less where compiling takes longer than usual. The search ends when even
+ * that does not pay for its time.
  */
 export const auto: Strategy = {
   name: "auto",
@@ -69,7 +65,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** Candidates to begin with, the first last. */
   readonly #first: number[];
   readonly #untried: Set<number>;
-  /** What was asked for and not told yet, with the logarithm of its rate as it was expected. */
+  /** What is being measured, with the logarithm of the rate that was expected. */
   readonly #pending = new Map<number, { readonly mean: number; readonly deviation: number }>();
   /** Logarithms of rates. */
   readonly #rates: Learner;
@@ -80,7 +76,7 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #least: number;
   #failures = 0;
   #best: { readonly candidate?: P; readonly logRate: number } = { logRate: -Infinity };
-  /** Candidates one after the other that did not promise enough. */
+  /** Candidates in a row that did not promise enough. */
   #poor = 0;
 
   constructor(readonly candidates: readonly P[], { seed, budget }: SearchOptions) {
@@ -112,7 +108,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     if (found === undefined) return undefined;
     this.#untried.delete(found);
     const { belief } = this.#rates;
-    this.#pending.set(found, { mean: belief.mean[found], deviation: belief.deviation(found) });
+    this.#pending.set(found, { mean: belief.mean[found]!, deviation: belief.deviation(found) });
     this.#rates.expect(found);
     return this.candidates[found];
   }
@@ -138,21 +134,21 @@ class AutoSearch<P extends Point> implements Search<P> {
 
   #mostPromising(): number | undefined {
     const { belief } = this.#rates;
-    // what is under way is believed to come to what is expected of it
+    // what is being measured counts with its expected rate
     const best = [...this.#pending.keys()].reduce(
-      (best, i) => Math.max(best, belief.mean[i]),
+      (best, i) => Math.max(best, belief.mean[i]!),
       this.#best.logRate,
     );
     const { meanNs } = this.#cost;
     const promises: { index: number; gain: number; price: number }[] = [];
     let most = 0;
     for (const index of this.#untried) {
-      const mean = belief.mean[index], deviation = UNSURE * belief.deviation(index);
+      const mean = belief.mean[index]!, deviation = UNSURE * belief.deviation(index);
       if (mean + FURTHEST * deviation < best) continue;
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
       const gain = this.#success(index) * expected;
       // 1 for what takes no longer than others
-      const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]) / meanNs : 1;
+      const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]!) / meanNs : 1;
       if (gain / price < ALIKE * most) continue;
       most = Math.max(most, gain / price);
       promises.push({ index, gain, price });
@@ -178,7 +174,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     return pays;
   }
 
-  /** What would show best that the expectations are wrong, before they end the search: sets the verdict at last. */
+  /** The candidate most likely to prove the expectations wrong; where nothing is left to prove, sets the verdict. */
   #lastDoubts(gain: number): number | undefined {
     const neighbour = this.#doubtfulNeighbour();
     if (neighbour !== undefined) return neighbour;
@@ -188,7 +184,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
   }
 
-  /** Beside the best, one parameter away: what may be faster all the same. */
+  /** A neighbour of the best, one parameter away, that may still be faster. */
   #doubtfulNeighbour(): number | undefined {
     const { candidate, logRate } = this.#best;
     if (candidate === undefined) return undefined;
@@ -203,7 +199,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     let most: { index: number; bound: number } | undefined;
     for (const index of indices) {
       const isLikely = this.#success(index) >= 0.5;
-      const bound = isLikely ? belief.mean[index] + DOUBT * belief.deviation(index) : -Infinity;
+      const bound = isLikely ? belief.mean[index]! + DOUBT * belief.deviation(index) : -Infinity;
       if (most === undefined || bound > most.bound) most = { index, bound };
     }
     return most;
@@ -212,6 +208,6 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** How likely a candidate is not to fail. */
   #success(index: number): number {
     if (this.#failures === 0) return 1;
-    return Math.min(Math.max(this.#successes.belief.mean[index], LEAST_SUCCESS), 1);
+    return Math.min(Math.max(this.#successes.belief.mean[index]!, LEAST_SUCCESS), 1);
   }
 }

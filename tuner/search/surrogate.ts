@@ -8,13 +8,13 @@ import type { Point, Search, Strategy } from "./strategy.ts";
 /** Candidates drawn at random before there is anything to learn from. */
 const FIRST = 8;
 
-/** Candidates that are weighed at most; of a larger space others each time. */
+/** At most so many candidates are ranked at a time, drawn anew from a larger space. */
 const WEIGHED = 3000;
 
-/** A forest serves until there are so many times as many rates: the more it has seen, the less one more tells. */
+/** A forest serves until there are so many times as many outcomes. */
 const REGROW = 1.05;
 
-/** A forest that has seen everything is never surer than this: rates repeat to about 1%. */
+/** No prediction is surer than this: rates repeat to about 1%. */
 const LEAST_DEVIATION = 0.01;
 
 /**
@@ -35,9 +35,9 @@ class SurrogateSearch<P extends Point> implements Search<P> {
   readonly #untried: Set<P>;
   readonly #rates = new Map<P, number>();
   readonly #failed: P[] = [];
-  /** What was weighed, the largest expected improvement last. */
+  /** Ranked candidates, the largest expected improvement last. */
   #ranked: P[] = [];
-  /** Outcomes when it was. */
+  /** How many outcomes the ranking rests on. */
   #grownAt = 0;
 
   constructor(readonly candidates: readonly P[], readonly draw: () => number) {
@@ -77,7 +77,7 @@ class SurrogateSearch<P extends Point> implements Search<P> {
   #rank(untried: readonly P[]): P[] {
     const weighed = untried.length > WEIGHED ? shuffled(untried, this.draw).slice(0, WEIGHED) : untried;
     const known = [...this.#rates];
-    const rowOf = (candidate: P): readonly number[] => this.#rows[this.#places.get(candidate)!];
+    const rowOf = (candidate: P): readonly number[] => this.#rows[this.#places.get(candidate)!]!;
     const rates = growForest(
       known.map(([candidate]) => rowOf(candidate)),
       known.map(([candidate, rate]) => Math.log(rate / (candidate.predicted ?? 1))),
