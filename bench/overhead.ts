@@ -26,7 +26,7 @@ import { DEFAULT_STEPS } from "../tuner/problem/default_problem.ts";
 import { runTuning, type TuneProgress } from "../tuner/tune/tune.ts";
 
 const [count = "200", grid = "64x64x64", ...names] = Deno.args;
-const [nx, ny, nz] = grid.split("x").map(Number);
+const [nx = 64, ny = nx, nz = nx] = grid.split("x").map(Number);
 
 const directory = await Deno.makeTempDir({ prefix: "facet-overhead-" });
 const stopwatch = `${directory}/submissions.jsonl`;

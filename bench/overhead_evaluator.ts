@@ -7,7 +7,7 @@
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { serveEvaluations } from "../tuner/measuring/process/evaluator_main.ts";
 
-const [path] = Deno.args;
+const [path = "submissions.jsonl"] = Deno.args;
 const timed = GpuDevice.prototype.timed;
 GpuDevice.prototype.timed = async function (recording) {
   const began = performance.now();

@@ -97,7 +97,7 @@ Deno.test("whatever the parameters, the check ends and says something or nothing
         marching: { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 0, ahead: 0 },
         "diamond-torre": TORRE,
       };
-      const of = Object.hasOwn(usual, traversal) ? usual[traversal] : {};
+      const of = (Object.hasOwn(usual, traversal) ? usual[traversal] : undefined) ?? {};
       const mine = keep ? Object.entries(changes).filter(([name]) => name in of) : Object.entries(changes);
       const parameters = Object.fromEntries(
         Object.entries({ ...of, ...Object.fromEntries(mine) }).filter(([, one]) => one !== undefined),

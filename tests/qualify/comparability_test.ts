@@ -16,7 +16,7 @@ Deno.test("another GPU or driver matters where the GPU takes part, and only ther
   const others: [change: Partial<typeof gpu>, reason: RegExp][] = [
     [{ description: "Other GPU" }, /^another GPU: was Test GPU 80GB, is Other GPU$/],
     [{ vendor: "4098" }, /^another GPU's vendor: was 4318, is 4098$/],
-    [{ architecture: "rdna" }, /^another GPU's architecture: was not told, is rdna$/],
+    [{ architecture: "rdna" }, /^another GPU's architecture: was not reported, is rdna$/],
     [{ device: "1" }, /^another GPU's model number/],
     [{ isFallback: true }, /^another kind of adapter: was hardware, is software$/],
     [

@@ -29,7 +29,7 @@ import { RunFailure } from "../../tuner/devices/run_failure.ts";
 async function one(behaviours: readonly Behaviour[], options: QualifyOptions = {}, device = HERE) {
   const session = new SimulatedSession({ behave: inTurn(...behaviours), device });
   const { answer, results: [result] } = await qualifyOn(session, profileOf([entryOf()]), options);
-  return { session, answer, result };
+  return { session, answer, result: result! };
 }
 
 Deno.test("the recorded rate passes, measured once, with enough samples for its interval", async () => {
@@ -52,13 +52,13 @@ Deno.test("what is slower is measured again before it is said, and then said by 
   const recorded = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback: true } };
   const noisy = new SimulatedSession({ behave: inTurn(slowedBy(3)), device: software });
   const { results } = await qualifyOn(noisy, profileOf([entryOf()], recorded));
-  assertEquals([results[0].verdict, results[0].attempts], ["slower", 10]);
+  assertEquals([results[0]!.verdict, results[0]!.attempts], ["slower", 10]);
   // but not where no other program explains so much
   const hopeless = await qualifyOn(
     new SimulatedSession({ behave: inTurn(slowedBy(9)), device: software }),
     profileOf([entryOf()], recorded),
   );
-  assertEquals([hopeless.results[0].verdict, hopeless.results[0].attempts], ["slower", 3]);
+  assertEquals([hopeless.results[0]!.verdict, hopeless.results[0]!.attempts], ["slower", 3]);
 });
 
 Deno.test("the best of several measurements counts, and one that passes ends them", async () => {
@@ -97,8 +97,8 @@ Deno.test("a device that is lost or hangs is opened anew for the entries that fo
     const session = new SimulatedSession({ behave: inTurn(failing(reason, "gone"), {}) });
     const { answer, results } = await qualifyOn(session, profileOf([entryOf(), entryOf()]));
     assertEquals(results.map(({ verdict }) => verdict), ["failed", "pass"]);
-    assertEquals([answer, results[0].failure, session.recoveries], ["device failed", reason, 1]);
-    assertEquals(results[0].reason, `${reason}: gone`);
+    assertEquals([answer, results[0]!.failure, session.recoveries], ["device failed", reason, 1]);
+    assertEquals(results[0]!.reason, `${reason}: gone`);
   }
 });
 
@@ -159,9 +159,9 @@ Deno.test("what this device or this Facet cannot run is said, and the rest is ru
   const profile = profileOf(entries, { ...DEVICE, deno: "1.0.0" });
   const { answer, results, note } = await qualifyOn(session, profile);
   assertEquals(results.map(({ verdict }) => verdict), ["not run", "not run", "not run", "pass"]);
-  assertStringIncludes(results[0].reason!, 'no stencil "maxwell"');
-  assertStringIncludes(results[1].reason!, "wave, order 3");
-  assertStringIncludes(results[2].reason!, "does not fit");
+  assertStringIncludes(results[0]!.reason!, 'no stencil "maxwell"');
+  assertStringIncludes(results[1]!.reason!, "wave, order 3");
+  assertStringIncludes(results[2]!.reason!, "does not fit");
   assertEquals([answer, note], ["unanswered", "recorded with Deno 1.0.0, this is 2.9.6"]);
 });
 
@@ -182,14 +182,14 @@ Deno.test("the tie set is verified too: one wrong among the right makes the entr
   const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
   const right = new SimulatedSession();
   const { answer, results: [result] } = await qualifyOn(right, profile);
-  assertEquals([answer, result.verdict, result.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
+  assertEquals([answer, result?.verdict, result?.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
   const bad = await qualifyOn(new SimulatedSession({ behave: inTurn({}, {}, WRONG) }), profile);
-  assertEquals([bad.answer, bad.results[0].verdict, bad.results[0].tiesVerified], ["no", "wrong", 1]);
-  assertStringIncludes(bad.results[0].reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
+  assertEquals([bad.answer, bad.results[0]!.verdict, bad.results[0]!.tiesVerified], ["no", "wrong", 1]);
+  assertStringIncludes(bad.results[0]!.reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
   // one that is too large for this device is left out
   const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
   const small = await qualifyOn(new SimulatedSession({ behave: inTurn({}, full, {}) }), profile);
-  assertEquals([small.answer, small.results[0].tiesVerified], ["yes", 1]);
+  assertEquals([small.answer, small.results[0]!.tiesVerified], ["yes", 1]);
   await assertRejects(
     () => qualifyOn(new SimulatedSession(), profileOf([entryOf({ ties: [3000] })])),
     ProfileError,
@@ -213,8 +213,8 @@ Deno.test("a quick qualification ends in time, and says what there was none for"
   assertEquals(new Set(patient.results.map(({ verdict }) => verdict)), new Set(["pass"]));
   const endless = [entryOf({ problem: { steps: 1e9 } })];
   const { results: [days] } = await qualifyOn(new SimulatedSession(), profileOf(endless));
-  assertEquals(days.verdict, "not run");
-  assertStringIncludes(days.reason!, "no time: it takes 83 h");
+  assertEquals(days!.verdict, "not run");
+  assertStringIncludes(days!.reason!, "no time: it takes 83 h");
 });
 
 Deno.test("a device far slower by its copies is not asked for what would take it too long", async () => {
@@ -227,7 +227,7 @@ Deno.test("a device far slower by its copies is not asked for what would take it
       quick: true,
     },
   );
-  assertStringIncludes(result.reason!, "no time: it takes 1 min 00 s and more, 45.0 s are left");
+  assertStringIncludes(result!.reason!, "no time: it takes 1 min 00 s and more, 45.0 s are left");
 });
 
 Deno.test("an interruption keeps what is known", async () => {
@@ -243,7 +243,7 @@ Deno.test("an interruption keeps what is known", async () => {
   });
   assertEquals(qualification.interrupted, true);
   assertEquals(qualification.results.map(({ verdict }) => verdict), ["slower", "not run", "not run"]);
-  assertEquals([qualification.results[2].reason, session.prepared.length], ["interrupted", 1]);
+  assertEquals([qualification.results[2]!.reason, session.prepared.length], ["interrupted", 1]);
   assertEquals(seen[0], { stage: "measure", done: 0, total: 3 });
 });
 
@@ -260,11 +260,11 @@ Deno.test("the answer: a no outweighs a failure, a failure what is open, and onl
     ["no", [of("slower"), of("wrong"), of("wrong", "incorrect"), of("failed", "compile")]],
   ];
   const outcome = fc.nat(ranks.length - 1).chain((rank) =>
-    fc.constantFrom(...ranks[rank][1]).map((outcome) => ({ rank, outcome }))
+    fc.constantFrom(...ranks[rank]![1]).map((outcome) => ({ rank, outcome }))
   );
   fc.assert(fc.property(fc.array(outcome, { minLength: 1 }), (drawn) => {
     const worst = Math.max(...drawn.map(({ rank }) => rank));
-    assertEquals(answerOf(drawn.map(({ outcome }) => outcome)), ranks[worst][0]);
+    assertEquals(answerOf(drawn.map(({ outcome }) => outcome)), ranks[worst]![0]);
   }));
 });
 

@@ -1,6 +1,6 @@
 /**
- * What can be said of a profile's entry before anything runs: that no device could run its configuration, which
- * makes the profile wrong; or that this one can't.
+ * Checks of a profile's entry before anything runs: whether no device could run its configuration, which makes the
+ * profile wrong, or only this one cannot.
  *
  * @module
  */
@@ -35,24 +35,10 @@ const WASM_BYTES = 2 ** 32;
 const FAR_BEYOND = 4;
 
 /**
- * Why a configuration can't be what its profile's device ran.
+ * Why a configuration cannot be what its profile's device ran.
  *
- * @param problem what it computes
- * @param configuration as the profile has it
  * @param recorded the profile's device
- * @returns one line; undefined where nothing is wrong with it
- *
- * @example
- * ```ts
- * import { whyInvalid } from "./check_entry.ts";
- * import { wave } from "../../kernels/stencils/wave.ts";
- * import { assertStringIncludes } from "@std/assert";
- *
- * const problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 5 } as const;
- * const share = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 5, cpuWorkers: 0 };
- * const configuration = { traversal: "zigzag", parameters: {}, share };
- * assertStringIncludes(whyInvalid(problem, configuration, { gpu: null })!, 'found traversal "zigzag"');
- * ```
+ * @returns one line; undefined if nothing is wrong with it
  */
 export function whyInvalid(
   problem: Problem,
@@ -78,9 +64,9 @@ export function whyInvalid(
 }
 
 /**
- * Why a configuration can't run here, though it may elsewhere.
+ * Why a configuration cannot run here, though it may elsewhere.
  *
- * @param limits of the GPU here; undefined where there is none
+ * @param limits of the GPU here; undefined if there is none
  */
 export function whyNotHere(
   problem: Problem,
@@ -123,17 +109,18 @@ function whyNoShare(problem: Problem, { share }: Configuration): string | undefi
     : undefined;
 }
 
-/** Refuses parameters that no search finds; some sizes would keep the writers busy for ever. */
+/** Refuses parameters that no search finds; some sizes would keep the writers busy forever. */
 function whyNoParameters(
   problem: Problem,
   { traversal, parameters }: Configuration,
 ): string | undefined {
-  const lists = traversalNamed(traversal).parameterLists(problem, ANY_DEVICE);
+  const lists = new Map(Object.entries(traversalNamed(traversal).parameterLists(problem, ANY_DEVICE)));
   for (const [name, value] of Object.entries(parameters)) {
-    if (!Object.hasOwn(lists, name)) {
-      return `${traversal} has no parameter ${name}: it has ${Object.keys(lists).join(", ")}`;
+    const list = lists.get(name);
+    if (list === undefined) {
+      return `${traversal} has no parameter ${name}: it has ${[...lists.keys()].join(", ")}`;
     }
-    const least = Math.min(1, ...lists[name]), most = FAR_BEYOND * Math.max(1, ...lists[name]);
+    const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
     if (!(Number.isInteger(value) && value >= least && value <= most)) {
       return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
     }
@@ -156,7 +143,7 @@ function whyInfeasible(
   }
 }
 
-/** Why no kernel comes of it, as where a parameter is missing. */
+/** Why no kernel can be written, as when a parameter is missing. */
 function whyNoPlan(problem: Problem, name: string, parameters: Parameters): string | undefined {
   const lists = traversalNamed(name).parameterLists(problem, ANY_DEVICE);
   const missing = Object.keys(lists).filter((one) => !Object.hasOwn(parameters, one));
@@ -189,5 +176,6 @@ function gpuPart(problem: Problem, { share }: Configuration): Problem {
 }
 
 function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n")[0];
+  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+  return line;
 }

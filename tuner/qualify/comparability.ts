@@ -1,7 +1,7 @@
 /**
- * Whether rates of this machine can be held against a profile's: only what takes part in a configuration has to
- * be the same. WebGPU tells no driver's version; what it does tell of a driver (its name, limits and features) has
- * to be the same too.
+ * Whether rates of this machine can be compared with a profile's: the devices that take part in a configuration have to
+ * be the same. WebGPU does not report the driver's version; a new driver is noticed only through the adapter's name,
+ * limits and features.
  *
  * @module
  */
@@ -18,25 +18,12 @@ const NAMES = {
 } as const;
 
 /**
- * Why a configuration's rate on this machine can't be held against the recorded one.
+ * Why a configuration's rate on this machine cannot be compared with the recorded one.
  *
  * @param recorded the profile's device
  * @param here this machine
  * @param share which devices take part
- * @returns one line with what was and what is; undefined where the rates can be compared
- *
- * @example
- * ```ts
- * import { whyNotComparable } from "./comparability.ts";
- * import { detectDevice } from "../devices/device.ts";
- * import { assertEquals, assertMatch } from "@std/assert";
- *
- * const here = await detectDevice();
- * const cpuAlone = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
- * assertEquals(whyNotComparable({ ...here, measured: { copyBytesPerSecond: null } }, here, cpuAlone), undefined);
- * const other = { ...here, cpu: { model: "Z80", cores: 1 }, measured: { copyBytesPerSecond: null } };
- * assertMatch(whyNotComparable(other, here, cpuAlone)!, /another CPU: was Z80/);
- * ```
+ * @returns one line with what was and what is; undefined if the rates can be compared
  */
 export function whyNotComparable(
   recorded: ProfileDevice,
@@ -55,7 +42,7 @@ export function whyNotComparable(
   return recorded.os === here.os ? undefined : `another system: was ${recorded.os}, is ${here.os}`;
 }
 
-/** What may explain a difference but forbids no comparison. */
+/** What may explain a difference but does not forbid a comparison. */
 export function noteOf(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
   return recorded.deno === here.deno
     ? undefined
@@ -68,7 +55,7 @@ function whyOtherGpu(recorded: ProfileDevice, here: DeviceDescription): string |
   if (is === null) return "there is no WebGPU adapter here";
   for (const [field, title] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
     if (was[field] !== is[field]) {
-      return `another ${title}: was ${was[field] || "not told"}, is ${is[field] || "not told"}`;
+      return `another ${title}: was ${was[field] || "not reported"}, is ${is[field] || "not reported"}`;
     }
   }
   if (was.isFallback !== is.isFallback) {

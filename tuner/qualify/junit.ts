@@ -1,6 +1,6 @@
 /**
- * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. What speaks
- * against the device is a failure, what the device failed at an error, what could not be answered is skipped.
+ * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. A verdict
+ * against the device is a failure, a failed device an error; an entry that could not be run or compared is skipped.
  *
  * The format is that of https://github.com/testmoapp/junitxml, the common part of what its readers take.
  *
@@ -43,7 +43,7 @@ export function junitOf(qualification: Qualification, timestamp: string): string
   ].join("\n");
 }
 
-/** The element that tells a test case's fate; none where it passed. */
+/** The element that a test case contains. */
 function kindOf({ verdict }: EntryResult): "failure" | "error" | "skipped" | "passed" {
   if (verdict === "failed") return "error";
   const leaning = leaningOf(verdict);

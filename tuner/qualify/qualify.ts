@@ -1,10 +1,10 @@
 /**
  * Qualification: whether this device still computes what a profile says, as fast as it says. Every configuration
- * is verified again and measured again, and its rate compared with the recorded interval.
+ * is verified and measured again, and its rate is compared with the recorded interval.
  *
- * What comes out slower is measured again later, several times, before it is said: other programs slow a device
- * down for a while, and nothing speeds it up. So the best of the measurements counts; of results, the worst: one
- * that is wrong only now and then is wrong.
+ * What comes out slower is measured again later, several times, before the verdict: other programs slow a device
+ * down for a while, and nothing speeds it up. So the fastest of the measurements counts; of the results the worst, for
+ * one that is wrong only now and then is wrong.
  *
  * @module
  */
@@ -13,10 +13,8 @@ import type { Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
-import { expectedNs } from "./expected_time.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
-import { attempt, notRun, type Run, type Trial, trialsOf } from "./trial.ts";
-import { verifyTies } from "./ties.ts";
+import { attempt, expectedNs, notRun, type Run, type Trial, trialsOf, verifyTies } from "./trial.ts";
 import { checkTolerance, judgedInterval } from "./verdict.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
@@ -40,12 +38,12 @@ export interface QualifyOptions {
    */
   readonly tolerance?: number;
   /**
-   * Ends within a minute: fewer samples, and entries that there is no time for are not run.
+   * Ends within a minute: takes fewer samples, and leaves out entries for which there is no time.
    * @default {false}
    */
   readonly quick?: boolean;
   /**
-   * Verifies results and compares no rates, as for a profile of another device.
+   * Only verifies results and compares no rates, as for a profile of another device.
    * @default {false}
    */
   readonly numericsOnly?: boolean;
@@ -57,7 +55,7 @@ export interface QualifyOptions {
 
 /** Time of a quick qualification; the program's start and the end of what is under way fit the rest of a minute. */
 const QUICK_NS = 45e9;
-/** Measurements of what is slower: of hardware by its own clock, and of what other programs share the CPU with. */
+/** Measurements of what is slower: on hardware by its own clock, and where other programs use the same CPU. */
 const HARDWARE_ATTEMPTS = 3, SOFTWARE_ATTEMPTS = 10;
 /**
  * Other programs slow a device down by a factor below this: llvmpipe and two workers on two cores varied by 3.7 under
@@ -74,10 +72,10 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  * profile's.
  *
  * @param profile what was recorded
- * @param options the tolerance, the time to spend, whom to tell
- * @returns what became of every entry; also where it was interrupted
- * @throws {ProfileError} in one line, if the profile has no entries, or a configuration that no device can run
- * @throws {RangeError} if the tolerance is none
+ * @param options the tolerance, the time to spend, whom to inform
+ * @returns what became of every entry, also if it was interrupted
+ * @throws {ProfileError} if the profile has no entries, or a configuration that no device can run
+ * @throws {RangeError} if the tolerance is not from 0 to below 1
  *
  * @example
  * ```ts
@@ -111,26 +109,25 @@ export async function qualifyOn(
   checkTolerance(tolerance);
   const trials = trialsOf(profile, session);
   const startedNs = session.now();
-  const run = {
+  const run: Run = {
     session,
     tolerance,
     numericsOnly,
     deadlineNs: quick ? startedNs + QUICK_NS : Infinity,
     slowdown: signal?.aborted ? 1 : await slowdownOf(session, trials, profile),
+    signal,
   };
-  const results: EntryResult[] = [];
+  const findings: Finding[] = [];
   for (const [done, trial] of trials.entries()) {
     onProgress?.({ stage: "measure", done, total: trials.length });
-    results.push(
-      signal?.aborted
-        ? notRun(trial, "interrupted")
-        : await attempt(trial, { ...run, entriesLeft: trials.length - done }),
-    );
+    const result = signal?.aborted
+      ? notRun(trial, "interrupted")
+      : await attempt(trial, run, trials.length - done);
+    findings.push({ trial, result });
   }
-  await measureAgain(results, trials, { ...run, onProgress, signal });
-  for (const [i, trial] of trials.entries()) {
-    results[i] = await verifyTies(trial, results[i], { ...run, signal });
-  }
+  await measureAgain(findings, run, onProgress);
+  for (const finding of findings) finding.result = await verifyTies(finding.trial, finding.result, run);
+  const results = findings.map(({ result }) => result);
   return {
     answer: answerOf(results),
     device: session.device,
@@ -143,7 +140,7 @@ export async function qualifyOn(
   };
 }
 
-/** How many times slower this device is than a foreign one, by their copies; 1 where nothing tells. */
+/** How many times slower this device is than a foreign one, by their copies; 1 if that is not known. */
 async function slowdownOf(session: Session, trials: readonly Trial[], { device }: Profile): Promise<number> {
   const recorded = device.measured.copyBytesPerSecond;
   const isForeign = trials.some(({ entry, obstacle, notComparable }) =>
@@ -159,31 +156,37 @@ async function slowdownOf(session: Session, trials: readonly Trial[], { device }
   }
 }
 
-/** Measures again what came out slower, in turns with pauses, and puts what comes of it into the results. */
+/** An entry, and what is known of it so far. */
+interface Finding {
+  readonly trial: Trial;
+  result: EntryResult;
+}
+
+/** Measures again what came out slower, in turns with pauses. */
 async function measureAgain(
-  results: EntryResult[],
-  trials: readonly Trial[],
-  run: Run & Pick<QualifyOptions, "onProgress" | "signal">,
+  findings: readonly Finding[],
+  run: Run,
+  onProgress: QualifyOptions["onProgress"],
 ): Promise<void> {
-  const { session, deadlineNs, onProgress, signal } = run;
+  const { session, deadlineNs, signal } = run;
   for (let round = 1; round < SOFTWARE_ATTEMPTS; round++) {
-    const again = results.flatMap(({ verdict, entry }, i) => {
-      const most = trials[i].isNoisy && !isHopeless(results[i]) ? SOFTWARE_ATTEMPTS : HARDWARE_ATTEMPTS;
-      const isInTime = session.now() + expectedNs(entry, 1) < deadlineNs;
-      return verdict === "slower" && round < most && isInTime ? [i] : [];
+    const again = findings.filter(({ trial, result }) => {
+      const most = trial.isNoisy && !isHopeless(result) ? SOFTWARE_ATTEMPTS : HARDWARE_ATTEMPTS;
+      const isInTime = session.now() + expectedNs(trial.entry, 1) < deadlineNs;
+      return result.verdict === "slower" && round < most && isInTime;
     });
     if (again.length === 0 || signal?.aborted) return;
     await session.pause(Math.min(PAUSE_NS * round, LONGEST_PAUSE_NS), signal);
-    for (const [done, i] of again.entries()) {
+    for (const [done, finding] of again.entries()) {
       if (signal?.aborted) return;
       onProgress?.({ stage: "again", done, total: again.length });
-      const result = await attempt(trials[i], { ...run, entriesLeft: again.length - done });
-      results[i] = worseOrFaster(results[i], result);
+      const later = await attempt(finding.trial, run, again.length - done);
+      finding.result = worseOrFaster(finding.result, later);
     }
   }
 }
 
-/** Whether a rate is so low that other programs don't explain it. */
+/** Whether a rate is so low that other programs do not explain it. */
 function isHopeless({ measured, leastCellsPerSecond: least }: EntryResult): boolean {
   return measured !== null && least !== null && NOISE * judgedInterval(measured)[1] < least;
 }
@@ -192,7 +195,6 @@ function isHopeless({ measured, leastCellsPerSecond: least }: EntryResult): bool
 function worseOrFaster(earlier: EntryResult, later: EntryResult): EntryResult {
   const attempts = earlier.attempts + later.attempts, elapsedNs = earlier.elapsedNs + later.elapsedNs;
   if (later.verdict === "not run") return earlier; // no time was left for it
-  const counts = later.verdict !== "slower" ||
-    later.measured!.cellsPerSecond >= earlier.measured!.cellsPerSecond;
-  return { ...(counts ? later : earlier), attempts, elapsedNs };
+  const isFaster = (later.measured?.cellsPerSecond ?? 0) >= (earlier.measured?.cellsPerSecond ?? 0);
+  return { ...(later.verdict !== "slower" || isFaster ? later : earlier), attempts, elapsedNs };
 }

@@ -1,37 +1,40 @@
 /**
- * An entry on this device: whether it can be run and compared, and one attempt at it.
+ * An entry on this device: whether it can run here and be compared, one attempt at it, and its tie set.
  *
  * @module
  */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
-import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
-import { formatDuration } from "../format.ts";
-import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import { problemOf } from "../profile/profile_problem.ts";
-import { ProfileError } from "../profile/profile_error.ts";
-import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import type { Session } from "../devices/session.ts";
+import { formatDuration } from "../format.ts";
+import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import { problemOf } from "../profile/profile_problem.ts";
+import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
-import { expectedNs } from "./expected_time.ts";
 import type { EntryResult } from "./qualification.ts";
 import { judgeRate, leastRate } from "./verdict.ts";
 
-/** Longest time that one entry may be expected to take until its first sample, where there is no hurry. */
+/** An entry that would take longer until its first sample is not run. */
 const ENTRY_NS = 600e9;
 /** Time for the samples of a measurement, at most and at least. */
 const SAMPLING_NS = 3e9, LEAST_SAMPLING_NS = 0.2e9;
 /** Samples of which the interval assumes no distribution. */
 const SAMPLES = 6;
+/** A step takes at least this, however small the grid: its dispatch is recorded and launched. */
+const STEP_NS = 10e3;
+/** Runs before the first sample: one to verify, one to time. */
+const RUNS = 2;
 
-/** An entry as it is to be run. */
+/** An entry to be run. */
 export interface Trial {
   readonly entry: ProfileEntry;
-  /** Undefined where this Facet knows no such problem. */
+  /** Undefined if this Facet knows no such problem. */
   readonly problem: Problem | undefined;
-  /** Why it is not run; undefined where it is. */
+  /** Why it is not run; undefined if it is. */
   readonly obstacle: string | undefined;
   /** Why its rate says nothing here. */
   readonly notComparable: string | undefined;
@@ -45,13 +48,15 @@ export interface Run {
   readonly tolerance: number;
   readonly numericsOnly: boolean;
   readonly deadlineNs: number;
+  /** How many times slower this device is than a foreign one. */
   readonly slowdown: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Checks every entry before any is run.
  *
- * @throws {ProfileError} in one line, if there is none, or one that no device can run
+ * @throws {ProfileError} if there is none, or one that no device can run
  */
 export function trialsOf(profile: Profile, { device }: Session): Trial[] {
   if (profile.entries.length === 0) {
@@ -62,7 +67,11 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
     const problem = problemOf(entry.problem);
     for (const one of [configuration, ...entry.tieSet.map((tie) => tie.configuration)]) {
       const invalid = problem && whyInvalid(problem, one, profile.device);
-      if (invalid !== undefined) throw cannotBe(i + 1, entry, one, invalid);
+      if (invalid === undefined) continue;
+      const name = `${describeProfileProblem(entry.problem)}; ${describeConfiguration(one)}`;
+      throw new ProfileError(
+        `Cannot qualify entry ${i + 1} (${name}): the configuration cannot be: ${invalid}`,
+      );
     }
     return {
       entry,
@@ -76,18 +85,6 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
   });
 }
 
-function cannotBe(
-  number: number,
-  { problem }: ProfileEntry,
-  configuration: Configuration,
-  invalid: string,
-): ProfileError {
-  const named = `${describeProfileProblem(problem)}; ${describeConfiguration(configuration)}`;
-  return new ProfileError(
-    `Cannot qualify entry ${number} (${named}): the configuration cannot be: ${invalid}`,
-  );
-}
-
 function whyUnknown({ problem }: ProfileEntry): string {
   return EQUATIONS.some(({ name }) => name === problem.stencil)
     ? `this Facet does not know such a problem: ${describeProfileProblem(problem)}`
@@ -95,18 +92,24 @@ function whyUnknown({ problem }: ProfileEntry): string {
 }
 
 /**
+ * Nanoseconds until an entry has its first sample, by its recorded rate: the reference, a run to verify, one to time.
+ *
+ * @param slowdown how many times slower this device is than the recorded one
+ */
+export function expectedNs({ problem: { grid, steps }, result }: ProfileEntry, slowdown: number): number {
+  const runNs = Math.max(cellsOf(grid) * steps / result.cellsPerSecond * 1e9, steps * STEP_NS);
+  return slowdown * runNs * (RUNS + Math.max(1, result.speedupOverStepwise ?? 1));
+}
+
+/**
  * Verifies and measures an entry once.
  *
- * @param trial the entry
- * @param run what it depends on; the time that is left is shared with `entriesLeft`, this one included
+ * @param entriesLeft share the time that is left, this one included
  */
-export async function attempt(
-  trial: Trial,
-  run: Run & { readonly entriesLeft: number },
-): Promise<EntryResult> {
+export async function attempt(trial: Trial, run: Run, entriesLeft: number): Promise<EntryResult> {
   const { entry, problem, obstacle, notComparable } = trial;
   if (problem === undefined || obstacle !== undefined) return notRun(trial, obstacle ?? whyUnknown(entry));
-  const { session, deadlineNs, numericsOnly, slowdown, entriesLeft } = run;
+  const { session, deadlineNs, numericsOnly, slowdown } = run;
   const startedNs = session.now();
   const expected = expectedNs(entry, notComparable === undefined ? 1 : slowdown);
   const leftNs = Math.min(ENTRY_NS, deadlineNs - startedNs);
@@ -116,35 +119,43 @@ export async function attempt(
   }
   const isCompared = !numericsOnly && notComparable === undefined;
   const shareNs = (deadlineNs - startedNs) / entriesLeft - expected;
-  const evaluation = await evaluate(
-    entry.configuration,
-    () => session.prepare(problem, entry.configuration),
-    {
-      problem,
-      samplingNs: numericsOnly ? 0 : Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
-      minSamples: isCompared ? SAMPLES : undefined,
-      now: () => session.now(),
-    },
-  );
+  const evaluation = await evaluateOn(session, problem, entry.configuration, {
+    samplingNs: numericsOnly ? 0 : Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
+    ...(isCompared && { minSamples: SAMPLES }),
+  });
+  return { ...resultOf(trial, evaluation, run), attempts: 1, elapsedNs: session.now() - startedNs };
+}
+
+/** Evaluates a configuration; a device that is lost is opened anew for the next. */
+async function evaluateOn(
+  session: Session,
+  problem: Problem,
+  configuration: Configuration,
+  options: Pick<EvaluateOptions, "samplingNs" | "minSamples">,
+): Promise<Evaluation> {
+  const prepare = () => session.prepare(problem, configuration);
+  const evaluation = await evaluate(configuration, prepare, {
+    problem,
+    ...options,
+    now: () => session.now(),
+  });
   if ("failure" in evaluation) session.recover(evaluation.failure);
-  return resultOf(trial, evaluation, { ...run, elapsedNs: session.now() - startedNs });
+  return evaluation;
 }
 
 /** What an evaluation says of an entry. */
 function resultOf(
   trial: Trial,
   evaluation: Evaluation,
-  { tolerance, numericsOnly, elapsedNs }: Run & { readonly elapsedNs: number },
+  { tolerance, numericsOnly }: Run,
 ): EntryResult {
   const { entry, notComparable } = trial;
-  const none = { ...notRun(trial, ""), attempts: 1, elapsedNs };
   if ("failure" in evaluation) {
     const { reason: failure, message } = evaluation.failure;
-    const verdict = verdictOf(failure);
-    return { ...none, verdict, failure, reason: `${failure}: ${message}` };
+    return { ...notRun(trial, `${failure}: ${message}`), verdict: verdictOf(failure), failure };
   }
   const { cellsPerSecond, confidence95, samples, verification } = evaluation.measurement;
-  const verified = { ...none, verification, reason: null };
+  const verified = { ...notRun(trial, null), verification };
   if (numericsOnly) return { ...verified, verdict: "right" };
   const measured = { cellsPerSecond, confidence95, samples };
   if (notComparable !== undefined) {
@@ -160,13 +171,13 @@ function resultOf(
 }
 
 /** What a failure says of a configuration. */
-export function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
+function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
   if (failure === "incorrect") return "wrong";
   return failure === "limits" || failure === "out-of-memory" ? "not run" : "failed";
 }
 
 /** An entry that was not run, and why. */
-export function notRun({ entry }: Trial, reason: string): EntryResult {
+export function notRun({ entry }: Trial, reason: string | null): EntryResult {
   return {
     entry,
     verdict: "not run",
@@ -180,4 +191,39 @@ export function notRun({ entry }: Trial, reason: string): EntryResult {
     tiesVerified: 0,
     elapsedNs: 0,
   };
+}
+
+/**
+ * Verifies an entry's tie set as far as there is time: configurations that other programs take if the chosen one cannot
+ * run. Their rates are not compared.
+ *
+ * @param result what became of the chosen configuration
+ * @returns the same with the number of ties that are right; if one is wrong or fails, its verdict instead
+ */
+export async function verifyTies(
+  { entry, problem }: Trial,
+  result: EntryResult,
+  run: Run,
+): Promise<EntryResult> {
+  const { session, deadlineNs, slowdown, signal } = run;
+  if (problem === undefined || result.verification === null) return result;
+  const chosen = describeConfiguration(entry.configuration);
+  const startedNs = session.now();
+  let tiesVerified = 0, found = result;
+  for (const { configuration } of entry.tieSet) {
+    const name = describeConfiguration(configuration);
+    if (name === chosen) continue;
+    if (signal?.aborted || session.now() + expectedNs(entry, slowdown) > deadlineNs) break;
+    const evaluation = await evaluateOn(session, problem, configuration, { samplingNs: 0 });
+    if ("measurement" in evaluation) {
+      tiesVerified++;
+      continue;
+    }
+    const { reason: failure, message } = evaluation.failure;
+    const verdict = verdictOf(failure);
+    if (verdict === "not run") continue; // whoever chooses it checks that it fits
+    found = { ...result, verdict, failure, reason: `of the tie set, ${name}: ${failure}: ${message}` };
+    break;
+  }
+  return { ...found, tiesVerified, elapsedNs: result.elapsedNs + session.now() - startedNs };
 }

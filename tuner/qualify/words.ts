@@ -1,5 +1,5 @@
 /**
- * What a qualification says, in words; every format uses the same.
+ * A qualification in words, the same in every format.
  *
  * @module
  */
@@ -7,10 +7,9 @@ import { formatPercent, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
+import type { Rate } from "./verdict.ts";
 
-/** Verdicts that speak against the device. */
 const AGAINST: readonly Verdict[] = ["slower", "wrong", "failed"];
-/** Verdicts that leave the question open. */
 const OPEN: readonly Verdict[] = ["not comparable", "not run"];
 
 /** Whether a verdict speaks for the device, against it, or leaves the question open. */
@@ -29,25 +28,21 @@ export function explainResult(result: EntryResult): string[] {
   const { entry, reason, verification, measured, leastCellsPerSecond: least, attempts } = result;
   const lines = reason === null ? [] : [reason];
   if (measured !== null) {
-    const [low, high] = measured.confidence95.map(formatRate);
     const tries = attempts > 1 ? `, the best of ${attempts} measurements` : "";
-    lines.push(`measured ${formatRate(measured.cellsPerSecond)} (95% between ${low} and ${high})${tries}`);
-    lines.push(`recorded ${describeRecorded(entry.result)}`);
+    lines.push(`measured ${describeRate(measured)}${tries}`, `recorded ${describeRate(entry.result)}`);
     if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
   }
   if (verification !== null) {
     const [error, bound] = [verification.maxError, verification.bound].map((value) => value.toPrecision(3));
     lines.push(`verified against ${verification.against}: largest error ${error}, bound ${bound}`);
     const { tiesVerified: ties } = result;
-    if (ties > 0) lines.push(`so ${ties === 1 ? "is 1 other" : `are ${ties} others`} of its tie set`);
+    if (ties > 0) lines.push(`${ties} ${ties === 1 ? "other" : "others"} of its tie set verified as well`);
   }
   return lines;
 }
 
-/** A recorded rate with its interval. */
-function describeRecorded(
-  { cellsPerSecond, confidence95 }: Pick<EntryResult["entry"]["result"], "cellsPerSecond" | "confidence95">,
-): string {
+/** A rate with its interval. */
+function describeRate({ cellsPerSecond, confidence95 }: Rate): string {
   const [low, high] = confidence95.map(formatRate);
   return `${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
 }

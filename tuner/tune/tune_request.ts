@@ -1,5 +1,5 @@
 /**
- * What a run of `tune` is asked, what it is given to work with, and what it answers.
+ * A run of `tune`: its request, what it works with, and its outcome.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { Strategy } from "../search/strategy.ts";
 export interface TuneRequest extends Problem {
   /** Whether the grid may become smaller if the memory turns out too small for it. @default {false} */
   readonly isDefaultGrid?: boolean;
-  /** The GPU's traversals to try; what fits only the CPU is tried wherever the CPU takes part. */
+  /** The GPU's traversals to try. */
   readonly traversals: readonly Traversal[];
   readonly strategy: Strategy;
   /** When to stop searching: time for the whole run, or evaluations. */
@@ -40,12 +40,12 @@ export interface TuneProgress {
   /** How much there is of it; 0 where unknown. */
   readonly total: number;
   /** Best verified rate so far. */
-  readonly bestCellsPerSecond?: number;
+  readonly bestCellsPerSecond?: number | undefined;
   /** Time left of the stage's budget. */
   readonly leftNs?: number;
 }
 
-/** What a run tells while it runs, and what it runs on. */
+/** What a run works with, and whom it informs. */
 export interface TuneEnvironment {
   /** The devices and the clock. The caller closes it. */
   readonly session: Session;
@@ -55,21 +55,21 @@ export interface TuneEnvironment {
   /** Called when the problem is fixed and the device is known, before anything is evaluated. */
   readonly onStart: (start: TuneStart) => void | Promise<void>;
   /**
-   * What earlier runs evaluated that still holds, by {@linkcode configurationKey}; asked before `onStart`. It is not
-   * evaluated again in the search, and counts as evaluations of its budget; finalists are.
+   * Results of earlier runs that still hold, by {@linkcode configurationKey}; asked before `onStart`. The search reuses
+   * them, and they count toward the budget.
    * @default {undefined} nothing
    */
-  readonly recall?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>;
+  readonly recall?: ((start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>) | undefined;
   /**
    * Who evaluates in the search, as processes that may crash or hang without harm.
    * @default {undefined} this process
    */
-  readonly evaluators?: Evaluators;
+  readonly evaluators?: Evaluators | undefined;
   /** Called with every evaluation as it is made. */
   readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
 }
 
-/** Evaluators outside of this process. */
+/** Evaluators outside this process. */
 export interface Evaluators {
   /** How many for a problem, at least 1: while one measures, others compile. */
   workersFor(problem: Problem): number;
@@ -90,32 +90,32 @@ export interface TuneStart {
 
 /** What a run found. */
 export interface TuneOutcome extends TuneStart {
-  /** The entry of the profile; undefined where no configuration verified. */
+  /** The entry of the profile; undefined if no configuration verified. */
   readonly entry: ProfileEntry | undefined;
   /** Fastest verified measurement of the GPU alone, the CPU alone, and both together. */
   readonly gpuAlone: Measurement | undefined;
   readonly cpuAlone: Measurement | undefined;
   readonly together: Measurement | undefined;
-  /** Why the CPU alone was not measured; undefined where it was. */
+  /** Why the CPU alone was not measured; undefined if it was. */
   readonly cpuMessage: string | undefined;
-  /** How the balance ended, in one line; why there was none, where there was none. */
+  /** How the balance ended, or why there was none, in one line. */
   readonly balanceMessage: string;
-  /** What the steps between exchanges were chosen by; undefined where nothing was shared or measured. */
+  /** By what the steps between exchanges were chosen; undefined if nothing was shared or measured. */
   readonly costModel: SharedCostModel | undefined;
-  /** Fastest verified measurement of each traversal on the GPU. */
+  /** The best of each traversal on the GPU, the fastest first; the chosen configuration stands for its traversal. */
   readonly bestOfEach: ReadonlyMap<string, Measurement>;
-  /** The final round: every finalist, fastest first; empty where there was none. */
+  /** The final round: every finalist, fastest first; empty if there was none. */
   readonly finalists: readonly Finalist[];
   readonly evaluated: number;
   /** Evaluations, of those, that earlier runs made. */
   readonly recalled: number;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
-  readonly searchVerdict?: string;
+  readonly searchVerdict?: string | undefined;
   /** How often the device was found to run at another rate than before; what that affected was measured again. */
   readonly drifts: number;
   readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
   /** Why the run took longer than its budget by more than a tenth, in one line; undefined where it did not. */
-  readonly budgetMessage?: string;
+  readonly budgetMessage?: string | undefined;
   readonly elapsedNs: number;
 }

@@ -25,7 +25,7 @@ const faultyFirst: Strategy = {
   ...exhaustive,
   begin(candidates, options) {
     const [first] = candidates as readonly Point[] as readonly Candidate[];
-    const faulty = FAULTY({ loseDevice: () => {} }).map((traversal): Candidate => ({ ...first, traversal }));
+    const faulty = FAULTY({ loseDevice: () => {} }).map((traversal): Candidate => ({ ...first!, traversal }));
     return exhaustive.begin([...faulty as readonly Point[] as typeof candidates, ...candidates], options);
   },
 };
