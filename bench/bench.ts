@@ -5,12 +5,10 @@
  */
 import type { Grid } from "../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../kernels/stencils/ks.ts";
-import { wave, WAVE_ORDERS } from "../kernels/stencils/wave.ts";
+import { WAVE_ORDERS } from "../kernels/stencils/wave.ts";
+import { benchGrids, renderGrids } from "./bench_grids.ts";
 import { C_COMPILER } from "./native_loops.ts";
-import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
-import { compareCpu, type CpuComparison } from "./compare_cpu.ts";
 import { checkFileWritable } from "../tuner/profile/store.ts";
-import { formatRate, formatTable } from "../tuner/format.ts";
 import {
   benchLines,
   DEFAULT_CPU_LENGTHS,
@@ -36,7 +34,6 @@ import { command } from "../tuner/cli/parse_options.ts";
 import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";
 import { EXIT } from "../tuner/cli/report_error.ts";
-import { RunFailure } from "../tuner/devices/run_failure.ts";
 import { RequestError } from "../tuner/problem/request_error.ts";
 
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
@@ -125,16 +122,16 @@ export const run = command({
   const { workers = DEFAULT_WORKERS, seconds } = options;
   const orders = options.order.length > 0 ? options.order : DEFAULT_ORDERS;
   const grids = options.grid.length > 0 ? options.grid : DEFAULT_GRIDS;
-  const comparisons = await compareAll({ orders, grids, workers, timeNs: seconds * 1e9 });
+  const comparisons = await benchGrids({ orders, grids, workers, timeMs: seconds * 1e3 });
   console.log(
     options.json
       ? JSON.stringify({ compiler: C_COMPILER.join(" "), workers, comparisons }, null, 2)
-      : render(comparisons, workers),
+      : renderGrids(comparisons, workers),
   );
   return comparisons.every(({ sameBits }) => sameBits) ? EXIT.done : EXIT.no;
 });
 
-/** The swept rule against classic. */
+/** The second part: the swept rule against classic. */
 async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
   const { stencil: stencils, workers = DEFAULT_WORKERS, points, steps } = options;
   if (options.order.length > 0) {
@@ -148,8 +145,8 @@ async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
   if (points !== undefined && !stencils.includes("ks")) {
     throw new RequestError("Cannot use --points: it belongs to --stencil ks");
   }
-  const lengths = options.grid.length > 0 ? options.grid.map(([, , points]) => points) : DEFAULT_LENGTHS;
-  const short = lengths.find((points) => points < 32);
+  const lengths = options.grid.length > 0 ? options.grid.map(([, , points]) => points) : undefined;
+  const short = lengths?.find((points) => points < 32);
   if (short !== undefined) {
     throw new RequestError(`Cannot use --grid ${short}: wanted at least 32 points, the smallest node`);
   }
@@ -157,11 +154,11 @@ async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
   for (const path of paths) await checkFileWritable(path);
   const found = await benchLines({
     stencils,
-    lengths,
-    cpuLengths: options.grid.length > 0 ? lengths : DEFAULT_CPU_LENGTHS,
+    lengths: lengths ?? DEFAULT_LENGTHS,
+    cpuLengths: lengths ?? DEFAULT_CPU_LENGTHS,
     workers: options.noCpu ? 0 : workers,
     gpu: !options.noGpu,
-    timeNs: 1e9 * options.seconds,
+    timeMs: 1e3 * options.seconds,
     points,
     steps,
   });
@@ -170,81 +167,14 @@ async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
       "Cannot measure the swept rule: there is no WebGPU adapter, and --no-cpu leaves the CPU out",
     );
   }
-  const texts = [JSON.stringify(found, null, 2), renderLines(found, true)];
-  for (const [i, path] of paths.entries()) await writeText(path, `${texts[i]}\n`);
-  console.log(options.json ? JSON.stringify(found, null, 2) : renderLines(found));
+  const json = JSON.stringify(found, null, 2);
+  for (const [i, text] of [json, renderLines(found, true)].entries()) {
+    if (paths[i] !== undefined) await writeText(paths[i], `${text}\n`);
+  }
+  console.log(options.json ? json : renderLines(found));
   const isRight = found.gpu.every(({ failed }) => failed.length === 0) &&
     found.cpu.every(({ sameBits }) => sameBits);
   return isRight ? EXIT.done : EXIT.no;
-}
-
-/** What to compare. */
-interface BenchRequest {
-  readonly orders: readonly number[];
-  readonly grids: readonly Grid[];
-  readonly workers: number;
-  readonly timeNs: number;
-}
-
-async function compareAll({ orders, grids, workers, timeNs }: BenchRequest): Promise<CpuComparison[]> {
-  const one = await CpuPool.create({ workers: 1 });
-  const many = workers > 1 ? await CpuPool.create({ workers }) : undefined;
-  try {
-    const comparisons: CpuComparison[] = [];
-    for (const grid of grids) {
-      for (const order of orders) {
-        comparisons.push(await compareCpu({ stencil: wave(order), grid, one, many, timeNs }));
-      }
-    }
-    return comparisons;
-  } catch (error) {
-    if (error instanceof RunFailure && error.reason === "limits") throw new RequestError(error.message);
-    throw error;
-  } finally {
-    one.dispose();
-    many?.dispose();
-  }
-}
-
-/**
- * The results for people.
- *
- * @param comparisons in the order they were measured
- * @param workers of the pool of several
- * @returns text of whole lines, without the last line end
- */
-export function render(comparisons: readonly CpuComparison[], workers: number): string {
-  const rate = (cellsPerSecond: number | null): string =>
-    cellsPerSecond === null ? "–" : formatRate(cellsPerSecond);
-  const ratio = (value: number | null): string => value === null ? "–" : value.toFixed(2);
-  const header = ["grid", "MiB", "order", "C", "1 worker", "of C", `${workers} workers`, "of 1", "samples"];
-  const rows = comparisons.map((found) => [
-    found.grid.join("x"),
-    (found.bytes / 2 ** 20).toFixed(0),
-    String(found.order),
-    rate(found.cCellsPerSecond),
-    rate(found.oneCellsPerSecond),
-    ratio(found.oneOverC),
-    rate(found.manyCellsPerSecond),
-    ratio(found.manyOverOne),
-    String(found.samples),
-  ]);
-  const hasC = comparisons.some(({ cCellsPerSecond }) => cCellsPerSecond !== null);
-  const differing = comparisons.filter(({ sameBits }) => !sameBits);
-  return [
-    `Wave equation, boundary zero, f32; medians of samples taken in turns. C: plain loops, ${
-      C_COMPILER.join(" ")
-    }, one thread.`,
-    ...(hasC ? [] : ["There is no gcc on this machine: the loops in C are left out."]),
-    "",
-    formatTable([header, ...rows], { right: [1, 2, 3, 4, 5, 6, 7, 8] }),
-    "",
-    differing.length === 0
-      ? "All ways gave the same field, bit for bit."
-      : `DIFFERENT FIELDS: ${
-        differing.map(({ grid, order }) => `order ${order} on ${grid.join("x")}`).join(", ")
-      }`,
-  ].join("\n");
 }
 
 if (import.meta.main) await endWith(() => run(Deno.args));

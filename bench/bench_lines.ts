@@ -1,5 +1,5 @@
 /**
- * `bench --stencil heat-1d|ks`: the swept rule against classic, on the GPU and on the CPU's workers.
+ * The second part of `bench`: the swept rule against classic, in one dimension, on the GPU and on the CPU's workers.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { detectDevice, type DeviceDescription } from "../tuner/devices/device.ts";
 import { compareSwept, type SweptComparison } from "./compare_swept.ts";
 import { compareSweptOnCpu, type CpuSweptComparison } from "./compare_swept_cpu.ts";
-import type { LineRate } from "./line_rate.ts";
+import type { LineRate } from "./take_turns.ts";
 import { formatCount, formatDuration, formatFactor, formatTable } from "../tuner/format.ts";
 import { VERSION } from "../tuner/version.ts";
 
-/** Rows of a run on the GPU: so many that what a run's first and last phases cost more than the others is little. */
+/** Rows of a run on the GPU: enough for the extra cost of its first and last phases to be small. */
 const RUN_ROWS = 16_384;
 
 /** A software device compiles at the first dispatch, for a minute where the kernel is large. */
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 600_000;
 /** Lengths of the published figures, and where none are given. */
 export const DEFAULT_LENGTHS: readonly number[] = Array.from({ length: 10 }, (_, i) => 2 ** (11 + i));
 
-/** Of these, what the CPU is measured on: beyond, its share of the table says nothing new. */
+/** The lengths among them that the CPU is measured on: longer ones show nothing new. */
 export const DEFAULT_CPU_LENGTHS: readonly number[] = DEFAULT_LENGTHS.filter((points) => points <= 2 ** 14);
 
 /** What to compare. */
@@ -38,14 +38,14 @@ export interface LineBenchRequest {
   readonly workers: number;
   readonly gpu: boolean;
   /** For each equation and length, on the GPU and on the CPU. */
-  readonly timeNs: number;
+  readonly timeMs: number;
   /** Points of a sub-step, of equations that have several forms. @default {the equation's} */
-  readonly points?: number;
+  readonly points?: number | undefined;
   /** Time steps of a run on the GPU. @default {16,384 rows} */
-  readonly steps?: number;
-  /** Kernels to try stay within these limits. @default {the device's} */
+  readonly steps?: number | undefined;
+  /** Only kernels within these limits are tried. @default {the device's} */
   readonly limits?: Partial<DeviceLimits>;
-  /** Updates of a sample on the CPU. @default {6e7} */
+  /** Cell updates of a sample on the CPU. @default {6e7} */
   readonly sampleUpdates?: number;
 }
 
@@ -65,137 +65,132 @@ export function lineEquations(): string[] {
 }
 
 /** Measures all lengths of all equations, the GPU first. */
-export async function benchLines(
-  { stencils, lengths, cpuLengths = lengths, workers, gpu: wantsGpu, timeNs, points: form, steps, ...rest }:
-    LineBenchRequest,
-): Promise<LineBench> {
-  const device = await detectDevice();
-  const all = stencils.map((name): Stencil => {
-    const { variant, create } = EQUATIONS.find((equation) => equation.name === name)!;
-    return create(variant === undefined ? 0 : form ?? variant.default);
-  });
+export async function benchLines(request: LineBenchRequest): Promise<LineBench> {
+  const { lengths, cpuLengths = lengths, timeMs, limits } = request;
+  const stencils = request.stencils.map((name) => createLine(name, request.points));
   const gpu: SweptComparison[] = [], cpu: CpuSweptComparison[] = [];
-  using opened = wantsGpu ? await GpuDevice.open({ timeoutMs: TIMEOUT_MS }) : undefined;
-  for (const stencil of all) {
-    for (const points of opened === undefined ? [] : lengths) {
-      const rows = stencil.update.substeps.length;
-      const options = {
-        stencil,
-        points,
-        timeNs,
-        steps: steps ?? Math.ceil(RUN_ROWS / rows),
-        now,
-        limits: rest.limits,
-      };
-      gpu.push(await compareSwept(opened!, options));
+  using device = request.gpu ? await GpuDevice.open({ timeoutMs: TIMEOUT_MS }) : undefined;
+  for (const stencil of device === undefined ? [] : stencils) {
+    const steps = request.steps ?? Math.ceil(RUN_ROWS / stencil.update.substeps.length);
+    for (const points of lengths) {
+      gpu.push(await compareSwept(device!, { stencil, points, timeMs, steps, limits }));
     }
   }
-  const pool = workers > 0 ? await CpuPool.create({ workers }) : undefined;
+  const pool = request.workers > 0 ? await CpuPool.create({ workers: request.workers }) : undefined;
   try {
-    for (const stencil of all) {
-      for (const points of pool === undefined ? [] : cpuLengths) {
-        cpu.push(
-          await compareSweptOnCpu(pool!, { stencil, points, timeNs, now, updates: rest.sampleUpdates }),
-        );
+    for (const stencil of pool === undefined ? [] : stencils) {
+      for (const points of cpuLengths) {
+        const updates = request.sampleUpdates;
+        cpu.push(await compareSweptOnCpu(pool!, { stencil, points, timeMs, updates }));
       }
     }
   } finally {
     pool?.dispose();
   }
-  const tool = { name: "facet", version: VERSION } as const;
-  return { tool, createdAt: new Date().toISOString(), device, gpu, cpu };
+  return {
+    tool: { name: "facet", version: VERSION },
+    createdAt: new Date().toISOString(),
+    device: await detectDevice(),
+    gpu,
+    cpu,
+  };
 }
+
+function createLine(name: string, points: number | undefined): Stencil {
+  const { variant, create } = EQUATIONS.find((equation) => equation.name === name)!;
+  return create(variant === undefined ? 0 : points ?? variant.default);
+}
+
+const GPU_HEADER = [
+  "points",
+  "empty dispatch",
+  "classic",
+  "threads × points",
+  "swept",
+  "over classic",
+  "threads × points × steps",
+  "swept-register",
+  "over classic",
+  "95%",
+  "threads × points × steps",
+];
+
+const CPU_HEADER = ["points", "classic", "swept", "over classic", "points a node"];
 
 /** The results as text; `isMarkdown`: with tables for BENCHMARKS.md. */
 export function renderLines({ device, gpu, cpu }: LineBench, isMarkdown = false): string {
   const table = (rows: string[][]): string =>
-    isMarkdown ? markdownTable(rows) : formatTable(rows, { right: rows[0].map((_, i) => i) });
+    isMarkdown ? markdownTable(rows) : formatTable(rows, { right: GPU_HEADER.map((_, i) => i) });
   const sections: string[] = [];
-  for (const name of new Set(gpu.map(({ stencil }) => stencil))) {
-    const own = gpu.filter(({ stencil }) => stencil === name);
-    const header = [
-      "points",
-      "empty dispatch",
-      "classic",
-      "threads × points",
-      "swept",
-      "over classic",
-      "threads × points × steps",
-      "swept-register",
-      "over classic",
-      "95%",
-      "threads × points × steps",
-    ];
+  for (const [name, found] of byStencil(gpu)) {
     sections.push(
-      `${nameOf(own[0])} on ${device.gpu?.description ?? "no GPU"}, time a step, f32`,
-      table([header, ...own.map(gpuRow)]),
+      `${name} on ${device.gpu?.description ?? "no GPU"}, time a step, f32`,
+      table([GPU_HEADER, ...found.map(gpuRow)]),
     );
-    const failed = own.flatMap(({ points, failed }) => failed.map((one) => `${points} points: ${one}`));
+    const failed = found.flatMap(({ points, failed }) => failed.map((one) => `${points} points: ${one}`));
     if (failed.length > 0) sections.push(`FAILED: ${failed.join("; ")}`);
   }
-  for (const name of new Set(cpu.map(({ stencil }) => stencil))) {
-    const own = cpu.filter(({ stencil }) => stencil === name);
-    const header = ["points", "classic", "swept", "over classic", "points a node"];
+  for (const [name, found] of byStencil(cpu)) {
+    const different = found.filter(({ sameBits }) => !sameBits).map(({ points }) => points);
     sections.push(
-      `${nameOf(own[0])} on ${device.cpu.model}, ${own[0].workers} workers, time a step, f32`,
-      table([header, ...own.map(cpuRow)]),
-      own.every(({ sameBits }) => sameBits)
+      `${name} on ${device.cpu.model}, ${found[0]!.workers} workers, time a step, f32`,
+      table([CPU_HEADER, ...found.map(cpuRow)]),
+      different.length === 0
         ? "All ways gave the same line, bit for bit."
-        : `DIFFERENT LINES: ${
-          own.filter(({ sameBits }) => !sameBits).map(({ points }) => points).join(", ")
-        }`,
+        : `DIFFERENT LINES: ${different.join(", ")}`,
     );
   }
   return sections.join("\n\n");
 }
 
-/** As `ks, points 5`. */
-function nameOf({ stencil, variant }: Pick<SweptComparison, "stencil" | "variant">): string {
-  return [stencil, ...Object.entries(variant).map(([name, value]) => `${name} ${value}`)].join(", ");
+/** Comparisons by their stencil, as `ks, points 5`. */
+function byStencil<T extends Pick<SweptComparison, "stencil" | "variant">>(
+  found: readonly T[],
+): Map<string, T[]> {
+  return Map.groupBy(
+    found,
+    ({ stencil, variant }) =>
+      [stencil, ...Object.entries(variant).map(([name, value]) => `${name} ${value}`)].join(", "),
+  );
 }
 
 function gpuRow({ points, launchNs, rates }: SweptComparison): string[] {
-  const best = (name: string): SweptComparison["rates"][number] | undefined =>
-    rates.filter(({ traversal }) => traversal === name).sort((a, b) => a.stepNs - b.stepNs)[0];
-  const shape = (rate: LineRate | undefined): string =>
-    rate === undefined ? "–" : ["threads", "points", "steps"].map((name) => rate.parameters[name])
-      .filter((value) => value !== undefined).join(" × ");
-  const time = (rate: LineRate | undefined): string => rate === undefined ? "–" : formatDuration(rate.stepNs);
-  const factor = (rate: LineRate | undefined): string =>
-    rate === undefined ? "–" : formatFactor(rate.overClassic);
-  const [classic, memory, register] = ["classic", "swept", "swept-register"].map(best);
+  const best = (name: string): LineRate | undefined => fastest(rates.filter((one) => one.traversal === name));
+  const show = (rate: LineRate | undefined, text: (rate: LineRate) => string): string =>
+    rate === undefined ? "–" : text(rate);
+  const time = ({ stepNs }: LineRate): string => formatDuration(stepNs);
+  const factor = ({ overClassic }: LineRate): string => formatFactor(overClassic);
+  const interval = ({ confidence95 }: LineRate): string => confidence95.map(formatDuration).join(" to ");
+  const shape = ({ parameters }: LineRate): string =>
+    ["threads", "points", "steps"].map((name) => parameters[name]).filter((value) => value !== undefined)
+      .join(" × ");
+  const classic = best("classic"), memory = best("swept"), register = best("swept-register");
   return [
     formatCount(points),
     formatDuration(launchNs),
-    time(classic),
-    shape(classic),
-    time(memory),
-    factor(memory),
-    shape(memory),
-    time(register),
-    factor(register),
-    register === undefined ? "–" : register.confidence95.map(formatDuration).join(" to "),
-    shape(register),
+    ...[time, shape].map((text) => show(classic, text)),
+    ...[time, factor, shape].map((text) => show(memory, text)),
+    ...[time, factor, interval, shape].map((text) => show(register, text)),
   ];
 }
 
-function cpuRow({ points, rates }: CpuSweptComparison): string[] {
-  const [classic, ...swept] = rates;
-  const best = [...swept].sort((a, b) => a.stepNs - b.stepNs)[0];
+function cpuRow({ points, rates: [classic, ...swept] }: CpuSweptComparison): string[] {
+  const best = fastest(swept)!;
   return [
     formatCount(points),
-    formatDuration(classic.stepNs),
+    formatDuration(classic!.stepNs),
     formatDuration(best.stepNs),
     formatFactor(best.overClassic),
-    formatCount(best.parameters.points),
+    formatCount(best.parameters.points!),
   ];
 }
 
-function markdownTable([header, ...rows]: string[][]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(header), line(header.map(() => "--:")), ...rows.map(line)].join("\n");
+function fastest(rates: readonly LineRate[]): LineRate | undefined {
+  return [...rates].sort((a, b) => a.stepNs - b.stepNs)[0];
 }
 
-function now(): number {
-  return performance.now() * 1e6;
+function markdownTable(rows: string[][]): string {
+  const [header = [], ...others] = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  const [first = []] = rows;
+  return [header, `|${first.map(() => " --: |").join("")}`, ...others].join("\n");
 }

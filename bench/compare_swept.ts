@@ -1,24 +1,25 @@
 /**
- * The swept rule against classic on lines of one length: the best configuration of each traversal from a short
- * search, then all of them in turns, so that whatever else the machine does meets each alike. Every finalist is
- * verified against the reference. The launch of an empty dispatch is timed beside them: it is what classic pays a
- * sub-step.
+ * The swept rule against classic on the GPU, on lines of one length: a short search finds the best configurations of
+ * each traversal, which are verified against the reference and then measured in turns. The launch of an empty dispatch
+ * is timed beside them: classic pays it for each sub-step.
  *
  * @module
  */
 import type { Problem, Stencil } from "../kernels/stencils/stencil.ts";
 import { classic } from "../kernels/traversals/classic.ts";
+import { combine } from "../kernels/traversals/combine.ts";
 import { swept } from "../kernels/traversals/swept.ts";
 import { sweptRegister } from "../kernels/traversals/swept_register.ts";
-import type { DeviceLimits, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
-import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
-import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
+import type { DeviceLimits, GpuPlan, Parameters, Traversal } from "../kernels/traversals/traversal.ts";
 import type { Verification } from "../tuner/configuration.ts";
-import { combine } from "../kernels/traversals/combine.ts";
-import { Contender, EmptyDispatches } from "./line_contender.ts";
-import type { LineRate } from "./line_rate.ts";
-import { median } from "../tuner/measuring/statistics.ts";
+import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
+import { GpuField } from "../tuner/devices/gpu/gpu_field.ts";
+import { DEVICE_BATCH_NS } from "../tuner/devices/gpu/gpu_clock.ts";
+import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
 import { isFailure } from "../tuner/devices/run_failure.ts";
+import { repetitionsFor } from "../tuner/measuring/sampling.ts";
+import { median } from "../tuner/measuring/statistics.ts";
+import { type LineRate, lineRate, takeTurns } from "./take_turns.ts";
 
 /** What was found for one length on the GPU. */
 export interface SweptComparison {
@@ -41,29 +42,41 @@ export interface SweptComparisonOptions {
   readonly stencil: Stencil;
   readonly points: number;
   /** Time for this length. */
-  readonly timeNs: number;
+  readonly timeMs: number;
   /** Time steps of a run. */
   readonly steps: number;
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
-  /** Kernels to try stay within these limits. @default {the device's} */
+  /** Only kernels within these limits are tried. @default {the device's} */
   readonly limits?: Partial<DeviceLimits> | undefined;
 }
 
-/** Rows that a result is verified after: more than the cycle of the largest node, where errors have not grown yet. */
+/** Rows after which results are verified: more than a cycle of the largest node, before errors have grown. */
 const VERIFIED_ROWS = 4600;
 
-/** Parts of the time for the search, the rest is for the turns. */
+/** Steps of classic in the search: fewer show as much, and cost the host less. */
+const PROBED_STEPS = 2048;
+
+/** The part of the time for the search; the rest is for the turns. */
 const SEARCH_PART = 0.6;
 
-/** Turns at least: order statistics give an interval from six samples on. */
-export const MIN_TURNS = 7, MAX_TURNS = 25;
+const MOST_TURNS = 25;
 
-/** Configurations of the best traversal that meet again in the turns. */
-const FINALISTS = 3;
+/** Configurations that are measured in turns besides the best of each traversal. */
+const RUNNERS_UP = 2;
 
-/** What each traversal is searched for first, by points a thread; what is missing comes last. */
+/** Empty dispatches of a sample. */
+const EMPTY_DISPATCHES = 2000;
+
+/** The points a thread to try first; others come last. */
 const FIRST_POINTS = [16, 8, 1, 32, 24, 2, 12, 4];
+
+/** A configuration that is measured. */
+interface Contender {
+  readonly traversal: Traversal;
+  readonly parameters: Parameters;
+  readonly field: GpuField;
+  /** Nanoseconds a step in the search. */
+  readonly probedNs: number;
+}
 
 /**
  * Compares on the GPU.
@@ -72,103 +85,128 @@ const FIRST_POINTS = [16, 8, 1, 32, 24, 2, 12, 4];
  */
 export async function compareSwept(
   gpu: GpuDevice,
-  { stencil, points, timeNs, steps, now, limits }: SweptComparisonOptions,
+  { stencil, points, timeMs, steps, limits }: SweptComparisonOptions,
 ): Promise<SweptComparison> {
-  const begun = now();
-  const [boundary] = stencil.boundaries ?? ["zero"];
+  const began = performance.now();
+  const [boundary = "zero"] = stencil.boundaries ?? [];
   const problem: Problem = { stencil, grid: [1, 1, points], boundary, steps };
-  const verified = {
-    ...problem,
-    steps: Math.min(steps, Math.ceil(VERIFIED_ROWS / stencil.update.substeps.length)),
+  const verifiedSteps = Math.min(steps, Math.ceil(VERIFIED_ROWS / stencil.update.substeps.length));
+  const reference = await makeReference({ gpu, problem: { ...problem, steps: verifiedSteps } });
+  const found: Contender[] = [], failed: string[] = [];
+  const fail = ({ traversal, parameters }: Candidate, failure: { reason: string; message: string }): void => {
+    const label = `${traversal.name} ${JSON.stringify(parameters)}`;
+    failed.push(`${label}: ${failure.reason}: ${failure.message}`);
   };
-  const reference = await makeReference({ gpu, problem: verified });
-  const found: Contender[] = [];
-  const failed: string[] = [];
   try {
-    // classic in full: it is what all others are measured against
+    // classic in full: all others are measured against it
     for (const traversals of [[classic], [sweptRegister, swept]]) {
-      for (
-        const { traversal, parameters } of candidatesOf(traversals, problem, { ...gpu.limits, ...limits })
-      ) {
-        const isLate = now() - begun > SEARCH_PART * timeNs;
+      for (const candidate of candidatesOf(traversals, problem, { ...gpu.limits, ...limits })) {
+        const { traversal } = candidate;
+        const isLate = performance.now() - began > SEARCH_PART * timeMs;
         if (isLate && traversal !== classic && found.some((one) => one.traversal === traversal)) continue;
-        const contender = new Contender(gpu, problem, { traversal, parameters });
         try {
-          await contender.probe();
-          found.push(contender);
+          found.push(await probe(gpu, problem, candidate));
         } catch (error) {
-          contender.dispose();
           if (!isFailure(error)) throw error;
-          failed.push(`${contender.label}: ${error.reason}: ${error.message}`);
+          fail(candidate, error);
         }
       }
     }
-    const finalists: Contender[] = [];
-    const verifications: Verification[] = [];
-    for (const contender of finalistsOf(found)) {
-      const verification = verificationOf(await contender.result(verified.steps, reference), reference);
+    const finalists: (Contender & { readonly verification: Verification })[] = [];
+    for (const one of finalistsOf(found)) {
+      await one.field.initialise(reference.start);
+      await one.field.run(verifiedSteps);
+      const difference = await reference.compareGpu(one.field, { slice: 0, slices: 1, referenceSlice: 0 });
+      const verification = verificationOf(difference, reference);
       const failure = refute(verification);
-      if (failure !== undefined) {
-        failed.push(`${contender.label}: ${failure.reason}: ${failure.message}`);
-        continue;
-      }
-      finalists.push(contender);
-      verifications.push(verification);
+      if (failure === undefined) finalists.push({ ...one, verification });
+      else fail(one, failure);
     }
-    const empty = await EmptyDispatches.create(gpu, problem);
-    const launches: number[] = [];
-    for (let turn = 0; turn < MAX_TURNS; turn++) {
-      if (turn >= MIN_TURNS && now() - begun > timeNs) break;
-      for (const contender of finalists) await contender.sample();
-      launches.push(await empty.sample());
-    }
-    empty.dispose();
-    const base = finalists[0];
+    using empty = await GpuField.create(gpu, problem, emptyPlan(problem));
+    const launch = async (): Promise<number> => await empty.run(EMPTY_DISPATCHES) / EMPTY_DISPATCHES;
+    const samplers = finalists.map(({ field, probedNs }) => {
+      const repetitions = repetitionsFor(probedNs * steps, { minBatchNs: DEVICE_BATCH_NS });
+      return async () => await field.run(steps, repetitions) / (steps * repetitions);
+    });
+    const options = { untilMs: began + timeMs, mostTurns: MOST_TURNS };
+    const [launches = [], ...samples] = await takeTurns([launch, ...samplers], options);
     return {
       stencil: stencil.name,
       variant: stencil.variant,
       points,
       steps,
       launchNs: median(launches),
-      rates: finalists.map((one, i) => ({ ...one.rate(base), verification: verifications[i] })),
+      rates: finalists.map(({ traversal, parameters, verification }, i) => ({
+        ...lineRate({ traversal: traversal.name, parameters }, samples[i]!, samples[0]!),
+        verification,
+      })),
       searched: found.length,
       failed,
     };
   } finally {
-    for (const contender of found) contender.dispose();
+    for (const { field } of found) field[Symbol.dispose]();
     reference.dispose();
   }
 }
+
+type Candidate = Pick<Contender, "traversal" | "parameters">;
 
 /** Feasible configurations, the most promising first. */
 function* candidatesOf(
   traversals: readonly Traversal[],
   problem: Problem,
   limits: DeviceLimits,
-): Generator<{ traversal: Traversal; parameters: Parameters }> {
-  const all = traversals.flatMap((traversal) =>
-    traversal.refuse(problem) !== undefined
-      ? []
-      : [...combine(traversal.parameterLists(problem, limits))].map((parameters) => ({
-        traversal,
-        parameters,
-      }))
+): Generator<Candidate> {
+  const all = traversals.filter(({ refuse }) => refuse(problem) === undefined).flatMap((traversal) =>
+    [...combine(traversal.parameterLists(problem, limits))].map((parameters) => ({ traversal, parameters }))
   );
-  const place = ({ points, threads }: Parameters): number => {
+  const place = ({ parameters: { points = 0, threads = 0 } }: Candidate): number => {
     const preferred = FIRST_POINTS.indexOf(points);
     return (preferred < 0 ? FIRST_POINTS.length : preferred) + Math.abs(Math.log2(threads / 64));
   };
-  for (const one of all.sort((a, b) => place(a.parameters) - place(b.parameters))) {
+  for (const one of all.sort((a, b) => place(a) - place(b))) {
     if (one.traversal.infeasible(problem, one.parameters, limits) === undefined) yield one;
   }
 }
 
-/** The best of each traversal, classic first, then the next best. */
+/** Compiles, warms up and times one batch. */
+async function probe(gpu: GpuDevice, problem: Problem, candidate: Candidate): Promise<Contender> {
+  const { traversal, parameters } = candidate;
+  const field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
+  try {
+    await field.initialise({ kind: "noise", seed: 1 });
+    const steps = traversal === classic ? Math.min(PROBED_STEPS, problem.steps) : problem.steps;
+    await field.run(1); // shows how long a dispatch takes: what follows is one submission each
+    const probedNs = Math.min(await field.run(steps), await field.run(steps)) / steps;
+    return { ...candidate, field, probedNs };
+  } catch (error) {
+    field[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** The best of each traversal, classic first, then the runners-up. */
 function finalistsOf(found: readonly Contender[]): Contender[] {
   const ordered = [...found].sort((a, b) => a.probedNs - b.probedNs);
   const best = [classic, sweptRegister, swept].map((traversal) =>
     ordered.find((one) => one.traversal === traversal)
   ).filter((one) => one !== undefined);
   const others = ordered.filter((one) => !best.includes(one) && one.traversal !== classic);
-  return [...best, ...others.slice(0, FINALISTS - 1)];
+  return [...best, ...others.slice(0, RUNNERS_UP)];
+}
+
+/** Dispatches that do nothing, on the arrays of a field, with the same fences between them. */
+function emptyPlan(problem: Problem): GpuPlan {
+  return {
+    label: "empty",
+    layout: classic.plan(problem, { threads: 64, points: 1 }).layout,
+    shaders: [{ label: "empty", code: "@compute @workgroup_size(32) fn main() {}" }],
+    dispatches: (steps) =>
+      Array.from({ length: steps }, (_, step) => ({
+        shader: 0,
+        workgroups: [1, 1, 1],
+        flipped: step % 2 === 1,
+        uniforms: [],
+      })),
+  };
 }

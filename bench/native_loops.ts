@@ -1,6 +1,6 @@
 /**
- * The update's plain loops in C, compiled with gcc and run in a process of their own: what the CPU's workers
- * are measured against. No part of tuning.
+ * An update's plain loops in C, compiled with gcc and run in a process of their own: the CPU's workers are measured
+ * against them.
  *
  * @module
  */
@@ -9,18 +9,12 @@ import { type CSource, writeC } from "./write_c.ts";
 /** How the loops are compiled: the instructions that WebAssembly has, four floats at once, no fused products. */
 export const C_COMPILER = ["gcc", "-O3", "-msse4.1", "-ffp-contract=off"] as const;
 
-/** One run of the loops. */
-export interface NativeRun {
-  readonly timeNs: number;
-  /** Of the newest level after the run, as `hashBits` computes it. */
-  readonly hash: number;
-}
-
-/** A process that waits for numbers of steps. */
+/** A process that reads numbers of steps and runs them. */
 export class NativeLoops {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #output: ReadableStreamDefaultReader<string>;
+  #hash = 0;
 
   private constructor(child: Deno.ChildProcess) {
     this.#child = child;
@@ -50,13 +44,13 @@ export class NativeLoops {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
     } finally {
-      // a running program needs its file no more
+      // the running program no longer needs its file
       await Deno.remove(directory, { recursive: true });
     }
   }
 
-  /** Advances the field by so many steps. */
-  async run(steps: number): Promise<NativeRun> {
+  /** Advances the field by so many steps, and returns the nanoseconds that they took. */
+  async run(steps: number): Promise<number> {
     await this.#input.write(new TextEncoder().encode(`${steps}\n`));
     let line = "";
     while (!line.endsWith("\n")) {
@@ -64,8 +58,14 @@ export class NativeLoops {
       if (done) throw new Error("Cannot run the C loops: the process ended");
       line += value;
     }
-    const [timeNs, hash] = line.trim().split(" ").map(Number);
-    return { timeNs, hash };
+    const [timeNs = NaN, hash = NaN] = line.trim().split(" ").map(Number);
+    this.#hash = hash;
+    return timeNs;
+  }
+
+  /** The newest level after the last run, as `hashBits` computes it. */
+  hash(): number {
+    return this.#hash;
   }
 
   /** Ends the process. */

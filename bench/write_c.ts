@@ -121,7 +121,7 @@ int main(void) {
 `;
 }
 
-/** The bits of a padded level's own cells, folded into one 32-bit number: hash·31 + bits, cell by cell. */
+/** The bits of a level's own cells, without the pads, as one 32-bit number: hash·31 + bits, cell by cell. */
 export function hashBits(level: Float32Array, layout: Layout): number {
   const [nx, ny, nz] = layout.grid;
   const bits = new Uint32Array(level.buffer, level.byteOffset, level.length);
@@ -129,7 +129,7 @@ export function hashBits(level: Float32Array, layout: Layout): number {
   for (let x = 0; x < nx; x++) {
     for (let y = 0; y < ny; y++) {
       const row = indexOf(layout, [x, y, 0]);
-      for (let z = 0; z < nz; z++) hash = (Math.imul(hash, 31) + bits[row + z]) | 0;
+      for (let z = 0; z < nz; z++) hash = (Math.imul(hash, 31) + bits[row + z]!) | 0;
     }
   }
   return hash >>> 0;
