@@ -319,7 +319,7 @@ Deno.test("whatever is chosen can run", () => {
     entryOf(problemOf([200, 50, 60], { stencil: elastic(), boundary: "periodic" }), shared),
     entryOf(problemOf([200, 50, 60], { stencil: life() }), shared),
   ]);
-  const cells = fc.integer({ min: 1, max: 300 });
+  const cells = fc.integer({ min: 1, max: THOROUGH ? 300 : 120 });
   const stencils = [wave(2), wave(4), wave(14), heat(1), heat(4), elastic()];
   // to count the registers of Life's torres takes seconds
   const stencil = fc.constantFrom(...stencils, ...(THOROUGH ? [life()] : []));
@@ -327,7 +327,7 @@ Deno.test("whatever is chosen can run", () => {
     stencil,
     grid: fc.tuple(cells, cells, cells),
     boundary: fc.constantFrom("zero" as const, "periodic" as const),
-    steps: fc.integer({ min: 1, max: 200 }),
+    steps: fc.integer({ min: 1, max: THOROUGH ? 200 : 40 }),
   });
   const limits = fc.record({
     maxComputeWorkgroupStorageSize: fc.constantFrom(16384, 32768, 49152),
