@@ -140,7 +140,7 @@ Deno.test("what can't be written is found before any work", () =>
       [`${directory}/`, "wanted the name of a file"],
       ["", "wanted the name of a file"],
       ["a\0b", "wanted the name of a file"],
-      ["/dev/null", "it is no regular file"],
+      ["/dev/null", "it is not a regular file"],
       ["/proc/no/such/p.json", "Cannot write /proc/no/such/p.json: "],
       [`${directory}/${"n".repeat(300)}.json`, "File name too long"],
     ];

@@ -1,6 +1,6 @@
 /**
- * The journal on disk: opened for appending, every record flushed, read back whole. What stands in it is told in
- * `journal_format.ts`.
+ * The journal on disk: opened for appending, every record flushed, read back whole. `journal_format.ts` describes its
+ * lines.
  *
  * @module
  */
@@ -26,16 +26,16 @@ export function journalPath(profilePath: string): string {
   return `${profilePath}.journal.jsonl`;
 }
 
+/** Bytes at the end of a journal in which a line that was cut off is looked for. */
+const LONGEST_TAIL = 2 ** 24;
+
 /** Options of {@linkcode Journal.open}. */
 export interface JournalOptions {
-  /**
-   * The time of a record.
-   * @default {() => new Date()}
-   */
-  now?: () => Date;
+  /** The time of a record. @default {() => new Date()} */
+  readonly now?: () => Date;
 }
 
-/** A record that is none: trying again would not help. */
+/** A record that no journal could be read back with; trying again would not help. */
 export class RecordError extends ProfileError {
   override name = "RecordError";
 }
@@ -43,51 +43,45 @@ export class RecordError extends ProfileError {
 /** A journal open for appending. */
 export class Journal {
   /** What this run's records are marked with. */
-  readonly run: string;
-  #path: string;
-  #file: Deno.FsFile;
-  #now: () => Date;
+  readonly run: string = crypto.randomUUID();
+  readonly #path: string;
+  readonly #file: Deno.FsFile;
+  readonly #now: () => Date;
   /** The last append; each waits for the one before. */
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(path: string, file: Deno.FsFile, { run, now }: { run: string; now: () => Date }) {
+  private constructor(path: string, file: Deno.FsFile, now: () => Date) {
     this.#path = path;
     this.#file = file;
     this.#now = now;
-    this.run = run;
   }
 
   /**
-   * Opens a journal, making it if need be, and begins a run. A last line that was cut off is removed.
+   * Opens a journal, creating it if there is none, and begins a run. A last line that was cut off is removed.
    *
    * @param path the file; its directory must exist
-   * @param header under what the run measures
-   * @throws {ProfileError} in one line, if it can't be written
+   * @param header what the run measures, on which device
+   * @throws {ProfileError} in one line, if it cannot be written
    */
   static async open(path: string, header: JournalHeader, options: JournalOptions = {}): Promise<Journal> {
     const { now = () => new Date() } = options;
-    const run = crypto.randomUUID();
-    let file: Deno.FsFile;
+    let journal: Journal | undefined;
     try {
-      file = await Deno.open(path, { read: true, write: true, create: true });
-    } catch (error) {
-      throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
-    }
-    const journal = new Journal(path, file, { run, now });
-    try {
-      await withLock(file, () => repairEnd(file));
-      file.close();
-      // appended from here on: two runs on one journal then take turns by whole lines
-      journal.#file = await Deno.open(path, { read: true, append: true });
-      const startedAt = now().toISOString();
+      {
+        using file = await Deno.open(path, { read: true, write: true, create: true });
+        await withLock(file, () => repairEnd(file));
+      }
+      // two runs that append to one journal take turns by whole lines
+      journal = new Journal(path, await Deno.open(path, { read: true, append: true }), now);
+      const { run } = journal, startedAt = now().toISOString();
       await journal.#append({ kind: "run", version: JOURNAL_VERSION, run, startedAt, ...header });
+      return journal;
     } catch (error) {
-      journal.close();
+      journal?.close();
       throw error instanceof ProfileError
         ? error
         : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
     }
-    return journal;
   }
 
   /** Records a rate; it is on disk when this resolves. */
@@ -97,17 +91,10 @@ export class Journal {
   }
 
   /** Records a configuration without a rate; it is on disk when this resolves. */
-  failed(configuration: Configuration, failure: Failure, evaluationNs?: number): Promise<void> {
+  failed(configuration: Configuration, { reason, message }: Failure, evaluationNs?: number): Promise<void> {
     const at = this.#now().toISOString();
-    const message = failure.message.slice(0, MAX_MESSAGE);
-    return this.#append({
-      kind: "failure",
-      run: this.run,
-      at,
-      configuration,
-      failure: { ...failure, message },
-      evaluationNs,
-    });
+    const failure = { reason, message: message.slice(0, MAX_MESSAGE) };
+    return this.#append({ kind: "failure", run: this.run, at, configuration, failure, evaluationNs });
   }
 
   /** Ends the run; appends that are under way must have resolved. */
@@ -150,7 +137,7 @@ export async function readJournal(path: string): Promise<JournalContent> {
   }
 }
 
-/** Appends a line and flushes it; of one that does not fit the disk nothing stays. */
+/** Appends a line and flushes it; a line that the disk has no room for is removed again. */
 async function appendLine(file: Deno.FsFile, line: string): Promise<void> {
   const { size } = await file.stat();
   // what another run that was killed left behind becomes a line of its own
@@ -187,27 +174,14 @@ async function repairEnd(file: Deno.FsFile): Promise<void> {
   await file.syncData();
 }
 
-/** What stands after the last line end. */
+/** What follows the last line end. No line is as long as the part that is looked at. */
 async function readTail(file: Deno.FsFile, size: number): Promise<Uint8Array> {
-  const chunk = 65536;
-  let tail: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  for (let end = size; end > 0;) {
-    const start = Math.max(0, end - chunk);
-    const part = new Uint8Array(end - start);
-    await file.seek(start, Deno.SeekMode.Start);
-    for (let done = 0; done < part.length;) {
-      const read = await file.read(part.subarray(done));
-      if (read === null) break;
-      done += read;
-    }
-    const newline = part.lastIndexOf(0x0a);
-    const kept = part.subarray(newline + 1);
-    const joined = new Uint8Array(kept.length + tail.length);
-    joined.set(kept);
-    joined.set(tail, kept.length);
-    tail = joined;
-    if (newline >= 0) break;
-    end = start;
+  const part = new Uint8Array(Math.min(size, LONGEST_TAIL));
+  await file.seek(size - part.length, Deno.SeekMode.Start);
+  for (let done = 0; done < part.length;) {
+    const read = await file.read(part.subarray(done));
+    if (read === null) break;
+    done += read;
   }
-  return tail;
+  return part.subarray(part.lastIndexOf(0x0a) + 1);
 }

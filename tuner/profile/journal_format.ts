@@ -28,7 +28,7 @@ import {
 /** Version of the format; other versions' lines are reported as damaged. */
 export const JOURNAL_VERSION = 1;
 
-/** Under what a run measures. What was measured under anything else tells it nothing. */
+/** What a run measures, and on what. What was measured under another header does not count for it. */
 export interface JournalHeader {
   readonly tool: { readonly name: string; readonly version: string };
   readonly device: ProfileDevice;
@@ -69,10 +69,10 @@ export interface FailureRecord {
   readonly evaluationNs?: number | undefined;
 }
 
-/** What a line holds. */
+/** One line of a journal. */
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
 
-/** A line that can't be used. */
+/** A line that cannot be used. */
 export interface DamagedLine {
   /** From 1. */
   readonly line: number;
@@ -152,16 +152,6 @@ export function formatLine(record: JournalRecord): string {
  *
  * @param bytes the file's content
  * @returns whole records; which lines are damaged and why; whether the last line was cut off
- *
- * @example
- * ```ts
- * import { parseJournal } from "./journal_format.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const content = parseJournal(new TextEncoder().encode('not a record\n{"crc32":"00'));
- * assertEquals(content.damaged, [{ line: 1, reason: "wanted a record with its checksum" }]);
- * assertEquals(content.torn, true);
- * ```
  */
 export function parseJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];

@@ -13,22 +13,13 @@ import { problemKey } from "./profile_problem.ts";
 
 export { readProfile } from "./read_profile.ts";
 
-/** What tells one device from another. */
+/** What distinguishes one device from another. */
 export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
 
 /**
  * A file name for a device's profile: its GPU's description, or its CPU's model where it has no GPU.
  *
  * @returns small letters, digits and dashes, without an ending
- *
- * @example
- * ```ts
- * import { profileName } from "./store.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const cpu = { model: "AMD EPYC 9354", cores: 8 };
- * assertEquals(profileName({ gpu: null, cpu }), "amd-epyc-9354");
- * ```
  */
 export function profileName({ gpu, cpu }: {
   gpu: Pick<NonNullable<ProfileDevice["gpu"]>, "description" | "vendor" | "device"> | null;
@@ -106,36 +97,26 @@ async function removeTemporaries(target: string): Promise<void> {
   }
 }
 
-/** Options of {@linkcode checkWritable}. */
-export interface CheckWritableOptions {
-  /**
-   * The device whose profile will be written.
-   * @default {undefined} a profile that is already there may belong to any device
-   */
-  device?: DeviceIdentity;
-}
-
 /**
  * Finds out whether a profile can be written, before any work is done for it. Leaves the disk as it was: missing
- * directories are made only when the profile is written.
+ * directories are created only when the profile is written.
  *
  * @param path the file
- * @param options whose profile it will be
- * @throws {ProfileError} in one line, if it can't
+ * @param options `device`: whose profile it will be; without it, a profile that is there may belong to any device
+ * @throws {ProfileError} in one line, if it cannot
  */
-export async function checkWritable(path: string, options: CheckWritableOptions = {}): Promise<void> {
-  const target = await resolveTarget(path);
-  const earlier = await readIfThere(target);
-  if (earlier !== undefined && options.device) refuseForeign(path, earlier.device, options.device);
-  await checkDirectory(path, target);
+export async function checkWritable(
+  path: string,
+  { device }: { readonly device?: DeviceIdentity | undefined } = {},
+): Promise<void> {
+  const earlier = await readIfThere(await resolveTarget(path));
+  if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier.device, device);
+  await checkFileWritable(path);
 }
 
-/** The same for a file of any kind: {@linkcode replaceFile} can put one there. */
+/** Finds out whether {@linkcode replaceFile} can put a file of any kind there; throws as {@linkcode checkWritable}. */
 export async function checkFileWritable(path: string): Promise<void> {
-  await checkDirectory(path, await resolveTarget(path));
-}
-
-async function checkDirectory(path: string, target: string): Promise<void> {
+  const target = await resolveTarget(path);
   try {
     const directory = await nearestDirectory(dirname(target));
     await Deno.remove(await Deno.makeTempFile({ dir: directory, prefix: ".facet-", suffix: ".tmp" }));
@@ -171,7 +152,7 @@ async function resolveTarget(path: string): Promise<string> {
     const { isFile, isDirectory } = await Deno.stat(target);
     if (!isFile) {
       throw new ProfileError(
-        `Cannot write ${path}: it is ${isDirectory ? "a directory" : "no regular file"}`,
+        `Cannot write ${path}: it is ${isDirectory ? "a directory" : "not a regular file"}`,
       );
     }
   } catch (error) {
@@ -188,7 +169,7 @@ async function nearestDirectory(directory: string): Promise<string> {
   for (let at = directory;; at = dirname(at)) {
     try {
       const { isDirectory } = await Deno.stat(at);
-      if (!isDirectory) throw new Error(`${at} is no directory`);
+      if (!isDirectory) throw new Error(`${at} is not a directory`);
       return at;
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound) || dirname(at) === at) throw error;
