@@ -1,5 +1,5 @@
 /**
- * Makes solvers: checks the request against the device, compiles, takes the memory.
+ * Creates solvers: checks the request against the device, compiles, allocates memory.
  *
  * @module
  */
@@ -19,11 +19,13 @@ import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
 
 /**
- * Where the cells lie in a solver's GPU arrays: x slowest, z fastest, `pad` cells of frame around the grid. Cell
- * (x, y, z) of plane p (fields, then materials) is at index `origin + x·slice + p·plane + y·pitch + z`; the array has
- * `length` f32. Where the grid is shared with the CPU, it is the GPU's part with its ghost zones.
+ * Where the cells lie in a solver's GPU arrays: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
+ * of plane p (fields first, then materials) is at index `origin + x·slice + p·plane + y·pitch + z` of an array of
+ * `length` f32 values. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
  *
- * @throws {RangeError} where the GPU has no share, or there is no such traversal
+ * @param problem what is computed
+ * @param configuration how it is computed
+ * @throws {RangeError} if the GPU has no share, or there is no such traversal
  *
  * @example
  * ```ts
@@ -42,22 +44,21 @@ import { failingAs, SolverError } from "./solver_error.ts";
  */
 export function solverLayout(problem: Problem, { traversal, parameters, share }: Configuration): Layout {
   if (share.gpuSlices === 0) {
-    throw new RangeError("Cannot lay out the GPU's arrays: a share of the GPU is wanted: it has 0 slices");
+    throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
   return traversalNamed(traversal).plan(gpuPartOf(problem, share), parameters).layout;
 }
 
 /**
- * Compiles a configuration for a problem and takes its memory. All fields are zero, materials those of the stencil,
- * the time step is 0.
+ * Creates a solver: compiles a configuration for a problem and allocates its memory. All fields start at zero,
+ * materials have the stencil's values, and the time step is 0.
  *
- * @param device the caller's own device, of whatever limits; null where the CPU computes alone
- * @param problem what is computed; its `steps` is the run that the configuration was tuned for, runs may be shorter
- *   or longer
- * @param configuration how, as `chooseConfiguration` gives it
- * @param options the caller's buffers, time-out
- * @throws {RangeError} where the request makes no sense
- * @throws {SolverError} where the device cannot run it, in one line
+ * @param device your own device, with any limits; null where the CPU computes alone
+ * @param problem what to compute; the configuration was tuned for runs of its `steps`, but runs may be of any length
+ * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it
+ * @param options your own buffers, the time-out, the CPU workers' module
+ * @throws {RangeError} if the request is wrong
+ * @throws {SolverError} if the device cannot run it; the message is one line
  *
  * @example
  * ```ts
@@ -93,7 +94,7 @@ export async function createSolver(
   const { buffers, timeoutMs, workerUrl } = options;
   if (gpuSlices > 0 && device === null) {
     throw new RangeError(
-      `Cannot create the solver: a GPUDevice is wanted for the GPU's ${gpuSlices} slices: found none`,
+      `Cannot create the solver: the GPU's ${gpuSlices} slices need a GPUDevice: the device is null`,
     );
   }
   return await failingAs("create the solver", async () => {
@@ -145,17 +146,21 @@ function checkBuffers(
   configuration: Configuration,
   [even, odd]: readonly [GPUBuffer, GPUBuffer],
 ): void {
-  const wrong = (wanted: string, found: string): RangeError =>
-    new RangeError(`Cannot create the solver: of the buffers ${wanted} wanted: found ${found}`);
+  const refuse = (wanted: string, found: string): never => {
+    throw new RangeError(`Cannot create the solver: ${wanted}: ${found}`);
+  };
   const { cpuSlices } = configuration.share;
-  if (cpuSlices > 0) throw wrong("a GPU that computes all slices is", `${cpuSlices} on the CPU`);
-  if (even === odd) throw wrong("two different ones are", "one twice");
+  if (cpuSlices > 0) {
+    refuse("with your own buffers the GPU must compute all slices", `${cpuSlices} are the CPU's`);
+  }
+  if (even === odd) refuse("the two buffers must be different", "both are the same");
   const bytes = 4 * solverLayout(problem, configuration).length;
   const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+  const needed = STORAGE | COPY_SRC | COPY_DST;
   for (const { size, usage } of [even, odd]) {
-    if (size < bytes) throw wrong(`at least ${bytes} bytes are`, `${size}`);
-    if ((usage & STORAGE) === 0 || (usage & COPY_SRC) === 0 || (usage & COPY_DST) === 0) {
-      throw wrong("the usages STORAGE, COPY_SRC and COPY_DST are", `the bits ${usage}`);
+    if (size < bytes) refuse(`each buffer must have at least ${bytes} bytes`, `one has ${size}`);
+    if ((usage & needed) !== needed) {
+      refuse("the buffers must have the usages STORAGE, COPY_SRC and COPY_DST", `one has the bits ${usage}`);
     }
   }
 }

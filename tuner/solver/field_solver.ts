@@ -1,5 +1,5 @@
 /**
- * The solver: a shared field with a queue of what is asked of it.
+ * The solver: a shared field with a queue of requests.
  *
  * @module
  */
@@ -79,7 +79,7 @@ export class FieldSolver implements Solver {
     const count = range.slices * ny * nz;
     if (typeof values === "object" && values.length !== count) {
       throw new RangeError(
-        `Cannot write ${name}: ${count} values wanted for ${range.slices} slices: found ${values.length}`,
+        `Cannot write ${name}: ${range.slices} slices have ${count} values: found ${values.length}`,
       );
     }
     const source = sliceSource(values, { first: range.x, ny, nz });
@@ -108,7 +108,7 @@ export class FieldSolver implements Solver {
 
   async run(steps: number): Promise<SolverRun> {
     if (!(Number.isSafeInteger(steps) && steps >= 0)) {
-      throw new RangeError(`Cannot run: steps must be a whole number from 0 up: current value is ${steps}`);
+      throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
     }
     return await this.#next("run", async () => {
       const { field, isBorrowed } = this.#parts;
@@ -147,7 +147,9 @@ export class FieldSolver implements Solver {
     const names = [...update.fields, ...update.materials.map((material) => material.name)];
     const plane = names.indexOf(name);
     if (plane < 0) {
-      throw new RangeError(`Cannot find the cells: one of ${names.join(", ")} is wanted: found ${name}`);
+      throw new RangeError(
+        `Cannot find the cells: the name must be one of ${names.join(", ")}: current value is ${name}`,
+      );
     }
     const isMaterial = plane >= update.fields.length;
     const hasPrevious = readsPrevious(update) && !isMaterial;
@@ -160,7 +162,9 @@ export class FieldSolver implements Solver {
     const count = slices ?? nx - x;
     if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
       throw new RangeError(
-        `Cannot find the cells: slices from 0 to ${nx - 1} are wanted: found ${count} from ${x} on`,
+        `Cannot find the cells: slices must lie within 0 to ${
+          nx - 1
+        }: current values are ${count} from ${x} on`,
       );
     }
     return { plane, isMaterial, ago, x, slices: count };

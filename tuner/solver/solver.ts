@@ -1,6 +1,6 @@
 /**
- * What a solver is and takes: a problem on the caller's own device, any number of steps at the speed that was tuned,
- * with the caller's initial values and materials, in the caller's buffers or in its own.
+ * What a solver offers: it runs a problem on your own device, any number of steps, at the speed that was tuned, with
+ * your initial values and materials, in your buffers or in its own.
  *
  * @module
  */
@@ -12,32 +12,29 @@ import type { Configuration } from "../configuration.ts";
 /** Options of {@linkcode createSolver}. */
 export interface SolverOptions {
   /**
-   * The caller's arrays of even and odd time levels, used in place: F(t) lies in the first if t is even, else in the
-   * second; F(t−1) in the other. Both hold {@linkcode solverLayout}'s `length` f32, with zeros in the pads, and have
-   * the usages STORAGE, COPY_SRC and COPY_DST. Only where the GPU computes alone. They are never destroyed, and what
-   * they hold is where the solver starts: F(0) and F(−1).
-   * @default {undefined} the solver makes its own, all zero
+   * Your own arrays for even and odd time levels, used in place: F(t) lies in the first if t is even, else in the
+   * second; F(t−1) in the other. They are where the solver starts, F(0) and F(−1), and are never destroyed. Each holds
+   * {@linkcode solverLayout}'s `length` f32 values, with zeros in the pads, and has the usages STORAGE, COPY_SRC and
+   * COPY_DST. Only where the GPU computes alone.
+   * @default {undefined} the solver creates its own, filled with zeros
    */
   readonly buffers?: readonly [even: GPUBuffer, odd: GPUBuffer];
-  /**
-   * Milliseconds that one submission may take; after that the device counts as lost.
-   * @default {20000}
-   */
+  /** Milliseconds that one submission may take; after that the device counts as lost. @default {20000} */
   readonly timeoutMs?: number;
   /**
-   * The module that CPU workers run, where a bundle cannot find `tuner/devices/cpu/wasm_worker.ts` beside itself.
+   * The module of the CPU workers, for bundles that cannot find `tuner/devices/cpu/wasm_worker.ts` beside themselves.
    * @default {undefined} the file in this package
    */
   readonly workerUrl?: URL;
 }
 
-/** Which cells of which time level. */
+/** Which cells to read or write. */
 export interface CellsOptions {
-  /** 0: F(t), the newest level; 1: F(t−1), where the equation reads it. @default {0} */
+  /** The time level. 0: F(t), the newest; 1: F(t−1), if the equation reads it. @default {0} */
   readonly ago?: 0 | 1;
-  /** First slice. @default {0} */
+  /** The first slice. @default {0} */
   readonly x?: number;
-  /** How many. @default {all from x on} */
+  /** Number of slices. @default {all from x on} */
   readonly slices?: number;
 }
 
@@ -48,76 +45,76 @@ export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z:
 export interface SolverRun {
   /** Steps of this run. */
   readonly steps: number;
-  /** Nanoseconds: by the device's clock where one device computed alone and has one, else by the host's. */
+  /** Nanoseconds: by the device's own clock if one device computed alone and has a clock, else by the host's. */
   readonly timeNs: number;
-  /** The grid's own cells times steps, a second. */
+  /** Updates per second of the grid's own cells. */
   readonly cellsPerSecond: number;
 }
 
 /**
- * A problem ready to run; made by {@linkcode createSolver}. Its methods may be called without waiting for each
- * other: each begins when the one before has ended.
+ * A problem ready to run; {@linkcode createSolver} creates one. You may call its methods without waiting for the
+ * previous call: each begins when the one before has ended.
  */
 export interface Solver extends Disposable, AsyncDisposable {
   /** What is computed. */
   readonly problem: Problem;
-  /** How. */
+  /** How it is computed. */
   readonly configuration: Configuration;
   /** Time steps since the initial state. */
   readonly step: number;
-  /** Where the cells lie in {@linkcode Solver.level}; undefined where the GPU has no share. */
+  /** Where the cells lie in {@linkcode Solver.level}; undefined if the GPU has no share. */
   readonly layout: Layout | undefined;
 
   /**
-   * The GPU's array of F(t) or F(t−1), to be read by the caller's own shaders, as one that draws it. Another one
-   * after every odd number of steps.
+   * The GPU's array of F(t) or F(t−1), for your own shaders to read, for example to draw it. After an odd number of
+   * steps it is the other array.
    *
    * @param ago 0, F(t), unless given
-   * @throws {RangeError} where the GPU has no share
+   * @throws {RangeError} if the GPU has no share
    */
   level(ago?: 0 | 1): GPUBuffer;
 
   /**
-   * Sets all fields, both time levels, to values made from a hash of the coordinates, or to zero; the materials to
-   * those of the stencil; and the time step to 0.
+   * Sets both time levels of all fields to values made from a hash of the coordinates, or to zero; materials to the
+   * stencil's values; and the time step to 0.
    *
    * @param kind which values; the stencil's own unless given
-   * @param seed other values of the same kind; 1 unless given
+   * @param seed selects other values of the same kind; 1 unless given
    */
   initialise(kind?: InitialField | "zero", seed?: number): Promise<void>;
 
   /**
    * Sets cells of a field or a material; ghost zones and periodic images follow.
    *
-   * @param name of the field ("F" where there is one) or material, as the stencil's update has it
+   * @param name the field ("F" if there is only one) or material, as in the stencil's update
    * @param values dense values, one for all, or a function of the cell; rounded to f32
-   * @param options time level (of a material there is only one) and slices
-   * @throws {RangeError} for a name, level or number of values that there is not
+   * @param options time level (materials have only one) and slices
+   * @throws {RangeError} if the name, the level, the slices or the number of values is wrong
    */
   write(name: string, values: CellValues, options?: CellsOptions): Promise<void>;
 
   /**
    * Reads cells of a field or a material.
    *
-   * @param name of the field ("F" where there is one) or material; the first field unless given
+   * @param name the field ("F" if there is only one) or material; the first field unless given
    * @param options time level and slices
    * @returns dense values: x, y, z, the last fastest
-   * @throws {RangeError} for a name, level or slices that there are not
+   * @throws {RangeError} if the name, the level or the slices are wrong
    */
   read(name?: string, options?: CellsOptions): Promise<Float32Array<ArrayBuffer>>;
 
   /**
    * Advances all fields.
    *
-   * @param steps time steps, any whole number from 0 up; multiples of the problem's own run at the tuned speed
+   * @param steps time steps, a whole number >= 0; multiples of the problem's own run at the tuned speed
    * @throws {RangeError} for any other number
-   * @throws {SolverError} where the device fails; the fields are then undefined
+   * @throws {SolverError} if the device fails; the fields are then undefined
    */
   run(steps: number): Promise<SolverRun>;
 
   /**
-   * Gives back everything that the solver made: buffers, pipelines, workers. The device and the caller's buffers stay
-   * as they are. What is under way ends first; what waits is refused. `using` calls it, `await using` waits as well.
+   * Releases everything that the solver created: buffers, pipelines, workers. The device and your own buffers stay as
+   * they are. A running call ends first; calls that wait are refused. `using` calls this; `await using` also waits.
    */
   dispose(): void;
 }
