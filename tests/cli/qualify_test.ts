@@ -159,7 +159,7 @@ Deno.test("the workflow calls tasks and options that there are", async () => {
   const text = (await Deno.readTextFile(".github/workflows/qualify.yml")).replace(/\n\s+(?=--)/g, " ");
   const calls = [...text.matchAll(/deno task (\w+) (.*)/g)];
   assertEquals(calls.map(([, task]) => task), ["tune", "tune", "qualify", "qualify"]);
-  for (const [, task, rest] of calls) {
+  for (const [, task = "", rest = ""] of calls) {
     const { stdout } = await runCommand(task, ["--help"]);
     const options = [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option);
     assert(options.length >= 2);

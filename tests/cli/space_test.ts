@@ -70,7 +70,7 @@ Deno.test("where every traversal is left out, that is said, and not that there i
 Deno.test("the space as a record survives JSON", () => {
   const record = spaceRecord(PROBLEM, SPACE);
   assertEquals(JSON.parse(JSON.stringify(record)), record);
-  assertEquals(record.candidates[0].predictedCellsPerSecond, 50e9);
+  assertEquals(record.candidates[0]?.predictedCellsPerSecond, 50e9);
   assertEquals([record.problem.order, record.problem.steps, record.combinations], [4, 12, 1234]);
 });
 

@@ -67,7 +67,7 @@ Test GPU 80GB, copies 2,995 GB/s, Test CPU (8 cores)
 
 Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
   770 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s), 82% of its roof, 3.4× the best stepwise
-  verified against gpu stepwise 64x4x1: largest error 0.00000100, bound 0.000100
+  verified against gpu stepwise 64x4x1: largest error 1.0e-6, bound 1.0e-4
 
   GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast  stepwise threadsZ=256
   GPU diamond-torre   741 Gcells/s  the fastest is 1.0× as fast  diamond-torre dts=5 nt=96
@@ -75,7 +75,7 @@ Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchang
   GPU and CPU         770 Gcells/s  the fastest                  diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
   Balance: the times agree within 5%
 
-96 evaluations of a space of 0 in 1 min 00 s; failed: 1 compile, 2 device-lost
+96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 3 failures: 1 compile, 2 device-lost
 Profile: profiles/test.json`,
   );
 });
@@ -101,7 +101,7 @@ Deno.test("the summary of a CPU alone, of one evaluation", () => {
   assertEquals(device, "no GPU, Test CPU (8 cores)");
   assertEquals(winner, "Fastest: CPU, 8 workers");
   assertEquals(rate, "  9.50 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s)");
-  assertStringIncludes(text, "\n1 evaluation of a space of 0 in 1 min 00 s\n");
+  assertStringIncludes(text, "\n1 evaluation, in 1 min 00 s; the GPU's search space has 0 configurations\n");
 });
 
 Deno.test("where nothing verified, the summary says so, and why", () => {
@@ -124,10 +124,10 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     "  CPU alone: no CPU workers were asked for",
     "  Balance: the times agree within 5%",
     "",
-    "96 evaluations of a space of 0 in 1 min 00 s; failed: 96 incorrect",
-    "It took longer than asked: a budget of 1.0 s is too short",
+    "96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 96 failures: 96 incorrect",
+    "The budget was exceeded: a budget of 1.0 s is too short",
     "Not tried: diamond-torre: no end to start from",
-    "Interrupted: this is what was known by then.",
+    "Interrupted: these are the results so far.",
   ]);
 });
 
@@ -178,10 +178,10 @@ Deno.test("the cost model is one line: the best predicted R, and how far it was 
   assertEquals(
     describeModel({ curve, residuals }),
     "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; " +
-      "its fit within 2.0%, what was measured since within 5.0%",
+      "the fit is within 2.0%, later measurements are within 5.0%",
   );
   assertEquals(
     describeModel({ curve: curve.slice(1), residuals }),
-    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; its fit within 2.0%",
+    "Cost model: best exchanging every 8 steps, 8 slices on the CPU: 1.20 ms a step; the fit is within 2.0%",
   );
 });

@@ -24,7 +24,7 @@ testOnGpu(
       assertEquals(first.code, 0, first.stderr);
       const summary = JSON.parse(first.stdout);
       const profile = await readProfile(out);
-      const [entry] = profile.entries;
+      const entry = profile.entries[0]!;
       assertEquals(profile.entries.length, 1);
       assertEquals(entry.problem, {
         stencil: "wave",
@@ -61,8 +61,8 @@ testOnGpu(
       const { entries } = await readProfile(out);
       assertEquals(entries[0], entry);
       assertEquals(entries.map(({ problem }) => problem.order), [2, 4]);
-      assertEquals(entries[1].configuration.traversal, "stepwise");
-      assertEquals([entries[1].search.evaluated, entries[1].balance], [1, []]);
+      assertEquals(entries[1]!.configuration.traversal, "stepwise");
+      assertEquals([entries[1]!.search.evaluated, entries[1]!.balance], [1, []]);
       assertEquals((await recordsOf(out)).filter(({ kind }) => kind === "run").length, 2);
     }),
 );
@@ -73,7 +73,8 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     const args = [...SMALL, "--no-gpu", "--cpu-workers", "1", "--budget", "3", "--out", out];
     const { code, stdout, stderr } = await runCommand("tune", args);
     assertEquals(code, 0, stderr);
-    const { device, entries: [entry] } = await readProfile(out);
+    const { device, entries } = await readProfile(out);
+    const entry = entries[0]!;
     assertEquals([device.gpu, device.measured.copyBytesPerSecond], [null, null]);
     assertEquals(entry.configuration, {
       traversal: "stepwise",
@@ -88,7 +89,7 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     assertEquals([again.code, again.stderr], [0, ""]);
     assertStringIncludes(again.stdout, "1 evaluation, 1 of them in earlier runs");
     assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement", "run"]);
-    assertEquals((await readProfile(out)).entries[0].result, entry.result);
+    assertEquals((await readProfile(out)).entries[0]!.result, entry.result);
   }));
 
 testOnGpu(
@@ -114,7 +115,7 @@ testOnGpu(
       // a damaged line costs itself, and is reported
       const path = journalPath(out);
       const lines = (await Deno.readTextFile(path)).split("\n");
-      lines[1] = lines[1].replace('"traversal"', '"traversel"');
+      lines[1] = lines[1]!.replace('"traversal"', '"traversel"');
       await Deno.writeTextFile(path, lines.join("\n") + '{"crc32":"0');
       const damaged = await searched();
       assertMatch(
@@ -154,7 +155,7 @@ testOnGpu(
         stdout,
         /^Not tried: swept-register: cannot cut 1013 points into nodes: the nearest that work: \d+ and \d+$/m,
       );
-      const { entries: [{ problem, configuration }] } = await readProfile(out);
+      const { problem, configuration } = (await readProfile(out)).entries[0]!;
       assertEquals([problem.stencil, problem.grid, problem.boundary], ["heat-1d", [1, 1, 1013], "insulated"]);
       assert(["stepwise", "marching", "classic"].includes(configuration.traversal));
     }),
@@ -219,8 +220,8 @@ testOnGpu("Ctrl-C writes what is known, and ends with 130", () =>
     // on a pipe: a line for each stage, without control characters
     assertMatch(stderr, /^device\nsearch: 0\/\d+\b/);
     assert(!stderr.includes("\r") && !stderr.includes("\x1b"));
-    assertStringIncludes(await stdout, "Interrupted: this is what was known by then.");
-    const { entries: [entry] } = await readProfile(out);
+    assertStringIncludes(await stdout, "Interrupted: these are the results so far.");
+    const entry = (await readProfile(out)).entries[0]!;
     const records = await recordsOf(out);
     const rates = records.flatMap((record) =>
       record.kind === "measurement" ? [record.measurement.cellsPerSecond] : []

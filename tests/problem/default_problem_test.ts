@@ -63,7 +63,7 @@ Deno.test("each halving halves x, down to 8 slices", () => {
     defaultGrid(wave(4), { limits, isFallback: false, halvings })[0]
   );
   for (const [i, x] of sizes.slice(1, 4).entries()) {
-    assert(x % 8 === 0 && Math.abs(x - sizes[i] / 2) <= 8, sizes.join());
+    assert(x % 8 === 0 && Math.abs(x - sizes[i]! / 2) <= 8, sizes.join());
   }
   assertEquals(sizes[4], 8);
 });

@@ -36,11 +36,12 @@ testOnGpu("tune finds a configuration that chooseConfiguration and createSolver 
 
   // what it gives is a profile like any other
   const profile = parseProfile(JSON.stringify(result.profile), "tuned");
-  assertEquals(profile.entries[0]?.configuration, result.gpuAlone!.configuration);
+  const [entry] = profile.entries;
+  assertEquals(entry!.configuration, result.gpuAlone!.configuration);
   const problem: Problem = { ...SMALL, boundary: "zero" };
   const device = await openDevice();
   const { match, configuration } = chooseConfiguration(profile, problem, device);
-  assertEquals([match, configuration], ["exact", profile.entries[0]?.configuration]);
+  assertEquals([match, configuration], ["exact", entry!.configuration]);
   {
     await using solver = await createSolver(device, problem, configuration);
     await solver.run(8);

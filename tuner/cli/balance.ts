@@ -117,11 +117,11 @@ function bestPredicted(problem: Problem, { traversals, device }: RequestedProble
     device: { copyBytesPerSecond: ASSUMED_BYTES_PER_SECOND },
   });
   if (space.candidates.length === 0) {
-    const [{ traversal, reason }] = [
-      ...space.refused,
-      ...space.infeasible.map(({ traversal, example }) => ({ traversal, reason: example })),
+    const [why = ""] = [
+      ...space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`),
+      ...space.infeasible.map(({ traversal, example }) => `${traversal}: ${example}`),
     ];
-    throw new RequestError(`Cannot use --traversal ${traversal}: ${reason}`);
+    throw new RequestError(`Cannot balance: ${why}`);
   }
   const { traversal, parameters } = space.candidates.reduce((best, one) =>
     one.predicted > best.predicted ? one : best

@@ -1,9 +1,12 @@
+/** A command: the program and its arguments. */
+export type CommandLine = readonly [program: string, ...args: string[]];
+
 /** How one system installs Mesa's software Vulkan driver. */
 export interface DriverPackage {
   /** Where the package manager lies; that it lies there tells the system. */
   readonly manager: string;
   /** The command that installs the driver, for root. */
-  readonly install: readonly string[];
+  readonly install: CommandLine;
 }
 
 /** The systems whose packages are known. */

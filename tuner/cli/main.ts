@@ -78,10 +78,9 @@ export async function dispatch(
   }
   const names = Object.keys(commands).join(", ");
   if (name === undefined) throw new RequestError(`No command given: the commands are ${names}`);
-  if (!Object.hasOwn(commands, name)) {
-    throw new RequestError(`Unknown command "${name}": the commands are ${names}`);
-  }
-  const { run } = await commands[name].load();
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) throw new RequestError(`Unknown command "${name}": the commands are ${names}`);
+  const { run } = await command.load();
   return await run(rest);
 }
 

@@ -57,7 +57,7 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   const qualification = await qualify(profile, {
-    tolerance,
+    ...(tolerance === undefined ? {} : { tolerance }),
     quick: options.quick,
     numericsOnly: options.numerics,
     signal,

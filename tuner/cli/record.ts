@@ -165,7 +165,10 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   return {
     header,
     candidates: space.candidates.length,
-    configurations: chooseConfigurations(space.candidates, { limit, seed }).map((
+    configurations: chooseConfigurations(space.candidates, {
+      seed,
+      ...(limit === undefined ? {} : { limit }),
+    }).map((
       { traversal, parameters },
     ): Configuration => ({ traversal: traversal.name, parameters, share })),
     request: { ...equation, grid, boundary, steps },

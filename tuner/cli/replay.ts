@@ -50,7 +50,7 @@ export const run = command({
 }, async (options) => {
   const { strategy: names, seeds, workers, budget } = options;
   const strategies = STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name));
-  const request = { strategies, seeds, workers, budget };
+  const request = { strategies, seeds, workers, ...(budget === undefined ? {} : { budget }) };
   const reports: (ReplayReport & { file: string })[] = [];
   for (const file of options.space) {
     const { spaces, notes } = await readReplaySpaces(file);
@@ -109,9 +109,10 @@ export function renderReport(
 
 /** Mean scores over several spaces. */
 function renderMeans(reports: readonly ReplayReport[]): string {
-  const means = reports[0]!.results.map(({ strategy }, i) => [
+  const scores = Map.groupBy(reports.flatMap(({ results }) => results), ({ strategy }) => strategy);
+  const means = [...scores].map(([strategy, results]) => [
     strategy,
-    (reports.reduce((sum, { results }) => sum + results[i]!.score, 0) / reports.length).toFixed(2),
+    (results.reduce((sum, { score }) => sum + score, 0) / results.length).toFixed(2),
   ]);
   return [`Mean score of ${reports.length} spaces`, formatTable(means, { right: [1], indent: "  " })].join(
     "\n",
@@ -124,8 +125,8 @@ function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {
 }
 
 function between({ low, median, high }: Quartiles, format: (value: number) => string): string {
-  const texts = [low, median, high].map(format);
-  return texts[0] === texts[2] ? texts[1]! : `${texts[1]} [${texts[0]}, ${texts[2]}]`;
+  const least = format(low), most = format(high);
+  return least === most ? format(median) : `${format(median)} [${least}, ${most}]`;
 }
 
 /** How much slower than the fastest: `0%`, `0.4%`, `12%`. */

@@ -36,9 +36,9 @@ export const run = command({
   if (profile.entries.length === 0) {
     throw new RequestError(`Cannot show ${path}: wanted a profile with entries: found none`);
   }
-  const entries = options.entry === undefined ? undefined : [chooseEntry(profile, options.entry)];
+  const entries = options.entry === undefined ? {} : { entries: [chooseEntry(profile, options.entry)] };
   const { records, path: journal, warnings } = await readProfileJournal(path, options.journal);
-  const { page, measurements } = buildReport(profile, { journal: records, entries, warnings });
+  const { page, measurements } = buildReport(profile, { journal: records, warnings, ...entries });
   await writeText(options.out, page);
   const bytes = new TextEncoder().encode(page).length;
   const record = { out: options.out, bytes, measurements, journal: journal ?? null, warnings };

@@ -6,7 +6,7 @@
  * @module
  */
 import { requestAdapter } from "../devices/device.ts";
-import { commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
+import { type CommandLine, commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
 import { quietMesa } from "../devices/mesa_environment.ts";
 
 /** What a command left behind. */
@@ -25,7 +25,7 @@ export interface SetupHost {
   isRoot(): boolean;
   exists(path: string): boolean;
   /** Runs a command to its end, silently. */
-  run(command: readonly string[]): Promise<CommandOutcome>;
+  run(command: CommandLine): Promise<CommandOutcome>;
   /** Shows a line to the person. */
   say(line: string): void;
 }
@@ -84,7 +84,7 @@ function thisHost(): SetupHost {
     os: Deno.build.os,
     isRoot: () => Deno.uid() === 0,
     exists: fileExists,
-    run: async ([program, ...args]) => {
+    run: async ([program, ...args]: CommandLine) => {
       const env = { DEBIAN_FRONTEND: "noninteractive" };
       const { success, stdout, stderr } = await new Deno.Command(program, { args, env, stdin: "null" })
         .output();

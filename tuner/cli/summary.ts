@@ -5,7 +5,7 @@
  */
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
-import type { Measurement } from "../configuration.ts";
+import type { Measurement, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -18,6 +18,7 @@ import {
   formatDuration,
   formatFactor,
   formatPercent,
+  formatPlural,
   formatRate,
   formatTable,
 } from "../format.ts";
@@ -97,10 +98,7 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
       `  ${formatRate(cellsPerSecond)} (95% between ${formatRate(low)} and ${formatRate(high)})` +
         (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
         (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
-      `  verified against ${entry.verification.against}: largest error ${
-        entry.verification.maxError.toPrecision(3)
-      }, ` +
-        `bound ${entry.verification.bound.toPrecision(3)}`,
+      `  verified against ${entry.verification.against}: ${describeError(entry.verification)}`,
     );
     if (entry.tieSet.length > 1) {
       const most = Math.max(...entry.tieSet.map((tie) => tie.cellsPerSecond));
@@ -112,23 +110,30 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
     }
   }
   lines.push("", ...comparison(outcome));
-  const failed = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const failures = Object.values(outcome.failed).reduce((sum, count) => sum + count, 0);
+  const reasons = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const recalled = outcome.recalled === 0 ? "" : `, ${outcome.recalled} of them in earlier runs`;
   lines.push(
     "",
-    `${outcome.evaluated} ${outcome.evaluated === 1 ? "evaluation" : "evaluations"}${
-      outcome.recalled === 0 ? "" : `, ${outcome.recalled} of them in earlier runs,`
-    } of a space of ${outcome.space.candidates.length} in ` +
-      `${formatDuration(outcome.elapsedNs)}${failed === "" ? "" : `; failed: ${failed}`}`,
+    `${formatPlural(outcome.evaluated, "evaluation")}${recalled}, in ${formatDuration(outcome.elapsedNs)}; ` +
+      `the GPU's search space has ${formatPlural(outcome.space.candidates.length, "configuration")}` +
+      (failures === 0 ? "" : `; ${formatPlural(failures, "failure")}: ${reasons}`),
     ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
-    ...(outcome.budgetMessage === undefined ? [] : [`It took longer than asked: ${outcome.budgetMessage}`]),
+    ...(outcome.budgetMessage === undefined ? [] : [`The budget was exceeded: ${outcome.budgetMessage}`]),
     ...(outcome.drifts === 0
       ? []
-      : ["The device changed its speed during the search: what that affected was measured again."]),
+      : ["The device changed its speed during the search; the affected configurations were measured again."]),
     ...notTried(outcome, device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
-    ...(outcome.interrupted ? ["Interrupted: this is what was known by then."] : []),
+    ...(outcome.interrupted ? ["Interrupted: these are the results so far."] : []),
     ...(written === undefined ? [] : [`Profile: ${written}`]),
   );
   return lines.join("\n");
+}
+
+/** The largest error and its bound: `exact`, or `largest error 1.0e-6, bound 1.0e-4`. */
+export function describeError({ maxError, bound }: Pick<Verification, "maxError" | "bound">): string {
+  const short = (value: number): string => value === 0 ? "0" : value.toExponential(1);
+  return maxError === 0 ? "exact" : `largest error ${short(maxError)}, bound ${short(bound)}`;
 }
 
 /** The table of the best of each kind, and how far the winner is ahead of each. */
@@ -163,17 +168,17 @@ function comparison(
 
 /** The best predicted R, and how far the model lies from what was measured. */
 export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve" | "residuals">): string {
-  const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
+  const best = curve.reduce((least, point) => point.predictedNs < least.predictedNs ? point : least);
   const measured = curve.filter((point) => point.measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const share = `${best.cpuSlices} slices on the CPU`;
   const predicted = `exchanging every ${best.exchangeEvery} steps, ${share}: ${
     formatDuration(best.predictedNs)
   } a step`;
-  const fitted = `its fit within ${formatPercent(medianError(residuals.together))}`;
+  const fitted = `the fit is within ${formatPercent(medianError(residuals.together))}`;
   return errors.length === 0
     ? `Cost model: best ${predicted}; ${fitted}`
-    : `Cost model: best ${predicted}; ${fitted}, what was measured since within ${
+    : `Cost model: best ${predicted}; ${fitted}, later measurements are within ${
       formatPercent(medianError(errors))
     }`;
 }

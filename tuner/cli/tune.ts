@@ -86,11 +86,10 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
     }, {
       session,
       signal,
-      evaluators: device.gpu === null ? undefined : evaluatorsOf(requested, options.budget),
+      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested, options.budget) }),
       onProgress: (state) => progress.update(state),
-      recall: options.resume
-        ? async (start) => await recallFrom(journalPath(out), await headerOf(device, start), warn)
-        : undefined,
+      recall: async (start) =>
+        options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
       async onStart(start) {
         const header = await headerOf(device, start);
         journal = new JournalKeeper(() => openJournal(out, header), warn);

@@ -27,13 +27,13 @@ import { carryParameters, slug } from "./foreign_parameters.ts";
 /** What a foreign file does not say. */
 export interface ForeignOptions extends ImportOptions {
   /** Cells along x, y, z; @default {undefined} the file's problem size */
-  readonly grid?: readonly [number, number, number];
+  readonly grid?: readonly [number, number, number] | undefined;
   /** Steps of a run. @default {1} */
-  readonly steps?: number;
+  readonly steps?: number | undefined;
   /** The kernel's name. @default {undefined} the file's */
-  readonly kernel?: string;
+  readonly kernel?: string | undefined;
   /** The device's name. @default {undefined} the file's */
-  readonly device?: string;
+  readonly device?: string | undefined;
   /** Who imports, and when. */
   readonly tool: { readonly name: string; readonly version: string };
   readonly now: string;
