@@ -111,7 +111,7 @@ Deno.test("the fitted kernel sees which parameter matters", () => {
   const draw = seededRandom(1);
   const places = Array.from({ length: 60 }, () => [Math.floor(8 * draw()), Math.floor(8 * draw())]);
   const levels = Array.from({ length: 8 }, draw);
-  const values = places.map(([matters]) => levels[matters!]);
+  const values = places.map(([matters]) => levels[matters!]!);
   const inputs = { groups: places.map(() => 0), places, prior: places.map(() => 0) };
   const start = expectedKernel([[8, 8]]);
   const [matters, other] = fitKernel(inputs, values, start).lengths[0]! as [number, number];

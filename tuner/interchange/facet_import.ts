@@ -69,15 +69,7 @@ const RATE_TOLERANCE = 1e-9;
  */
 export function importFacetSpace(space: RecordedSpace, { source, run }: ImportOptions): FacetImport {
   const block = checkRecord(blockSchema, space.facet, `${source}: the facet block`);
-  const profile = checkProfile({
-    $schema: JSON_SCHEMA_NAME,
-    schemaVersion: SCHEMA_VERSION,
-    tool: block.tool,
-    createdAt: block.createdAt,
-    device: block.device,
-    entries: [block.entry],
-  }, `${source}: the facet block`);
-  const [entry] = profile.entries;
+  const { profile, entry } = profileOfEntry(block, `${source}: the facet block`);
   const { tool, device, createdAt } = profile;
   const journal: JournalRecord[] = [{
     kind: "run",
@@ -113,6 +105,16 @@ export function importFacetSpace(space: RecordedSpace, { source, run }: ImportOp
   }
   for (const record of journal) checkRecord(recordSchema, record, source);
   return { profile, journal, notCarried: lossesOf(space, faster) };
+}
+
+/** A profile of one entry, checked. */
+export function profileOfEntry(
+  { tool, createdAt, device, entry }: Record<"tool" | "createdAt" | "device" | "entry", unknown>,
+  source: string,
+): { profile: Profile; entry: ProfileEntry } {
+  const head = { $schema: JSON_SCHEMA_NAME, schemaVersion: SCHEMA_VERSION, tool, createdAt, device };
+  const profile = checkProfile({ ...head, entries: [entry] }, source);
+  return { profile, entry: profile.entries[0]! };
 }
 
 /** A configuration from its values. */

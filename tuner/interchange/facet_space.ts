@@ -88,7 +88,7 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
       device: profile.device.gpu?.description || profile.device.cpu.model,
       problemSize: [...problem.grid],
       objectives: ["time"],
-      parameters: names.map((name, i) => ({ name, values: sortedValues(rows.map((row) => row[i])) })),
+      parameters: names.map((name, i) => ({ name, values: sortedValues(rows.map((row) => row[i]!)) })),
       records: [
         ...measured.map((record) => measuredRecord(record, problem, valuesOf)),
         ...failed.map((record) => failedRecord(record, valuesOf)),

@@ -12,14 +12,8 @@ import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import {
-  checkProfile,
-  JSON_SCHEMA_NAME,
-  type ProfileDevice,
-  type ProfileProblem,
-  SCHEMA_VERSION,
-} from "../profile/schema.ts";
-import { type FacetImport, type ImportOptions, timeOf } from "./facet_import.ts";
+import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
+import { type FacetImport, type ImportOptions, profileOfEntry, timeOf } from "./facet_import.ts";
 import { countOf } from "./read_json.ts";
 import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
@@ -75,7 +69,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     { kind: "run", version: JOURNAL_VERSION, run, startedAt: now, tool, device, problem, kernelSource: "" },
   ];
   space.records.forEach((record, i) => {
-    const configuration = configurations[i];
+    const configuration = configurations[i]!;
     const at = timeOf(record, now);
     if (record.failure !== null) {
       const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
@@ -88,21 +82,19 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     }
   });
   const ranked = [...measured.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  if (ranked.length === 0) {
+  const [best] = ranked;
+  if (best === undefined) {
     throw new ProfileError(`Cannot import ${source}: wanted a configuration with a time, found none`);
   }
-  const [best] = ranked;
   const failed: Record<string, number> = {};
   for (const { failure } of space.records) {
     if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
   }
-  const profile = checkProfile({
-    $schema: JSON_SCHEMA_NAME,
-    schemaVersion: SCHEMA_VERSION,
+  const { profile } = profileOfEntry({
     tool,
     createdAt: now,
     device,
-    entries: [{
+    entry: {
       problem,
       configuration: best.configuration,
       result: {
@@ -127,7 +119,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
         failed,
         elapsedMs: 0,
       },
-    }],
+    },
   }, source);
   for (const record of journal) checkRecord(recordSchema, record, source);
   return { profile, journal, notCarried: [...notes, ...lossesOf(space, timeless.length)] };
@@ -146,7 +138,7 @@ function gridOf({ problemSize }: RecordedSpace, source: string): [number, number
       `Cannot import ${source}: wanted one to three whole numbers, found ${found}: give --grid XxYxZ`,
     );
   }
-  const [x, y = 1, z = 1] = sizes as number[];
+  const [x = 1, y = 1, z = 1] = sizes as number[];
   return [x, y, z];
 }
 

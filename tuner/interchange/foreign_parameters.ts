@@ -22,23 +22,6 @@ export interface CarryOptions {
  *
  * @returns the configurations, and which names and values were changed
  * @throws {ProfileError} in one line, if two names become the same
- *
- * @example
- * ```ts
- * import { carryParameters } from "./foreign_parameters.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const space = {
- *   parameters: [{ name: "block_size_x", values: [16] }, { name: "method", values: ["a", "b"] }],
- *   records: [{ values: [16, "b"] }],
- * };
- * const { configurations, notes } = carryParameters(space, { kernel: "k", slices: 8, source: "a.json" });
- * assertEquals(configurations[0].parameters, { blockSizeX: 16, method: 1 });
- * assertEquals(notes, [
- *   "names of parameters: block_size_x is written as blockSizeX",
- *   "values that are no numbers: method: 0 is a, 1 is b",
- * ]);
- * ```
  */
 export function carryParameters(
   { parameters, records }: {
@@ -50,7 +33,7 @@ export function carryParameters(
   const renamed: string[] = [], numbered: string[] = [];
   const taken = new Map<string, string>();
   const columns = parameters.map(({ name, values: listed }, i) => {
-    const values = [...new Set([...listed, ...records.map((record) => record.values[i])])];
+    const values = [...new Set([...listed, ...records.map((record) => record.values[i] ?? null)])];
     const carried = identifierOf(name);
     const other = taken.get(carried);
     if (other !== undefined) {
@@ -72,7 +55,7 @@ export function carryParameters(
   const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
   const configurations = records.map(({ values }): Configuration => {
     const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
-      const value = values[i];
+      const value = values[i] ?? null;
       if (value === null) return [];
       return [[carried, codes === undefined ? value as number : codes.get(value)!]];
     });

@@ -13,8 +13,7 @@
  * @module
  */
 import * as z from "zod";
-import { checkRecord, firstLine } from "../profile/check_record.ts";
-import { ProfileError } from "../profile/profile_error.ts";
+import { checkRecord } from "../profile/check_record.ts";
 import { closeCache } from "./open_cache.ts";
 import { pythonKey, sameKey } from "./python_text.ts";
 import {
@@ -24,11 +23,12 @@ import {
   fieldOf,
   type Fields,
   isObject,
-  noteNotNumbers,
   parameterValueSchema,
   parseJson,
+  textOrNull,
   wantNumber,
-  wantText,
+  wantTime,
+  wantTimes,
 } from "./read_json.ts";
 import type {
   JsonObject,
@@ -90,37 +90,19 @@ const headerSchema = z.looseObject({
  * @param source what to call it in errors
  * @returns the space, and what was mended: a record cut off, keys that occur twice
  * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
- *
- * @example
- * ```ts
- * import { readKernelTuner } from "./kernel_tuner.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const { space } = readKernelTuner(
- *   '{"device_name": "GPU", "kernel_name": "k", "tune_params_keys": ["x"], "tune_params": {"x": [1, 2]}, ' +
- *     '"cache": {"2": {"x": 2, "time": 0.5},',
- *   "open.json",
- * );
- * assertEquals(space.records.map(({ values, timeMs }) => [...values, timeMs]), [[2, 0.5]]);
- * ```
  */
 export function readKernelTuner(content: string, source: string): SpaceReading {
   const closed = closeCache(content, source);
-  let parsed: ReturnType<typeof parseJson>;
-  try {
-    parsed = parseJson(closed.text);
-  } catch (error) {
-    throw new ProfileError(`Cannot read ${source}: it is no JSON: ${firstLine(error)}`);
-  }
+  const parsed = parseJson(closed.text, source);
   const header = checkRecord(headerSchema, parsed.data, source);
   const parameters = readParameters(header, source);
   const objectives = header.objective === undefined ? ["time"] : [header.objective].flat();
   const cache = Object.entries(header.cache);
   let legacyFailures = 0, timeless = 0;
   const records = cache.map(([key, fields]) => {
-    const path = `cache[${JSON.stringify(key.slice(0, 80))}]`;
-    if (!isObject(fields)) throw fault(source, path, "an object", fields);
-    const record = readRecord(key, fields, { parameters, objectives, source, path });
+    const where = `${source}: cache[${JSON.stringify(key.slice(0, 80))}]`;
+    if (!isObject(fields)) throw fault(where, "an object", fields);
+    const record = readRecord(key, fields, { parameters, objectives, where });
     if (record.timeMs === FAILED_TIME) {
       legacyFailures++;
       return { ...record, timeMs: null, failure: "runtime" as const };
@@ -130,9 +112,14 @@ export function readKernelTuner(content: string, source: string): SpaceReading {
   });
   const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = header;
   for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
-  const repeated = closed.records - cache.length;
   const lists = parameters.map(({ values }) => new Set(values));
-  const outside = records.filter(({ values }) => values.some((value, i) => !lists[i].has(value))).length;
+  const outside = records.filter(({ values }) => values.some((value, i) => !lists[i]!.has(value))).length;
+  const counted: [count: number, what: string][] = [
+    [closed.records - cache.length, "with the key of another: the last of each counts"],
+    [outside, "with values that tune_params does not list"],
+    [legacyFailures, "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed"],
+    [timeless, "with neither a time nor a failure"],
+  ];
   return {
     space: {
       kernel: kernel_name,
@@ -149,19 +136,8 @@ export function readKernelTuner(content: string, source: string): SpaceReading {
     },
     notes: [
       ...(closed.torn ? ["the last record was cut off while it was written: left out"] : []),
-      ...(repeated > 0
-        ? [`${countOf(repeated, "record")} with the key of another: the last of each counts`]
-        : []),
-      ...(outside > 0 ? [`${countOf(outside, "record")} with values that tune_params does not list`] : []),
-      ...noteNotNumbers(parsed.notNumbers),
-      ...(legacyFailures > 0
-        ? [
-          `${
-            countOf(legacyFailures, "record")
-          } with the time 1e20, as old Kernel Tuners wrote a failure: read as failed`,
-        ]
-        : []),
-      ...(timeless > 0 ? [`${countOf(timeless, "record")} with neither a time nor a failure`] : []),
+      ...parsed.notes,
+      ...counted.filter(([count]) => count > 0).map(([count, what]) => `${countOf(count, "record")} ${what}`),
     ],
   };
 }
@@ -172,95 +148,77 @@ function readParameters(
   source: string,
 ): SpaceParameter[] {
   names.forEach((name, i) => {
-    if (names.indexOf(name) !== i) throw fault(source, `tune_params_keys[${i}]`, "a name of its own", name);
-    if (RECORD_FIELDS.has(name)) {
-      throw fault(source, `tune_params_keys[${i}]`, "no name that Kernel Tuner uses itself", name);
-    }
-    if (!Object.hasOwn(lists, name)) {
-      throw fault(source, `tune_params.${name.slice(0, 80)}`, "a list of values", undefined);
-    }
+    const where = `${source}: tune_params_keys[${i}]`;
+    if (names.indexOf(name) !== i) throw fault(where, "a name of its own", name);
+    if (RECORD_FIELDS.has(name)) throw fault(where, "no name that Kernel Tuner uses itself", name);
   });
   const stray = Object.keys(lists).find((name) => !names.includes(name));
   if (stray !== undefined) {
-    throw fault(source, `tune_params.${stray.slice(0, 80)}`, "a name that is in tune_params_keys", stray);
+    throw fault(`${source}: tune_params.${stray.slice(0, 80)}`, "a name that is in tune_params_keys", stray);
   }
   return names.map((name) => {
-    // a value that stands twice in the list is one value
-    return { name, values: [...new Set(lists[name])] };
+    const list = Object.hasOwn(lists, name) ? lists[name] : undefined;
+    if (list === undefined) {
+      throw fault(`${source}: tune_params.${name.slice(0, 80)}`, "a list of values", list);
+    }
+    // a value that is listed twice is one value
+    return { name, values: [...new Set(list)] };
   });
 }
 
 interface RecordContext {
   readonly parameters: readonly SpaceParameter[];
   readonly objectives: readonly string[];
-  readonly source: string;
-  readonly path: string;
+  readonly where: string;
 }
 
 function readRecord(key: string, fields: Fields, context: RecordContext): SpaceRecord {
-  const { parameters, objectives, source, path } = context;
+  const { parameters, objectives, where } = context;
   const values = parameters.map(({ name }): ParameterValue => {
     const value = fieldOf(fields, name);
     const { success, data } = parameterValueSchema.safeParse(value);
-    if (!success) throw fault(source, `${path}.${name}`, "the parameter's value", value);
+    if (!success) throw fault(`${where}.${name}`, "the parameter's value", value);
     return data;
   });
+  const ownKey = pythonKey(values);
   if (!sameKey(key, values)) {
-    throw fault(source, path, `the key ${JSON.stringify(pythonKey(values).slice(0, 80))} of its values`, key);
+    throw fault(where, `the key ${JSON.stringify(ownKey.slice(0, 80))} of its values`, key);
   }
   const names = new Set(parameters.map(({ name }) => name));
   const measurements: SpaceMeasurement[] = [];
   let failure: SpaceFailure | null = null;
   for (const [name, value] of Object.entries(fields)) {
     if (names.has(name) || RECORD_FIELDS.has(name)) continue;
-    checkNumbers(value, { source, path: `${path}.${name.slice(0, 80)}` });
+    checkNumbers(value, `${where}.${name.slice(0, 80)}`);
     // as Kernel Tuner's own T4 writer has it
     measurements.push({ name, value: value as JsonValue, unit: name.startsWith("time") ? "ms" : "" });
-    if (typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)) {
-      failure = failure === "compile" || failure === "constraints" ? failure : ERROR_CONFIGS[value];
-    }
+    const error = typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)
+      ? ERROR_CONFIGS[value]
+      : null;
+    if (error && failure !== "compile" && failure !== "constraints") failure = error;
   }
-  const time = fieldOf(fields, "time");
-  const isTimed = failure === null && time !== undefined && time !== null;
-  const overheadMs: Partial<Record<Overhead, number>> = {};
-  for (const [field, part] of TIMING_FIELDS) {
-    const value = fieldOf(fields, field);
-    if (value === undefined || value === null) continue;
-    overheadMs[part] = wantNumber(value, "a time in ms, >= 0", { source, path: `${path}.${field}` });
-  }
-  const timestamp = fieldOf(fields, "timestamp");
   for (const objective of objectives) {
     const value = fieldOf(fields, objective);
     if (failure === null && typeof value === "string") {
-      throw fault(source, `${path}.${objective}`, `a number or one of ${Object.keys(ERROR_CONFIGS)}`, value);
+      throw fault(`${where}.${objective}`, `a number or one of ${Object.keys(ERROR_CONFIGS)}`, value);
     }
   }
+  const overheadMs: Partial<Record<Overhead, number>> = {};
+  for (const [field, part] of TIMING_FIELDS) {
+    const value = fieldOf(fields, field) ?? null;
+    if (value !== null) overheadMs[part] = wantNumber(value, `${where}.${field}`);
+  }
+  const time = fieldOf(fields, "time") ?? null;
   return {
     values,
     failure,
-    timeMs: isTimed ? wantTime(time, { source, path: `${path}.time` }) : null,
-    timesMs: readTimes(fieldOf(fields, "times"), { source, path: `${path}.times` }),
+    timeMs: failure === null && time !== null ? wantTime(time, `${where}.time`) : null,
+    timesMs: wantTimes(fieldOf(fields, "times"), `${where}.times`),
     overheadMs,
     measurements,
-    timestamp: timestamp === undefined || timestamp === null
-      ? null
-      : wantText(timestamp, { source, path: `${path}.timestamp` }),
-    // Kernel Tuner takes a wrong result for a failure to run, and writes 1 into its T4 files always
+    timestamp: textOrNull(fieldOf(fields, "timestamp"), `${where}.timestamp`),
+    // Kernel Tuner takes a wrong result for a failure to run, and always writes 1 into its T4 files
     correctness: 1,
-    ...(key === pythonKey(values) ? {} : { key }),
+    ...(key === ownKey ? {} : { key }),
   };
-}
-
-/** A kernel's time, ms. */
-export function wantTime(value: unknown, where: { source: string; path: string }): number {
-  const time = wantNumber(value, "a time above 0", where);
-  if (time === 0) throw fault(where.source, where.path, "a time above 0", value);
-  return time;
-}
-
-/** The times of single runs, ms; none where the field is missing. */
-export function readTimes(value: unknown, { source, path }: { source: string; path: string }): number[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw fault(source, path, "a list of times", value);
-  return value.map((time, i) => wantNumber(time, "a time in ms, >= 0", { source, path: `${path}[${i}]` }));
 }

@@ -27,19 +27,6 @@ export interface ClosedCache {
  * @param text the file's content
  * @param source what to call it in errors
  * @throws {ProfileError} in one line, if it was cut off before the first record could begin
- *
- * @example
- * ```ts
- * import { closeCache } from "./open_cache.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const cut = '{"kernel_name": "k", "cache": {\n"1": {"time": 0.5},\n"2": {"ti';
- * assertEquals(closeCache(cut, "a.json"), {
- *   text: '{"kernel_name": "k", "cache": {\n"1": {"time": 0.5}}}',
- *   torn: true,
- *   records: 1,
- * });
- * ```
  */
 export function closeCache(text: string, source: string): ClosedCache {
   const open: string[] = [];

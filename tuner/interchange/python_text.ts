@@ -29,7 +29,7 @@ export function sameKey(key: string, values: readonly ParameterValue[]): boolean
   if (key === pythonKey(values)) return true;
   const parts = key.split(",");
   return parts.length === values.length && parts.every((part, i) => {
-    const value = values[i];
+    const value = values[i]!;
     return typeof value === "number"
       ? part.trim() !== "" && Number(part) === value
       : part === pythonText(value);

@@ -18,9 +18,13 @@ export const parameterValueSchema: z.ZodType<ParameterValue> = z.union(
   { error: "a number, a text, true, false or null" },
 );
 
-/** The error of a file: where in it, what was wanted, what was found. */
-export function fault(source: string, where: string, wanted: string, found: unknown): ProfileError {
-  return new ProfileError(`Cannot read ${source}: ${where}: wanted ${wanted}, found ${describeValue(found)}`);
+/**
+ * The error of a file.
+ *
+ * @param where the file and the place in it, as `a.json: results[3]`
+ */
+export function fault(where: string, wanted: string, found: unknown): ProfileError {
+  return new ProfileError(`Cannot read ${where}: wanted ${wanted}, found ${describeValue(found)}`);
 }
 
 /**
@@ -60,32 +64,35 @@ const PYTHON_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
 /**
  * Reads JSON. Python's `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are read as null.
  *
- * @returns the data, and how many such numbers there were
- * @throws {SyntaxError} if it is no JSON
+ * @param source what to call the file in errors
+ * @returns the data, and what is to be said about such numbers
+ * @throws {ProfileError} in one line, if it is not JSON
  */
-export function parseJson(text: string): { data: unknown; notNumbers: number } {
+export function parseJson(text: string, source: string): { data: unknown; notes: readonly string[] } {
+  let notNumbers = 0;
   try {
-    return { data: JSON.parse(text), notNumbers: 0 };
+    return { data: JSON.parse(text), notes: [] };
   } catch (error) {
-    let notNumbers = 0;
     const mended = text.replace(PYTHON_NUMBERS, (word) => {
       if (word.startsWith('"')) return word;
       notNumbers++;
       return "null";
     });
-    if (notNumbers === 0) throw error;
-    return { data: JSON.parse(mended), notNumbers };
+    try {
+      if (notNumbers === 0) throw error;
+      return {
+        data: JSON.parse(mended),
+        notes: [`${countOf(notNumbers, "value")} of NaN or Infinity: read as nothing`],
+      };
+    } catch (error) {
+      throw new ProfileError(`Cannot read ${source}: it is no JSON: ${firstLine(error)}`);
+    }
   }
 }
 
 /** A number of things: `1 record`, `2 records`. */
 export function countOf(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
-}
-
-/** What is said about numbers that JSON does not have. */
-export function noteNotNumbers(count: number): string[] {
-  return count === 0 ? [] : [`${countOf(count, "value")} of NaN or Infinity: read as nothing`];
 }
 
 /** An object that came from JSON. */
@@ -102,26 +109,41 @@ export function fieldOf(fields: Fields, name: string): unknown {
 }
 
 /** A number that a file has to have. */
-export function wantNumber(value: unknown, wanted: string, where: { source: string; path: string }): number {
-  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) {
-    throw fault(where.source, where.path, wanted, value);
-  }
+export function wantNumber(value: unknown, where: string, wanted = "a time >= 0"): number {
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) throw fault(where, wanted, value);
   return value;
+}
+
+/** A kernel's time. */
+export function wantTime(value: unknown, where: string): number {
+  const time = wantNumber(value, where, "a time above 0");
+  if (time === 0) throw fault(where, "a time above 0", value);
+  return time;
+}
+
+/** The times of single runs; none where the field is missing. */
+export function wantTimes(value: unknown, where: string): number[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw fault(where, "a list of times", value);
+  return value.map((time, i) => wantNumber(time, `${where}[${i}]`));
 }
 
 /** A text that a file has to have, not longer than anything of use. */
-export function wantText(value: unknown, where: { source: string; path: string }): string {
-  if (typeof value !== "string" || value.length > 4000) {
-    throw fault(where.source, where.path, "a text of at most 4000 characters", value);
-  }
-  return value;
+export function wantText(value: unknown, where: string): string {
+  if (typeof value === "string" && value.length <= 4000) return value;
+  throw fault(where, "a text of at most 4000 characters", value);
+}
+
+/** A text that a file may have. */
+export function textOrNull(value: unknown, where: string): string | null {
+  return value === undefined || value === null ? null : wantText(value, where);
 }
 
 /** No number too large for JSON's readers to agree on, however deep. */
-export function checkNumbers(value: unknown, { source, path }: { source: string; path: string }): void {
+export function checkNumbers(value: unknown, where: string): void {
   if (typeof value === "number" && !Number.isFinite(value)) {
-    throw fault(source, path, "a finite number", String(value));
+    throw fault(where, "a finite number", String(value));
   }
   if (typeof value !== "object" || value === null) return;
-  for (const item of Object.values(value)) checkNumbers(item, { source, path });
+  for (const item of Object.values(value)) checkNumbers(item, where);
 }

@@ -21,17 +21,6 @@ export type SpaceFormat = typeof SPACE_FORMATS[number];
  * @param source what to call it in errors, as its path
  * @returns the space, which format it had, and what could not be carried over
  * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
- *
- * @example
- * ```ts
- * import { readSpace } from "./read_space.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const file = '{"results": [{"configuration": {"x": 16}, "invalidity": "correct", "correctness": 1, ' +
- *   '"times": {}, "measurements": [{"name": "time", "value": 2, "unit": "us"}]}]}';
- * const { space, format } = readSpace(new TextEncoder().encode(file), "results.json");
- * assertEquals([format, space.records[0].timeMs], ["t4", 0.002]);
- * ```
  */
 export function readSpace(bytes: Uint8Array, source: string): SpaceReading & { format: SpaceFormat } {
   const text = readText(bytes, source);

@@ -13,15 +13,13 @@
  * @module
  */
 import * as z from "zod";
-import { checkRecord, firstLine } from "../profile/check_record.ts";
-import { ProfileError } from "../profile/profile_error.ts";
+import { checkRecord } from "../profile/check_record.ts";
 import {
   countOf,
   fault,
   fieldOf,
   type Fields,
   isObject,
-  noteNotNumbers,
   parameterValueSchema,
   parseJson,
   wantText,
@@ -56,42 +54,25 @@ const carriedSchema = z.strictObject({
  * @param source what to call it in errors
  * @returns the space, and what of the file has no place in it
  * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
- *
- * @example
- * ```ts
- * import { readT4 } from "./t4.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const { space } = readT4(
- *   '{"results": [{"configuration": {"x": 16}, "invalidity": "compile", "correctness": 0, "times": {}}]}',
- *   "t4.json",
- * );
- * assertEquals([space.parameters, space.records[0].failure], [[{ name: "x", values: [16] }], "compile"]);
- * ```
  */
 export function readT4(content: string, source: string): SpaceReading {
-  let parsed: ReturnType<typeof parseJson>;
-  try {
-    parsed = parseJson(content);
-  } catch (error) {
-    throw new ProfileError(`Cannot read ${source}: it is no JSON: ${firstLine(error)}`);
-  }
+  const parsed = parseJson(content, source);
   const { metadata = {}, results, schema_version: _, ...rest } = checkRecord(fileSchema, parsed.data, source);
   const unit = fieldOf(metadata, "timeunit");
-  const timesUnitMs = unit === undefined ? 1 : unitMs(wantText(unit, { source, path: "metadata.timeunit" }));
+  const timesUnitMs = unit === undefined ? 1 : unitMs(wantText(unit, `${source}: metadata.timeunit`));
   if (timesUnitMs === undefined) {
-    throw fault(source, "metadata.timeunit", `one of ${UNITS}`, unit);
+    throw fault(`${source}: metadata.timeunit`, `one of ${UNITS}`, unit);
   }
   const notes: T4Notes = { unknownFields: new Set(), dropped: new Map() };
   const readings = results.map((result, i) =>
-    readResult(result, { source, path: `results[${i}]`, timesUnitMs, notes })
+    readResult(result, { where: `${source}: results[${i}]`, timesUnitMs, notes })
   );
-  const { objectives, space } = assemble(readings, metadata, source);
+  const space = assemble(readings, metadata, source);
   const strays = [...Object.keys(rest), ...[...notes.unknownFields].map((name) => `results[].${name}`)];
   return {
-    space: { ...space, objectives },
+    space,
     notes: [
-      ...noteNotNumbers(parsed.notNumbers),
+      ...parsed.notes,
       ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
       ...(timesUnitMs === 1 ? [] : [`times in ${unit} were read as milliseconds`]),
       ...[...notes.dropped].map(([what, count]) => `${what} (${countOf(count, "time")})`),
@@ -100,16 +81,12 @@ export function readT4(content: string, source: string): SpaceReading {
 }
 
 /** Lines up the values of all results, and takes in what Facet's files carry beside them. */
-function assemble(
-  readings: readonly ResultReading[],
-  metadata: Fields,
-  source: string,
-): { objectives: readonly string[]; space: RecordedSpace } {
+function assemble(readings: readonly ResultReading[], metadata: Fields, source: string): RecordedSpace {
   const objectives = readings.find((reading) => reading.objectives !== undefined)?.objectives ?? ["time"];
   readings.forEach((reading, i) => {
     if (reading.objectives !== undefined && reading.objectives.join() !== objectives.join()) {
       const wanted = `${JSON.stringify(objectives)} as in the results before`;
-      throw fault(source, `results[${i}].objectives`, wanted, reading.objectives);
+      throw fault(`${source}: results[${i}].objectives`, wanted, reading.objectives);
     }
   });
   const { timeunit: _, recorded_space, facet, ...others } = metadata;
@@ -133,15 +110,12 @@ function assemble(
     }
     return { ...record, values: names.map((name) => configuration.get(name) ?? null) };
   });
-  const space: RecordedSpace = {
+  return {
     kernel: carried?.kernel_name ?? null,
     device: carried?.device_name ?? null,
     problemSize: (carried?.problem_size ?? null) as JsonValue,
     objectives,
-    parameters: names.map((name) => ({
-      name,
-      values: [...tried.get(name)!],
-    })),
+    parameters: [...tried].map(([name, values]) => ({ name, values: [...values] })),
     records,
     facet: (facet ?? null) as JsonValue,
     other: {
@@ -149,5 +123,4 @@ function assemble(
       t4Metadata: others as JsonObject,
     },
   };
-  return { objectives, space };
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { readTimes, wantTime } from "./kernel_tuner.ts";
 import {
   checkNumbers,
   fault,
@@ -11,8 +10,11 @@ import {
   type Fields,
   isObject,
   parameterValueSchema,
+  textOrNull,
   wantNumber,
   wantText,
+  wantTime,
+  wantTimes,
 } from "./read_json.ts";
 import {
   type JsonValue,
@@ -40,6 +42,8 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   seconds: 1e3,
   ms: 1,
   milliseconds: 1,
+  // as Kernel Tuner spelt it until 2024
+  miliseconds: 1,
   us: 1e-3,
   "µs": 1e-3,
   microseconds: 1e-3,
@@ -72,9 +76,8 @@ export interface ResultReading {
 }
 
 interface ResultContext {
-  readonly source: string;
-  /** `results[3]`. */
-  readonly path: string;
+  /** `a.json: results[3]`. */
+  readonly where: string;
   /** Milliseconds of the unit of `times`. */
   readonly timesUnitMs: number;
   readonly notes: T4Notes;
@@ -93,59 +96,46 @@ const FIELDS = new Set([
 
 /** Reads one result. */
 export function readResult(result: unknown, context: ResultContext): ResultReading {
-  const { source, path, notes } = context;
-  if (!isObject(result)) throw fault(source, path, "an object", result);
+  const { where, notes } = context;
+  if (!isObject(result)) throw fault(where, "an object", result);
   for (const name of Object.keys(result)) if (!FIELDS.has(name)) notes.unknownFields.add(name.slice(0, 60));
   const failure = readInvalidity(fieldOf(result, "invalidity"), context);
-  const correctness = wantNumber(fieldOf(result, "correctness"), "a number >= 0", {
-    source,
-    path: `${path}.correctness`,
-  });
   const times = fieldOf(result, "times");
-  if (!isObject(times)) throw fault(source, `${path}.times`, "an object", times);
+  if (!isObject(times)) throw fault(`${where}.times`, "an object", times);
   const measurements = readMeasurements(fieldOf(result, "measurements"), context);
-  const time = measurements.find(({ name }) => name === "time")?.value;
+  const time = measurements.find(({ name }) => name === "time")?.value ?? null;
   // Kernel Tuner writes "" for the time of a configuration that failed
-  const isTimed = failure === null && time !== undefined && time !== null && time !== "";
-  const timestamp = fieldOf(result, "timestamp");
+  const isTimed = failure === null && time !== null && time !== "";
   const key = fieldOf(result, "cache_key");
   return {
     configuration: readConfiguration(fieldOf(result, "configuration"), context),
     objectives: readObjectives(fieldOf(result, "objectives"), context),
     record: {
       failure,
-      timeMs: isTimed ? wantTime(time, { source, path: `${path}.measurements: the time` }) : null,
-      timesMs: readRuntimes(times, context),
-      overheadMs: readOverheads(times, context),
+      timeMs: isTimed ? wantTime(time, `${where}.measurements: the time`) : null,
+      ...readTimes(times, context),
       measurements,
-      timestamp: timestamp === undefined || timestamp === null
-        ? null
-        : wantText(timestamp, { source, path: `${path}.timestamp` }),
-      correctness,
-      ...(key === undefined ? {} : { key: wantText(key, { source, path: `${path}.cache_key` }) }),
+      timestamp: textOrNull(fieldOf(result, "timestamp"), `${where}.timestamp`),
+      correctness: wantNumber(fieldOf(result, "correctness"), `${where}.correctness`, "a number >= 0"),
+      ...(key === undefined ? {} : { key: wantText(key, `${where}.cache_key`) }),
     },
   };
 }
 
-function readInvalidity(value: unknown, { source, path }: ResultContext): SpaceFailure | null {
+function readInvalidity(value: unknown, { where }: ResultContext): SpaceFailure | null {
   if (value === "correct") return null;
   const failure = SPACE_FAILURES.find((name) => name === value);
-  if (failure === undefined) {
-    throw fault(source, `${path}.invalidity`, `one of correct, ${SPACE_FAILURES.join(", ")}`, value);
-  }
-  return failure;
+  if (failure !== undefined) return failure;
+  throw fault(`${where}.invalidity`, `one of correct, ${SPACE_FAILURES.join(", ")}`, value);
 }
 
-function readConfiguration(
-  value: unknown,
-  { source, path, notes }: ResultContext,
-): Map<string, ParameterValue> {
-  if (!isObject(value)) throw fault(source, `${path}.configuration`, "values by name", value);
+function readConfiguration(value: unknown, { where, notes }: ResultContext): Map<string, ParameterValue> {
+  if (!isObject(value)) throw fault(`${where}.configuration`, "values by name", value);
   const entries = Object.entries(value).map(([name, value]): [string, ParameterValue] => {
     const { success, data } = parameterValueSchema.safeParse(value);
     if (!success) {
       const wanted = "a number, a text, true, false or null";
-      throw fault(source, `${path}.configuration.${name.slice(0, 80)}`, wanted, value);
+      throw fault(`${where}.configuration.${name.slice(0, 80)}`, wanted, value);
     }
     if (data === null) count(notes, "a parameter that is null was read as one that does not apply");
     return [name, data];
@@ -153,73 +143,57 @@ function readConfiguration(
   return new Map(entries);
 }
 
-function readObjectives(value: unknown, { source, path }: ResultContext): readonly string[] | undefined {
+function readObjectives(value: unknown, { where }: ResultContext): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const isRight = Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === "string");
-  if (!isRight) throw fault(source, `${path}.objectives`, "a list of names", value);
+  if (!isRight) throw fault(`${where}.objectives`, "a list of names", value);
   return value;
 }
 
-function readMeasurements(value: unknown, { source, path, notes }: ResultContext): SpaceMeasurement[] {
+function readMeasurements(value: unknown, { where, notes }: ResultContext): SpaceMeasurement[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value)) throw fault(source, `${path}.measurements`, "a list", value);
+  if (!Array.isArray(value)) throw fault(`${where}.measurements`, "a list", value);
   const seen = new Set<string>();
   return value.map((item: unknown, i) => {
-    const at = `${path}.measurements[${i}]`;
-    if (!isObject(item)) throw fault(source, at, "an object", item);
-    const name = wantText(fieldOf(item, "name"), { source, path: `${at}.name` });
-    if (seen.has(name)) throw fault(source, `${at}.name`, "a name of its own", name);
+    const at = `${where}.measurements[${i}]`;
+    if (!isObject(item)) throw fault(at, "an object", item);
+    const name = wantText(fieldOf(item, "name"), `${at}.name`);
+    if (seen.has(name)) throw fault(`${at}.name`, "a name of its own", name);
     seen.add(name);
-    const unit = fieldOf(item, "unit") === undefined
-      ? ""
-      : wantText(fieldOf(item, "unit"), { source, path: `${at}.unit` });
+    const unit = wantText(fieldOf(item, "unit") ?? "", `${at}.unit`);
     const measured = fieldOf(item, "value");
-    checkNumbers(measured, { source, path: `${at}.value` });
+    checkNumbers(measured, `${at}.value`);
     if (name !== "time" || typeof measured !== "number" || unit === "") {
       return { name, value: (measured ?? null) as JsonValue, unit };
     }
     const factor = unitMs(unit);
-    if (factor === undefined) throw fault(source, `${at}.unit`, "a unit of time as ms", unit);
+    if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
     if (factor !== 1) count(notes, `the measured time in ${unit} was read as milliseconds`);
     return { name, value: measured * factor, unit: "ms" };
   });
 }
 
-function readOverheads(times: Fields, context: ResultContext): Partial<Record<Overhead, number>> {
-  const { source, path, timesUnitMs, notes } = context;
+/** What an evaluation cost, and the times of its runs. */
+function readTimes(
+  times: Fields,
+  { where, timesUnitMs, notes }: ResultContext,
+): Pick<SpaceRecord, "overheadMs" | "timesMs"> {
   const overheadMs: Partial<Record<Overhead, number>> = {};
-  const known = new Set(TIMES_FIELDS.map(([field]) => field));
   for (const [field, part] of TIMES_FIELDS) {
-    const value = readOverhead(fieldOf(times, field), {
-      source,
-      path: `${path}.times.${field}`,
-      timesUnitMs,
-    });
-    if (value === undefined) continue;
-    if (part in overheadMs) throw fault(source, `${path}.times.${field}`, "one time of compilation", value);
+    const value = fieldOf(times, field) ?? null, at = `${where}.times.${field}`;
+    if (value === null) continue;
+    if (part in overheadMs) throw fault(at, "one time of compilation", value);
     if (field === "compilation_time") count(notes, "times.compilation_time was read as times.compilation");
-    overheadMs[part] = value;
+    overheadMs[part] = wantNumber(value, at) * timesUnitMs;
   }
+  const known = new Set(["runtimes", ...TIMES_FIELDS.map(([field]) => field)]);
   for (const name of Object.keys(times)) {
-    if (!known.has(name) && name !== "runtimes") notes.unknownFields.add(`times.${name.slice(0, 60)}`);
+    if (!known.has(name)) notes.unknownFields.add(`times.${name.slice(0, 60)}`);
   }
-  return overheadMs;
-}
-
-function readRuntimes(times: Fields, { source, path, timesUnitMs }: ResultContext): number[] {
-  const runs = readTimes(fieldOf(times, "runtimes"), { source, path: `${path}.times.runtimes` });
-  return timesUnitMs === 1 ? runs : runs.map((time) => time * timesUnitMs);
+  const runs = wantTimes(fieldOf(times, "runtimes"), `${where}.times.runtimes`);
+  return { overheadMs, timesMs: runs.map((time) => time * timesUnitMs) };
 }
 
 function count({ dropped }: T4Notes, what: string): void {
   dropped.set(what, (dropped.get(what) ?? 0) + 1);
-}
-
-/** A number of T4's `times`, in ms; undefined where it is missing. */
-function readOverhead(
-  value: unknown,
-  { source, path, timesUnitMs }: { source: string; path: string; timesUnitMs: number },
-): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  return wantNumber(value, "a time >= 0", { source, path }) * timesUnitMs;
 }

@@ -39,17 +39,6 @@ export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceWrit
 /**
  * Writes T4 results, a result a line. What T4 has no place for (kernel, device, problem size, values to try)
  * goes under `metadata.recorded_space`, where {@linkcode readT4} finds it again and other readers pass it over.
- *
- * @example
- * ```ts
- * import { writeT4 } from "./write_space.ts";
- * import { readT4 } from "./t4.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const file = '{"results": [{"configuration": {"x": 16}, "invalidity": "timeout", "correctness": 0, "times": {}}]}';
- * const { space } = readT4(file, "a.json");
- * assertEquals(readT4(writeT4(space).text, "b.json"), { space, notes: [] });
- * ```
  */
 export function writeT4(space: RecordedSpace): SpaceWriting {
   const { parameters, records, objectives } = space;
@@ -62,7 +51,9 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
     return JSON.stringify({
       ...(timestamp === null ? {} : { timestamp }),
       configuration: fromEntries(
-        parameters.flatMap(({ name }, i) => values[i] === null ? [] : [[name, values[i]]]),
+        parameters.map(({ name }, i) => [name, values[i] ?? null] as const).filter(([, value]) =>
+          value !== null
+        ),
       ),
       objectives,
       times: { ...fromEntries(times), runtimes: timesMs },
@@ -179,7 +170,7 @@ interface CacheContext {
 /** A record's fields, in Kernel Tuner's order. */
 function cacheRecord(record: SpaceRecord, { space, names, lost }: CacheContext): JsonObject {
   const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
-  const fields: [string, JsonValue][] = space.parameters.map(({ name }, i) => [name, values[i]]);
+  const fields: [string, JsonValue][] = space.parameters.map(({ name }, i) => [name, values[i] ?? null]);
   const told = describeRecord(space, record);
   for (const { name, value, unit } of measurements) {
     if (names.has(name) || RECORD_FIELDS.has(name)) {
@@ -196,7 +187,7 @@ function cacheRecord(record: SpaceRecord, { space, names, lost }: CacheContext):
     typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)
   );
   if (failure !== null) {
-    if (!marksFailure) setField(fields, space.objectives[0], ERROR_OF[failure]);
+    if (!marksFailure) setField(fields, space.objectives[0]!, ERROR_OF[failure]);
     if (failure === "timeout" || failure === "correctness") {
       lost.count(`the reason ${failure}, written as ${ERROR_OF[failure]}`, told);
     }
