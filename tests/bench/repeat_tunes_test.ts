@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { placeIn } from "../../bench/repeat_tunes.ts";
 
 Deno.test("a choice was chosen elsewhere too, tied, was told apart, was only searched, or was not measured", () => {
@@ -18,7 +19,7 @@ const SHARE = { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 1, cpuWorkers: 0 };
 testOnGpu(
   "two tunes are repeated, their choices measured beside each other, all figures printed",
   async () => {
-    const args = "2 --grid 16x12x16 --steps 6 --traversal stepwise --budget 5s --cpu-workers 0".split(" ");
+    const args = "2 --grid 16x12x16 --steps 6 --traversal stepwise --budget 4 --cpu-workers 0".split(" ");
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "bench/repeat_tunes.ts", ...args],
       stdin: "null",
@@ -43,4 +44,5 @@ testOnGpu(
         !lines.some((line) => /told apart by another run: [1-9]/.test(line)),
     );
   },
+  { ignore: !THOROUGH },
 );

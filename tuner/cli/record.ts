@@ -6,10 +6,9 @@
 import { dirname } from "node:path";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { DeviceError } from "../devices/device_error.ts";
-import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { DeviceError, deviceFailed } from "../devices/device_error.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { measureCopyBandwidth } from "../devices/gpu/copy_bandwidth.ts";
+import { DeviceSession } from "../devices/session.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
@@ -139,13 +138,12 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   const resolved = await resolveOptions("record", { ...options, cpuWorkers: 0 });
   const { problem, traversals, device, equation } = resolved;
   if (device.gpu === null) throw new RequestError("Cannot record: there is no WebGPU adapter");
-  const { limits, isFallback } = device.gpu;
+  const { limits } = device.gpu;
   const { grid, boundary, steps } = problem;
-  using gpu = await GpuDevice.open();
-  if (gpu === undefined) throw new DeviceError("The GPU that was there a moment ago is gone");
+  using session = new DeviceSession({ device });
   // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
   const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
-    await measureCopyBandwidth(gpu, { isFallback });
+    await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
   const space = enumerateSpace(problem, {
     traversals,
     limits,

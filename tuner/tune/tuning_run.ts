@@ -6,7 +6,7 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { DeviceError } from "../devices/device_error.ts";
+import { deviceFailed } from "../devices/device_error.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import type { Devices } from "../devices/runners.ts";
@@ -213,11 +213,4 @@ export class TuningRun {
       evaluation.configuration.share.gpuSlices > 0;
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
-}
-
-/** Ends the run if the device failed at what everything else needs. */
-function deviceFailed(what: string): (error: unknown) => never {
-  return (error) => {
-    throw isFailure(error) ? new DeviceError(`${what}: ${error.reason}: ${error.message}`) : error;
-  };
 }

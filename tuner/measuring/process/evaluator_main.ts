@@ -1,5 +1,5 @@
 /**
- * The process that `tune` and `record` start to compile and measure; see `evaluator_protocol.ts`. It ends with its stdin.
+ * The process that compiles and measures for `tune` and `record`; see `evaluator_protocol.ts`. It ends with its stdin.
  *
  * @module
  */
@@ -32,7 +32,7 @@ async function receive(): Promise<ToEvaluator> {
   return value;
 }
 
-/** Asks for the device, and returns when it is this process's; tells how long that took, in ns. */
+/** Waits for this process's turn on the device; returns how long that took, in nanoseconds. */
 async function takeTurn(): Promise<number> {
   const asked = now();
   await say({ say: "wait" });
@@ -67,7 +67,7 @@ async function serve(session: DeviceSession, problem: Problem, samplingNs: numbe
   }
 }
 
-/** Evaluates what it is told to on stdin, until that ends. */
+/** Answers the requests on stdin until it ends. */
 export async function serveEvaluations(): Promise<void> {
   quietMesa();
   new Worker(new URL("./orphan_watch.ts", import.meta.url), { type: "module" });

@@ -1,9 +1,8 @@
 /**
- * What `tune` and `record` and the processes that it starts say to each other: one JSON record a line, on stdin and stdout.
+ * The protocol between `tune` or `record` and the processes that measure for it: one JSON record a line, on stdin and stdout.
  *
- * `open` is answered by `wait` (it wants the device), which is answered by `go`, then by `done` or `failed`.
- * `evaluate` is answered by `wait`, once the configuration is compiled, and after `go` by `evaluated`; by
- * `evaluated` alone where it does not compile.
+ * `open` is answered by `wait` (for the device), and after `go` by `done` or `failed`. `evaluate` is answered by `wait`
+ * once the configuration is compiled, and after `go` by `evaluated`; by `evaluated` alone if it does not compile.
  *
  * @module
  */
@@ -22,7 +21,7 @@ export interface ProblemRequest {
   readonly steps: number;
 }
 
-/** What the process is told. */
+/** Requests to the process. */
 export type ToEvaluator =
   | {
     readonly say: "open";
@@ -34,7 +33,7 @@ export type ToEvaluator =
   | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
   | { readonly say: "go" };
 
-/** What the process answers. */
+/** Its answers. */
 export type FromEvaluator =
   | { readonly say: "wait" }
   | { readonly say: "done" }

@@ -1,5 +1,5 @@
 /**
- * An {@linkcode Evaluator} in a process of its own, watched: what takes too long is killed.
+ * An {@linkcode Evaluator} in a process of its own, which is killed if it takes too long.
  *
  * @module
  */
@@ -111,7 +111,7 @@ export class ProcessEvaluator implements Evaluator {
     this.#answers.return(undefined).catch(() => {});
   }
 
-  /** Says something, and if the answer is that it waits for its turn, waits for that and lets it go on. */
+  /** Sends a request; if the process answers that it waits for its turn, takes the turn and lets it go on. */
   async #converse(request: ToEvaluator, limitMs: number, turn: Turn, untilMs = Infinity) {
     let began = performance.now();
     const limit = (): number => Math.max(0, Math.min(limitMs, untilMs - began));
