@@ -34,7 +34,7 @@ Deno.test("render says in plain words what was found", () => {
     "GPU  NVIDIA H100 80GB HBM3",
     "     kind               hardware",
     "     vendor             NVIDIA (0x10de)",
-    "     architecture       not told by the driver",
+    "     architecture       not reported by the driver",
     "     timestamp queries  yes: the device itself times the kernels",
     "     largest binding    2 GiB: a time level of a field has at most 536,870,911 cells",
     "     largest buffer     4 GiB",
@@ -52,7 +52,7 @@ Deno.test("render says in plain words what was found", () => {
   ]);
 });
 
-Deno.test("render copes with a machine that tells and has nothing", () => {
+Deno.test("render copes with a machine that has and reports nothing", () => {
   const device = { gpu: null, cpu: { model: "aarch64 CPU", cores: 1 }, os: "linux aarch64", deno: "2.9.6" };
   const findings = { device, webAssembly: { simd: false, relaxedSimd: false, threads: false }, memory: null };
   const text = render({ version: "1.2.3", system: "" }, findings, [{ text: "Do this", command: "do --it" }]);

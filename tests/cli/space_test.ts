@@ -55,7 +55,7 @@ Deno.test("without a GPU there is no space to show", () => {
   assertEquals(renderSpace(PROBLEM, space, undefined).split("\n"), [
     "acoustic wave equation, order 4, grid 64x32x16, periodic boundary, 12 steps",
     "0 configurations of 0 combinations",
-    "There is no GPU to search a space for: tune measures the CPU alone.",
+    "There is no GPU, so there is no space to search: tune measures the CPU alone.",
   ]);
 });
 

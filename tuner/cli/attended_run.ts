@@ -2,8 +2,8 @@ import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
 
 /**
- * What a command that takes its time shows and hears: progress on stderr, and Ctrl-C. Pressed once, `signal` is aborted
- * and what is known is kept; pressed twice, the process ends.
+ * Progress on stderr and Ctrl-C, for commands that run for a while. The first Ctrl-C aborts `signal`, and the results so
+ * far are kept; the second ends the process.
  */
 export class AttendedRun implements Disposable {
   readonly progress: Progress;

@@ -13,7 +13,7 @@ import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
 
-/** What stands behind the numbers that drivers give for their vendor. */
+/** Names of the vendors that drivers report as numbers. */
 const VENDORS: Readonly<Record<string, string>> = {
   0x1002: "AMD",
   0x1010: "Imagination",
@@ -31,7 +31,7 @@ const VENDORS: Readonly<Record<string, string>> = {
 export interface Heading {
   /** Version of Facet. */
   readonly version: string;
-  /** The system's own name, as `Debian GNU/Linux 12 (bookworm)`; empty where it does not tell. */
+  /** The system's own name, as `Debian GNU/Linux 12 (bookworm)`; empty if unknown. */
   readonly system: string;
 }
 
@@ -102,7 +102,7 @@ function renderGpu(gpu: GpuDescription): string[] {
     ...renderRows([
       ["kind", gpu.isFallback ? "software: it computes on the CPU" : "hardware"],
       ["vendor", renderVendor(gpu.vendor)],
-      ["architecture", gpu.architecture || "not told by the driver"],
+      ["architecture", gpu.architecture || "not reported by the driver"],
       [
         "timestamp queries",
         gpu.timestampQuery
@@ -135,7 +135,7 @@ function renderWorkgroup({ limits }: GpuDescription): string {
 
 function renderVendor(vendor: string): string {
   const number = Number(vendor);
-  if (vendor === "" || Number.isNaN(number)) return vendor || "not told by the driver";
+  if (vendor === "" || Number.isNaN(number)) return vendor || "not reported by the driver";
   return `${VENDORS[number] ?? "unknown"} (0x${number.toString(16)})`;
 }
 

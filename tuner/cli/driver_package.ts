@@ -3,7 +3,7 @@ export type CommandLine = readonly [program: string, ...args: string[]];
 
 /** How one system installs Mesa's software Vulkan driver. */
 export interface DriverPackage {
-  /** Where the package manager lies; that it lies there tells the system. */
+  /** Path of the package manager; where it exists, this is the system. */
   readonly manager: string;
   /** The command that installs the driver, for root. */
   readonly install: CommandLine;
@@ -23,7 +23,7 @@ export const DRIVER_PACKAGES: readonly DriverPackage[] = [
 /**
  * The package of this system.
  *
- * @param exists tells whether a file exists
+ * @param exists whether a file exists
  * @returns the package, or undefined on a system that is not known
  */
 export function findDriverPackage(exists: (path: string) => boolean): DriverPackage | undefined {
@@ -35,7 +35,7 @@ export function commandToType({ install }: DriverPackage, isRoot: boolean): stri
   return [...(isRoot ? [] : ["sudo"]), ...install].join(" ");
 }
 
-/** Whether a file exists, as far as one may look. */
+/** Whether a file exists. */
 export function fileExists(path: string): boolean {
   try {
     Deno.statSync(path);

@@ -105,7 +105,7 @@ function isDebugging(): boolean {
   }
 }
 
-/** Runs a command and ends the process with its exit code; whatever is thrown ends as a line or two on stderr. */
+/** Runs a command and ends the process with its exit code; an error becomes one or two lines on stderr. */
 export async function endWith(run: () => Promise<number>): Promise<never> {
   globalThis.addEventListener("unhandledrejection", (event) => exitWith(event.reason));
   globalThis.addEventListener("error", (event) => exitWith(event.error));

@@ -20,7 +20,7 @@ export type Reader<T> = (text: string, refuse: Refuse, earlier: EarlierValues) =
 export interface Option {
   /** One line for people. */
   readonly help: string;
-  /** What stands for the value in `--help`, as `XxYxZ`. A switch has none. */
+  /** The placeholder of the value in `--help`, as `XxYxZ`. A switch has none. */
   readonly value?: string;
   /** Reads the value. A switch has none. */
   readonly read?: Reader<unknown>;

@@ -53,7 +53,7 @@ export class Progress {
   #options: ProgressOptions;
   #shown: ProgressState | undefined;
   #shownAtNs = -Infinity;
-  /** Whether a redrawn line stands on the terminal. */
+  /** Whether the terminal shows a redrawn line. */
   #drawn = false;
 
   constructor(options: ProgressOptions) {

@@ -56,7 +56,7 @@ export async function readProfileJournal(profile: string, given: string | undefi
   };
 }
 
-/** What of a journal was left out because it is damaged, in one line; none where nothing was. */
+/** The damaged lines of a journal in one line of text; none if there are none. */
 export function damageOf(path: string, { damaged }: Pick<JournalContent, "damaged">): string[] {
   const [first] = damaged;
   if (first === undefined) return [];

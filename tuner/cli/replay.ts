@@ -1,6 +1,6 @@
 /**
- * `deno task replay`: runs search strategies on recorded spaces, without a GPU, and tells how soon they find what
- * is fastest.
+ * `deno task replay`: runs search strategies on recorded spaces, without a GPU, and reports how soon they find the
+ * fastest configuration.
  *
  * @module
  */

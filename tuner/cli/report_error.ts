@@ -24,7 +24,7 @@ export interface ErrorReport {
 }
 
 /**
- * Turns whatever was thrown into a line or two for the person at the terminal, without a stack trace.
+ * Turns an error into one or two lines for the terminal, without a stack trace.
  *
  * @param error what was thrown
  * @param debug append the stack trace, for developers

@@ -30,7 +30,7 @@ export interface SetupHost {
   say(line: string): void;
 }
 
-/** Where Mesa's software driver tells the Vulkan loader that it is installed. */
+/** Files by which the Vulkan loader finds Mesa's software driver. */
 const SOFTWARE_DRIVERS = ["lvp_icd.x86_64.json", "lvp_icd.aarch64.json", "lvp_icd.json"]
   .map((name) => `/usr/share/vulkan/icd.d/${name}`);
 

@@ -96,7 +96,9 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
     ...partly.map(({ traversal, count, example }) =>
       `Left out: ${formatCount(count)} of ${traversal}, for example: ${example}`
     ),
-    ...(limits === undefined ? ["There is no GPU to search a space for: tune measures the CPU alone."] : []),
+    ...(limits === undefined
+      ? ["There is no GPU, so there is no space to search: tune measures the CPU alone."]
+      : []),
     ...(candidates.length === 0 ? [] : [
       "",
       "The first to be tried (predicted rate against the best prediction; traffic per cell update):",

@@ -1,5 +1,5 @@
 /**
- * What `tune` says at its end: for people as text, for machines as a record.
+ * The result of `tune`: as text for people, as a record for machines.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
   };
 }
 
-/** The traversals that no configuration was tried of, and why; none where there is no GPU. */
+/** The traversals of which no configuration was tried, and why; none if there is no GPU. */
 function notTried({ problem, space }: TuneOutcome, { gpu }: DeviceDescription): LeftOut[] {
   return gpu === null ? [] : leftOut(problem, space, gpu.limits);
 }
@@ -166,7 +166,7 @@ function comparison(
   return [...table, ...cpu, `  Balance: ${balanceMessage}`, ...model];
 }
 
-/** The best predicted R, and how far the model lies from what was measured. */
+/** The best predicted R, and how far the model is from the measurements. */
 export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve" | "residuals">): string {
   const best = curve.reduce((least, point) => point.predictedNs < least.predictedNs ? point : least);
   const measured = curve.filter((point) => point.measuredNs !== null);

@@ -111,8 +111,8 @@ const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
 
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
- * memory of a field for its turns. Nobody tells how much memory a GPU has: one that runs short gets fewer while the
- * search runs; one that shares the host's must not take more than half of it; and two are always worth it.
+ * memory of a field for its turns. WebGPU does not report a GPU's memory: where it runs short, processes are given up
+ * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two.
  *
  * @param problem what they compute
  * @param host its cores, and its memory in bytes
@@ -151,7 +151,7 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
-/** Writes the profile, prints the summary; what was found is printed also where it cannot be written. */
+/** Writes the profile and prints the summary, even if the profile cannot be written. */
 async function report(
   outcome: TuneOutcome,
   { options, device, out }: { options: { readonly json: boolean }; device: DeviceDescription; out: string },
@@ -189,7 +189,7 @@ async function openJournal(out: string, header: JournalHeader): Promise<Journal>
   return await Journal.open(journalPath(out), header);
 }
 
-/** What earlier runs evaluated that still holds; damaged lines are told and left out. */
+/** The results of earlier runs that are still valid; damaged lines are reported and left out. */
 async function recallFrom(
   path: string,
   header: JournalHeader,

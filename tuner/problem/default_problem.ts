@@ -1,6 +1,5 @@
 /**
- * What is tuned, and by how many workers, when nothing is asked for: a problem large enough to leave the caches, small
- * enough to fit.
+ * The default problem and number of workers: a grid too large for the caches and small enough for the memory.
  *
  * @module
  */
@@ -31,10 +30,10 @@ export interface GridOptions {
 }
 
 /**
- * The default grid. Its z is one small workgroup of a torre, several of which a multiprocessor holds; its y is
- * long, since torres side by side are what fills a GPU (5280 / W torres a row: two or more on each of an H100's 132 multiprocessors up to W = 20); its x takes
- * the rest of what one buffer binding holds, pads included. A line has the 2²⁰ points with which the paper on the swept
- * rule ends, of which a CPU gets 2¹⁴.
+ * The default grid. Its z is one small workgroup of a torre; a multiprocessor holds several of them. Its y is long, as
+ * torres side by side fill a GPU: a row has 5280 / W of them, at least two for each of an H100's 132 multiprocessors up
+ * to W = 20. Its x takes the rest of a buffer binding, pads included. A line has 2²⁰ points, the largest in the paper
+ * on the swept rule; on a CPU 2¹⁴.
  */
 export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
   if (stencil.dimensions === 1) {

@@ -35,9 +35,8 @@ export function canRun(
 }
 
 /**
- * Why none of the traversals, each of which sweeps lines, can cut this one.
- *
- * @returns as `they cannot cut 1000 points into nodes: the nearest that work: 992 and 1008`, without the subject
+ * Why none of these traversals, which sweep lines, can cut this one: `cannot cut 1000 points into nodes: the nearest that
+ * work: 992 and 1008`.
  */
 export function describeCut(
   problem: Problem,
