@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { sweepExchange } from "../../tuner/sharing/sweep_exchange.ts";
-import { PROBLEM, simulate } from "./simulated_devices.ts";
+import { COSTS, PROBLEM, simulate } from "./simulated_devices.ts";
 
 const PERIODS = Array.from({ length: 20 }, (_, i) => i + 1);
 
@@ -25,6 +25,13 @@ Deno.test("a sweep measures every R that fits, and says what the choice costs", 
   assertEquals(regret, picked.measuredNs / fastest.measuredNs - 1);
   assert(regret <= 0.03 && medianError <= 0.1);
   assertEquals(progress, progress.toSorted((a, b) => a - b));
+});
+
+Deno.test("the model of a sweep is fitted to every R = 1, 2, 4, … 32, also where the CPU is too slow", async () => {
+  const options = simulate({ costs: { ...COSTS, cpu: { ...COSTS.cpu, updateNs: 20 } } });
+  const sweep = await sweepExchange({ ...options, periods: [1, 9, 25, 32], passes: 1 });
+  assertEquals([...new Set(sweep!.samples.map(({ exchangeEvery }) => exchangeEvery))], [1, 2, 4, 8, 16, 32]);
+  assert(sweep!.medianError <= 0.1);
 });
 
 Deno.test("an R with a wrong result is reported and not timed", async () => {

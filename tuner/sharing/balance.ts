@@ -8,6 +8,7 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import {
+  LONGEST_PERIOD,
   predictCurve,
   type PredictedPoint,
   predictStepNs,
@@ -85,7 +86,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   }
   const searching = mostIterations(periods), total = searching + CANDIDATES;
   let done = 0;
-  const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
+  const tried = await searchPeriods(options, periods, { onIteration: () => onProgress(done++, total) });
   const costModel = options.exchangeEvery === undefined ? modelOf(options, tried) : undefined;
   const picked = fastestPeriod(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
@@ -138,7 +139,10 @@ export function modelOf(
   if (samples.length === 0) return undefined;
   const shared = sharedGridOf(problem);
   const fit = fitShared(shared, samples);
-  const curve = predictCurve(shared, fit.costs).map((point): CurvePoint => {
+  // far beyond the largest R that was measured the model would only guess
+  const longest = Math.max(...samples.map(({ exchangeEvery }) => exchangeEvery));
+  const periods = Array.from({ length: Math.min(2 * longest - 1, LONGEST_PERIOD) }, (_, i) => i + 1);
+  const curve = predictCurve(shared, fit.costs, periods).map((point): CurvePoint => {
     const one = tried.find(({ exchangeEvery, stepNs }) =>
       exchangeEvery === point.exchangeEvery && stepNs < Infinity
     );

@@ -46,6 +46,14 @@ export interface BalancedPeriod extends SharePoint {
   readonly failed?: { readonly configuration: Configuration; readonly failure: Failure };
 }
 
+/** Options of {@linkcode searchPeriods}. */
+export interface SearchOptions {
+  /** Called before each measurement. */
+  readonly onIteration?: () => void;
+  /** Whether to measure every R, also those that cannot be the fastest. @default {false} */
+  readonly isComplete?: boolean;
+}
+
 /** R to try; those whose ghost zones do not fit are left out. */
 export function periodsFor({ problem }: SharingOptions, given?: readonly number[]): readonly number[] {
   const shared = sharedGridOf(problem);
@@ -61,20 +69,19 @@ export function mostIterations(periods: readonly number[]): number {
 
 /**
  * Balances one R after another, then the fastest to the end.
- *
- * @param onIteration called before each measurement
  */
 export async function searchPeriods(
   options: SharingOptions,
   periods: readonly number[],
-  onIteration: () => void = () => {},
+  { onIteration = () => {}, isComplete = false }: SearchOptions = {},
 ): Promise<BalancedPeriod[]> {
   const { problem: { grid: [slices] }, now, deadlineNs = Infinity } = options;
   const untilNs = now() + SEARCH_PART * (deadlineNs - now());
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
-    if (last !== undefined && endsBefore(exchangeEvery, { options, tried, untilNs })) break;
+    if (isOver(options) && last !== undefined) break;
+    if (last !== undefined && !isComplete && endsBefore(exchangeEvery, { options, tried, untilNs })) break;
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
       ? options.startShare

@@ -58,7 +58,7 @@ function configurationOf(
   const traversal = traversalNamed(name);
   const problem: Problem = { stencil, grid, boundary, steps: 8 };
   const matches = (parameters: Parameters): boolean =>
-    Object.entries(WANTED[name]).every(([key, value]) => parameters[key] === value) &&
+    Object.entries(WANTED[name]!).every(([key, value]) => parameters[key] === value) &&
     traversal.infeasible(problem, parameters, gpu.limits) === undefined;
   const parameters = combine(traversal.parameterLists(problem, gpu.limits)).find(matches);
   assert(parameters !== undefined, `${name} has no such parameters on ${grid.join("x")}`);
@@ -69,7 +69,7 @@ function configurationOf(
 
 async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one: SharedCase): Promise<void> {
   const { stencil, grid, boundary, runs, workers } = one;
-  const steps = runs.reduce((sum, n) => sum + n);
+  const steps = runs.reduce((sum, n) => sum + n, 0);
   const configuration = configurationOf(gpu, one);
   const cpuPool = pools.find((pool) => pool.workers === workers);
   using field = await SharedField.create({ stencil, grid, boundary, steps }, { gpu, cpuPool, configuration });
@@ -102,7 +102,14 @@ function testCases(name: string, cases: readonly SharedCase[]): void {
   });
 }
 
-const PERIODS = [1, 2, 3, 5];
+/** Every R, every kind of share (thinnest, widest, half) and every number of workers, and most pairs of them. */
+const COMBINATIONS = [
+  { exchangeEvery: 1, cpuSlices: 1, workers: 2 },
+  { exchangeEvery: 2, cpuSlices: 6, workers: 1 },
+  { exchangeEvery: 3, cpuSlices: 10, workers: 3 },
+  { exchangeEvery: 5, cpuSlices: 5, workers: 3 },
+  { exchangeEvery: 5, cpuSlices: 8, workers: 1 },
+];
 
 for (const traversal of ["stepwise", "marching", "diamond-torre"]) {
   for (const boundary of ["zero", "periodic"] as const) {
@@ -111,17 +118,12 @@ for (const traversal of ["stepwise", "marching", "diamond-torre"]) {
     const control = { stencil: ALONG_X, grid: [13, 5, 11] as Grid, boundary, traversal, runs: [7, 1] };
     testCases(
       `${traversal}, ${boundary}: any R, share and number of workers equals the oracle`,
-      PERIODS.flatMap((exchangeEvery) => [
-        { ...control, exchangeEvery, cpuSlices: exchangeEvery, workers: 1 },
-        { ...control, exchangeEvery, cpuSlices: 13 - exchangeEvery, workers: 2 },
-        { ...control, exchangeEvery, cpuSlices: 6, workers: 3 },
-      ]),
+      COMBINATIONS.map((combination) => ({ ...control, ...combination })),
     );
     const wide = { grid: [14, 9, 10] as Grid, boundary, traversal, workers: 2 };
     testCases(`${traversal}, ${boundary}: taps along all axes, orders 2, 4, 6`, [
       { ...wide, stencil: wholeNumberWave(2), exchangeEvery: 3, cpuSlices: 5, runs: [7] },
       { ...wide, stencil: wholeNumberWave(4), exchangeEvery: 2, cpuSlices: 9, runs: [3, 2] },
-      { ...wide, stencil: wholeNumberWave(4), exchangeEvery: 3, cpuSlices: 6, runs: [5] },
       ...(traversal === "stepwise"
         ? [{ ...wide, stencil: wholeNumberWave(6), exchangeEvery: 2, cpuSlices: 7, runs: [3] }]
         : []),
@@ -134,20 +136,13 @@ for (const traversal of ["stepwise", "marching"]) {
     const lives = { stencil: life("4-6/3-9"), grid: [13, 6, 11] as Grid, boundary, traversal, runs: [7, 4] };
     testCases(
       `${traversal}, ${boundary}: life, any R, share and number of workers`,
-      PERIODS.flatMap((exchangeEvery) => [
-        { ...lives, exchangeEvery, cpuSlices: exchangeEvery, workers: 2 },
-        { ...lives, exchangeEvery, cpuSlices: 13 - exchangeEvery, workers: 1 },
-        { ...lives, exchangeEvery, cpuSlices: 6, workers: 3 },
-      ]),
+      COMBINATIONS.slice(1, 4).map((combination) => ({ ...lives, ...combination })),
     );
     const waves = { stencil: wholeNumberElastic(), grid: [27, 5, 9] as Grid, boundary, traversal };
-    testCases(
-      `${traversal}, ${boundary}: elastic waves, any R, share and number of workers`,
-      [1, 2, 3].flatMap((exchangeEvery) => [
-        { ...waves, exchangeEvery, cpuSlices: 4 * exchangeEvery, workers: 2, runs: [3] },
-        { ...waves, exchangeEvery, cpuSlices: 27 - 4 * exchangeEvery, workers: 1, runs: [1, 2] },
-      ]),
-    );
+    testCases(`${traversal}, ${boundary}: elastic waves, any R, share and number of workers`, [
+      { ...waves, exchangeEvery: 1, cpuSlices: 23, workers: 1, runs: [1, 2] },
+      { ...waves, exchangeEvery: 3, cpuSlices: 12, workers: 2, runs: [3] },
+    ]);
   }
 }
 
@@ -215,7 +210,7 @@ for (const boundary of ["zero", "periodic"] as const) {
         for (const level of ["current", "previous"] as const) {
           const { origin, slice: perSlice, pitch } = cpu.layout;
           const at = origin + (first + slice) * perSlice + 5 * pitch + 8;
-          const right = cpu[level][at];
+          const right = cpu[level][at]!;
           cpu[level][at] = right + 0.01;
           const { maxError, bound } = await judge(field);
           assert(maxError > bound, `slice ${slice}: error ${maxError}, bound ${bound}`);
@@ -228,7 +223,7 @@ for (const boundary of ["zero", "periodic"] as const) {
   });
 }
 
-testOnGpu("a round's times are told for both devices", async (gpu) => {
+testOnGpu("the times of every round are reported for both devices", async (gpu) => {
   await withReference(gpu, "zero", async ({ problem, pool, configuration }) => {
     using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
     await field.initialise({ kind: "noise", seed: 1 });
@@ -237,27 +232,6 @@ testOnGpu("a round's times are told for both devices", async (gpu) => {
     assert([...cpuRoundsNs, ...gpuRoundsNs].every((timeNs) => timeNs > 0));
     assert(wallNs >= cpuRoundsNs.reduce((sum, timeNs) => sum + timeNs));
   });
-});
-
-testOnGpu("both compute at the same time", async (gpu) => {
-  const problem: Problem = { stencil: wave(2), grid: [128, 128, 128], boundary: "zero", steps: 48 };
-  const pool = await CpuPool.create({ workers: 1 });
-  const share = { cpuSlices: 112, exchangeEvery: 16, workers: 1 };
-  const configuration = configurationOf(gpu, { ...problem, ...share, traversal: "stepwise" });
-  using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
-  await field.initialise({ kind: "noise", seed: 1 });
-  const sum = (timesNs: readonly number[]): number => timesNs.reduce((total, timeNs) => total + timeNs, 0);
-  const overlaps: number[] = [];
-  // others use this machine too: one try of four must show it
-  while (overlaps.length < 4 && !overlaps.some((overlap) => overlap > 0.25)) {
-    const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(problem.steps);
-    const cpuNs = sum(cpuRoundsNs), gpuNs = sum(gpuRoundsNs);
-    const shorterNs = Math.min(cpuNs, gpuNs);
-    if (shorterNs < 20e6) break; // against the ticks of 10 ms, a fast device's time tells nothing
-    overlaps.push((cpuNs + gpuNs - wallNs) / shorterNs);
-  }
-  pool.dispose();
-  assert(overlaps.length === 0 || overlaps.some((overlap) => overlap > 0.25), `overlaps: ${overlaps}`);
 });
 
 testOnGpu("a device that fails while both compute ends the run with its own failure", async () => {

@@ -141,7 +141,7 @@ export class SharedRounds {
     const slices = await device.buffer(bytes, usage, "the GPU's slices for the CPU");
     const incoming = this.#packed;
     const submission = await field.exchange(steps, {
-      incoming: incoming && { buffer: incoming, ranges: rangesOf(this.#toGpu) },
+      ...(incoming && { incoming: { buffer: incoming, ranges: rangesOf(this.#toGpu) } }),
       outgoing: { buffer: slices, ranges: rangesOf(this.#toCpu) },
     });
     this.#packed = undefined;

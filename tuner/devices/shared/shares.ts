@@ -19,9 +19,9 @@ import { RunFailure } from "../run_failure.ts";
 /** What shares are made of. */
 export interface ShareOptions {
   /** May be missing where the CPU computes all slices. */
-  readonly gpu?: GpuDevice;
+  readonly gpu?: GpuDevice | undefined;
   /** May be missing where the GPU computes all slices. */
-  readonly cpuPool?: CpuPool;
+  readonly cpuPool?: CpuPool | undefined;
   readonly configuration: Configuration;
   /**
    * Slices of a ghost zone; only tests choose another number, to see it fail.
@@ -29,7 +29,7 @@ export interface ShareOptions {
    */
   readonly ghost?: number;
   /** Where the GPU's arrays come from. @default {memory of the field's own} */
-  readonly gpuMemory?: FieldMemory;
+  readonly gpuMemory?: FieldMemory | undefined;
   /**
    * Called when the GPU's share is compiled, before its memory is taken.
    *
@@ -54,8 +54,8 @@ export interface GpuPart extends OwnSlices {
 
 /** Both shares; one of 0 slices is left out, and then nothing is exchanged. */
 export interface Shares {
-  readonly cpu?: CpuPart;
-  readonly gpu?: GpuPart;
+  readonly cpu: CpuPart | undefined;
+  readonly gpu: GpuPart | undefined;
   readonly toCpu: readonly Transfer[];
   readonly toGpu: readonly Transfer[];
 }
@@ -122,7 +122,7 @@ export async function makeShares(problem: Problem, options: ShareOptions): Promi
       });
     return { cpu, gpu, toCpu, toGpu };
   } catch (error) {
-    disposeShares({ cpu });
+    disposeShares({ cpu, gpu: undefined });
     throw error;
   }
 }
@@ -185,7 +185,7 @@ async function makeCpuPart(
     ? boundary
     : [along(wrapsX && share.gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
   // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
-  const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points : 0;
+  const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points ?? 0 : 0;
   const source = { update, layout, boundary: boundaries, nodePoints };
   const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
@@ -206,7 +206,7 @@ async function makeGpuPart(
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const plan = traversal.plan(part, parameters);
   const field = await GpuField.create(gpu!, part, plan, {
-    memory: gpuMemory,
+    ...(gpuMemory === undefined ? {} : { memory: gpuMemory }),
     onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
   });
   return { device: gpu!, field, first: before, slices: share.gpuSlices };
