@@ -10,7 +10,7 @@
  */
 import { add, constant, multiply, tap } from "../expression.ts";
 import { type Update, updateOf } from "../update.ts";
-import type { ExactSolution, Stencil } from "./stencil.ts";
+import type { Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
@@ -35,7 +35,7 @@ export interface Heat1dOptions {
    * Fo = αΔt/Δx², above 0 and at most {@linkcode FOURIER_LIMIT_1D}.
    * @default {0.45}
    */
-  fourier?: number;
+  fourier?: number | undefined;
 }
 
 /**
@@ -73,22 +73,6 @@ export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {})
 /** What a step multiplies the cosine of phase θ a point by: 1 − 4Fo sin²(θ/2). */
 function decay(fourier: number, theta: number): number {
   return 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
-}
-
-/**
- * The exact discrete solution that starts as cos(πkx/(n−1)) between insulated ends, the k-th mode of the first
- * discrete cosine transform: every step multiplies it by 1 − 4Fo sin²(πk/(2(n−1))).
- */
-export function rodMode({ points, mode, fourier }: {
-  /** n, at least 2. */
-  points: number;
-  /** k, from 0 to n − 1. */
-  mode: number;
-  fourier: number;
-}): ExactSolution {
-  const theta = Math.PI * mode / (points - 1);
-  const lambda = decay(fourier, theta);
-  return { at: ([, , z], step) => lambda ** step * Math.cos(theta * z) };
 }
 
 /** Waves over which growth is averaged. */

@@ -34,7 +34,7 @@ export interface KsOptions {
    * Δt, above 0 and at most {@linkcode ksTimeStepLimit}.
    * @default {0.9 · ksTimeStepLimit(spacing)}
    */
-  timeStep?: number;
+  timeStep?: number | undefined;
   /**
    * Δx, at most 1: with larger ones nothing damps the shortest waves.
    * @default {0.5}

@@ -12,7 +12,7 @@
  */
 import type { Tap } from "../expression.ts";
 import type { Problem, Stencil } from "../stencils/stencil.ts";
-import { reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
+import { type Assignment, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
 
 /** What decides whether a problem is a line. */
 export interface LineProblem extends Pick<Problem, "grid" | "boundary"> {
@@ -74,6 +74,11 @@ export function refuseSweep(problem: LineProblem): string | undefined {
 export function rowTap(update: Update, index: number, { plane, ago, offset: [, , offset] }: Tap): RowTap {
   const maker = update.substeps.findIndex((substep) => substep[0]?.field === plane);
   return { offset, back: index - maker + (ago === 0 ? update.substeps.length : 0) };
+}
+
+/** What sub-step `index` of a swept update makes; negative indices count from the last. */
+export function madeBy(update: Update, index: number): Assignment {
+  return update.substeps.at(index)![0]!;
 }
 
 /** The shape of an update that {@linkcode refuseSweep} accepts. */

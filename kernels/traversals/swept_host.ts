@@ -7,7 +7,7 @@
 import { fold } from "../expression.ts";
 import type { Boundary } from "../stencils/stencil.ts";
 import type { Update } from "../update.ts";
-import { lineShape, rowTap } from "./line.ts";
+import { lineShape, madeBy, rowTap } from "./line.ts";
 
 /** A diamond across the line's ends. */
 export interface HostDiamond {
@@ -64,8 +64,8 @@ export function diamondOnHost(
   const round = Math.fround;
   type Value = () => number;
   const substepAt = (row: number): number => (row - 1) % substeps;
-  const evaluate = update.substeps.map((substep, index) =>
-    fold<Value>(substep[0]!.value, {
+  const evaluate = update.substeps.map((_, index) =>
+    fold<Value>(madeBy(update, index).value, {
       tap: (tap) => {
         const { offset, back } = rowTap(update, index, tap);
         return () => rowAt(row - back + places)[image(c + offset) + reach]!;
@@ -87,7 +87,7 @@ export function diamondOnHost(
     const made = rowAt(row), value = evaluate[substepAt(row)]!;
     for (c = begin; c < centre + half; c++) made[c + reach] = value();
     if (row <= lastRow - substeps) continue;
-    const [{ field }] = update.substeps[substepAt(row)]!;
+    const { field } = madeBy(update, substepAt(row));
     stored.push({ field, begin, values: made.slice(begin + reach, begin + 2 * half + reach) });
   }
   const left = new Float32Array(rows * edge), right = new Float32Array(rows * edge);

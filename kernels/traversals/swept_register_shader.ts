@@ -9,7 +9,7 @@ import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout } from "./classic.ts";
-import { lineShape, rowTap } from "./line.ts";
+import { lineShape, madeBy, rowTap } from "./line.ts";
 import { beginNode, declarePhase, nodesOf, type Phase, type SweptParameters } from "./swept_plan.ts";
 import type { Shader } from "./traversal.ts";
 
@@ -66,7 +66,7 @@ function writeLozenge(
   };
   const writeRow = (row: number): string => {
     const substep = (row - 1) % substeps;
-    const [{ field, value }] = update.substeps[substep]!;
+    const { field, value } = madeBy(update, substep);
     const low = centre - half(row), high = centre + half(row);
     const lines: string[] = [], stores: string[] = [];
     for (let c = low; c < high; c++) {
@@ -145,7 +145,7 @@ export function registerShader(problem: Problem, kind: Phase["kind"], parameters
     ${mayBeAtEnds ? ends : ""}
     ${isClipped ? bounds : ""}
   `;
-  const made = update.substeps.at(-1)![0].field;
+  const made = madeBy(update, -1).field;
   const load = (array: string): string =>
     each((c) => `base${c} = ${array}[${onLineAt(made, c, points)}];`, points);
   const start = wgsl`

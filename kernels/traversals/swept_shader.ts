@@ -9,7 +9,7 @@ import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "./classic.ts";
-import { lineShape, rowTap } from "./line.ts";
+import { lineShape, madeBy, rowTap } from "./line.ts";
 import {
   beginNode,
   declarePhase,
@@ -52,7 +52,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], parameters: S
   const half = isClipped ? `select(0, ${widest}, s <= phase.lastRow)` : widest;
   const makeRow = (index: number): string => {
     const substep = index % substeps;
-    const [{ field, value }] = update.substeps[substep]!;
+    const { field, value } = madeBy(update, substep);
     // row s of the node is kept at place s mod R, and each turn begins with row 1 of these
     const place = (back: number): string => `row[${(1 + index - back + rows * substeps) % rows}]`;
     const bodies = own.map((k) => {
@@ -83,7 +83,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], parameters: S
     `;
   };
 
-  const base = fieldOnLine(update.substeps.at(-1)![0].field);
+  const base = fieldOnLine(madeBy(update, -1).field);
   const loadLine = own.map((k) => {
     const to = `row[${nodes.rows % rows}][here${k}]`, from = `${base} + begin + here${k} - REACH`;
     return wgsl`

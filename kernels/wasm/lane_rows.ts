@@ -1,10 +1,10 @@
 /**
  * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes; and `lanePair`, two rows in one pass.
  *
- * What windows of locals save (see `lane_window.ts`): Kuramoto–Sivashinsky has 3 loads a vector of a step instead of 11,
- * and takes 1.56 ns instead of 2.29, where its 13 additions alone take 1.55, two a cycle at 4.2 GHz. Two rows of heat in one
- * pass take 0.26 ns a vector and row, 0.40 one by one; three and more have no registers left and take 0.30 (AMD EPYC,
- * Zen 5, 2026-11-21).
+ * Windows of locals save loads (see `lane_window.ts`): Kuramoto–Sivashinsky needs 3 a vector and step instead of 11, and
+ * takes 1.56 ns instead of 2.29; its 13 additions alone take 1.55, two a cycle at 4.2 GHz. Two rows of heat in one pass
+ * take 0.26 ns a vector and row, 0.40 one by one; three and more run out of registers and take 0.30 (AMD EPYC, Zen 5,
+ * 2026-11-21).
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function addLaneRow(
             window.at(vector + window.last).set(load(row, vector + window.last))
           ),
           ...before,
-          ...values.map((value, i) => m.v128.store(at(substep[i].field, vector), VECTOR, next.get(), value)),
+          ...values.map((value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value)),
         ];
       };
       const advance = (vectors: number): Node[] =>
@@ -76,14 +76,14 @@ export function addLaneRow(
   });
 }
 
-/** Whether {@linkcode addLanePair} is of use: steps of one sub-step and field, of whose windows two fit the registers. */
+/** Whether {@linkcode addLanePair} helps: steps have one sub-step and field, and two windows fit the registers. */
 export function canPair({ substeps, ...update }: Update): boolean {
-  return substeps.length === 1 && substeps[0].length === 1 && reachOf({ ...update, substeps }).z <= 2;
+  return substeps.length === 1 && substeps[0]!.length === 1 && reachOf({ ...update, substeps }).z <= 2;
 }
 
 /**
- * Adds `lanePair(current, begin, end)`: vectors begin ≤ i < end of the second row from `current`, in whose place it comes:
- * the pass stores behind what it still reads. The first row is nowhere stored.
+ * Adds `lanePair(current, begin, end)`: vectors begin ≤ i < end of the second row from `current`, stored in place behind
+ * what the pass still reads. The first row is not stored.
  */
 export function addLanePair(
   target: Target,
@@ -97,25 +97,25 @@ export function addLanePair(
     write({ current, begin, end }, declare) {
       const left = declare("i32");
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
-      const [{ span: { first, last } }] = rowsRead(substep), size = 1 + last - first;
+      const { span: { first, last } } = rowsRead(substep)[0]!, size = 1 + last - first;
       const source = new Window(declare, { last: 2 * last, size }),
         made = new Window(declare, { last, size });
       // the pointer lies `pad` vectors before the next one: taps of taps reach twice as far as the pads
       const at = (position: number): number =>
         laneOffset(lanes, { position: position + lanes.pad, lane: 0 }) +
-        substep[0].field * lanes.plane;
+        substep[0]!.field * lanes.plane;
       const load = (position: number): Node =>
         source.at(position).set(m.v128.load(at(position), VECTOR, current.get()));
       const write = (from: Window, position: number): { before: Node[]; values: Node[] } =>
         writer.write(({ offset: [, , z] }) => from.at(position + z).get());
       const makeFirst = (position: number): Node[] => {
         const { before, values: [value] } = write(source, position);
-        return [load(position + last), ...before, made.at(position).set(value)];
+        return [load(position + last), ...before, made.at(position).set(value!)];
       };
       const make = (vector: number): Node[] => {
         const lines = makeFirst(vector + last);
         const { before, values: [value] } = write(made, vector);
-        return [...lines, ...before, m.v128.store(at(vector), VECTOR, current.get(), value)];
+        return [...lines, ...before, m.v128.store(at(vector), VECTOR, current.get(), value!)];
       };
       const advance = (vectors: number): Node[] => [
         current.set(m.i32.add(current.get(), m.i32.const(vectors * VECTOR))),

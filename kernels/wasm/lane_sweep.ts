@@ -1,5 +1,5 @@
 /**
- * `sweep`: the rows of a valley or a triangle in lanes, one on top of the other, two at a time where that is possible.
+ * `sweep`: the rows of a valley or a triangle in lanes, in order, two at a time where possible.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { canPair } from "./lane_rows.ts";
 import type { Lanes } from "./lanes.ts";
 import { addIndexFunction, whileLeft } from "./vector_writer.ts";
 
-/** Vectors that are worth a pass over two rows; their ends are made beside it. */
+/** Fewest vectors for a pass over two rows. */
 const LEAST_PASS = 8;
 
 /** Adds `sweep`, as `LaneExports` describes it; `lanes0` …, `lanePair` and `renew` are there already. */
@@ -47,7 +47,7 @@ export function addSweep(
           ),
           m.if(
             touchesEnds,
-            call("renew", [to.get(), constant(substeps[index][0].field), begin.get(), end.get()]),
+            call("renew", [to.get(), constant(substeps[index]![0]!.field), begin.get(), end.get()]),
           ),
         ]);
       };
@@ -56,11 +56,10 @@ export function addSweep(
        * outermost 2·reach vectors, and what the ends' images need.
        */
       const makePair = (from: Local, to: Local): Node => {
-        const field = constant(substeps[0][0].field), width = 2 * reach;
+        const field = constant(substeps[0]![0]!.field), width = 2 * reach;
         const first = (a: Node, b: Node): Node => call("lanes0", [from.get(), to.get(), a, b]);
         const second = (a: Node, b: Node): Node => call("lanes0", [to.get(), from.get(), a, b]);
         const pass = (a: Node, b: Node): Node => call("lanePair", [from.get(), a, b]);
-        const cells = (at: number): Node => constant(at);
         return m.block(null, [
           low.set(m.select(isAcross(), plus(begin, length), begin.get())),
           high.set(end.get()),
@@ -69,11 +68,11 @@ export function addSweep(
           m.if(
             isAcross(),
             m.block(null, [
-              first(cells(length - width), cells(length)),
-              first(cells(0), cells(width)),
-              call("renew", [to.get(), field, cells(-width), cells(width)]),
-              pass(plus(low, reach), cells(length - reach)),
-              pass(cells(reach), plus(high, -reach)),
+              first(constant(length - width), constant(length)),
+              first(constant(0), constant(width)),
+              call("renew", [to.get(), field, constant(-width), constant(width)]),
+              pass(plus(low, reach), constant(length - reach)),
+              pass(constant(reach), plus(high, -reach)),
             ]),
             pass(plus(low, reach), plus(high, -reach)),
           ),
@@ -83,8 +82,8 @@ export function addSweep(
           m.if(
             isAcross(),
             m.block(null, [
-              second(cells(length - reach), cells(length)),
-              second(cells(0), cells(reach)),
+              second(constant(length - reach), constant(length)),
+              second(constant(0), constant(reach)),
               call("renew", [
                 from.get(),
                 m.copyExpression(field),
@@ -134,7 +133,7 @@ export function addSweep(
   });
 }
 
-/** Words for what is written most. */
+/** Short names for what is written most. */
 function shortcuts({ module: m, library }: Target): {
   constant(value: number): Node;
   plus(local: Local, value: number): Node;

@@ -1,7 +1,6 @@
 /**
- * The vectors of a row in lanes that a loop has at hand: a **window** of locals, which moves on with the loop. Each
- * vector is loaded or made once, and every tap that reads it finds it there. The loop's body is as many vectors as the
- * window holds, or a multiple, so that none is ever moved.
+ * A **window** of locals over a row in lanes, which moves on with the loop: each vector is loaded or made once, for all
+ * taps that read it. The loop's body makes as many vectors as the window holds, or a multiple, so none is ever moved.
  *
  * @module
  */
@@ -33,7 +32,7 @@ export class Window {
   /** Where the vector at a position is, of those that are held then. */
   at(position: number): Local {
     const size = this.#locals.length;
-    return this.#locals[(((position - this.last) % size) + size) % size];
+    return this.#locals[(((position - this.last) % size) + size) % size]!;
   }
 
   /** What must be there before the first vector: all positions but the furthest. */
@@ -59,7 +58,7 @@ export function rowsRead(
   }
   return [...groups.values()].map((taps) => {
     const offsets = taps.map(({ offset: [, , z] }) => z);
-    return { row: taps[0], span: { first: Math.min(...offsets), last: Math.max(...offsets) } };
+    return { row: taps[0]!, span: { first: Math.min(...offsets), last: Math.max(...offsets) } };
   });
 }
 

@@ -97,7 +97,7 @@ export function laneImages(lanes: Lanes, points: number, ends: "insulated" | "pe
         : side < 0
         ? -point
         : 2 * (points - 1) - point;
-      return { to: { position, lane }, from: { position: image - starts[source], lane: source } };
+      return { to: { position, lane }, from: { position: image - starts[source]!, lane: source } };
     })
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What sweeps a line in lanes: `sweep` makes the rows of a valley or a triangle, one on top of the other; `toLanes` and
- * `fromLanes` carry points between the line and its lanes; `renew` fills the pads.
+ * The functions that sweep a line in lanes: `sweep` makes the rows of a valley or a triangle; `toLanes` and `fromLanes`
+ * copy points between the line and its lanes; `renew` fills the pads.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export interface LaneExports {
     move: number,
     count: number,
   ): void;
-  /** Carries vectors begin ≤ i < end of a plane from the line at `array`, a byte offset, to the lanes at `lanes`. */
+  /** Copies vectors begin ≤ i < end of a plane from the line at `array`, a byte offset, to the lanes at `lanes`. */
   toLanes(array: number, lanes: number, plane: number, begin: number, end: number): void;
   /** And back. */
   fromLanes(array: number, lanes: number, plane: number, begin: number, end: number): void;
@@ -51,7 +51,7 @@ export interface LaneSource {
 export function addLanes(target: Target, source: LaneSource): void {
   const { update: { substeps }, lanes } = source;
   substeps.forEach((substep, index) => addLaneRow(target, { substep, lanes, index }));
-  if (canPair(source.update)) addLanePair(target, { substep: substeps[0], lanes });
+  if (canPair(source.update)) addLanePair(target, { substep: substeps[0]!, lanes });
   addRenew(target, source);
   addSweep(target, source);
   addTranspose(target, source, "toLanes");
@@ -74,7 +74,7 @@ function addRenew(target: Target, { layout, lanes, ends }: LaneSource): void {
         );
       return [
         start.set(planeStart(m, lanes, { lanes: array, plane })),
-        // only what was made: another worker may be at the others just now
+        // only what was made: another worker may be writing the others
         ...sources.map((position) =>
           m.if(
             m.i32.or(isMade(position), isMade(position - lanes.length)),

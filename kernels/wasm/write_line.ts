@@ -1,6 +1,6 @@
 /**
- * The CPU's kernels of a line: `row0`, `row1`, … make a piece of a sub-step's row where the points lie, for classic; the
- * swept rule carries them to lanes and back, see `write_lanes.ts`. Bit for bit both equal the oracle.
+ * The CPU's kernels of a line: `row0`, `row1`, … make a piece of a sub-step's row in place, for classic. The swept rule
+ * copies the points to lanes and back: see `write_lanes.ts`. Both equal the oracle bit for bit.
  *
  * @module
  */
@@ -8,15 +8,16 @@ import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import type { Local, Node, Target } from "./box_function.ts";
-import { addLanes, type LaneExports } from "./write_lanes.ts";
 import type { Lanes } from "./lanes.ts";
+import { addLanes, type LaneExports } from "./write_lanes.ts";
+import { writeModule } from "./write_module.ts";
 import { CELL, VECTOR } from "./rows.ts";
 import { addIndexFunction, VectorWriter, whileLeft } from "./vector_writer.ts";
 
 /** Makes points begin ≤ z < end of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
 export type LineRow = (current: number, next: number, begin: number, end: number) => void;
 
-/** What the module exports: sub-step i as `row{i}`; where there are lanes, what sweeps them. */
+/** What the module exports: sub-step i as `row{i}`, and with lanes the functions that sweep them. */
 export interface LineExports extends Partial<LaneExports> {
   [row: `row${number}`]: LineRow;
 }
@@ -33,8 +34,8 @@ export interface LineSource {
 }
 
 /**
- * Vectors of four points in the body of the loop. Taps between aligned vectors are loaded, not cut out by shuffles as in
- * `write_step.ts`, which is no faster here (KS 2.21 ns a vector and step with shuffles, 2.12 with loads; AMD EPYC, Zen 5,
+ * Vectors of four points in the body of the loop. Taps between aligned vectors are loaded: shuffles, as in
+ * `write_step.ts`, are no faster here (KS 2.21 ns a vector and step with shuffles, 2.12 with loads; AMD EPYC, Zen 5,
  * 2026-11-21).
  */
 const VECTORS = 4;
@@ -73,20 +74,10 @@ export async function writeLine(
       "Cannot write the kernel of a line: materials, signals and F(t-1) are not read there",
     );
   }
-  const { default: library } = await import("binaryen");
-  const module = new library.Module(), target = { library, module };
-  try {
-    const { Features } = library;
-    module.setFeatures(Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt);
-    module.setMemory(1, 65536, null, [], true);
-    module.addMemoryImport("0", "facet", "memory", true);
+  return await writeModule((target) => {
     update.substeps.forEach((substep, index) => addRow(target, { layout, substep, index }));
     if (lanes !== undefined) addLanes(target, { update, layout, lanes, ends });
-    if (!module.validate()) throw new Error("Cannot write the kernel of a line: it is not valid");
-    return new Uint8Array(module.emitBinary());
-  } finally {
-    module.dispose();
-  }
+  });
 }
 
 function addRow(

@@ -10,6 +10,7 @@
 import { addCopyRows, addWrapRows, VECTOR } from "./rows.ts";
 import { planesOf, reachOf, tapsOf } from "../update.ts";
 import type { WasmSource } from "./wasm_source.ts";
+import { writeModule } from "./write_module.ts";
 import { addSubstep } from "./write_step.ts";
 
 /**
@@ -60,23 +61,11 @@ export const GUARD_BYTES = VECTOR;
  */
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);
-  // loaded only where it is used: 15 MB of library, a third of a second
-  const { default: library } = await import("binaryen");
-  const module = new library.Module();
-  try {
-    const { Features } = library;
-    module.setFeatures(Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt);
-    module.setMemory(1, 65536, null, [], true);
-    module.addMemoryImport("0", "facet", "memory", true);
-    const target = { library, module };
-    for (let index = 0; index < source.update.substeps.length; index++) addSubstep(target, source, index);
+  return await writeModule((target) => {
+    source.update.substeps.forEach((_, index) => addSubstep(target, source, index));
     addWrapRows(target, source);
     addCopyRows(target, source);
-    if (!module.validate()) throw new Error("Cannot write the WebAssembly module: it is not valid");
-    return new Uint8Array(module.emitBinary());
-  } finally {
-    module.dispose();
-  }
+  });
 }
 
 function checkSource({ update, layout }: WasmSource): void {

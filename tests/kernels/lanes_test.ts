@@ -25,13 +25,13 @@ Deno.test("lanes hold every point, and their pads its neighbours or the images o
     const { length, starts, overlap } = lanes;
     const held = new Set(starts.flatMap((start) => Array.from({ length }, (_, i) => start + i)));
     assertEquals([...held].sort((a, b) => a - b), Array.from({ length: points }, (_, i) => i));
-    assert(starts.every((start, lane) => lane === 0 || starts[lane - 1] + length - start <= overlap));
+    assert(starts.every((start, lane) => lane === 0 || starts[lane - 1]! + length - start <= overlap));
     const images = laneImages(lanes, points, ends);
     assertEquals(new Set(images.map(({ to }) => laneOffset(lanes, to))).size, 2 * reach * LANES);
     for (const { to, from } of images) {
       assertEquals(
-        starts[from.lane] + from.position,
-        imageOf(starts[to.lane] + to.position, points, ends),
+        starts[from.lane]! + from.position,
+        imageOf(starts[to.lane]! + to.position, points, ends),
       );
       // what a triangle at the lane's end makes first
       assert(from.position >= 0 && from.position < length);
@@ -84,7 +84,10 @@ Deno.test("only those pads are renewed whose sources were made", async () => {
     const images = laneImages(lanes, points, ends);
     const at = (point: { position: number; lane: number }): number => laneOffset(lanes, point) / 4;
     for (
-      const [begin, end] of [[0, lanes.length], [-3, 2], [2, 5], [3, 7], [lanes.length - 1, lanes.length]]
+      const [begin, end] of [[0, lanes.length], [-3, 2], [2, 5], [3, 7], [
+        lanes.length - 1,
+        lanes.length,
+      ]] as const
     ) {
       packed.fill(0);
       for (let position = 0; position < lanes.length; position++) {

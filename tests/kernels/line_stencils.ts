@@ -1,13 +1,13 @@
 /**
- * Updates with the shape of the equations in one dimension whose results are exact for any number of steps: bits,
- * joined like those of the cellular automaton "rule 30", which never come to rest. Every misplaced read shows.
+ * Updates with the shape of the equations in one dimension, exact for any number of steps: bits, combined like those of
+ * the cellular automaton "rule 30", which never come to rest. Every misplaced read shows. And an exact solution of heat.
  *
  * @module
  */
 import { add, type Ago, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import type { ExactSolution, Stencil } from "../../kernels/stencils/stencil.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";
 
 /** a xor b xor …, of values that are 0 or 1: (a − b)². */
@@ -85,3 +85,19 @@ export const bitFar: Stencil = bitsOf(ks(5), "a far tap two rows back", {
     [{ field: 0, value: xor(at(-2), or(at(2), at(0, 1, -1)), at(-1, 1, -1), at(1, 1, -1)) }],
   ],
 });
+
+/**
+ * The exact discrete solution that starts as cos(πkx/(n−1)) between insulated ends, the k-th mode of the first
+ * discrete cosine transform: every step multiplies it by 1 − 4Fo sin²(πk/(2(n−1))).
+ */
+export function rodMode({ points, mode, fourier }: {
+  /** n, at least 2. */
+  points: number;
+  /** k, from 0 to n − 1. */
+  mode: number;
+  fourier: number;
+}): ExactSolution {
+  const theta = Math.PI * mode / (points - 1);
+  const lambda = 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
+  return { at: ([, , z], step) => lambda ** step * Math.cos(theta * z) };
+}

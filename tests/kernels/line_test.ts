@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import fc from "fast-check";
 import { runReference } from "../../kernels/reference.ts";
-import { FOURIER_LIMIT_1D, heat1d, rodMode, rodUpdate } from "../../kernels/stencils/heat_1d.ts";
+import { FOURIER_LIMIT_1D, heat1d, rodUpdate } from "../../kernels/stencils/heat_1d.ts";
 import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
 import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -25,7 +25,7 @@ import { initialCells } from "../../tuner/devices/reference.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { bitHeat } from "./line_stencils.ts";
+import { bitHeat, rodMode } from "./line_stencils.ts";
 import { assertWithinBound } from "./oracle_case.ts";
 
 function lineOf(stencil: Stencil, points: number): Problem {
@@ -34,11 +34,11 @@ function lineOf(stencil: Stencil, points: number): Problem {
 
 /** ½T_0 + T_1 + … + ½T_{n−1} */
 function trapezoid(cells: Float32Array | Float64Array): number {
-  return [...cells].reduce((sum, value) => sum + value) - (cells[0] + cells.at(-1)!) / 2;
+  return [...cells].reduce((sum, value) => sum + value) - (cells[0]! + cells.at(-1)!) / 2;
 }
 
 Deno.test("the oracle carries the modes of an insulated rod exactly", () => {
-  for (const [points, mode] of [[2, 1], [17, 0], [65, 7], [64, 63]]) {
+  for (const [points, mode] of [[2, 1], [17, 0], [65, 7], [64, 63]] as const) {
     const exact = rodMode({ points, mode, fourier: 0.4 });
     const at = (step: number) => Float64Array.from({ length: points }, (_, z) => exact.at([0, 0, z], step));
     const { update } = heat1d({ fourier: 0.4 });
@@ -46,7 +46,7 @@ Deno.test("the oracle carries the modes of an insulated rod exactly", () => {
     const { current } = runReference({ current: at(0), previous: at(0) }, run);
     const wanted = at(50);
     assert(
-      current.every((value, z) => Math.abs(value - wanted[z]) < 1e-13),
+      current.every((value, z) => Math.abs(value - wanted[z]!) < 1e-13),
       `${points} points, mode ${mode}`,
     );
   }
@@ -70,7 +70,7 @@ Deno.test("a rod keeps its trapezoid sum, the Kuramoto-Sivashinsky field its sum
     steps: 300,
   });
   assertAlmostEquals(trapezoid(heat.current), trapezoid(rod), 1e-12);
-  assert(Math.abs(trapezoid(rod)) > 0.1 && heat.current.some((value, z) => Math.abs(value - rod[z]) > 0.1));
+  assert(Math.abs(trapezoid(rod)) > 0.1 && heat.current.some((value, z) => Math.abs(value - rod[z]!) > 0.1));
   for (const form of [5, 3]) {
     const field = start(ks(form));
     const { update } = ks(form);

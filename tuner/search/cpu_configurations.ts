@@ -7,14 +7,12 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { refuseSweep } from "../../kernels/traversals/line.ts";
 import type { Configuration } from "../configuration.ts";
 
-/** Points whose two time levels stay in a core's first-level cache, and are worth a barrier a diamond. */
+/** Points of a node: both time levels fit a core's first-level cache, and a diamond outweighs its barrier. */
 const NODE_POINTS = [1024, 2048, 4096];
 
 /**
- * The configurations of all workers on the whole grid: boxes of rows, stepwise; or a line, classic and swept in nodes
- * of some sizes, the largest of them one node a worker.
- *
- * @returns the slowest by expectation first
+ * The configurations of all workers on the whole grid: stepwise; on a line classic, then swept with nodes of several
+ * sizes up to one node a worker, likely the slowest first.
  */
 export function cpuConfigurations(problem: Problem, workers: number): Configuration[] {
   const [slices, , points] = problem.grid;

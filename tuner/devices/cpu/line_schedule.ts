@@ -1,17 +1,17 @@
 /**
- * Who makes which piece of which row of a line, between two meetings of the CPU's workers: classic meets after every
- * row, the swept rule (see `kernels/traversals/line.ts`) after every diamond.
+ * Which piece of which row of a line each CPU worker makes between two meetings: classic meets after every row, the
+ * swept rule (see `kernels/traversals/line.ts`) after every diamond.
  *
- * **In place.** Rows of a triangle shrink, so that in the two arrays of time levels, which the rows of even and odd
- * steps take by turns, the ends of all rows survive: no edges need be stored elsewhere. A valley finds them there.
+ * **In place.** The rows of even and odd steps use the two arrays of time levels in turns. Rows of a triangle shrink, so
+ * the ends of all its rows survive there, and a valley finds them: no edges are stored elsewhere.
  *
- * **Any number of points.** Nodes may differ by a point; a triangle then ends with a row of some points instead of
- * none, and the next diamond rests on them.
+ * **Any number of points.** Nodes may differ by a point. A triangle then ends with a short row instead of none, and the
+ * next diamond starts from it.
  *
  * @module
  */
 
-/** A node of some phase: rows of its valley spread from `centre`, those of its triangle shrink from both ends. */
+/** A node: the rows of its valley spread from `centre`, those of its triangle shrink from both ends. */
 export interface LineNode {
   /** First point, negative for the node across the line's ends. */
   readonly begin: number;
@@ -30,9 +30,9 @@ export interface LineNodes {
  * Cuts a line.
  *
  * @param points N
- * @param options the number of nodes, the points that a row loses at each end, and how many the line's end and its
- *   beginning may have in common: so much narrower the node across them is to some
- * @returns nodes whose triangles have no rows where the line is too short for so many
+ * @param options the number of nodes; the points that a row loses at each end; and by how many points the line's end
+ *   and its beginning overlap, which makes the node across them narrower
+ * @returns the nodes; their triangles have no rows if the line is too short for so many
  *
  * @example
  * ```ts
@@ -53,17 +53,16 @@ export function cutLine(
     readonly overlap?: number;
   },
 ): LineNodes {
-  const cuts = Array.from({ length: nodes + 1 }, (_, k) => Math.floor(points * k / nodes));
-  const centres = cuts.slice(1).map((cut, k) => Math.floor((cuts[k] + cut) / 2));
-  const even = centres.map((centre, k) => ({ begin: cuts[k], centre, end: cuts[k + 1] }));
-  const odd = centres.map((centre, k) => ({
-    begin: k === 0 ? centres[nodes - 1] - points : centres[k - 1],
-    centre: cuts[k],
-    end: centre,
-  }));
-  const halves = [...even, ...odd].flatMap(({ begin, centre, end }) => [centre - begin, end - centre]);
-  const across = Math.min(odd[0].centre - odd[0].begin, odd[0].end - odd[0].centre) - overlap;
-  return { even, odd, rows: Math.floor(Math.min(across, ...halves) / reach) };
+  const cut = (k: number): number => Math.floor(points * k / nodes);
+  const centre = (k: number): number =>
+    k < 0 ? centre(nodes - 1) - points : Math.floor((cut(k) + cut(k + 1)) / 2);
+  const each = (node: (k: number) => LineNode): LineNode[] =>
+    Array.from({ length: nodes }, (_, k) => node(k));
+  const even = each((k) => ({ begin: cut(k), centre: centre(k), end: cut(k + 1) }));
+  const odd = each((k) => ({ begin: centre(k - 1), centre: cut(k), end: centre(k) }));
+  const halfOf = ({ begin, centre, end }: LineNode): number => Math.min(centre - begin, end - centre);
+  const narrowest = Math.min(halfOf(odd[0]!) - overlap, ...[...even, ...odd].map(halfOf));
+  return { even, odd, rows: Math.floor(narrowest / reach) };
 }
 
 /** A valley, whose rows grow, or a triangle, whose rows shrink. */
@@ -79,12 +78,7 @@ export interface NodePart {
   readonly count: number;
 }
 
-/**
- * The parts of a node in a phase, in their order.
- *
- * @param node the node
- * @param options rows of a triangle, the phase, the last row to be made, the points that a row loses at each end
- */
+/** The parts of a node in a phase, in order. */
 export function partsOf(
   { begin, centre, end }: LineNode,
   { rows, phase, lastRow, reach }: {

@@ -1,7 +1,6 @@
 /**
  * What a CPU worker does on a line: its pieces of the rows, and the images of the line's ends in the pads. Classic works
- * where the points lie; the swept rule carries them to lanes, sweeps there, and carries them back. See
- * `line_schedule.ts`.
+ * in place; the swept rule copies the points to lanes, sweeps there, and copies them back. See `line_schedule.ts`.
  *
  * @module
  */
@@ -59,7 +58,7 @@ function runSwept(
 ): void {
   const { line: { reach, fields }, laneArrays, exports, part, parts } = worker;
   const [even, odd] = laneArrays;
-  const lastField = fields[fields.length - 1], lastRow = steps * fields.length;
+  const lastField = fields.at(-1)!, lastRow = steps * fields.length;
   const begin = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
   exports.toLanes(arrays[0], even, lastField, begin, end);
   worker.meet();
@@ -67,7 +66,7 @@ function runSwept(
   worker.meet();
   const sweep = ({ row, begin, end, move, count }: NodePart): void => {
     for (let done = 0; done < count;) {
-      // the last but one by itself: the first of two rows made in one pass would not be stored
+      // both last rows one by one: two rows made in one pass leave the first unstored
       const most = Math.max(1, Math.min(count - done, lastRow - 1 - row - done));
       exports.sweep(even, odd, row + done, begin + done * move, end - done * move, move, most);
       done += most;
@@ -82,81 +81,52 @@ function runSwept(
     }
   }
   worker.meet();
-  // both time levels, of which one is what the run began with after a single step
+  // both time levels; after a single step one of them is the start, already there
   for (const step of steps === 1 ? [steps] : [steps - 1, steps]) {
     for (const field of fields) {
-      exports.fromLanes(arrays[step % 2], laneArrays[step % 2], field, begin, end);
+      exports.fromLanes(arrays[step % 2]!, laneArrays[step % 2]!, field, begin, end);
     }
   }
 }
 
 function runClassic(worker: WorkerLine, { steps, arrays }: LineRun): void {
   const { layout: { grid: [, , points] }, line: { pad, fields }, part, parts } = worker;
-  const rows = new RowMaker(worker, arrays);
-  // whoever wrote into the field need not have known of the pads
-  if (part === 0) rows.renewAll();
+  const whole = { begin: 0, end: points };
+  if (part === 0) {
+    // the pads may be stale: whoever wrote into the field need not know of them
+    for (const array of arrays) for (const field of fields) renewPads(worker, { array, field }, whole);
+  }
   worker.meet();
-  // a worker whose points are fewer than the pads would need its neighbour's for them
+  // a worker with fewer points than the pads would need its neighbour's for them
   const used = Math.max(1, Math.min(parts, Math.floor(points / (pad + 1))));
   const begin = Math.floor(points * part / used), end = Math.floor(points * (part + 1) / used);
-  const lastRow = steps * fields.length;
-  for (let row = 1; row <= lastRow; row++) {
-    if (part < used) rows.make(row, { begin, end });
-    if (row < lastRow) worker.meet();
-  }
-}
-
-/** Points of a row, `begin` ≤ z < `end`. */
-interface Range {
-  readonly begin: number;
-  readonly end: number;
-}
-
-/** Makes pieces of rows, and keeps the pads what the line's ends say. */
-class RowMaker {
-  readonly #worker: WorkerLine;
-  readonly #arrays: readonly [number, number];
-  readonly #cells: readonly Float32Array[];
-  readonly #substeps: LineExports[`row${number}`][];
-
-  constructor(worker: WorkerLine, arrays: readonly [number, number]) {
-    this.#worker = worker;
-    this.#arrays = arrays;
-    const { memory, layout, exports, line } = worker;
-    this.#cells = arrays.map((array) => new Float32Array(memory.buffer, array, layout.length));
-    this.#substeps = line.fields.map((_, index) => exports[`row${index}`]);
-  }
-
-  /** Makes points of row 1, 2, … */
-  make(row: number, made: Range): void {
-    const { layout: { grid: [, , points] }, line: { fields, pad } } = this.#worker;
-    const substep = (row - 1) % fields.length, next = Math.floor((row - 1) / fields.length + 1) % 2;
-    this.#substeps[substep](this.#arrays[1 - next], this.#arrays[next], made.begin, made.end);
-    // cell `pad` is the furthest in the pads
-    if (made.begin <= pad || made.end >= points - pad) this.#renew(next, fields[substep], made);
-  }
-
-  /** Renews the pads of all fields in both arrays. */
-  renewAll(): void {
-    const { layout: { grid }, line: { fields } } = this.#worker;
-    for (const array of [0, 1]) {
-      for (const field of fields) this.#renew(array, field, { begin: 0, end: grid[2] });
-    }
-  }
-
-  /**
-   * Renews the pads from those of their sources that were made: another worker may be at the others just now.
-   */
-  #renew(array: number, field: number, { begin, end }: Range): void {
-    const { layout: { grid: [, , points], origin, plane }, line: { pad, ends } } = this.#worker;
-    const cells = this.#cells[array], low = origin + field * plane;
-    for (const side of [-1, 1]) {
-      const outermost = side < 0 ? 0 : points - 1;
-      for (let k = 1; k <= pad; k++) {
-        const to = outermost + side * k;
-        const source = ends === "insulated" ? outermost - side * k : to - side * points;
-        if (source >= begin && source < end) cells[low + to] = cells[low + source];
+  let [current, next] = arrays;
+  for (let step = 1; step <= steps; step++) {
+    for (const [substep, field] of fields.entries()) {
+      if (part < used) {
+        worker.exports[`row${substep}`]!(current, next, begin, end);
+        // point `pad` is the furthest that a pad is an image of
+        if (begin <= pad || end >= points - pad) renewPads(worker, { array: next, field }, { begin, end });
       }
+      if (step < steps || substep < fields.length - 1) worker.meet();
+    }
+    [current, next] = [next, current];
+  }
+}
+
+/** Renews those pads of a field whose sources lie in begin ≤ z < end: another worker may be writing the others. */
+function renewPads(
+  { memory, layout: { grid: [, , points], origin, plane, length }, line: { pad, ends } }: WorkerLine,
+  { array, field }: { readonly array: number; readonly field: number },
+  { begin, end }: { readonly begin: number; readonly end: number },
+): void {
+  const cells = new Float32Array(memory.buffer, array, length), low = origin + field * plane;
+  for (const side of [-1, 1]) {
+    const outermost = side < 0 ? 0 : points - 1;
+    for (let k = 1; k <= pad; k++) {
+      const to = outermost + side * k;
+      const source = ends === "insulated" ? outermost - side * k : to - side * points;
+      if (source >= begin && source < end) cells[low + to] = cells[low + source]!;
     }
   }
 }
