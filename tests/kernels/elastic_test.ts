@@ -221,18 +221,18 @@ const STAGGERED: readonly Omit<OracleCase, "stencil" | "runs">[] = [
   { traversal: marching, grid: [13, 9, 11], parameters: { ...march, threadsZ: 12, threadsY: 5 } },
   { traversal: marching, grid: [9, 7, 11], parameters: { ...march, zPerThread: 2, ahead: 1 } },
   { traversal: marching, grid: [6, 5, 29], parameters: { ...march, zPerThread: 4, pieces: 4 } },
-  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 8, tile: 1 } },
+  { traversal: marching, grid: [8, 9, 10], parameters: { ...march, zPerThread: 2, threadsY: 9, tile: 1 } },
   {
     traversal: marching,
     grid: [5, 3, 9],
-    parameters: { ...march, threadsZ: 10, threadsY: 7, tile: 1, ahead: 1 },
+    parameters: { ...march, threadsZ: 10, threadsY: 8, tile: 1, ahead: 1 },
   },
   { traversal: marching, grid: [1, 1, 1], parameters: { ...march, zPerThread: 4, pieces: 1 } },
 ];
 
 for (const way of STAGGERED) {
   for (const boundary of BOUNDARIES) {
-    const exact: OracleCase = { ...way, boundary, stencil: wholeNumberStaggered(), runs: [1, 2] };
+    const exact: OracleCase = { ...way, boundary, stencil: wholeNumberStaggered(), runs: [1, 1] };
     testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
   }
 }

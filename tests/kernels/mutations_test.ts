@@ -10,6 +10,7 @@
  * @module
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { elastic } from "../../kernels/stencils/elastic.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -69,6 +70,8 @@ const TORRE: Parameters = {
 };
 
 interface Subject {
+  /** @default {PROBLEM} */
+  readonly problem?: Problem;
   readonly traversal: Traversal;
   readonly parameters: Parameters;
   readonly mutations: Readonly<Record<string, Mutation>>;
@@ -107,6 +110,12 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    // a single chunk a tier: its half of the workgroup memory is filled again in the next
+    traversal: diamondTorre,
+    parameters: { ...TORRE, unroll: 1 },
+    mutations: { "no barrier at the end of a round": [/(SLICE_T;\n +)workgroupBarrier\(\);/g, "$1"] },
+  },
+  {
     traversal: marching,
     parameters: { zPerThread: 2, threadsZ: 16, threadsY: 8, pieces: 2, tile: 1, ahead: 1 },
     mutations: {
@@ -122,17 +131,31 @@ const SUBJECTS: readonly Subject[] = [
       "cells beyond the end of z that are not zero": [", inside);", ", vec2<bool>(true));"],
     },
   },
+  {
+    problem: { ...PROBLEM, stencil: elastic({ medium: "uniform" }), grid: [9, 5, 13] },
+    traversal: marching,
+    parameters: { zPerThread: 1, threadsZ: 8, threadsY: 6, pieces: 2, tile: 0, ahead: 0 },
+    mutations: {
+      "no barrier between the sub-steps": ["workgroupBarrier();", ""],
+      "velocities beyond the end of x": ["u32(x + 2) < u32(NX)", "u32(x) < u32(NX)"],
+      "velocities beyond the ends of y and z": [/select\(f32\(\), (.*), inside\)/g, "$1"],
+      "a march that begins too late for the velocities": [/var x = first - \d+; x/g, "var x = first - 4; x"],
+      "another field's tile": ["tiles[1][half + row - 1]", "tiles[0][half + row - 1]"],
+      "a rim too narrow": ["row >= 2", "row >= 1"],
+      "a velocity not stored": [/before\[cell\] = c\d+_0;/g, ""],
+    },
+  },
 ];
 
-for (const { traversal, parameters, mutations } of SUBJECTS) {
-  const plan = traversal.plan(PROBLEM, parameters);
+for (const { problem = PROBLEM, traversal, parameters, mutations } of SUBJECTS) {
+  const plan = traversal.plan(problem, parameters);
   testOnGpu(`verification accepts ${plan.label}`, async (gpu) => {
-    assertEquals(traversal.infeasible(PROBLEM, parameters, gpu.limits), undefined);
-    assertEquals(await refutePlan(gpu, PROBLEM, plan), undefined);
+    assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
+    assertEquals(await refutePlan(gpu, problem, plan), undefined);
   });
   for (const [name, mutation] of Object.entries(mutations)) {
     testOnGpu(`verification refutes ${traversal.name} with ${name}`, async (gpu) => {
-      const failure = await refutePlan(gpu, PROBLEM, mutate(plan, mutation));
+      const failure = await refutePlan(gpu, problem, mutate(plan, mutation));
       assert(failure !== undefined, "the mutant was accepted");
       assertEquals(failure.reason, "incorrect");
     });
