@@ -57,17 +57,6 @@ export interface ErrorBoundInput {
 /**
  * The largest |difference| of two results that rounding explains: λ √(kernels) u √depth · magnitude · maxField ·
  * growth(steps), and against f64 the rounding of the weights as well.
- *
- * @example
- * ```ts
- * import { errorBound } from "./error_bound.ts";
- * import { wave } from "../kernels/stencils/wave.ts";
- * import { assert, assertEquals } from "@std/assert";
- *
- * const stencil = wave(2);
- * assertEquals(errorBound({ stencil, steps: 0, maxField: 1, kernels: 2 }), 0);
- * assert(errorBound({ stencil, steps: 100, maxField: 1, kernels: 2 }) < 1e-4);
- * ```
  */
 export function errorBound({ stencil, steps, maxField, kernels, periodicCells }: ErrorBoundInput): number {
   if (!(Number.isSafeInteger(steps) && steps >= 0 && maxField >= 0 && Number.isFinite(maxField))) {

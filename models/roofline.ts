@@ -1,12 +1,11 @@
 /**
- * Predicts a configuration's rate before anything is compiled, to try promising configurations first.
+ * Estimates a configuration's rate before anything is compiled, so that promising configurations are tried first.
  *
  * The roof is what memory bandwidth allows for the traversal's traffic (Williams, Waterman, Patterson,
  * "Roofline", CACM 2009, 52(4); Levchenko et al., Computation 2016, 4(3), 29, §5). What keeps a kernel below
- * it is added as time per update, expressed in **equivalent bytes**: device-memory bytes that take as long.
- * So every constant below is a ratio and carries over to devices of other speeds. The constants fit rates
- * measured on an NVIDIA H100 (2,995 GB/s, Deno 2.9.6, Vulkan, 2026-11-21). The result has to **order**
- * configurations; it is not a promise.
+ * it is added as **equivalent bytes**: bytes of device memory that take as long to move. So every constant below
+ * is a ratio and holds for devices of other speeds. The constants fit rates measured on an NVIDIA H100
+ * (2,995 GB/s, Deno 2.9.6, Vulkan, 2026-11-21). The estimate has to **order** configurations, no more.
  *
  * @module
  */
@@ -24,11 +23,7 @@ export interface DeviceModel {
   readonly threadsPerMultiprocessor?: number;
   /** @default {32} threads that execute together */
   readonly simdWidth?: number;
-  /**
-   * How many workgroups fill the device to 1 − 1/e; below, multiprocessors idle. WebGPU does not tell their
-   * number; 100 suits 132 of them.
-   * @default {100}
-   */
+  /** @default {100} workgroups that fill the device to 1 − 1/e; 100 suits 132 multiprocessors */
   readonly saturationWorkgroups?: number;
   /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
   readonly workgroupsAtOnce?: number;
@@ -96,12 +91,7 @@ const THREADS_AT_ONCE = 2 ** 17;
 /** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
 const BARRIER_STALL = 0.1;
 
-/**
- * Cells per second that bandwidth allows for the traversal's traffic.
- *
- * @param demand what the configuration moves and repeats
- * @param copyBytesPerSecond measured copy bandwidth, bytes read plus bytes written
- */
+/** Cells per second that bandwidth, bytes read plus bytes written, allows for the traversal's traffic. */
 export function roofOf(
   demand: Pick<Demand, "bytesPerUpdate" | "redundancy">,
   copyBytesPerSecond: number,
@@ -109,36 +99,12 @@ export function roofOf(
   return copyBytesPerSecond / (demand.bytesPerUpdate * demand.redundancy);
 }
 
-/** Options of {@linkcode predictRate}. */
-export interface PredictOptions {
-  /** The grid's own cells, that a step's fixed costs are spread over. */
-  cells: number;
-}
-
-/**
- * Predicts the rate of a configuration.
- *
- * @param demand what it asks of the device
- * @param device the device
- * @param options the size of the problem
- *
- * @example
- * ```ts
- * import { predictRate } from "./roofline.ts";
- * import { assert } from "@std/assert";
- *
- * const stepwise = {
- *   bytesPerUpdate: 12, redundancy: 1, registersPerThread: 30, threadsPerWorkgroup: 256,
- *   workgroupBytes: 0, workgroupsPerDispatch: 2_000_000, dispatchesPerStep: 1,
- * };
- * const options = { cells: 256 * 2_000_000 };
- * const full = predictRate(stepwise, { copyBytesPerSecond: 2995e9 }, options);
- * const ragged = predictRate({ ...stepwise, threadsPerWorkgroup: 33 }, { copyBytesPerSecond: 2995e9 }, options);
- * assert(full.cellsPerSecond <= full.roofCellsPerSecond);
- * assert(ragged.cellsPerSecond < 0.6 * full.cellsPerSecond);
- * ```
- */
-export function predictRate(demand: Demand, device: DeviceModel, { cells }: PredictOptions): Prediction {
+/** Estimates a configuration's rate from what it asks of the device; `cells` share the fixed costs of a step. */
+export function predictRate(
+  demand: Demand,
+  device: DeviceModel,
+  { cells }: { readonly cells: number },
+): Prediction {
   const {
     copyBytesPerSecond,
     registersPerThreadLimit = 255,

@@ -27,14 +27,6 @@ export const TRAVERSALS: readonly Traversal[] = [
  * The traversal of that name.
  *
  * @throws {RangeError} if there is none
- *
- * @example
- * ```ts
- * import { traversalNamed } from "./all.ts";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(traversalNamed("marching").name, "marching");
- * ```
  */
 export function traversalNamed(name: string): Traversal {
   const found = TRAVERSALS.find((traversal) => traversal.name === name);

@@ -74,10 +74,10 @@ export const diamondTorre: Traversal = {
     }
     const taps = tapsOf(stencil.update);
     if (taps.some(({ ago, offset }) => ago === 1 && offset.some((d) => d !== 0))) {
-      return "a tap one step ago lies off the cell itself: a torre keeps only the cell's own";
+      return "the update reads a neighbour at t − 1: a torre keeps that level of the cell itself only";
     }
     if (strayTaps(onlyExpression(stencil.update)!).length > 0) {
-      return "a tap lies off the axes along z: threads exchange only a cell's own column and what is summed in one";
+      return "a tap is off the z axis and in no sum of its own column: threads exchange only values of their columns";
     }
     if (reachOf(stencil.update).diamond === 0) return "no tap reaches along x or y: there is nothing to tile";
   },
@@ -117,10 +117,12 @@ export const diamondTorre: Traversal = {
       return `unroll ${unroll} is odd: the two arrays would not swap back`;
     }
     if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
-      return "with unroll 1 every load is at the start of its tier";
+      return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
     if (bands > 1 && bands >= 2 * usableBands(problem, parameters, shape)) {
-      return `${bands} bands never run at once: there are ${usableBands(problem, parameters, shape)}`;
+      return `${bands} bands are too many: at most ${
+        usableBands(problem, parameters, shape)
+      } can run at once`;
     }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
     const { exchanged, ...work } = workOf(problem, parameters, shape);

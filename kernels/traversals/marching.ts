@@ -31,22 +31,22 @@ export const marching: Traversal = {
   title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
   refuse({ stencil: { update }, boundary }) {
     if (boundary === "insulated" && update.substeps.length > 1) {
-      return "insulated ends and several sub-steps: what an earlier one makes beyond the ends is not mirrored";
+      return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
     }
     const taps = tapsOf(update);
     const off = ({ offset }: { offset: readonly number[] }): boolean => offset.some((d) => d !== 0);
     if (taps.some((tap) => tap.ago === 1 && off(tap))) {
-      return "a tap one step ago lies off the cell itself: only the newest level is kept";
+      return "the update reads a neighbour at t − 1: a march may have overwritten it";
     }
     if (update.substeps.length > 1 && taps.some(({ ago }) => ago === 1)) {
-      return "several sub-steps and a tap one step ago: the level before is overwritten too early";
+      return "several sub-steps and a tap at t − 1: that level is overwritten too early";
     }
     const outside = expressionsOf(update).flatMap(tapsOutsideSums);
     if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
-      return "a tap lies off the axes along x, in no partial sum of its slice";
+      return "a tap is off the x axis and in no partial sum of its slice: no register holds it";
     }
     if (update.substeps.length > 1 && queuesOf(update, { isTiled: false, ahead: 0 }).sums.length > 0) {
-      return "partial sums in several sub-steps: only one keeps them";
+      return "several sub-steps with partial sums: a march keeps those of a single sub-step";
     }
   },
   parameterLists({ grid: [nx, ny, nz] }, limits) {
@@ -66,7 +66,7 @@ export const marching: Traversal = {
     const shape = shapeOf(problem, parameters);
     const { haloY, haloZ } = shape;
     if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
-      return `${threadsZ}x${threadsY} threads leave none inside a rim of ${haloZ} and ${haloY}`;
+      return `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`;
     }
     if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
       return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
@@ -76,7 +76,7 @@ export const marching: Traversal = {
       return `${registers} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
     }
     if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
-      return "no neighbour in the slice to read from a tile";
+      return "a tile has no use: no tap reads a neighbour in the slice";
     }
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),

@@ -46,18 +46,6 @@ export const GUARD_BYTES = VECTOR;
  * @returns the module's bytes
  * @throws {RangeError} when the layout has thinner pads than the taps reach, or the update reads a neighbour's
  *   F(t−1), which its F(t+1) may already have overwritten
- *
- * @example
- * ```ts
- * import { writeWasm } from "./write_wasm.ts";
- * import { layOut } from "../layout.ts";
- * import { wave } from "../stencils/wave.ts";
- * import { assert } from "@std/assert";
- *
- * const layout = layOut([3, 5, 7], { pad: [1, 1, 1] });
- * const bytes = await writeWasm({ update: wave(2).update, layout, boundaries: ["zero", "zero", "zero"] });
- * assert(WebAssembly.validate(bytes));
- * ```
  */
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);

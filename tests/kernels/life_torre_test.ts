@@ -265,7 +265,7 @@ Deno.test("taps off the axes along z are refused but in partial sums of their ow
     return diamondTorre.refuse({ ...PROBLEM, stencil: stencilOf("some taps", update) });
   };
   const stray =
-    "a tap lies off the axes along z: threads exchange only a cell's own column and what is summed in one";
+    "a tap is off the z axis and in no sum of its own column: threads exchange only values of their columns";
   assertEquals(diamondTorre.refuse(PROBLEM), undefined);
   assertEquals(refusal(partial(COLUMN, 1, 1, 0)), undefined);
   assertEquals(refusal(partial(SLICE, 1, 0, 0), tap(0, 0, 2)), undefined);
@@ -276,11 +276,11 @@ Deno.test("taps off the axes along z are refused but in partial sums of their ow
   assertEquals(refusal(partial(add(tap(0, 0, 1), tap(0, 1, 1)), 0, 0, 0)), stray); // no sum of one column
   assertEquals(
     refusal(partial(add(tap(0, 0, 1, 1), tap(0, 0, 0)), 1, 0, 0)),
-    "a tap one step ago lies off the cell itself: a torre keeps only the cell's own",
+    "the update reads a neighbour at t − 1: a torre keeps that level of the cell itself only",
   );
 });
 
-Deno.test("infeasible parameters of torres with sums are told with the reason", () => {
+Deno.test("infeasible parameters of torres with sums are reported with the reason", () => {
   const why = (changes: Partial<typeof PARAMETERS>, limits = H100_LIMITS): string | undefined =>
     diamondTorre.infeasible(PROBLEM, { ...PARAMETERS, ...changes }, limits);
   assertEquals(why({}), undefined);

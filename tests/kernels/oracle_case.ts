@@ -5,16 +5,7 @@
  * @module
  */
 import { assertEquals, assertLess } from "@std/assert";
-import {
-  add,
-  type Ago,
-  constant,
-  type Expression,
-  multiply,
-  SIGNAL,
-  subtract,
-  tap,
-} from "../../kernels/expression.ts";
+import { add, type Ago, type Expression, multiply, SIGNAL, subtract, tap } from "../../kernels/expression.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";

@@ -269,10 +269,10 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
   for (const boundary of ["periodic", "periodic-yz"] as const) {
     assertEquals(refusals(cross, boundary), [fine, fine, noEnd]);
   }
-  const ago = "a tap one step ago lies off the cell itself";
+  const ago = "the update reads a neighbour at t − 1";
   assertEquals(refusals(add(cross, tap(1, 0, 0, 1))), [fine, ago, ago]);
-  const alongX = "a tap lies off the axes along x, in no partial sum of its slice",
-    alongZ = "a tap lies off the axes along z";
+  const alongX = "a tap is off the x axis and in no partial sum of its slice",
+    alongZ = "a tap is off the z axis and in no sum of its own column";
   assertEquals(refusals(add(cross, tap(1, 1, 0))), [fine, alongX, fine]);
   assertEquals(refusals(add(cross, tap(1, 0, 1))), [fine, alongX, alongZ]);
   assertEquals(refusals(add(cross, tap(0, 1, 1))), [fine, fine, alongZ]);
@@ -282,7 +282,7 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
   assertEquals(refusals(tap(0, 0, 1)), [fine, fine, "no tap reaches along x or y"]);
 });
 
-Deno.test("infeasible parameters are told before anything is compiled, with the reason", () => {
+Deno.test("infeasible parameters are reported before anything is compiled, with the reason", () => {
   const limits: DeviceLimits = {
     maxStorageBufferBindingSize: 2 ** 27,
     maxBufferSize: 2 ** 28,
@@ -303,9 +303,12 @@ Deno.test("infeasible parameters are told before anything is compiled, with the 
   assertEquals(why({ threads: 96 }), "96 threads are more than 41 cells along z need");
   assertEquals(why({ unroll: 3, nt: 9 }), "unroll 3 is odd: the two arrays would not swap back");
   assertEquals(why({ nt: 9 }), "Nt 9 is not a multiple of unroll 2");
-  assertEquals(why({ bands: 4 }), "4 bands never run at once: there are 2");
+  assertEquals(why({ bands: 4 }), "4 bands are too many: at most 2 can run at once");
   assertEquals(why({ chunk: 16 }), "a chunk of 16 is more than the tile's 8 cells");
-  assertEquals(why({ unroll: 1 }), "with unroll 1 every load is at the start of its tier");
+  assertEquals(
+    why({ unroll: 1 }),
+    "lookahead 1 has no effect with unroll 1: every load is at the start of its tier",
+  );
   const over = (changes: Partial<DeviceLimits>) =>
     diamondTorre.infeasible(problem, torre, { ...limits, ...changes });
   assertEquals(
