@@ -81,7 +81,7 @@ async function wrongCells(
   configuration: Configuration,
 ): Promise<number> {
   const problem: Problem = { stencil, grid: GRID, boundary: "zero", steps: 8 };
-  const workerUrl = new URL("tuner/backends/wasm_worker.js", location.href);
+  const workerUrl = new URL("tuner/devices/cpu/wasm_worker.js", location.href);
   await using solver = await createSolver(device, problem, configuration, { workerUrl });
   const { update } = stencil;
   const names = [...update.fields, ...update.materials.map(({ name }) => name)];

@@ -91,7 +91,9 @@ export class CpuPool {
       thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
       thread.onerror = (event) => {
         event.preventDefault();
-        this.#fail(new RunFailure("device-lost", `CPU worker ${part} failed: ${firstLine(event.message)}`));
+        // browsers give no message for a module that cannot be loaded
+        const reason = firstLine(event.message ?? "its module cannot be loaded");
+        this.#fail(new RunFailure("device-lost", `CPU worker ${part} failed: ${reason}`));
       };
       return thread;
     });
