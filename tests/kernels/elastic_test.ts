@@ -14,7 +14,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { planesOf, stepReach, type Update } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { initialCells as initialLevel } from "../../tuner/devices/reference.ts";
+import { initialCells as initialLevel } from "../../tuner/devices/oracle.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import {
   assertExact,

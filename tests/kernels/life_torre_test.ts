@@ -21,7 +21,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { updateOf } from "../../kernels/update.ts";
-import { initialCells } from "../../tuner/devices/reference.ts";
+import { initialCells } from "../../tuner/devices/oracle.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";

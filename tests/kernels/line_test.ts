@@ -21,7 +21,7 @@ import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { initialCells } from "../../tuner/devices/reference.ts";
+import { initialCells } from "../../tuner/devices/oracle.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";

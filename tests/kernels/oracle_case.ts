@@ -23,7 +23,7 @@ import { arithmeticOf, type Material, readsPrevious } from "../../kernels/update
 import { errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { initialCells as makeInitialCells } from "../../tuner/devices/reference.ts";
+import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";
 
 /** What is run and compared. */
 export interface OracleCase {

@@ -13,7 +13,7 @@ import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
-import { initialCells } from "../../tuner/devices/reference.ts";
+import { initialCells } from "../../tuner/devices/oracle.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { bitHeat, bitKs, bitKs3 } from "./line_stencils.ts";

@@ -13,7 +13,7 @@ import type { Boundary, Grid, Problem, Stencil } from "../../kernels/stencils/st
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Parameters as Values } from "../../kernels/traversals/traversal.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
-import { initialCells } from "../../tuner/devices/reference.ts";
+import { initialCells } from "../../tuner/devices/oracle.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { createSolver, solverLayout } from "../../tuner/solver/create_solver.ts";
 import { openDevice } from "../../tuner/devices/open_device.ts";

@@ -8,7 +8,7 @@ import type { Boundary, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
 import { cutLine, partsOf } from "../../../tuner/devices/cpu/line_schedule.ts";
-import { initialCells } from "../../../tuner/devices/reference.ts";
+import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { bitFar, bitHeat, bitKs, bitKs3 } from "../../kernels/line_stencils.ts";
 
