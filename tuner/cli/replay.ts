@@ -18,7 +18,7 @@ import { RequestError } from "../problem/request_error.ts";
 export const OPTIONS = {
   space: {
     value: "FILE",
-    help: "what record wrote, a journal (*.jsonl), T4 results or a Kernel Tuner cache; plain or gzipped",
+    help: "a journal of record or tune, T4 results or a Kernel Tuner cache; plain or gzipped",
     read: readText,
     repeatable: true,
     required: "a file of recorded results",

@@ -1,8 +1,3 @@
-/**
- * Which configurations of a space to record where it is too large to measure as a whole.
- *
- * @module
- */
 import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "../search/baselines.ts";
 
@@ -18,8 +13,8 @@ export interface ChoiceOptions {
 }
 
 /**
- * Chooses configurations: a tenth by the models' ranking, the others at random within each traversal, whose
- * shares go by the square root of their sizes, so that small ones are not lost beside large ones.
+ * Chooses which configurations to record where a space is too large: a tenth by the models' ranking, the others at
+ * random within each traversal. Traversals share by the square root of their sizes, so that small ones are not lost.
  *
  * @param candidates the space, best prediction first
  * @param options how many

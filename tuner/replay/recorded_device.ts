@@ -1,10 +1,3 @@
-/**
- * A device that takes the time that was recorded: several evaluations under way at once, as `evaluateSideBySide`
- * makes them. Each compiles, side by side with the others, then waits for its turn on the device, where one at a time
- * is measured.
- *
- * @module
- */
 import type { RecordedConfiguration } from "./replay_space.ts";
 
 /** An evaluation under way. */
@@ -21,7 +14,10 @@ export function evaluationNsOf({ evaluationNs = 0, compileNs = 0 }: RecordedConf
   return evaluationNs || compileNs;
 }
 
-/** Evaluations under way, and the time. */
+/**
+ * A device that takes the recorded times, with several evaluations under way at once as `evaluateSideBySide` makes
+ * them: all compile side by side, then each waits for its turn on the device, where one at a time is measured.
+ */
 export class RecordedDevice<C extends { readonly recorded: RecordedConfiguration }> {
   #underWay: readonly UnderWay<C>[] = [];
   #nowNs = 0;
@@ -45,8 +41,7 @@ export class RecordedDevice<C extends { readonly recorded: RecordedConfiguration
   }
 
   /**
-   * Waits for the next evaluation to end: who has compiled first has the device first, of several at the same time
-   * who was started first. What starts later is ready later, too, so that nobody is overtaken.
+   * Waits for the next evaluation to end: the one that compiled first, of several the one that started first.
    *
    * @returns its candidate; undefined where nothing is under way
    */

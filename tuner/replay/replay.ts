@@ -1,8 +1,3 @@
-/**
- * Runs strategies on recorded spaces.
- *
- * @module
- */
 import { quantileSorted } from "simple-statistics";
 import type { Strategy } from "../search/strategy.ts";
 import { evaluationNsOf, RecordedDevice } from "./recorded_device.ts";
@@ -34,12 +29,7 @@ export interface ReplayOptions {
   readonly workers?: number | undefined;
 }
 
-/**
- * Runs a strategy once.
- *
- * @param candidates the space
- * @param strategy how to search
- */
+/** Runs a strategy once. */
 export function replayOnce(
   candidates: readonly ReplayCandidate[],
   strategy: Strategy,

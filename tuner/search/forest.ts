@@ -84,17 +84,25 @@ function grow(indices: readonly number[], samples: Samples): Node {
   return { feature, threshold, below: grow(below, samples), above: grow(above, samples) };
 }
 
-/** Of a random threshold of each feature, the one that leaves the least variance; undefined if all rows are alike. */
+/**
+ * Of a random threshold of each feature, the one that leaves the least variance; undefined if all rows are alike.
+ * Features come in random order: the first of several that split alike wins, and trees should differ.
+ */
 function bestSplit(indices: readonly number[], { rows, targets, draw }: Samples) {
-  let best: { feature: number; threshold: number } | undefined, most = -Infinity;
-  rows[0]!.forEach((_, feature) => {
+  const ranges = [...rows[0]!.keys()].flatMap((feature) => {
     let low = Infinity, high = -Infinity;
     for (const i of indices) {
       const value = rows[i]![feature]!;
       if (value < low) low = value;
       if (value > high) high = value;
     }
-    if (low >= high) return;
+    return low < high ? [{ feature, low, high }] : [];
+  });
+  let best: { feature: number; threshold: number } | undefined, most = -Infinity;
+  while (ranges.length > 0) {
+    const [{ feature, low, high }] = ranges.splice(Math.floor(draw() * ranges.length), 1) as [
+      typeof ranges[number],
+    ];
     const threshold = high - draw() * (high - low); // above low, so that both sides have samples
     let below = 0, belowSum = 0, sum = 0;
     for (const i of indices) {
@@ -105,6 +113,6 @@ function bestSplit(indices: readonly number[], { rows, targets, draw }: Samples)
     const above = indices.length - below, aboveSum = sum - belowSum;
     const gain = belowSum * belowSum / below + aboveSum * aboveSum / above;
     if (gain > most) [best, most] = [{ feature, threshold }, gain];
-  });
+  }
   return best;
 }
