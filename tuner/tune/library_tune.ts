@@ -103,7 +103,6 @@ export interface TuneResult {
  *   stencil: heat(1),
  *   grid: [16, 16, 16],
  *   steps: 8,
- *   traversals: ["stepwise"],
  *   evaluations: 2,
  *   cpuWorkers: 1,
  *   onProgress: ({ stage, done, total }) => assert(stage.length > 0 && done <= Math.max(done, total)),
