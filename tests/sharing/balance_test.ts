@@ -11,10 +11,11 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import { COSTS, PROBLEM, simulate } from "./simulated_devices.ts";
 
 Deno.test("the balance picks an R within 3% of the best, and its model predicts every R within 10%", async () => {
-  for (const waitNs of [0, 1e6, 10e6, 100e6]) {
-    const costs = { ...COSTS, schedule: { ...COSTS.schedule, waitNs } };
+  // the last CPU is so slow that Eq. 8 would leave it out
+  for (const [waitNs, updateNs] of [[0, 0.5], [1e6, 0.5], [10e6, 0.5], [100e6, 0.5], [10e6, 20]] as const) {
+    const costs = { ...COSTS, cpu: { ...COSTS.cpu, updateNs }, schedule: { ...COSTS.schedule, waitNs } };
     const { best, costModel, settled, message } = await balance(simulate({ costs }));
-    assert(settled, message);
+    if (updateNs < 1) assert(settled, message);
     const truth = Array.from({ length: 32 }, (_, i) => balancedShare(sharedGridOf(PROBLEM), i + 1, costs)!);
     const leastNs = Math.min(...truth.map(({ predictedNs }) => predictedNs));
     const stepNs = cellsOf(PROBLEM.grid) / best!.cellsPerSecond * 1e9;

@@ -86,7 +86,11 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   }
   const searching = mostIterations(periods), total = searching + CANDIDATES;
   let done = 0;
-  const tried = await searchPeriods(options, periods, { onIteration: () => onProgress(done++, total) });
+  const tried = await searchPeriods(options, periods, {
+    onIteration: () => onProgress(done++, total),
+    // where time is short, R that cannot make sharing pay are left out
+    isComplete: options.deadlineNs === undefined,
+  });
   const costModel = options.exchangeEvery === undefined ? modelOf(options, tried) : undefined;
   const picked = fastestPeriod(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);

@@ -77,10 +77,11 @@ export async function searchPeriods(
 ): Promise<BalancedPeriod[]> {
   const { problem: { grid: [slices] }, now, deadlineNs = Infinity } = options;
   const untilNs = now() + SEARCH_PART * (deadlineNs - now());
+  const isFixed = options.startShare === 0 || options.startShare === 1;
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
-    if (isOver(options) && last !== undefined) break;
+    if (last !== undefined && (last.failed !== undefined || isOver(options) || isFixed)) break;
     if (last !== undefined && !isComplete && endsBefore(exchangeEvery, { options, tried, untilNs })) break;
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
@@ -115,9 +116,8 @@ function endsBefore(
     untilNs: number;
   },
 ): boolean {
-  const { startShare, now } = options;
+  const { now } = options;
   const last = tried.at(-1)!;
-  if (last.failed !== undefined || startShare === 0 || startShare === 1) return true;
   const roundNs = Math.max(0, ...last.samples.map((sample) => sample.roundNs));
   // two batches, of rounds that may be longer in proportion to R
   if (now() + 2 * ROUNDS * roundNs * exchangeEvery / last.exchangeEvery >= untilNs) return true;
