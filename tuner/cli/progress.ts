@@ -14,9 +14,9 @@ export interface ProgressState {
   /** 0 or not finite where it is unknown. */
   readonly total: number;
   /** Best rate so far. */
-  readonly bestCellsPerSecond?: number;
+  readonly bestCellsPerSecond?: number | undefined;
   /** Time left until the stage ends, estimated. */
-  readonly leftNs?: number;
+  readonly leftNs?: number | undefined;
 }
 
 /** How progress is shown. `bar`: one line, redrawn. `lines`: a line now and then. `none`: not at all. */
