@@ -26,11 +26,9 @@ class Disk implements KeptJournal {
     this.opens++;
     return this.error === undefined ? Promise.resolve(this) : Promise.reject(this.error);
   };
-  measured({ configuration: { traversal } }: { configuration: { traversal: string } }): Promise<void> {
-    return this.#write(traversal);
-  }
-  failed({ traversal }: { traversal: string }): Promise<void> {
-    return this.#write(`${traversal} failed`);
+  record(evaluation: Evaluation): Promise<void> {
+    const { traversal } = evaluation.configuration;
+    return this.#write("failure" in evaluation ? `${traversal} failed` : traversal);
   }
   close(): void {
     this.closes++;

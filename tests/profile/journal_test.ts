@@ -28,6 +28,8 @@ const MEASUREMENT: Measurement = {
   compileNs: 1e9,
 };
 
+const EVALUATION = { configuration: ENTRY.configuration, measurement: MEASUREMENT };
+
 /** Letters of more than one byte, so that a cut can fall inside one. */
 const FAILURE = { reason: "compile", message: "Ⅷ größer als 255 µs\n\u2028" } as const;
 
@@ -128,11 +130,11 @@ Deno.test("journal never crashes on bytes that are none", () => {
 Deno.test("journal on disk holds every record when its append resolves", () =>
   withFile(async (path) => {
     const now = () => new Date(AT);
-    const journal = await Journal.open(path, HEADER, { now });
+    const journal = await Journal.open(path, HEADER, now);
     await Promise.all([
-      journal.measured(MEASUREMENT),
-      journal.failed(ENTRY.configuration, FAILURE),
-      journal.measured(MEASUREMENT),
+      journal.record(EVALUATION),
+      journal.record({ configuration: ENTRY.configuration, failure: FAILURE }),
+      journal.record(EVALUATION),
     ]);
     const content = await readJournal(path);
     const kinds = content.records.map(({ kind }) => kind);
@@ -158,7 +160,7 @@ Deno.test("a later run goes on in the same journal, whatever its last line looks
       await Deno.writeFile(path, whole.subarray(0, length));
       const before = parseJournal(whole.subarray(0, length)).records;
       const journal = await Journal.open(path, HEADER);
-      await journal.measured(MEASUREMENT);
+      await journal.record(EVALUATION);
       journal.close();
       const { records, damaged, torn } = await readJournal(path);
       assertEquals(records.slice(0, -2), before, `cut at ${length}`);
@@ -171,12 +173,12 @@ Deno.test("two runs at once on one journal lose nothing, also beside one that wa
   withFile(async (path) => {
     const journals = await Promise.all([1, 2, 3].map(() => Journal.open(path, HEADER)));
     const each = async (journal: Journal): Promise<void> => {
-      for (let i = 0; i < 20; i++) await journal.measured(MEASUREMENT);
+      for (let i = 0; i < 20; i++) await journal.record(EVALUATION);
     };
     const opens = Promise.all(Array.from({ length: 5 }, () => Journal.open(path, HEADER)));
     await Promise.all([...journals.map(each), opens]);
     await Deno.writeTextFile(path, '{"crc32":"0123', { append: true });
-    await journals[0]!.measured(MEASUREMENT);
+    await journals[0]!.record(EVALUATION);
     [...journals, ...await opens].forEach((journal) => journal.close());
     const { records, damaged, torn } = await readJournal(path);
     assertEquals([records.length, torn], [3 * 20 + 3 + 5 + 1, false]);
@@ -197,8 +199,9 @@ Deno.test("what could not be read back is not written", () =>
   withFile(async (path) => {
     const journal = await Journal.open(path, HEADER);
     const measurement = { ...MEASUREMENT, cellsPerSecond: NaN };
-    await assertRejects(() => journal.measured(measurement), ProfileError, "cellsPerSecond");
-    await journal.failed(ENTRY.configuration, { reason: "compile", message: "e".repeat(1e5) });
+    const { configuration } = ENTRY;
+    await assertRejects(() => journal.record({ configuration, measurement }), ProfileError, "cellsPerSecond");
+    await journal.record({ configuration, failure: { reason: "compile", message: "e".repeat(1e5) } });
     journal.close();
     const { records, damaged } = await readJournal(path);
     assertEquals([records.map(({ kind }) => kind), damaged], [["run", "failure"], []]);

@@ -43,7 +43,7 @@ Deno.test("a page without files reads texts, and says so of paths", async () => 
     delete runtime.Deno;
     assertEquals(await readProfile(JSON.stringify(PROFILE)), PROFILE);
     const error = await readProfile("a.json").catch((error: Error) => error);
-    assertStringIncludes(`${error}`, "there are no files here: wanted the JSON text or a URL");
+    assertStringIncludes(`${error}`, "files cannot be read here: wanted the JSON text or a URL");
   } finally {
     runtime.Deno = deno!;
   }

@@ -100,12 +100,8 @@ async function record(options: RecordOptions): Promise<number> {
       configurationOf: (configuration) => configuration,
       best: () => best,
       async onEvaluated(_, { evaluation, evaluationNs }) {
-        if ("failure" in evaluation) {
-          await journal.failed(evaluation.configuration, evaluation.failure, evaluationNs);
-        } else {
-          await journal.measured(evaluation.measurement, evaluationNs);
-          best = Math.max(best, evaluation.measurement.cellsPerSecond);
-        }
+        await journal.record(evaluation, evaluationNs);
+        if ("measurement" in evaluation) best = Math.max(best, evaluation.measurement.cellsPerSecond);
         recorded.push(evaluation);
         const done = recorded.length - earlier.evaluations.length;
         show((now() - began) / done * (left.length - done));

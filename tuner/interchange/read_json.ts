@@ -85,7 +85,7 @@ export function parseJson(text: string, source: string): { data: unknown; notes:
         notes: [`${countOf(notNumbers, "value")} of NaN or Infinity: read as nothing`],
       };
     } catch (error) {
-      throw new ProfileError(`Cannot read ${source}: it is no JSON: ${firstLine(error)}`);
+      throw new ProfileError(`Cannot read ${source}: it is not JSON: ${firstLine(error)}`);
     }
   }
 }

@@ -1,9 +1,3 @@
-/**
- * Fits a profile's configuration to a problem and a device that may be others than those it was measured on. What
- * cannot be fitted says why.
- *
- * @module
- */
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -21,12 +15,12 @@ export interface AdaptTarget {
   readonly cpuWorkers: number;
   /** Whether other values of the parameters may be tried. */
   readonly mayChange: boolean;
-  /** What was refused already, and why: of thousands of entries many are alike. @default {nothing} */
+  /** What was refused before, and why: of thousands of entries many are alike. @default {nothing} */
   readonly refused?: Map<string, string>;
 }
 
 /** A configuration that can run, and what was changed; or why there is none. */
-export type Adapted =
+type Adapted =
   | { readonly configuration: Configuration; readonly changes: readonly string[] }
   | { readonly reason: string };
 
@@ -37,11 +31,8 @@ const WASM_BYTES = 2 ** 32;
 const LARGEST_VALUE = 65_536;
 
 /**
- * Fits a configuration.
- *
- * @param configuration as the profile has it
- * @param measured the problem that it was measured for
- * @param target the problem and the device at hand
+ * Fits a configuration that was measured for one problem to a target that may have another problem and device. What
+ * cannot be fitted says why.
  */
 export function adaptConfiguration(
   configuration: Configuration,
@@ -49,40 +40,41 @@ export function adaptConfiguration(
   target: AdaptTarget,
 ): Adapted {
   const { problem, limits, mayChange } = target;
-  const share = adaptShare(configuration.share, target);
-  if ("reason" in share) return share;
-  const changes = [...share.changes];
-  if (share.share.cpuSlices > 0) {
-    const bytes = 2 * 4 * cpuLayoutOf(problem, share.share).length;
+  const fitted = adaptShare(configuration.share, target);
+  if ("reason" in fitted) return fitted;
+  const { share, changes } = fitted;
+  if (share.cpuSlices > 0) {
+    const bytes = 2 * 4 * cpuLayoutOf(problem, share).length;
     if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   }
-  if (share.share.gpuSlices === 0) {
-    return { configuration: { traversal: "stepwise", parameters: {}, share: share.share }, changes };
+  if (share.gpuSlices === 0) {
+    return { configuration: { traversal: "stepwise", parameters: {}, share }, changes };
   }
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
-  const part = gpuPartOf(problem, share.share);
+  const part = gpuPartOf(problem, share);
   const refused = traversal.refuse(part);
   if (refused !== undefined) return { reason: refused };
 
   const lists = traversal.parameterLists(part, limits);
   const given = rescale(configuration.parameters, lists, { from: measured.grid, to: part.grid });
-  const key = JSON.stringify([traversal.name, given, share.share, mayChange]);
+  const key = JSON.stringify([traversal.name, given, share, mayChange]);
   const known = target.refused?.get(key);
   if (known !== undefined) return { reason: known };
+  let parameters: Parameters | undefined = given;
   const reason = whyNot(traversal, part, given, limits);
-  const parameters = reason === undefined
-    ? given
-    : mayChange
-    ? nearestFeasible(traversal, part, given, { lists, limits })
-    : undefined;
-  if (parameters === undefined) {
-    target.refused?.set(key, reason!);
-    return { reason: reason! };
+  if (reason !== undefined) {
+    parameters = mayChange ? nearestFeasible(traversal, part, given, { lists, limits }) : undefined;
+    if (parameters === undefined) {
+      target.refused?.set(key, reason);
+      return { reason };
+    }
   }
-  changes.push(...describeChanges(configuration.parameters, parameters));
-  return { configuration: { traversal: traversal.name, parameters, share: share.share }, changes };
+  return {
+    configuration: { traversal: traversal.name, parameters, share },
+    changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
+  };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */

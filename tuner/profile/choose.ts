@@ -1,12 +1,5 @@
-/**
- * From a profile to a configuration that can run here and now: the best match first, every limit checked again, and
- * the next candidate wherever one cannot run.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { enumerateSpace } from "../search/space.ts";
@@ -25,31 +18,32 @@ import type { Profile, ProfileEntry } from "./profile_types.ts";
 export type { AdapterIdentity, TargetDevice };
 
 /**
- * How good a match is, the best first. `exact`: this device and this problem. `same-device`: this device, the nearest
- * problem of the same stencil and variant. `same-architecture`, `same-vendor`: a device of the same family or maker,
- * its entry for this problem or the nearest. `default`: nothing in the profile fits; the best by prediction.
+ * How well a profile's entry matches, the best first. `exact`: measured for this problem on this device.
+ * `same-device`: on this device, for the nearest problem of the same stencil and variant. `same-architecture`,
+ * `same-vendor`: on a device of that kind, for this problem or the nearest. `default`: no entry matches, and the best
+ * prediction is used.
  */
-export type MatchGrade = "exact" | "same-device" | "same-architecture" | "same-vendor" | "default";
+export type MatchGrade = "exact" | DeviceGrade | "default";
 
 /** A configuration that can run, and where it comes from. */
 export interface Choice {
-  /** What to give to {@linkcode createSolver}. */
+  /** Pass it to {@linkcode createSolver}. */
   readonly configuration: Configuration;
-  /** How good the match is. */
+  /** How well it matches. */
   readonly match: MatchGrade;
-  /** The profile's entry that it comes from; undefined for a default. */
+  /** The profile's entry that it comes from; undefined if the match is `default`. */
   readonly entry?: ProfileEntry;
-  /** What had to be changed to make it run here, in words; empty where it runs as it was measured. */
+  /** What had to be changed so that it runs here, in words; empty if it runs as it was measured. */
   readonly changes: readonly string[];
-  /** Better matches that cannot run here, and why: the first few. */
+  /** The first few better matches that cannot run here. */
   readonly passedOver: readonly PassedOver[];
-  /** All of this in one line for people. */
+  /** All of this in one line. */
   readonly message: string;
 }
 
 /** A better match that cannot run here. */
 export interface PassedOver {
-  /** The configuration as the profile has it. */
+  /** The configuration in the profile. */
   readonly configuration: Configuration;
   /** Why it cannot run. */
   readonly reason: string;
@@ -58,29 +52,29 @@ export interface PassedOver {
 /** Options of {@linkcode chooseConfiguration}. */
 export interface ChooseOptions {
   /**
-   * Workers that the CPU can have; 0: only what the GPU computes alone.
-   * @default {one a core where Deno runs; 0 elsewhere, where workers need a module of their own}
+   * Number of CPU workers available; with 0 the GPU computes alone.
+   * @default {one per core in Deno; 0 elsewhere, where workers need a module of their own}
    */
   readonly cpuWorkers?: number;
 }
 
-/** Entries that are tried of one grade: the ones after that are too far away to be better than a default. */
+/** Entries tried of each grade: those after them are too far away to be better than a default. */
 const MOST_ENTRIES = 64;
 
-/** Passed over configurations that a choice tells of. */
-const MOST_TOLD = 8;
+/** Passed over configurations that a choice lists. */
+const MOST_LISTED = 8;
 
-/** Copy bandwidth that a device is taken to have where it is unknown; it hardly changes the order of predictions. */
+/** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 const USUAL_BANDWIDTH = 200e9;
 
 /**
- * Chooses how to compute a problem on a device. Whatever is returned passed every check that can be made without
- * compiling: the traversal's own, the device's limits, ghost zones and memory.
+ * Chooses how to compute a problem on a device. What it returns has passed every check that needs no compiling: those
+ * of the traversal, of the device's limits, of ghost zones and of memory.
  *
- * @param profiles one profile or several, of whatever devices; none: the default
- * @param problem what is to be computed
- * @param device the device at hand, as a `GPUDevice`; null: the CPU computes alone
- * @throws {RangeError} where nothing can run the problem here, with the limit that stands against it
+ * @param profiles one profile or several, of any devices; an empty list gives the default
+ * @param problem what to compute
+ * @param device the device at hand, for example a `GPUDevice`; null if the CPU computes alone
+ * @throws {RangeError} if no configuration can run the problem here; the message names the limit
  *
  * @example
  * ```ts
@@ -128,13 +122,13 @@ export function chooseConfiguration(
   return { ...choice, message: explain(choice) };
 }
 
-/** One worker a core where they can be started without being told how. */
+/** One worker per core, where workers can be started without a module of their own. */
 function usualWorkers(): number {
   const canShare = typeof Deno !== "undefined" && typeof SharedArrayBuffer !== "undefined";
   return canShare ? navigator.hardwareConcurrency : 0;
 }
 
-/** Of an entry's configurations, the fastest that runs as it is; else the fastest that runs with changes. */
+/** The fastest of an entry's configurations that runs unchanged; otherwise the fastest that runs with changes. */
 function firstThatRuns(
   { entry: { problem, configuration, tieSet } }: NearEntry,
   target: Omit<AdaptTarget, "mayChange">,
@@ -149,7 +143,7 @@ function firstThatRuns(
     for (const candidate of candidates) {
       const adapted = adaptConfiguration(candidate, problem, { ...target, mayChange });
       if (!("reason" in adapted)) return adapted;
-      if (mayChange && passedOver.length < MOST_TOLD) {
+      if (mayChange && passedOver.length < MOST_LISTED) {
         passedOver.push({ configuration: candidate, reason: adapted.reason });
       }
     }
@@ -160,11 +154,7 @@ function firstThatRuns(
 /** The best predicted configuration of the GPU alone; the CPU alone where there is none. */
 function defaultConfiguration(
   problem: Problem,
-  { limits, cpuWorkers, bandwidth }: {
-    limits: DeviceLimits | undefined;
-    cpuWorkers: number;
-    bandwidth: number;
-  },
+  { limits, cpuWorkers, bandwidth }: Pick<AdaptTarget, "limits" | "cpuWorkers"> & { bandwidth: number },
 ): Configuration {
   const { grid: [slices], steps } = problem;
   let reason = "there is no GPU";
@@ -194,20 +184,17 @@ function explain(
   { changes, passedOver, configuration }: Omit<Choice, "message">,
   from?: { grade: DeviceGrade; near: NearEntry },
 ): string {
-  const { grid, steps, boundary } = from?.near.entry.problem ?? { grid: [], steps: 0, boundary: "" };
-  const devices = {
-    "same-device": "this device",
-    "same-architecture": "a device of the same architecture",
-    "same-vendor": "a device of the same vendor",
-  };
-  const what = from === undefined
-    ? "nothing in the profile fits: the best prediction"
-    : from.near.distance === 0
-    ? `measured for this problem on ${devices[from.grade]}`
-    : `measured on ${devices[from.grade]} for ${grid.join("x")}, ${boundary} boundary, ${steps} steps`;
+  let what = "nothing in the profile fits: the best prediction";
+  if (from !== undefined) {
+    const { grade, near: { distance, entry: { problem: { grid, boundary, steps } } } } = from;
+    const on = grade === "same-device" ? "this device" : `a device of the ${grade.replace("-", " ")}`;
+    what = distance === 0
+      ? `measured for this problem on ${on}`
+      : `measured on ${on} for ${grid.join("x")}, ${boundary} boundary, ${steps} steps`;
+  }
   const { cpuSlices, gpuSlices } = configuration.share;
-  const where = gpuSlices === 0 ? "the CPU alone" : configuration.traversal +
-    (cpuSlices === 0 ? "" : `, shared with the CPU`);
+  const shared = cpuSlices === 0 ? "" : ", shared with the CPU";
+  const where = gpuSlices === 0 ? "the CPU alone" : configuration.traversal + shared;
   const changed = changes.length === 0 ? "" : `; changed: ${changes.join(", ")}`;
   const [first] = passedOver;
   const passed = first === undefined ? "" : `; passed over: ${first.reason}`;

@@ -1,8 +1,3 @@
-/**
- * Problems and configurations in one line.
- *
- * @module
- */
 import type { Configuration } from "../configuration.ts";
 import type { ProfileProblem } from "./schema.ts";
 
@@ -18,11 +13,13 @@ const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (val
 /** What may distinguish stencils of one name in a profile. */
 export const VARIANTS: readonly string[] = VARIANT_WORDS.map(([name]) => name);
 
+function variantOf(problem: ProfileProblem): typeof VARIANT_WORDS {
+  return VARIANT_WORDS.filter(([name]) => problem[name] !== undefined);
+}
+
 /** A profile's stencil with its variant: `wave, order 4`. */
 export function describeStencil(problem: ProfileProblem): string {
-  const variant = VARIANT_WORDS.filter(([name]) => problem[name] !== undefined)
-    .map(([name, words]) => words(problem[name]));
-  return [problem.stencil, ...variant].join(", ");
+  return [problem.stencil, ...variantOf(problem).map(([name, words]) => words(problem[name]))].join(", ");
 }
 
 /** A profile's problem in one line: `wave, order 4, grid 64x32x16, zero boundary, 96 steps`. */
@@ -34,8 +31,7 @@ export function describeProfileProblem(problem: ProfileProblem): string {
 
 /** A profile's stencil as a kernel's name in other tools' files: `wave-order-4`. */
 export function kernelNameOf(problem: ProfileProblem): string {
-  const variant = VARIANT_WORDS.filter(([name]) => problem[name] !== undefined)
-    .map(([name]) => `${name}-${problem[name]}`.replace("/", "_"));
+  const variant = variantOf(problem).map(([name]) => `${name}-${problem[name]}`.replace("/", "_"));
   return [problem.stencil, ...variant].join("-");
 }
 

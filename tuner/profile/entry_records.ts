@@ -1,30 +1,15 @@
-/**
- * What a journal says about one entry of a profile: every configuration that was evaluated for its problem on
- * its device, each once.
- *
- * @module
- */
-import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import type { Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import type { JournalRecord, RunRecord } from "./journal_format.ts";
+import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
 import { isSameDevice } from "./store.ts";
 
 /** A rate and when it was measured. */
-export interface DatedMeasurement {
-  readonly measurement: Measurement;
-  /** UTC, ISO 8601. */
-  readonly at: string;
-}
+export type DatedMeasurement = Pick<MeasurementRecord, "measurement" | "at">;
 
 /** A configuration without a rate. */
-export interface DatedFailure {
-  readonly configuration: Configuration;
-  readonly failure: Failure;
-  /** UTC, ISO 8601. */
-  readonly at: string;
-}
+export type DatedFailure = Pick<FailureRecord, "configuration" | "failure" | "at">;
 
 /** The evaluations that belong to an entry. */
 export interface EntryRecords {
@@ -41,12 +26,8 @@ export interface EntryRecords {
 }
 
 /**
- * Picks an entry's evaluations. Of several of one configuration the one with most samples counts, of equals the
- * last. The entry's own configuration has the entry's own result, that of the final round, in any case.
- *
- * @param profile whose entry it is
- * @param entry the entry
- * @param records a journal's records; none where there is no journal
+ * The evaluations of an entry's problem on its device. Of several of one configuration the one with most samples
+ * counts, of equals the last. The entry's own configuration always has the entry's result, that of the final round.
  */
 export function entryRecords(
   profile: Pick<Profile, "device" | "createdAt">,

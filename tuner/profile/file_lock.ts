@@ -1,32 +1,19 @@
-/**
- * Locks between processes. They belong to the open file and end with the process that holds them, however it ends,
- * so that none is ever stale; whoever does not ask is not kept out.
- *
- * @module
- */
-
-/** Time to wait for a lock: whoever holds one writes a few lines. */
+/** Time to wait for a lock: its holder writes only a few lines. */
 const PATIENCE_MS = 10_000;
 
 /** Time between two tries. */
 const RETRY_MS = 5;
 
-/** Options of {@linkcode withLock}. */
-export interface LockOptions {
-  /** @default {10_000} */
-  readonly patienceMs?: number;
-}
-
 /**
- * Does something while no other process or part of this one does that asks for a lock on the same file. Where the
- * file system has no locks it is done without.
+ * Works while holding a file's lock, which only keeps out those who ask for it. The lock ends with the process,
+ * however it ends, so none is ever stale. Where the file system has no locks the work is done without.
  *
  * @throws {Error} if the lock is not free in time
  */
 export async function withLock<T>(
   file: Pick<Deno.FsFile, "tryLock" | "unlock">,
   work: () => Promise<T>,
-  { patienceMs = PATIENCE_MS }: LockOptions = {},
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const began = performance.now();
   while (!await tryLock(file)) {
@@ -43,16 +30,12 @@ export async function withLock<T>(
   }
 }
 
-/** The same with a lock on a directory; where directories cannot be opened, as on Windows, it is done without. */
-export async function withDirectoryLock<T>(
-  directory: string,
-  work: () => Promise<T>,
-  options: LockOptions = {},
-): Promise<T> {
+/** The same with a directory's lock; where directories cannot be opened, as on Windows, it works without. */
+export async function withDirectoryLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const handle = await Deno.open(directory, { read: true }).catch(() => undefined);
   if (handle === undefined) return await work();
   try {
-    return await withLock(handle, work, options);
+    return await withLock(handle, work);
   } finally {
     handle.close();
   }

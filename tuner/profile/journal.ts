@@ -1,10 +1,4 @@
-/**
- * The journal on disk: opened for appending, every record flushed, read back whole. `journal_format.ts` describes its
- * lines.
- *
- * @module
- */
-import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import type { Evaluation } from "../measuring/evaluate.ts";
 import { checkRecord } from "./check_record.ts";
 import {
   formatLine,
@@ -29,18 +23,12 @@ export function journalPath(profilePath: string): string {
 /** Bytes at the end of a journal in which a line that was cut off is looked for. */
 const LONGEST_TAIL = 2 ** 24;
 
-/** Options of {@linkcode Journal.open}. */
-export interface JournalOptions {
-  /** The time of a record. @default {() => new Date()} */
-  readonly now?: () => Date;
-}
-
 /** A record that no journal could be read back with; trying again would not help. */
 export class RecordError extends ProfileError {
   override name = "RecordError";
 }
 
-/** A journal open for appending. */
+/** A journal open for appending: every record is flushed. `journal_format.ts` describes its lines. */
 export class Journal {
   /** What this run's records are marked with. */
   readonly run: string = crypto.randomUUID();
@@ -60,11 +48,10 @@ export class Journal {
    * Opens a journal, creating it if there is none, and begins a run. A last line that was cut off is removed.
    *
    * @param path the file; its directory must exist
-   * @param header what the run measures, on which device
-   * @throws {ProfileError} in one line, if it cannot be written
+   * @param now the time of a record
+   * @throws {ProfileError} if it cannot be written
    */
-  static async open(path: string, header: JournalHeader, options: JournalOptions = {}): Promise<Journal> {
-    const { now = () => new Date() } = options;
+  static async open(path: string, header: JournalHeader, now = (): Date => new Date()): Promise<Journal> {
     let journal: Journal | undefined;
     try {
       {
@@ -84,17 +71,15 @@ export class Journal {
     }
   }
 
-  /** Records a rate; it is on disk when this resolves. */
-  measured(measurement: Measurement, evaluationNs?: number): Promise<void> {
-    const at = this.#now().toISOString();
-    return this.#append({ kind: "measurement", run: this.run, at, measurement, evaluationNs });
-  }
-
-  /** Records a configuration without a rate; it is on disk when this resolves. */
-  failed(configuration: Configuration, { reason, message }: Failure, evaluationNs?: number): Promise<void> {
-    const at = this.#now().toISOString();
+  /** Records an evaluation; it is on disk when this resolves. */
+  record(evaluation: Evaluation, evaluationNs?: number): Promise<void> {
+    const about = { run: this.run, at: this.#now().toISOString(), evaluationNs };
+    if ("measurement" in evaluation) {
+      return this.#append({ kind: "measurement", ...about, measurement: evaluation.measurement });
+    }
+    const { configuration, failure: { reason, message } } = evaluation;
     const failure = { reason, message: message.slice(0, MAX_MESSAGE) };
-    return this.#append({ kind: "failure", run: this.run, at, configuration, failure, evaluationNs });
+    return this.#append({ kind: "failure", ...about, configuration, failure });
   }
 
   /** Ends the run; appends that are under way must have resolved. */
@@ -122,12 +107,7 @@ export class Journal {
   }
 }
 
-/**
- * Reads a journal.
- *
- * @param path the file; one that is not there holds nothing
- * @throws {ProfileError} in one line, if the file can't be read
- */
+/** Reads a journal; a file that does not exist holds nothing. */
 export async function readJournal(path: string): Promise<JournalContent> {
   try {
     return parseJournal(await Deno.readFile(path));

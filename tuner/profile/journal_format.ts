@@ -48,25 +48,24 @@ export interface RunRecord extends JournalHeader {
   readonly startedAt: string;
 }
 
-/** A rate with its evidence. */
-export interface MeasurementRecord {
-  readonly kind: "measurement";
+interface EvaluationRecord {
   readonly run: string;
   readonly at: string;
-  readonly measurement: Measurement;
   /** Host time of the whole evaluation, compiling included. @default {undefined} not kept */
   readonly evaluationNs?: number | undefined;
 }
 
+/** A rate with its evidence. */
+export interface MeasurementRecord extends EvaluationRecord {
+  readonly kind: "measurement";
+  readonly measurement: Measurement;
+}
+
 /** A configuration that has no rate. */
-export interface FailureRecord {
+export interface FailureRecord extends EvaluationRecord {
   readonly kind: "failure";
-  readonly run: string;
-  readonly at: string;
   readonly configuration: Configuration;
   readonly failure: Failure;
-  /** Host time of the whole evaluation, compiling included. @default {undefined} not kept */
-  readonly evaluationNs?: number | undefined;
 }
 
 /** One line of a journal. */
@@ -99,6 +98,7 @@ export const MAX_MESSAGE = 4000;
 
 const text = z.string().max(MAX_MESSAGE);
 const rate = z.number().min(0);
+const evaluation = { run: text, at: z.iso.datetime(), evaluationNs: rate.optional() };
 
 /** {@linkcode JournalRecord} as JSON. */
 export const recordSchema = z.discriminatedUnion("kind", [
@@ -115,8 +115,7 @@ export const recordSchema = z.discriminatedUnion("kind", [
   }),
   z.strictObject({
     kind: z.literal("measurement"),
-    run: text,
-    at: z.iso.datetime(),
+    ...evaluation,
     measurement: z.strictObject({
       configuration: configurationSchema,
       cellsPerSecond: rate,
@@ -126,18 +125,15 @@ export const recordSchema = z.discriminatedUnion("kind", [
       verification: verificationSchema,
       compileNs: rate,
     }),
-    evaluationNs: rate.optional(),
   }),
   z.strictObject({
     kind: z.literal("failure"),
-    run: text,
-    at: z.iso.datetime(),
+    ...evaluation,
     configuration: configurationSchema,
     failure: z.strictObject({
       reason: z.enum(["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"]),
       message: text,
     }),
-    evaluationNs: rate.optional(),
   }),
 ]);
 
@@ -147,12 +143,7 @@ export function formatLine(record: JournalRecord): string {
   return `{"crc32":"${checksum(json)}","record":${json}}\n`;
 }
 
-/**
- * Takes a journal apart.
- *
- * @param bytes the file's content
- * @returns whole records; which lines are damaged and why; whether the last line was cut off
- */
+/** Reads a journal from its bytes. */
 export function parseJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];
   const damaged: DamagedLine[] = [];

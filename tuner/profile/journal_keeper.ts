@@ -1,17 +1,14 @@
-/**
- * A journal that may fail: a full disk or a directory that cannot be written must not end a run of hours. What
- * cannot be written is kept, and written as soon as it can be.
- *
- * @module
- */
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { type Journal, RecordError } from "./journal.ts";
 import { ProfileError } from "./profile_error.ts";
 
-/** The part of a {@linkcode Journal} that is kept. */
-export type KeptJournal = Pick<Journal, "measured" | "failed" | "close">;
+/** The part of a {@linkcode Journal} that is used. */
+export type KeptJournal = Pick<Journal, "record" | "close">;
 
-/** A journal, or what waits for it. */
+/**
+ * A journal that may fail: a full disk or a directory that cannot be written must not end a run of hours. What cannot
+ * be written is kept, and written as soon as it can be.
+ */
 export class JournalKeeper {
   readonly #open: () => Promise<KeptJournal>;
   readonly #warn: (message: string) => void;
@@ -21,7 +18,7 @@ export class JournalKeeper {
 
   /**
    * @param open opens the journal; tried again with every record while it fails
-   * @param warn is told one line at the first failure, and one when everything is on disk again
+   * @param warn is given one line at the first failure, and one when everything is on disk again
    */
   constructor(open: () => Promise<KeptJournal>, warn: (message: string) => void) {
     this.#open = open;
@@ -68,8 +65,7 @@ export class JournalKeeper {
 
   async #append(journal: KeptJournal, evaluation: Evaluation): Promise<void> {
     try {
-      if ("measurement" in evaluation) await journal.measured(evaluation.measurement);
-      else await journal.failed(evaluation.configuration, evaluation.failure);
+      await journal.record(evaluation);
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
       this.#warn(`${error.message}: left out`);

@@ -1,9 +1,3 @@
-/**
- * Which kernels were measured: hashes of their generated source, by traversal. A rate of older kernels must not be
- * taken for one of new ones, and a change to one traversal leaves what is known of the others.
- *
- * @module
- */
 import { layOut } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
@@ -15,10 +9,9 @@ import type { Candidate, Space } from "../search/space.ts";
 const CPU = "cpu";
 
 /**
- * Hashes of the kernels that a run measures, as `cpu=0123456789abcdef marching=… stepwise=…`. Which candidates stand
- * for a traversal does not depend on the ranking, which follows the bandwidth that was measured a moment ago.
- *
- * @param run the problem, and the space of configurations on the GPU
+ * Hashes of the kernels that a run measures, as `cpu=0123456789abcdef marching=… stepwise=…`: rates of older kernels
+ * must not be taken for those of new ones, and a change to one traversal leaves what is known of the others. Which
+ * candidates represent a traversal does not depend on their ranking, which follows the bandwidth measured just before.
  */
 export async function hashKernels(
   { problem, space }: { readonly problem: Problem; readonly space: Space },

@@ -1,20 +1,15 @@
-/**
- * How alike two GPUs are, as far as WebGPU tells.
- *
- * @module
- */
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import type { GpuDescription } from "../devices/device.ts";
 
-/** What WebGPU tells of a GPU; texts are empty where it does not tell. */
+/** What WebGPU reports about a GPU; a text is empty if it does not report it. */
 export interface AdapterIdentity {
-  /** As `nvidia`, or the PCI number in decimal. */
+  /** For example `nvidia`, or the PCI number in decimal. */
   readonly vendor: string;
-  /** As `hopper`. */
+  /** For example `hopper`. */
   readonly architecture: string;
-  /** The vendor's number or name of the model. */
+  /** The vendor's number or name for the model. */
   readonly device: string;
-  /** Name for people. */
+  /** A name for people. */
   readonly description: string;
   /** Whether it computes in software. */
   readonly isFallbackAdapter?: boolean;
@@ -22,9 +17,9 @@ export interface AdapterIdentity {
 
 /** The device at hand; a `GPUDevice` is one. */
 export interface TargetDevice {
-  /** The limits that it was made with, not those of its adapter. */
+  /** The device's own limits, not those of its adapter. */
   readonly limits: DeviceLimits;
-  /** What it is. @default {undefined} unknown: nothing of a profile is known to fit */
+  /** What it is. @default {undefined} unknown, so no profile matches it */
   readonly adapterInfo?: AdapterIdentity;
 }
 
@@ -34,7 +29,7 @@ export const DEVICE_GRADES = ["same-device", "same-architecture", "same-vendor"]
 /** One of {@linkcode DEVICE_GRADES}. */
 export type DeviceGrade = typeof DEVICE_GRADES[number];
 
-/** Names that browsers give to vendors, for the PCI and Khronos numbers that wgpu gives. */
+/** The names by which browsers report vendors, for the PCI and Khronos numbers that wgpu reports. */
 const VENDORS: Readonly<Record<string, string>> = {
   0x1002: "amd",
   0x1010: "img-tec",
@@ -47,7 +42,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   0x10005: "mesa",
 };
 
-/** How alike the device at hand and a profile's GPU are; undefined where they have nothing in common. */
+/** How alike a device and a profile's GPU are, as far as WebGPU reports; undefined if they have nothing in common. */
 export function gradeDevice(
   target: AdapterIdentity | undefined,
   profiled: Omit<GpuDescription, "limits" | "features" | "timestampQuery"> | null,

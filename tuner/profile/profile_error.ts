@@ -1,18 +1,18 @@
 /**
- * A profile or journal that can't be used: unreadable, damaged, of another version or device, or not to be
- * written where it should. The message is one line that says where, what was wanted and what was found.
+ * A profile or journal that cannot be used: it is unreadable, damaged, of another version or of another device, or
+ * the file cannot be written. The message is one line that says where, what was wanted and what was found.
  */
 export class ProfileError extends Error {
   /** The name of the class. */
   override name = "ProfileError";
 }
 
-/** Why a file could not be read, in few words. */
+/** Why a file could not be read, in a few words. */
 export function whyUnreadable(error: unknown): string {
   return error instanceof Deno.errors.NotFound ? "there is no such file" : reasonOf(error);
 }
 
-/** What the system said, in few words: `No such file or directory`. */
+/** What the system reported, in a few words, for example `No such file or directory`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "").replace(/, run again with.*$/, "");

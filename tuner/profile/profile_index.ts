@@ -1,31 +1,23 @@
-/**
- * Finds a profile's entries for a problem: those of exactly this problem, then those of the same stencil and
- * variant, the nearest first. Entries of one stencil lie in the order of their grids' cells, so that of many thousand
- * entries only those near the grid asked for are looked at.
- *
- * @module
- */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { problemKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
-/** An entry, and how far its problem is from the one asked for. */
+/** An entry, and how far its problem is from the wanted one. */
 export interface NearEntry {
   readonly entry: ProfileEntry;
   /** 0: the same problem. */
   readonly distance: number;
 }
 
-/** An entry of one stencil, by its grid. */
 interface Placed {
   readonly entry: ProfileEntry;
   readonly logCells: number;
 }
 
-/** What another boundary counts for: as much as a grid of 16 times the cells, since the traversals differ. */
+/** Distance of another boundary: that of a grid with 16 times the cells, since other traversals suit it. */
 const OTHER_BOUNDARY = 4;
 
-/** What twice the steps count for, beside twice the cells. */
+/** Distance of twice the steps; that of twice the cells is 1. */
 const STEPS_WEIGHT = 0.5;
 
 /**
@@ -40,25 +32,26 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   return Math.abs(sum) + shape + boundary + STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
 }
 
-/** A profile's entries, in the order in which they are asked for. */
+/**
+ * Finds a profile's entries for a problem: those of exactly this problem, then those of the same stencil and variant,
+ * the nearest first. Entries of a stencil are sorted by their number of cells, so that of many thousand only those
+ * near the wanted grid are compared.
+ */
 export class ProfileIndex {
   /** Entries looked at since the index was built. */
   looked = 0;
-  readonly #exact = new Map<string, ProfileEntry[]>();
-  readonly #ofStencil = new Map<string, Placed[]>();
+  readonly #exact: ReadonlyMap<string, readonly ProfileEntry[]>;
+  readonly #ofStencil: ReadonlyMap<string, readonly Placed[]>;
 
   constructor({ entries }: Pick<Profile, "entries">) {
-    for (const entry of entries) {
-      const { problem } = entry;
-      const placed = { entry, logCells: Math.log2(cellsOf(problem.grid)) };
-      put(this.#exact, problemKey(problem), entry);
-      put(this.#ofStencil, stencilKey(problem), placed);
-    }
-    for (const list of this.#ofStencil.values()) list.sort((a, b) => a.logCells - b.logCells);
-    for (const list of this.#exact.values()) list.sort((a, b) => rateOf(b) - rateOf(a));
+    const fastestFirst = entries.toSorted((a, b) => rateOf(b) - rateOf(a));
+    this.#exact = Map.groupBy(fastestFirst, ({ problem }) => problemKey(problem));
+    const placed = entries.map((entry) => ({ entry, logCells: Math.log2(cellsOf(entry.problem.grid)) }))
+      .sort((a, b) => a.logCells - b.logCells);
+    this.#ofStencil = Map.groupBy(placed, ({ entry: { problem } }) => stencilKey(problem));
   }
 
-  /** The index of a profile, built when it is asked for first. */
+  /** The index of a profile, built at the first call. */
   static of(profile: Profile): ProfileIndex {
     const known = indexes.get(profile) ?? new ProfileIndex(profile);
     indexes.set(profile, known);
@@ -74,12 +67,13 @@ export class ProfileIndex {
     yield* this.#nearest(problem);
   }
 
-  /** All but the problem's own, by distance. No entry is nearer than its cells' ratio says. */
+  /** All but the problem's own, by distance, which is at least the ratio of the cells. */
   *#nearest(problem: ProfileProblem): Generator<NearEntry> {
     const list = this.#ofStencil.get(stencilKey(problem)) ?? [];
     const own = problemKey(problem);
     const target = Math.log2(cellsOf(problem.grid));
-    let low = firstAtLeast(list, target), high = low;
+    const place = list.findIndex(({ logCells }) => logCells >= target);
+    let low = place < 0 ? list.length : place, high = low;
     let waiting: NearEntry[] = [];
     const look = ({ entry }: Placed): void => {
       this.looked++;
@@ -112,23 +106,6 @@ export function* mergeByDistance(lists: readonly Generator<NearEntry>[]): Genera
   }
 }
 
-/** The first place whose grid has at least so many cells. */
-function firstAtLeast(list: readonly Placed[], logCells: number): number {
-  let low = 0, high = list.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle]!.logCells < logCells) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function rateOf({ result }: ProfileEntry): number {
   return result.cellsPerSecond;
-}
-
-function put<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

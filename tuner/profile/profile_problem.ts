@@ -1,8 +1,3 @@
-/**
- * Problems as profiles name them: made of a problem, turned back into one, and compared.
- *
- * @module
- */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
 import { firstIssue } from "./check_record.ts";
@@ -15,11 +10,7 @@ export function describeProblem({ stencil, grid, boundary, steps }: Problem): Pr
   return { stencil: name, ...variant, grid: [...grid], boundary, precision: "f32", steps };
 }
 
-/**
- * Why a profile cannot store results of this problem, to be said before a search begins.
- *
- * @returns undefined where it can
- */
+/** Why a profile cannot store results of this problem, reported before a search begins; undefined if it can. */
 export function whyNotStorable(problem: Problem): string | undefined {
   const unknown = Object.keys(problem.stencil.variant).find((name) => !VARIANTS.includes(name));
   if (unknown !== undefined) {
@@ -31,9 +22,8 @@ export function whyNotStorable(problem: Problem): string | undefined {
 }
 
 /**
- * The problem that a profile names, with the default time step (no rate depends on it).
- *
- * @returns undefined where this Facet has no such stencil, variant or boundary
+ * The problem that a profile names, with the default time step (no rate depends on it); undefined if this Facet has no
+ * such stencil, variant or boundary.
  */
 export function problemOf({ stencil, boundary, grid, steps, ...rest }: ProfileProblem): Problem | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil);

@@ -1,8 +1,3 @@
-/**
- * Reads profiles for other programs: from a text, a file or the network, whichever there is.
- *
- * @module
- */
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
 import { parseProfile } from "./schema.ts";
@@ -10,10 +5,9 @@ import { parseProfile } from "./schema.ts";
 /**
  * Reads a profile and checks all of it.
  *
- * @param source the JSON text itself (it begins with a brace), the path of a file (where Deno runs), or a URL, which
- *   is fetched; a `file:` URL is read
- * @throws {ProfileError} in one line: what could not be read, or where in the record what was wanted and what was
- *   found; also for a profile of another schema version
+ * @param source the JSON text, which begins with a brace; the path of a file, in Deno; or a URL
+ * @throws {ProfileError} if it cannot be read, has another schema version or is not a valid profile; the message is
+ *   one line
  *
  * @example
  * ```ts
@@ -34,16 +28,11 @@ export async function readProfile(source: string | URL): Promise<Profile> {
   return parseProfile(found, nameOf(source));
 }
 
-/**
- * The text of a file.
- *
- * @returns undefined where there is no such file
- * @throws {ProfileError} where it cannot be read, or nothing here can read files
- */
+/** The text of a file; undefined if there is no such file. */
 export async function readFileIfThere(path: string | URL): Promise<string | undefined> {
   if (typeof Deno === "undefined") {
     throw new ProfileError(
-      `Cannot read ${nameOf(path)}: there are no files here: wanted the JSON text or a URL`,
+      `Cannot read ${nameOf(path)}: files cannot be read here: wanted the JSON text or a URL`,
     );
   }
   try {

@@ -1,9 +1,3 @@
-/**
- * What a journal knows that a run need not measure again: what was measured on the same device, by the same driver,
- * with the same kernels, for the same problem.
- *
- * @module
- */
 import { isDeepStrictEqual } from "node:util";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hasSameKernels } from "./kernel_source.ts";
@@ -12,13 +6,10 @@ import type { JournalHeader, JournalRecord, RunRecord } from "./journal_format.t
 import { isSameProblem } from "./profile_problem.ts";
 
 /**
- * Picks what still holds. Of several measurements of one configuration the one with most samples counts, of equals
- * the last. What failed is known as well, by its last failure, unless it was measured since: it is not tried again.
- * Only a lack of memory is: others may have had it.
- *
- * @param records a journal's records
- * @param header under what the new run measures
- * @returns evaluations by {@linkcode configurationKey}
+ * What a run need not measure again, by {@linkcode configurationKey}: what was measured with the same device, driver,
+ * kernels and problem. Of several measurements of one configuration the one with most samples counts, of equals the
+ * last. What failed and was not measured since is not tried again, except if it ran out of memory: other programs may
+ * have used it.
  */
 export function recallEvaluations(
   records: readonly JournalRecord[],

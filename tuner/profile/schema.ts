@@ -7,7 +7,6 @@
 import * as z from "zod";
 import type { Configuration, Verification } from "../configuration.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
-import { costModelSchema } from "./cost_model_schema.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
   Profile,
@@ -136,6 +135,44 @@ function isWithinInterval({ cellsPerSecond, confidence95: [low, high] }: Profile
   return low <= cellsPerSecond && cellsPerSecond <= high;
 }
 
+const residuals = z.array(finite, "a list of relative residuals");
+
+/** Fitted costs by name. */
+function costs<const Names extends readonly string[]>(
+  ...names: Names
+): z.ZodType<{ readonly [Name in Names[number]]: number }> {
+  return record(Object.fromEntries(names.map((name) => [name, notNegative])) as never);
+}
+
+/**
+ * What R was chosen by: the fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was
+ * measured, and the time of a step over R. Times are nanoseconds; residuals are (predicted − measured) / measured.
+ */
+const costModel = z.strictObject({
+  coefficients: z.strictObject({
+    cpu: costs("updateNs", "stepNs", "missNs", "cachedCells"),
+    gpu: costs("updateNs", "stepNs", "passNs", "byteNs"),
+    /** Host time of a copy of x bytes: a·x + b. */
+    unpack: costs("a", "b"),
+    pack: costs("a", "b"),
+    schedule: costs("submitNs", "timerNs", "waitNs", "contention", "starvation"),
+  }),
+  residuals: z.strictObject({
+    cpu: residuals,
+    gpu: residuals,
+    unpack: residuals,
+    pack: residuals,
+    together: residuals,
+  }),
+  curve: z.array(z.strictObject({
+    exchangeEvery: counting,
+    cpuSlices: counting,
+    predictedNs: positive,
+    /** null where this R was only predicted. */
+    measuredNs: positive.nullable(),
+  })),
+});
+
 const entry = record<ProfileEntry>({
   problem: problemSchema,
   configuration: configurationSchema,
@@ -157,7 +194,7 @@ const entry = record<ProfileEntry>({
       gpuTimeNs: notNegative,
     }),
   ),
-  costModel: costModelSchema.optional(),
+  costModel: costModel.optional(),
   verification: verificationSchema,
   search: record<ProfileSearch>({
     strategy: name,
@@ -195,22 +232,14 @@ export const profileSchema: z.ZodType<Profile> = record<Profile>({
 
 /** The cost model as an entry has it: without the measurements that it was fitted to. */
 export function describeCostModel(
-  { costs, residuals, curve }: {
+  { costs, residuals, curve }: Pick<ProfileCostModel, "residuals" | "curve"> & {
     readonly costs: ProfileCostModel["coefficients"];
-    readonly residuals: ProfileCostModel["residuals"];
-    readonly curve: ProfileCostModel["curve"];
   },
 ): ProfileCostModel {
   return { coefficients: costs, residuals, curve };
 }
 
-/**
- * Reads a profile from its text.
- *
- * @param json the text
- * @param source what to call it in errors, as its path
- * @throws {ProfileError} in one line: where in the JSON, what was wanted, what was found
- */
+/** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */
 export function parseProfile(json: string, source: string): Profile {
   let data: unknown;
   try {
@@ -228,13 +257,7 @@ export function parseProfile(json: string, source: string): Profile {
   return checkProfile(data, source);
 }
 
-/**
- * Checks that a record is a profile.
- *
- * @param data what should be one
- * @param source what to call it in errors
- * @throws {ProfileError} in one line: where in the record, what was wanted, what was found
- */
+/** Checks that a record is a profile. */
 export function checkProfile(data: unknown, source: string): Profile {
   return checkRecord(profileSchema, data, source);
 }

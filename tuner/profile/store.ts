@@ -1,9 +1,3 @@
-/**
- * Profiles on disk: read with checks, merged, and written so that a crash at any moment leaves either the old
- * file or the new one.
- *
- * @module
- */
 import { basename, dirname, join, resolve } from "node:path";
 import { withDirectoryLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
@@ -14,17 +8,15 @@ import { problemKey } from "./profile_problem.ts";
 export { readProfile } from "./read_profile.ts";
 
 /** What distinguishes one device from another. */
-export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
+type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
 
-/**
- * A file name for a device's profile: its GPU's description, or its CPU's model where it has no GPU.
- *
- * @returns small letters, digits and dashes, without an ending
- */
-export function profileName({ gpu, cpu }: {
-  gpu: Pick<NonNullable<ProfileDevice["gpu"]>, "description" | "vendor" | "device"> | null;
-  cpu: ProfileDevice["cpu"];
-}): string {
+/** What a profile's file name is made from. */
+interface NamedDevice extends Pick<ProfileDevice, "cpu"> {
+  readonly gpu: Pick<NonNullable<ProfileDevice["gpu"]>, "description" | "vendor" | "device"> | null;
+}
+
+/** A file name for a device's profile, of small letters, digits and dashes, without an ending. */
+export function profileName({ gpu, cpu }: NamedDevice): string {
   const title = gpu === null ? cpu.model : gpu.description || `${gpu.vendor} ${gpu.device}`;
   const safe = title.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 80);
   const name = safe.replace(/^-+|-+$/g, "");
@@ -33,7 +25,7 @@ export function profileName({ gpu, cpu }: {
 }
 
 /** Where `tune` writes without `--out`: `profiles/<device>.json`. */
-export function defaultProfilePath(device: Parameters<typeof profileName>[0]): string {
+export function defaultProfilePath(device: NamedDevice): string {
   return `profiles/${profileName(device)}.json`;
 }
 
@@ -59,12 +51,10 @@ export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
 }
 
 /**
- * Writes a profile, merged with the one that is already there. Either all of it is on disk afterwards or none.
+ * Writes a profile, merged with the one that is already there, and returns what the file then holds. Missing
+ * directories are made. A crash at any moment leaves either the old file or the new one.
  *
- * @param path the file; directories that it needs are made
- * @param profile what to add
- * @returns what the file holds now
- * @throws {ProfileError} in one line, if it can't be written, or the file is no profile of this device
+ * @throws {ProfileError} if it cannot be written, or the file is not a profile of this device
  */
 export async function writeProfile(path: string, profile: Profile): Promise<Profile> {
   const target = await resolveTarget(path);
@@ -98,12 +88,8 @@ async function removeTemporaries(target: string): Promise<void> {
 }
 
 /**
- * Finds out whether a profile can be written, before any work is done for it. Leaves the disk as it was: missing
- * directories are created only when the profile is written.
- *
- * @param path the file
- * @param options `device`: whose profile it will be; without it, a profile that is there may belong to any device
- * @throws {ProfileError} in one line, if it cannot
+ * Throws if a profile cannot be written, before any work is done for it. Leaves the disk as it was. Without a
+ * `device`, a profile that is there may belong to any device.
  */
 export async function checkWritable(
   path: string,
@@ -114,7 +100,7 @@ export async function checkWritable(
   await checkFileWritable(path);
 }
 
-/** Finds out whether {@linkcode replaceFile} can put a file of any kind there; throws as {@linkcode checkWritable}. */
+/** Throws if a file of any kind cannot be written there. */
 export async function checkFileWritable(path: string): Promise<void> {
   const target = await resolveTarget(path);
   try {
@@ -177,16 +163,13 @@ async function nearestDirectory(directory: string): Promise<string> {
   }
 }
 
-/**
- * Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. Its directory
- * must exist.
- */
-export async function replaceFile(target: string, content: string | Uint8Array): Promise<void> {
+/** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
+async function replaceFile(target: string, content: string): Promise<void> {
   const temporary = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.tmp`);
   try {
     const file = await Deno.open(temporary, { write: true, createNew: true });
     try {
-      await writeAll(file, typeof content === "string" ? new TextEncoder().encode(content) : content);
+      await writeAll(file, new TextEncoder().encode(content));
       await file.sync();
     } finally {
       file.close();
@@ -196,20 +179,16 @@ export async function replaceFile(target: string, content: string | Uint8Array):
     await Deno.remove(temporary).catch(() => {});
     throw error;
   }
-  await syncDirectory(dirname(target));
+  try {
+    // makes the rename itself durable, where directories can be opened
+    using handle = await Deno.open(dirname(target), { read: true });
+    await handle.sync();
+  } catch {
+    // the profile is whole either way
+  }
 }
 
 /** Writes every byte: one call may take only some of them. */
 export async function writeAll(file: Pick<Deno.FsFile, "write">, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;) done += await file.write(bytes.subarray(done));
-}
-
-/** Makes the rename itself durable, where directories can be opened. */
-async function syncDirectory(directory: string): Promise<void> {
-  try {
-    using handle = await Deno.open(directory, { read: true });
-    await handle.sync();
-  } catch {
-    // the profile is whole either way
-  }
 }
