@@ -15,7 +15,7 @@ import { parseProfile } from "./schema.ts";
  * import { assertEquals } from "@std/assert";
  *
  * const profile = await readProfile("fixtures/h100/wave.json");
- * assertEquals(profile.entries[0].configuration.parameters.dts, 6);
+ * assertEquals(profile.entries[0]!.configuration.parameters.dts, 6);
  * assertEquals((await readProfile(JSON.stringify(profile))).entries.length, profile.entries.length);
  * ```
  */

@@ -78,7 +78,7 @@ export function solverLayout(problem: Problem, { traversal, parameters, share }:
  *   await solver.write("F", (...cell) => exact.at(cell, -1), { ago: 1 });
  *   await solver.run(25);
  *   const slice = await solver.read("F", { x: 3, slices: 1 });
- *   assertAlmostEquals(slice[5 * 16 + 7], exact.at([3, 5, 7], 25), 1e-4);
+ *   assertAlmostEquals(slice[5 * 16 + 7]!, exact.at([3, 5, 7], 25), 1e-4);
  * }
  * device?.destroy();
  * ```

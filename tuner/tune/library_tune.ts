@@ -108,7 +108,7 @@ export interface TuneResult {
  *   onProgress: ({ stage, done, total }) => assert(stage.length > 0 && done <= Math.max(done, total)),
  * });
  * assert(profile !== undefined && evaluated >= 1);
- * assert(profile.entries[0].result.cellsPerSecond > 0);
+ * assert(profile.entries[0]!.result.cellsPerSecond > 0);
  * ```
  */
 export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
