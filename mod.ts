@@ -48,7 +48,7 @@ export { FOURIER_LIMIT_1D, heat1d, type Heat1dOptions } from "./kernels/stencils
 export { ks, KS_POINTS, type KsOptions, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
 export { life } from "./kernels/stencils/life.ts";
 export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
-export type { LinearCost } from "./models/ghost_zone_cost.ts";
+export type { LinearCost } from "./models/shared_step.ts";
 export type { SharedCosts } from "./models/shared_step.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";
 export type {

@@ -29,8 +29,6 @@ export interface BalanceOptions {
   readonly ghost: number;
   /** Fraction of the slices that the CPU computes at first. @default {0.1} */
   readonly startShare?: number;
-  /** Times agree when they differ by at most this fraction of the longer one. @default {0.05} */
-  readonly tolerance?: number;
   /** Measurements at most. @default {5} */
   readonly maxIterations?: number;
 }
@@ -51,36 +49,15 @@ interface Line {
   readonly nsPerSlice: number;
 }
 
-/** Time of one device. */
-interface Timing {
-  readonly slices: number;
-  readonly timeNs: number;
-}
+/** Times agree when they differ by at most this fraction of the longer one. */
+const TOLERANCE = 0.05;
 
 /** A slope below this part of Eq. 8's is noise. */
 const LEAST_SLOPE = 0.05;
 
-/**
- * The share to measure next, until both devices take equally long.
- *
- * @param iterations everything measured so far, in order
- * @throws {RangeError} if the slices, the ghost zone or the start share cannot be
- *
- * @example
- * ```ts
- * import { nextShare } from "./balance.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const grid = { slices: 100, ghost: 2 };
- * assertEquals(nextShare([], grid), { cpuSlices: 10, isSettled: false });
- * // the GPU takes a quarter of the CPU's time for a slice
- * const first = { cpuSlices: 10, gpuSlices: 90, cpuTimeNs: 40, gpuTimeNs: 90 };
- * assertEquals(nextShare([first], grid), { cpuSlices: 20, isSettled: false });
- * ```
- */
+/** The share to measure next after these iterations, until both devices take equally long. */
 export function nextShare(iterations: readonly BalanceIteration[], options: BalanceOptions): NextShare {
-  const { slices, ghost, startShare = 0.1, tolerance = 0.05, maxIterations = 5 } = options;
-  check(slices, ghost, startShare);
+  const { slices, ghost, startShare = 0.1, maxIterations = 5 } = options;
   const thinnest = Math.max(1, ghost);
   const last = iterations.at(-1);
   if (last === undefined) {
@@ -95,11 +72,6 @@ export function nextShare(iterations: readonly BalanceIteration[], options: Bala
     const best = fastest(iterations);
     return end(`${message}: best ${describe(best)}`, best.cpuSlices);
   };
-  const unusable = whyUnusable(last);
-  if (unusable !== undefined) {
-    const before = iterations.slice(0, -1);
-    return { ...end(unusable, before.length === 0 ? 0 : fastest(before).cpuSlices), isSettled: false };
-  }
   if (last.cpuSlices === 0 || last.gpuSlices === 0) {
     if (slices < 2 * thinnest) return end(`${slices} slices cannot hold two shares of at least ${thinnest}`);
     if (fastest(iterations) !== last) return endAtBest("one device alone is slower");
@@ -109,7 +81,7 @@ export function nextShare(iterations: readonly BalanceIteration[], options: Bala
       : end(`the ${idle} is too slow for ${thinnest} of ${slices} slices`);
   }
   const difference = Math.abs(last.cpuTimeNs - last.gpuTimeNs) / longer(last);
-  if (difference <= tolerance) return end(`times agree within ${(100 * difference).toFixed(1)}%`);
+  if (difference <= TOLERANCE) return end(`times agree within ${(100 * difference).toFixed(1)}%`);
   if (iterations.length >= maxIterations) {
     const message = `times still differ by ${
       (100 * difference).toFixed(0)
@@ -142,11 +114,9 @@ function propose(
   const exact = (time(gpu, slices) - cpu.offsetNs) / (cpu.nsPerSlice + gpu.nsPerSlice);
   if (!(exact >= thinnest)) return 0;
   if (exact > slices - thinnest) return slices;
-  const [floor, ceiling] = [Math.floor(exact), Math.ceil(exact)].map((cpuSlices) => ({
-    cpuSlices,
-    timeNs: Math.max(time(cpu, cpuSlices), time(gpu, slices - cpuSlices)),
-  })) as [{ cpuSlices: number; timeNs: number }, { cpuSlices: number; timeNs: number }];
-  const rounded = floor.timeNs <= ceiling.timeNs ? floor.cpuSlices : ceiling.cpuSlices;
+  const slower = (count: number): number => Math.max(time(cpu, count), time(gpu, slices - count));
+  const floor = Math.floor(exact), ceiling = Math.ceil(exact);
+  const rounded = slower(floor) <= slower(ceiling) ? floor : ceiling;
   // the balance lies above the shares at which the CPU was done first, and below the others
   const isAbove = ({ cpuTimeNs, gpuTimeNs }: BalanceIteration): boolean => cpuTimeNs > gpuTimeNs;
   const low = Math.max(0, ...iterations.filter((one) => !isAbove(one)).map(({ cpuSlices }) => cpuSlices));
@@ -157,7 +127,7 @@ function propose(
 }
 
 /** The line through the last two timings; Eq. 8's proportion where there is one, or the offset would be negative. */
-function lineThrough(timings: readonly Timing[]): Line {
+function lineThrough(timings: readonly { readonly slices: number; readonly timeNs: number }[]): Line {
   const [last, before] = [timings.at(-1)!, timings.at(-2)];
   const average = last.timeNs / last.slices;
   if (before === undefined || before.slices === last.slices || before.slices === 0) {
@@ -174,16 +144,6 @@ function startingSlices(startShare: number, slices: number, thinnest: number): n
   return Math.min(Math.max(Math.round(startShare * slices), thinnest), slices - thinnest);
 }
 
-function whyUnusable({ cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs }: BalanceIteration): string | undefined {
-  for (
-    const [device, slices, timeNs] of [["CPU", cpuSlices, cpuTimeNs], ["GPU", gpuSlices, gpuTimeNs]] as const
-  ) {
-    if (slices > 0 && !(timeNs > 0 && Number.isFinite(timeNs))) {
-      return `cannot balance: the ${device}'s time for ${slices} slices is ${timeNs} ns`;
-    }
-  }
-}
-
 function longer({ cpuTimeNs, gpuTimeNs }: BalanceIteration): number {
   return Math.max(cpuTimeNs, gpuTimeNs);
 }
@@ -195,15 +155,4 @@ function fastest(iterations: readonly BalanceIteration[]): BalanceIteration {
 function describe({ cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs }: BalanceIteration): string {
   const ms = (ns: number): string => (ns / 1e6).toPrecision(3);
   return `${cpuSlices} + ${gpuSlices} slices in ${ms(cpuTimeNs)} and ${ms(gpuTimeNs)} ms`;
-}
-
-function check(slices: number, ghost: number, startShare: number): void {
-  if (!(Number.isSafeInteger(slices) && slices >= 1 && Number.isSafeInteger(ghost) && ghost >= 0)) {
-    throw new RangeError(
-      `Cannot balance: slices must be a whole number >= 1, ghost >= 0: current values are ${slices} and ${ghost}`,
-    );
-  }
-  if (!(startShare >= 0 && startShare <= 1)) {
-    throw new RangeError(`Cannot balance: startShare must be 0 to 1: current value is ${startShare}`);
-  }
 }

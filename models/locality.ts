@@ -30,16 +30,6 @@ export function stepwiseLocality(levelsRead: 1 | 2 = 2): number {
  * @param dts diamond tile size, at least 1
  * @param nt tiers of the torre, at least 1; need not be a multiple of 2·DTS
  * @throws {RangeError} if DTS or Nt is below 1
- *
- * @example
- * ```ts
- * import { stepwiseLocality, torreLocality } from "./locality.ts";
- * import { assertAlmostEquals } from "@std/assert";
- *
- * // DTS = 1 gains nothing over stepwise, DTS = 5 almost four times
- * assertAlmostEquals(torreLocality(1, 1e9), stepwiseLocality(), 1e-6);
- * assertAlmostEquals(torreLocality(5, 96) / stepwiseLocality(), 3.778, 1e-3);
- * ```
  */
 export function torreLocality(
   dts: number,

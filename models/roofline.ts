@@ -19,8 +19,6 @@ export interface DeviceModel {
   readonly registersPerThreadLimit?: number;
   /** @default {65536} 32-bit registers of a multiprocessor */
   readonly registersPerMultiprocessor?: number;
-  /** @default {2048} threads that a multiprocessor keeps in flight */
-  readonly threadsPerMultiprocessor?: number;
   /** @default {32} threads that execute together */
   readonly simdWidth?: number;
   /** @default {100} workgroups that fill the device to 1 − 1/e; 100 suits 132 multiprocessors */
@@ -31,30 +29,6 @@ export interface DeviceModel {
   readonly bytesPerExchange?: number;
   /** Whether threads step through branches that none of them takes. @default {false} */
   readonly stepsThroughBranches?: boolean;
-  /**
-   * Instructions that fit the instruction cache. A guess that fits what unrolling costs (order 6, DTS 2: 267
-   * Gcells/s with one tier in the loop's body, 186 with two, 3744 instructions); no counter was read.
-   * @default {2600}
-   */
-  readonly loopInstructionsLimit?: number;
-  /** @default {2000} one dispatch with its memory barrier; 2.05 µs measured with tiny grids */
-  readonly dispatchNs?: number;
-  /** @default {0.12} starting a workgroup; 128-thread stepwise workgroups reached 173, 256-thread ones 223 Gcells/s */
-  readonly workgroupNs?: number;
-}
-
-/** A predicted rate, and what it is made of. */
-export interface Prediction {
-  /** Cell updates per second, the grid's own cells. */
-  readonly cellsPerSecond: number;
-  /** The bandwidth roof: the same without anything but the traversal's own traffic. */
-  readonly roofCellsPerSecond: number;
-  /** Bytes of device memory that would take as long as one update, overheads aside. */
-  readonly equivalentBytesPerUpdate: number;
-  /** Registers per thread that do not fit. */
-  readonly spilledRegisters: number;
-  /** Fraction of the device that the workgroups keep busy, 0 to 1. */
-  readonly utilisation: number;
 }
 
 /**
@@ -76,11 +50,23 @@ const BYTES_PER_SQUARED_READ = 0.03;
  */
 const BYTES_PER_SPILL = 0.08;
 
+/**
+ * Instructions that fit the instruction cache. A guess that fits what unrolling costs (order 6, DTS 2: 267
+ * Gcells/s with one tier in the loop's body, 186 with two, 3744 instructions); no counter was read.
+ */
+const LOOP_INSTRUCTIONS = 2600;
+
+/** One dispatch with its memory barrier; 2.05 µs measured with tiny grids. */
+const DISPATCH_NS = 2000;
+
+/** Starting a workgroup; 128-thread stepwise workgroups reached 173, 256-thread ones 223 Gcells/s. */
+const WORKGROUP_NS = 0.12;
+
 /** The estimate leaves out addresses and counters: a thread spills a little before its values fill the registers. */
 const REGISTER_TOLERANCE = 0.96;
 
-/** A multiprocessor keeps at most this many workgroups in flight. */
-const WORKGROUPS_PER_MULTIPROCESSOR = 32;
+/** A multiprocessor keeps at most so many threads and workgroups in flight. */
+const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
 
 /** With t threads in flight on a multiprocessor, t / (t + this) of the time is not spent waiting for memory. */
 const LATENCY_THREADS = 4;
@@ -99,24 +85,20 @@ export function roofOf(
   return copyBytesPerSecond / (demand.bytesPerUpdate * demand.redundancy);
 }
 
-/** Estimates a configuration's rate from what it asks of the device; `cells` share the fixed costs of a step. */
+/** Estimates a configuration's cells per second from what it asks of the device; `cells` share the fixed costs of a step. */
 export function predictRate(
   demand: Demand,
   device: DeviceModel,
   { cells }: { readonly cells: number },
-): Prediction {
+): number {
   const {
     copyBytesPerSecond,
     registersPerThreadLimit = 255,
     registersPerMultiprocessor = 65536,
-    threadsPerMultiprocessor = 2048,
     simdWidth = 32,
     saturationWorkgroups = 100,
-    loopInstructionsLimit = 2600,
     workgroupsAtOnce = THREADS_AT_ONCE / demand.threadsPerWorkgroup,
     bytesPerExchange = BYTES_PER_EXCHANGE,
-    dispatchNs = 2000,
-    workgroupNs = 0.12,
   } = device;
   // a partly filled SIMD group takes as long as a full one
   const groupThreads = Math.ceil(demand.threadsPerWorkgroup / simdWidth) * simdWidth;
@@ -130,16 +112,16 @@ export function predictRate(
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
     BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
-  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / loopInstructionsLimit);
+  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
-  const equivalentBytesPerUpdate = bytes * refetch * rounds * demand.redundancy;
+  const equivalentBytes = bytes * refetch * rounds * demand.redundancy;
 
   const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
   const resident = Math.max(
     1,
     Math.min(
       Math.floor(registersPerMultiprocessor / Math.max(1, registers)),
-      Math.floor(threadsPerMultiprocessor / groupThreads),
+      Math.floor(THREADS_PER_MULTIPROCESSOR / groupThreads),
       WORKGROUPS_PER_MULTIPROCESSOR,
     ),
   );
@@ -151,13 +133,8 @@ export function predictRate(
   const busy = demand.hasLongWorkgroups ? turns / (turns + 0.5) : 1;
   const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled * busy;
 
-  const updateSeconds = equivalentBytesPerUpdate / (copyBytesPerSecond * utilisation);
-  const stepOverheadNs = demand.dispatchesPerStep * (dispatchNs + demand.workgroupsPerDispatch * workgroupNs);
-  return {
-    cellsPerSecond: 1 / (updateSeconds + stepOverheadNs * 1e-9 / cells),
-    roofCellsPerSecond: roofOf(demand, copyBytesPerSecond),
-    equivalentBytesPerUpdate,
-    spilledRegisters: spilled,
-    utilisation,
-  };
+  const updateSeconds = equivalentBytes / (copyBytesPerSecond * utilisation);
+  const stepOverheadNs = demand.dispatchesPerStep *
+    (DISPATCH_NS + demand.workgroupsPerDispatch * WORKGROUP_NS);
+  return 1 / (updateSeconds + stepOverheadNs * 1e-9 / cells);
 }

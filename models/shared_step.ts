@@ -9,22 +9,20 @@
  *
  *     max(CPU, GPU, wait + starvation · CPU)
  *
- * On an H100 with 8 and 15 workers (2026-11-22; 128³, 512×256×128, R = 1…32) this explains the measured rounds within
- * 2% (median), with starvation 0.25 and 0.4; on 256³ heat δ = 2 within 3%.
+ * Sweeps on an H100 and 12 workers (wave of order 2, 512×256×128 and 128³, 2026-11-22): median error 4.0% and 1.1%.
  *
  * @module
  */
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious, stepReach } from "../kernels/update.ts";
-import {
-  expandedCells,
-  ghostCells,
-  type LinearCost,
-  linearTime,
-  shrinkingUpdates,
-  type StepTerms,
-  type Subdomain,
-} from "./ghost_zone_cost.ts";
+
+/** Time as a straight line over the work: y = a·x + b (Eq. 1; for messages and copies Eq. 4). */
+export interface LinearCost {
+  /** Time of one unit of work; of a message, the inverse of the bandwidth. */
+  readonly a: number;
+  /** Time besides; of a message, the latency. */
+  readonly b: number;
+}
 
 /** The grid that is shared. */
 export interface SharedGrid {
@@ -95,8 +93,6 @@ export interface RoundTimes {
   readonly cpuNs: number;
   /** The GPU's part, its copies included. */
   readonly gpuNs: number;
-  /** The host's wait for the mapping. */
-  readonly waitNs: number;
   /** Of the CPU's part, the host's copies. */
   readonly copyNs: number;
   /** The whole round. */
@@ -139,23 +135,21 @@ export function roundWork(
   { exchangeEvery, cpuSlices }: SharePoint,
   steps: number = exchangeEvery,
 ): RoundWork {
-  const share = (own: number): Subdomain => ({
-    cells: [own, ny, nz],
-    reach: [reach, 0, 0],
-    sides: [interfaces, 0, 0],
-  });
-  const cpu = share(cpuSlices), gpu = share(slices - cpuSlices);
-  const unused = interfaces * (exchangeEvery - steps) * reach;
-  const gpuCells = expandedCells(gpu, exchangeEvery);
-  // F(t−1) is needed one reach less far
-  const exchanged = now * ghostCells(cpu, exchangeEvery) + previous * ghostCells(cpu, exchangeEvery - 1);
+  const perSlice = ny * nz;
+  // slices of a share that each step makes invalid
+  const lost = interfaces * reach;
+  const cpuCells = perSlice * (cpuSlices + lost * exchangeEvery);
+  const gpuCells = perSlice * (slices - cpuSlices + lost * exchangeEvery);
   return {
     steps,
-    cpuUpdates: shrinkingUpdates(share(cpuSlices + unused), steps),
-    cpuCells: expandedCells(cpu, exchangeEvery),
+    // Eq. 2: step i leaves out lost·i slices of the share and its ghost zones, on average lost·(steps + 1)/2
+    cpuUpdates: perSlice * steps * (cpuSlices + lost * (exchangeEvery - (steps + 1) / 2)),
+    cpuCells,
+    // Eq. 3: each step computes all of them
     gpuUpdates: steps * gpuCells,
     gpuCells,
-    bytes: 4 * exchanged,
+    // F(t−1) is needed one reach less far
+    bytes: 4 * perSlice * lost * (now * exchangeEvery + previous * (exchangeEvery - 1)),
   };
 }
 
@@ -165,36 +159,16 @@ export function roundTimes(
   { cpu, gpu, unpack, pack, schedule }: SharedCosts,
 ): RoundTimes {
   const missed = Math.max(0, 1 - cpu.cachedCells / cpuCells);
-  const copyNs = linearTime(unpack, bytes) + linearTime(pack, bytes);
+  const copyNs = (unpack.a + pack.a) * bytes + unpack.b + pack.b;
   const cpuNs = (cpu.updateNs + cpu.missNs * missed) * cpuUpdates + cpu.stepNs * steps + copyNs;
   const gpuNs = gpu.updateNs * gpuUpdates + gpu.stepNs * steps + gpu.passNs * gpuCells +
     gpu.byteNs * 2 * bytes;
   const waitNs = schedule.submitNs + schedule.timerNs + schedule.waitNs;
   const roundNs = Math.max(cpuNs, gpuNs, waitNs + schedule.starvation * cpuNs);
-  return { cpuNs, gpuNs, waitNs, copyNs, roundNs };
+  return { cpuNs, gpuNs, copyNs, roundNs };
 }
 
-/**
- * Predicted time of one step of a long run, in nanoseconds; infinite where the ghost zones do not fit the shares.
- *
- * @example
- * ```ts
- * import { predictStepNs } from "./shared_step.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const shared = { grid: [10, 1, 1], reach: 1, interfaces: 1, values: [1, 0], steps: 4 } as const;
- * const none = { a: 0, b: 0 };
- * const costs = {
- *   cpu: { updateNs: 1, stepNs: 0, missNs: 0, cachedCells: 0 },
- *   gpu: { updateNs: 1, stepNs: 0, passNs: 0, byteNs: 0 },
- *   unpack: none,
- *   pack: none,
- *   schedule: { submitNs: 0, timerNs: 0, waitNs: 100, contention: 0, starvation: 0 },
- * };
- * // four steps a round: the work of both devices hides behind the wait
- * assertEquals(predictStepNs(shared, { exchangeEvery: 4, cpuSlices: 5 }, costs), 100 / 4);
- * ```
- */
+/** Predicted time of one step of a long run, in nanoseconds; infinite where the ghost zones do not fit the shares. */
 export function predictStepNs(shared: SharedGrid, point: SharePoint, costs: SharedCosts): number {
   const { exchangeEvery, cpuSlices } = point;
   const { grid: [slices], steps } = shared;
@@ -237,18 +211,4 @@ export function predictCurve(
   periods: readonly number[] = Array.from({ length: LONGEST_PERIOD }, (_, i) => i + 1),
 ): PredictedPoint[] {
   return periods.flatMap((exchangeEvery) => balancedShare(shared, exchangeEvery, costs) ?? []);
-}
-
-/**
- * The terms of Eq. 7 in nanoseconds a step: computing (the slower device), the wait for a message, the host's copies.
- * Their sum is the time without overlap.
- */
-export function sharedStepTerms(shared: SharedGrid, point: SharePoint, costs: SharedCosts): StepTerms {
-  const { cpuNs, gpuNs, waitNs, copyNs } = roundTimes(roundWork(shared, point), costs);
-  const steps = point.exchangeEvery;
-  return {
-    compute: Math.max(cpuNs - copyNs, gpuNs) / steps,
-    network: waitNs / steps,
-    transfer: copyNs / steps,
-  };
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import {
   type BalanceIteration,
@@ -85,19 +85,6 @@ Deno.test("Eq. 8: a share thinner than a ghost zone or than one slice is 0", () 
   assertEquals(after(100, 10, [250, 90], 4), 0);
   assertEquals(after(100, 10, [10_000, 90], 0), 0);
   assertEquals(after(100, 90, [90, 10_000], 0), 100);
-});
-
-Deno.test("Eq. 8: slices and ghost zones that cannot be are refused", () => {
-  assertThrows(
-    () => nextShare([], { slices: 0, ghost: 1 }),
-    RangeError,
-    "slices must be a whole number >= 1",
-  );
-  assertThrows(() => nextShare([], { slices: 10, ghost: -1 }), RangeError, "ghost >= 0");
-  for (const startShare of [-0.1, 1.1, NaN]) {
-    const message = `Cannot balance: startShare must be 0 to 1: current value is ${startShare}`;
-    assertThrows(() => nextShare([], { slices: 10, ghost: 1, startShare }), RangeError, message);
-  }
 });
 
 Deno.test("balance settles in five iterations where times are lines", () => {
@@ -219,17 +206,4 @@ Deno.test("balance that runs out of iterations is not settled, and keeps the bes
   const { isSettled, cpuSlices, end } = balance(options, devices({ nsPerSlice: 9 }, { nsPerSlice: 5 }));
   assertEquals([isSettled, cpuSlices], [false, 100]);
   assert(end.startsWith("times still differ by 80% after 1 iterations"), end);
-});
-
-Deno.test("times that cannot be used end the balance with the best share before", () => {
-  for (const bad of [0, -5, NaN, Infinity]) {
-    const first = balance({ slices: 50, ghost: 1 }, () => ({ cpuTimeNs: bad, gpuTimeNs: 5 }));
-    assertEquals([first.isSettled, first.cpuSlices], [false, 0]);
-    assertEquals(first.end, `cannot balance: the CPU's time for 5 slices is ${bad} ns`);
-    const later = balance(
-      { slices: 50, ghost: 1 },
-      (cpu, gpu) => cpu === 5 ? { cpuTimeNs: cpu, gpuTimeNs: gpu } : { cpuTimeNs: 1, gpuTimeNs: bad },
-    );
-    assertEquals([later.isSettled, later.cpuSlices, later.iterations.length], [false, 5, 2]);
-  }
 });

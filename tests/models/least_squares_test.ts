@@ -78,7 +78,5 @@ Deno.test("samples that no fit can use are refused with what is wrong", () => {
   for (const time of [0, -1, NaN, Infinity]) {
     assertThrows(() => fitCosts([{ work: [1], time }]), RangeError, `current value is ${time}`);
   }
-  assertThrows(() => fitCosts([{ work: [-1], time: 1 }]), RangeError, "current value is -1");
-  assertThrows(() => fitCosts([{ work: [1], time: 1 }, { work: [1, 2], time: 1 }]), RangeError, "found 2");
   assertThrows(() => fitCosts([{ work: [0], time: 1 }]), RangeError, "no kind of work is above 0");
 });

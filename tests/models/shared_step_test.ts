@@ -12,7 +12,6 @@ import {
   type SharedCosts,
   type SharedGrid,
   sharedGridOf,
-  sharedStepTerms,
 } from "../../models/shared_step.ts";
 
 /** Twenty slices of 6 cells. */
@@ -59,6 +58,26 @@ Deno.test("the work of a round: Eq. 2 on the CPU, Eq. 3 on the GPU, the slices o
   assertEquals([cpuUpdates, gpuCells, bytes], [6 * (12 + 8), 6 * (12 + 8), 4 * 6 * 2 * 4]);
 });
 
+Deno.test("Eq. 2 and 3 in general: each step of the CPU leaves out what the steps before made invalid", () => {
+  const shares = fc.record({
+    cpuSlices: fc.integer({ min: 1, max: 500 }),
+    reach: fc.integer({ min: 1, max: 8 }),
+    exchangeEvery: fc.integer({ min: 1, max: 40 }),
+    interfaces: fc.constantFrom(1 as const, 2 as const),
+    steps: fc.integer({ min: 1, max: 40 }),
+  });
+  fc.assert(fc.property(shares, ({ cpuSlices, reach, exchangeEvery: R, interfaces, steps: wanted }) => {
+    const shared: SharedGrid = { ...GRID, grid: [1000, 6, 7], reach, interfaces };
+    const steps = Math.min(wanted, R);
+    let slices = 0;
+    for (let i = 1; i <= steps; i++) slices += cpuSlices + interfaces * reach * (R - i);
+    const work = roundWork(shared, { exchangeEvery: R, cpuSlices }, steps);
+    assertEquals(work.cpuUpdates, 42 * slices);
+    assertEquals(work.gpuUpdates, 42 * steps * (1000 - cpuSlices + interfaces * reach * R));
+    assertEquals(work.bytes, 4 * 42 * interfaces * reach * (2 * R - 1));
+  }));
+});
+
 Deno.test("a shorter last round keeps the ghost zones of R", () => {
   const { cpuUpdates, gpuUpdates, bytes } = roundWork(GRID, { exchangeEvery: 5, cpuSlices: 8 }, 2);
   assertEquals(cpuUpdates, 6 * (12 + 11)); // of 8 + 5 slices each step leaves one out
@@ -86,6 +105,8 @@ Deno.test("a round takes as long as the slower device, or a wait and what does n
   assertEquals(roundTimes(work, old).roundNs, 123);
   const cached = { ...COSTS, cpu: { updateNs: 1, stepNs: 0, missNs: 2, cachedCells: 33 } };
   assertEquals(roundTimes(work, cached).cpuNs, 60 * (1 + 2 * 0.5));
+  const copies = { ...COSTS, unpack: { a: 0.5, b: 10 }, pack: { a: 1, b: 20 } };
+  assertEquals([roundTimes(work, copies).copyNs, roundTimes(work, copies).cpuNs], [66, 126]);
 });
 
 Deno.test("without waits R = 1 is best, and the longer the wait, the larger the best R", () => {
@@ -133,20 +154,4 @@ Deno.test("the balanced share is the one whose slower device is done first", () 
     }),
     { numRuns: 60 },
   );
-});
-
-Deno.test("the terms of a step add up to at least its predicted time", () => {
-  const costs: SharedCosts = {
-    cpu: { updateNs: 2, stepNs: 5, missNs: 0, cachedCells: 0 },
-    gpu: { updateNs: 0.5, stepNs: 7, passNs: 0.1, byteNs: 0.25 },
-    unpack: { a: 0.5, b: 10 },
-    pack: { a: 1, b: 20 },
-    schedule: { ...SCHEDULE, waitNs: 90 },
-  };
-  const point = { exchangeEvery: 3, cpuSlices: 8 };
-  const { compute, network, transfer } = sharedStepTerms(GRID, point, costs);
-  assertAlmostEquals(compute, (2 * 162 + 5 * 3) / 3, 1e-9); // the CPU is the slower
-  assertAlmostEquals(network, 90 / 3, 1e-9);
-  assertAlmostEquals(transfer, (1.5 * 120 + 30) / 3, 1e-9);
-  assert(compute + network + transfer >= predictStepNs(GRID, point, costs));
 });

@@ -44,7 +44,7 @@ export function syntheticSpace(
     chooseConfigurations(candidates, { limit: count, seed }).map((candidate, i) => {
       const { traversal: { name }, parameters, demand, predicted } = candidate;
       const real = { ...demand, registersPerThread: registers * demand.registersPerThread };
-      let logRate = Math.log(predictRate(real, DEVICE, { cells: cellsOf(PROBLEM.grid) }).cellsPerSecond);
+      let logRate = Math.log(predictRate(real, DEVICE, { cells: cellsOf(PROBLEM.grid) }));
       const entries = Object.entries(parameters);
       logRate += factor(name, 0.2);
       entries.forEach((one, k) => {

@@ -64,7 +64,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   known.sort((a, b) => a.order - b.order || a.place - b.place);
   return rankCandidates(known.map(({ recorded, traversal }) => {
     const demand = traversal.demand(problem, recorded.parameters);
-    const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
+    const predicted = predictRate(demand, device, { cells });
     return { traversal, parameters: recorded.parameters, demand, predicted, recorded };
   }));
 }

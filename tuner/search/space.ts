@@ -78,7 +78,7 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
         continue;
       }
       const demand = traversal.demand(problem, parameters);
-      const predicted = predictRate(demand, device, { cells }).cellsPerSecond;
+      const predicted = predictRate(demand, device, { cells });
       candidates.push({
         traversal,
         parameters,
