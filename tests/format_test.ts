@@ -45,7 +45,8 @@ Deno.test("durations take the unit that suits them", () => {
 
 Deno.test("percents and factors keep two digits where they are small", () => {
   assertEquals([0.771, 0.0312, 0.0002, 0, 1.29].map(formatPercent), ["77%", "3.1%", "0.020%", "0%", "129%"]);
-  assertEquals([3.14159, 0.95, 129].map(formatFactor), ["3.1×", "0.95×", "129×"]);
+  assertEquals([3.14159, 0.95, 129, 0.5].map(formatFactor), ["3.1×", "0.95×", "129×", "0.50×"]);
+  assertEquals([0.99, 1, 1.012, 1.1].map(formatFactor), ["0.99×", "1.00×", "1.01×", "1.1×"]);
   assertEquals(formatCount(1234567.2), "1,234,567");
 });
 

@@ -20,9 +20,10 @@ export function formatPercent(fraction: number): string {
   return Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)}%` : `${plain(percent, 2)}%`;
 }
 
-/** A ratio: `3.1×`. */
+/** A ratio: `3.1×`, `1.01×`. */
 export function formatFactor(factor: number): string {
-  return `${plain(factor, factor < 100 ? 2 : 3)}×`;
+  const isNearOne = factor > 0.9 && factor < 1.095;
+  return `${isNearOne ? factor.toFixed(2) : plain(factor, factor < 100 ? 2 : 3)}×`;
 }
 
 /** A time: `850 ns`, `2.05 µs`, `11.0 ms`, `4.20 s`, `2 min 05 s`, `1 h 02 min`. */
@@ -46,38 +47,15 @@ export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
-/** Options of {@linkcode formatTable}. */
-export interface TableOptions {
-  /**
-   * Columns to align right, from 0.
-   * @default {[]}
-   */
-  right?: readonly number[];
-  /**
-   * Text before every line.
-   * @default {""}
-   */
-  indent?: string;
-}
-
 /**
- * Lays out rows in columns.
+ * Lays out rows in columns, without spaces at the ends of lines; a shorter row leaves its last columns empty.
  *
- * @param rows cells of each row; a shorter row leaves its last columns empty
- * @param options alignment
- * @returns lines without spaces at their ends
- *
- * @example
- * ```ts
- * import { formatTable } from "./format.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const table = formatTable([["kernel", "rate"], ["torre", "770"]], { right: [1] });
- * assertEquals(table, "kernel  rate\ntorre    770");
- * ```
+ * @param options the columns to align right, from 0, and the text before every line
  */
-export function formatTable(rows: readonly (readonly string[])[], options: TableOptions = {}): string {
-  const { right = [], indent = "" } = options;
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  { right = [], indent = "" }: { right?: readonly number[]; indent?: string } = {},
+): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from(
     { length: columns },

@@ -1,6 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { advise, type Findings } from "../../tuner/cli/advice.ts";
-import { render } from "../../tuner/cli/doctor.ts";
+import { advise, type Findings, render } from "../../tuner/cli/doctor.ts";
 import { DRIVER_PACKAGES } from "../../tuner/cli/driver_package.ts";
 import type { GpuDescription } from "../../tuner/devices/device.ts";
 import { H100_LIMITS } from "../h100_limits.ts";

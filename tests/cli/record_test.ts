@@ -1,7 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { ProcessEvaluator } from "../../tuner/measuring/process/process_evaluator.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
-import { takeTurns } from "../../tuner/measuring/evaluator.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
 
@@ -74,68 +72,3 @@ Deno.test("record adds to no file but a journal, and says what to do instead", (
     ]);
     assertEquals(await Deno.readTextFile(other), "not a journal");
   }));
-
-const PROBLEM = {
-  equation: "wave",
-  variant: 2,
-  grid: [8, 8, 8],
-  boundary: "zero",
-  steps: 2,
-} as const;
-
-/** A program that answers lines with these, one after the other; then it waits, or ends. */
-function program(answers: readonly unknown[], ends: boolean): [string, ...string[]] {
-  const lines = answers.map((answer) => JSON.stringify(answer)).join("\n");
-  const code = `let n = 0; const lines = ${JSON.stringify(lines)}.split("\\n");
-    for await (const _ of Deno.stdin.readable) {
-      if (n < lines.length) console.log(lines[n++]);
-      if (n === lines.length && ${ends}) Deno.exit(0);
-    }`;
-  return [Deno.execPath(), "eval", code];
-}
-
-const CONFIGURATION = {
-  traversal: "stepwise",
-  parameters: { threadsZ: 8 },
-  share: { cpuSlices: 0, gpuSlices: 8, exchangeEvery: 2, cpuWorkers: 0 },
-};
-
-Deno.test("a process that hangs is killed and its configuration is a timeout; the device is free again", async () => {
-  const turn = takeTurns();
-  for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
-    const command = program(answers, false);
-    const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 300, turn, command });
-    const { evaluation, evaluationNs } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
-    assert("failure" in evaluation);
-    assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 0.3 s" });
-    assert(evaluationNs > 0 && !evaluator.alive);
-    (await turn())();
-  }
-});
-
-Deno.test("what is not done in the time that is left is killed, and says nothing of its configuration", async () => {
-  const turn = takeTurns();
-  for (const answers of [[{ say: "done" }], [{ say: "done" }, { say: "wait" }]]) {
-    const command = program(answers, false);
-    const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
-    const limitNs = 300e6;
-    assertEquals(await evaluator.evaluate(CONFIGURATION, { best: 0, turn, limitNs }), undefined);
-    assert(!evaluator.alive);
-    (await turn())();
-  }
-});
-
-Deno.test("a process that dies costs its configuration; one that cannot start says why", async () => {
-  const turn = takeTurns();
-  const command = program([{ say: "done" }, { say: "wait" }], true);
-  const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 60_000, turn, command });
-  const { evaluation } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
-  assert("failure" in evaluation);
-  assertEquals(evaluation.failure.reason, "device-lost");
-  evaluator.close();
-  const failure = { reason: "out-of-memory", message: "no room" };
-  const broken = program([{ say: "failed", failure }], true);
-  const error = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 1000, turn, command: broken })
-    .catch((error) => error);
-  assertEquals([error.reason, error.message], ["out-of-memory", "no room"]);
-});

@@ -1,12 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import {
-  describeConfiguration,
-  describeModel,
-  renderSummary,
-  summaryRecord,
-} from "../../tuner/cli/summary.ts";
+import { describeModel, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
+import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import type { TuneOutcome } from "../../tuner/tune/tune.ts";
 import { DEVICE, ENTRY } from "../profile/sample_profile.ts";

@@ -15,7 +15,7 @@ import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluate } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
-import { enumerateSpace } from "../search/space.ts";
+import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
   type BalanceContext,
@@ -27,7 +27,7 @@ import {
 import { EXIT } from "./report_error.ts";
 import { type Options, type Reader, type Values, whole } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -123,19 +123,9 @@ function bestPredicted(problem: Problem, { traversals, device }: RequestedProble
     ];
     throw new RequestError(`Cannot balance: ${why}`);
   }
-  const { traversal, parameters } = space.candidates.reduce((best, one) =>
-    one.predicted > best.predicted ? one : best
-  );
-  const share = {
-    cpuSlices: 0,
-    gpuSlices: problem.grid[0],
-    exchangeEvery: problem.steps,
-    cpuWorkers: 0,
-  };
-  return { traversal: traversal.name, parameters, share };
+  const best = space.candidates.reduce((best, one) => one.predicted > best.predicted ? one : best);
+  return onGpuAlone(best, problem);
 }
-
-type BalanceCommand = Values<typeof OPTIONS>;
 
 /** What is shared, on which devices. */
 interface BalanceSetup {
@@ -145,7 +135,7 @@ interface BalanceSetup {
   readonly session: DeviceSession;
 }
 
-async function balanceDevices(options: BalanceCommand, setup: BalanceSetup): Promise<number> {
+async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
   const { request: { problem, cpuWorkers }, configuration, attended: { signal, progress }, session } = setup;
   progress.update({ stage: "reference", done: 0, total: 0 });
   const { gpu, cpuPool, reference } = await session.open(problem, cpuWorkers);
@@ -165,10 +155,11 @@ async function balanceDevices(options: BalanceCommand, setup: BalanceSetup): Pro
     progress.clear();
     if (sweep === undefined) {
       if (signal.aborted) return EXIT.interrupted;
-      const slices = `two shares of ${problem.grid[0]} slices hold no ghost zones`;
-      throw new RequestError(`Cannot use --sweep-exchange: no R fits: ${slices}`);
+      throw new RequestError(
+        `Cannot use --sweep-exchange: no R fits: two shares of ${problem.grid[0]} slices hold no ghost zones`,
+      );
     }
-    console.log(options.json ? toJson(sweepRecord(sweep, context)) : renderSweep(sweep, context));
+    print(options.json ? sweepRecord(sweep, context) : renderSweep(sweep, context));
     return signal.aborted ? EXIT.interrupted : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
   }
   const { startShare, exchangeEvery } = options;
@@ -178,15 +169,11 @@ async function balanceDevices(options: BalanceCommand, setup: BalanceSetup): Pro
     exchangeEvery: exchangeEvery === undefined ? undefined : [exchangeEvery],
   });
   progress.clear();
-  console.log(options.json ? toJson(balanceRecord(result, context)) : renderBalance(result, context));
+  print(options.json ? balanceRecord(result, context) : renderBalance(result, context));
   if (signal.aborted) return EXIT.interrupted;
   const reasons = result.evaluations.flatMap((one) => "failure" in one ? [one.failure.reason] : []);
   if (reasons.includes("device-lost")) return EXIT.deviceFailed;
   return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;
-}
-
-function toJson(record: object): string {
-  return JSON.stringify(record, null, 2);
 }
 
 /** Verifies and times each device with the whole grid. */

@@ -8,12 +8,13 @@ import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { Balance } from "../sharing/balance.ts";
 import type { ExchangeSweep } from "../sharing/sweep_exchange.ts";
-import { describeConfiguration, describeModel } from "./summary.ts";
+import { describeModel, describeWork } from "./summary.ts";
 
 /** What both reports name first. */
 export interface BalanceContext {
@@ -37,8 +38,10 @@ function partOfSum({ gpuAlone, cpuAlone }: BalanceContext, best: Measurement | u
 }
 
 /** A balance as a record for `--json`. */
-export function balanceRecord(result: Balance, context: BalanceContext) {
-  const { best, iterations, settled, message, costModel, evaluations } = result;
+export function balanceRecord(
+  { best, iterations, settled, message, costModel, evaluations }: Balance,
+  context: BalanceContext,
+) {
   return {
     ...headRecord(context),
     iterations: iterations.map((one, i) => ({ iteration: i + 1, ...one, difference: differenceOf(one) })),
@@ -53,11 +56,10 @@ export function balanceRecord(result: Balance, context: BalanceContext) {
 
 /** A sweep as a record for `--json`. */
 export function sweepRecord({ costs, picked, fastest, ...sweep }: ExchangeSweep, context: BalanceContext) {
-  const { exchangeEvery } = picked;
   return {
     ...headRecord(context),
     ...sweep,
-    picked: exchangeEvery,
+    picked: picked.exchangeEvery,
     fastest: fastest.exchangeEvery,
     coefficients: costs,
   };
@@ -146,14 +148,12 @@ export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): stri
 }
 
 function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): string[] {
-  const { stencil, grid, boundary, steps } = problem;
   const alone = (measurement: Measurement | undefined): string =>
     measurement === undefined
       ? "failed"
       : `${formatRate(measurement.cellsPerSecond)}  ${describeConfiguration(measurement.configuration)}`;
-  const cells = cellsOf(grid).toLocaleString("en-US");
   return [
-    `${stencil.title}, grid ${grid.join("x")} (${cells} cells), ${boundary} boundary, f32, ${steps} steps`,
+    describeWork(problem, ` (${formatCount(cellsOf(problem.grid))} cells)`),
     `GPU alone  ${alone(gpuAlone)}`,
     `           ${device.gpu?.description}`,
     `CPU alone  ${alone(cpuAlone)}`,

@@ -4,13 +4,12 @@
  * @module
  */
 import { wrapText } from "../format.ts";
-import { detectDevice, type GpuDescription } from "../devices/device.ts";
+import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
 import { VERSION } from "../version.ts";
-import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
-import { type Advice, advise, type Findings, type Memory } from "./advice.ts";
-import { fileExists, findDriverPackage } from "./driver_package.ts";
+import { detectWasmFeatures, type WasmFeatures } from "../devices/cpu/wasm_features.ts";
+import { commandToType, type DriverPackage, fileExists, findDriverPackage } from "./driver_package.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
 
 /** Names of the vendors that drivers report as numbers. */
@@ -27,12 +26,23 @@ const VENDORS: Readonly<Record<string, string>> = {
   0x10005: "Mesa",
 };
 
-/** How a report begins. */
-export interface Heading {
-  /** Version of Facet. */
-  readonly version: string;
-  /** The system's own name, as `Debian GNU/Linux 12 (bookworm)`; empty if unknown. */
-  readonly system: string;
+/** Memory of the machine. */
+type Memory = { readonly totalBytes: number; readonly availableBytes: number };
+
+/** Everything that `doctor` finds out. */
+export interface Findings {
+  readonly device: DeviceDescription;
+  readonly webAssembly: WasmFeatures;
+  /** Null where the system does not report it. */
+  readonly memory: Memory | null;
+}
+
+/** One thing that would help. */
+interface Advice {
+  /** A sentence or two. */
+  readonly text: string;
+  /** What to type for it, where one command does. */
+  readonly command?: string;
 }
 
 /** Runs the command. */
@@ -44,9 +54,7 @@ export const run = command({
   const findings = { device: await detectDevice(), webAssembly: detectWasmFeatures(), memory: readMemory() };
   const advice = advise(findings, { driverPackage: findDriverPackage(fileExists), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
-  console.log(
-    json ? JSON.stringify({ ...heading, ...findings, advice }, null, 2) : render(heading, findings, advice),
-  );
+  print(json ? { ...heading, ...findings, advice } : render(heading, findings, advice));
   return EXIT.done;
 });
 
@@ -60,16 +68,65 @@ function readSystemName(): string {
   return /^PRETTY_NAME="?(.*?)"?$/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1] ?? "";
 }
 
+const GIB = 2 ** 30;
+
+/** What would make tuning faster or more trustworthy on this machine, the most useful first. */
+export function advise(
+  { device: { gpu, cpu }, webAssembly, memory }: Findings,
+  { driverPackage, isRoot }: { readonly driverPackage: DriverPackage | undefined; readonly isRoot: boolean },
+): Advice[] {
+  const advice: Advice[] = [];
+  const add = (text: string, command?: string): void =>
+    void advice.push(command ? { text, command } : { text });
+  if (gpu === null) {
+    add(
+      "There is no WebGPU adapter: only the CPU computes. A GPU needs its vendor's driver with Vulkan; without " +
+        "a GPU, Mesa's software driver runs the same kernels, slowly",
+      driverPackage && commandToType(driverPackage, isRoot),
+    );
+  } else if (gpu.isFallback) {
+    add(
+      "The adapter is software: its rates are those of the CPU and say nothing about a GPU. If this machine has " +
+        "a GPU, install its vendor's driver with Vulkan",
+    );
+  }
+  if (gpu !== null && !gpu.timestampQuery) {
+    add(
+      "Timestamp queries are missing: kernels are timed by the host's clock, in batches long enough to hide its " +
+        "10 ms tick, so that each measurement takes longer. A newer driver may have them",
+    );
+  }
+  if (!webAssembly.simd) {
+    add("WebAssembly has no SIMD here: the CPU cannot take part. A newer CPU or Deno has it");
+  } else if (!webAssembly.threads) {
+    add("WebAssembly has no shared memory here: the CPU's workers cannot share a grid");
+  }
+  if (cpu.cores < 4) {
+    const available = cpu.cores === 1 ? "1 core is available" : `${cpu.cores} cores are available`;
+    add(
+      `Only ${available}: the CPU's workers and the process that feeds the GPU share them. More cores would help`,
+    );
+  }
+  if (memory !== null && memory.availableBytes < GIB) {
+    const gib = (memory.availableBytes / GIB).toFixed(1);
+    add(
+      `Only ${gib} GiB of memory are available: grids far larger than the caches may not fit. ` +
+        "Close what else is running",
+    );
+  }
+  return advice;
+}
+
 /**
  * The report for people.
  *
- * @param heading how it begins
- * @param findings what was found
- * @param advice what would help
- * @returns text of whole lines, without the last line end
+ * @param heading the version of Facet, and the system's own name, as `Debian GNU/Linux 12 (bookworm)`; empty if unknown
  */
-export function render(heading: Heading, findings: Findings, advice: readonly Advice[]): string {
-  const { device: { gpu, cpu, os, deno }, webAssembly, memory } = findings;
+export function render(
+  heading: { readonly version: string; readonly system: string },
+  { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,
+  advice: readonly Advice[],
+): string {
   const system = heading.system ? `${heading.system}, ${os}` : os;
   const cores = cpu.cores === 1 ? "1 core" : `${cpu.cores} cores`;
   return [
@@ -85,7 +142,12 @@ export function render(heading: Heading, findings: Findings, advice: readonly Ad
         "shared memory",
         webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid",
       ],
-      ["memory", memory === null ? "unknown" : renderMemory(memory)],
+      [
+        "memory",
+        memory === null
+          ? "unknown"
+          : `${renderBytes(memory.totalBytes)}, ${renderBytes(memory.availableBytes)} available`,
+      ],
     ]),
     "",
     ...(advice.length === 0 ? ["Nothing is missing."] : ["What would help"]),
@@ -96,6 +158,7 @@ export function render(heading: Heading, findings: Findings, advice: readonly Ad
 function renderGpu(gpu: GpuDescription): string[] {
   const { limits } = gpu;
   const binding = limits.maxStorageBufferBindingSize;
+  const { maxComputeWorkgroupSizeX: x, maxComputeWorkgroupSizeY: y, maxComputeWorkgroupSizeZ: z } = limits;
   const cells = Math.floor(binding / Float32Array.BYTES_PER_ELEMENT).toLocaleString("en");
   return [
     `GPU  ${gpu.description || "unnamed adapter"}`,
@@ -115,7 +178,10 @@ function renderGpu(gpu: GpuDescription): string[] {
         "workgroup memory",
         `${renderBytes(limits.maxComputeWorkgroupStorageSize)}: bounds tiles and exchange slots`,
       ],
-      ["workgroup", renderWorkgroup(gpu)],
+      [
+        "workgroup",
+        `at most ${limits.maxComputeInvocationsPerWorkgroup} threads, ${x} × ${y} × ${z} along the axes`,
+      ],
       [
         "dispatch",
         `at most ${limits.maxComputeWorkgroupsPerDimension.toLocaleString("en")} workgroups along an axis`,
@@ -124,23 +190,10 @@ function renderGpu(gpu: GpuDescription): string[] {
   ];
 }
 
-function renderWorkgroup({ limits }: GpuDescription): string {
-  const sizes = [
-    limits.maxComputeWorkgroupSizeX,
-    limits.maxComputeWorkgroupSizeY,
-    limits.maxComputeWorkgroupSizeZ,
-  ];
-  return `at most ${limits.maxComputeInvocationsPerWorkgroup} threads, ${sizes.join(" × ")} along the axes`;
-}
-
 function renderVendor(vendor: string): string {
   const number = Number(vendor);
   if (vendor === "" || Number.isNaN(number)) return vendor || "not reported by the driver";
   return `${VENDORS[number] ?? "unknown"} (0x${number.toString(16)})`;
-}
-
-function renderMemory({ totalBytes, availableBytes }: Memory): string {
-  return `${renderBytes(totalBytes)}, ${renderBytes(availableBytes)} available`;
 }
 
 function renderBytes(bytes: number): string {

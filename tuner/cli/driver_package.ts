@@ -20,12 +20,7 @@ export const DRIVER_PACKAGES: readonly DriverPackage[] = [
   },
 ];
 
-/**
- * The package of this system.
- *
- * @param exists whether a file exists
- * @returns the package, or undefined on a system that is not known
- */
+/** The package of this system; undefined on a system that is not known. */
 export function findDriverPackage(exists: (path: string) => boolean): DriverPackage | undefined {
   return DRIVER_PACKAGES.find(({ manager }) => exists(manager));
 }

@@ -10,10 +10,10 @@ import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { writeSpace } from "../interchange/write_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
 import { readProfile } from "../profile/store.ts";
-import { formatCount } from "../format.ts";
+import { formatCount, formatPlural } from "../format.ts";
 import { file, oneOf, type Options } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { chooseEntry, readBytes, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -37,12 +37,6 @@ export const OPTIONS = {
   json: COMMON.json,
 } as const satisfies Options;
 
-/** What is to be written, and what is already known to be missing from it. */
-interface Source {
-  readonly space: RecordedSpace;
-  readonly notes: readonly string[];
-}
-
 /** Runs the command. */
 export const run = command({
   usage: "deno task export --format NAME --profile FILE --out FILE [OPTIONS]",
@@ -65,7 +59,7 @@ export const run = command({
     failed: space.records.filter(({ failure }) => failure !== null).length,
     notCarried: [...notes, ...notCarried],
   };
-  console.log(options.json ? JSON.stringify(record, null, 2) : renderExport(record));
+  print(options.json ? record : renderExport(record));
   return EXIT.done;
 });
 
@@ -76,7 +70,7 @@ function fail(message: string): never {
 async function fromProfile(
   path: string,
   given: { journal: string | undefined; entry: number | undefined },
-): Promise<Source> {
+): Promise<{ space: RecordedSpace; notes: readonly string[] }> {
   const profile = await readProfile(path);
   const entry = profile.entries[chooseEntry(profile, given.entry)]!;
   const { records, warnings } = await readProfileJournal(path, given.journal);
@@ -94,9 +88,7 @@ function renderExport(record: {
 }): string {
   const { out, format, records, failed, notCarried } = record;
   const what = format === "t4" ? "T4 results" : "a Kernel Tuner cache";
-  const counts = `${formatCount(records)} ${records === 1 ? "record" : "records"}, ${
-    formatCount(failed)
-  } failed`;
+  const counts = `${formatPlural(records, "record")}, ${formatCount(failed)} failed`;
   return [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(notCarried)].join("\n");
 }
 

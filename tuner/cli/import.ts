@@ -17,7 +17,7 @@ import { renderLosses } from "./export.ts";
 import { formatCount, formatRate } from "../format.ts";
 import { file, type Options, readGrid, readText, type Values, whole } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { readBytes } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -67,7 +67,7 @@ export const run = command({
     `Fastest: ${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];
-  console.log(json ? JSON.stringify(record, null, 2) : text.join("\n"));
+  print(json ? record : text.join("\n"));
   return EXIT.done;
 });
 

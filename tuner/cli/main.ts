@@ -29,10 +29,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     title: "shares a grid between the GPU and the CPU, and measures the steps between exchanges",
     load: () => import("./balance.ts"),
   },
-  record: {
-    title: "measures a whole space into a file for replay",
-    load: () => import("./record.ts"),
-  },
+  record: { title: "measures a whole space into a file for replay", load: () => import("./record.ts") },
   replay: {
     title: "runs search strategies on recorded spaces, without a GPU",
     load: () => import("./replay.ts"),
@@ -59,14 +56,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/**
- * Runs the command that the arguments name.
- *
- * @param args the command's name and its options
- * @param commands the commands there are
- * @returns the exit code
- * @throws {RequestError} where no command or an unknown one is named
- */
+/** Runs the command that the arguments name, and returns its exit code. */
 export async function dispatch(
   args: readonly string[],
   commands: Readonly<Record<string, Command>>,

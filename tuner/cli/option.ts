@@ -60,14 +60,12 @@ export function wrongValue(option: string, wanted: string, found: string): Reque
   return new RequestError(`Cannot use --${option}: wanted ${wanted}: found ${JSON.stringify(shown)}`);
 }
 
+/** Any text. */
+export const readText: Reader<string> = (text) => text;
+
 /** An option that takes a path. */
 export function file(help: string): { value: string; help: string; read: Reader<string> } {
   return { value: "FILE", help, read: readText };
-}
-
-/** Any text. */
-export function readText(text: string): string {
-  return text;
 }
 
 /** One of some names. */

@@ -6,7 +6,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { wrapText } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { nameOf, type Option, type Options, type Values, wrongValue } from "./option.ts";
+import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./option.ts";
 
 /** Columns of a line of `--help` at most. */
 const WIDTH = 110;
@@ -17,22 +17,8 @@ const HELP: Option = { help: "print this help" };
  * Reads the options of a command: an unknown, repeated, malformed or missing one is an error, and so are options that
  * cannot be combined.
  *
- * @param args the arguments after the command's name
  * @returns the values of all options; undefined where `--help` was asked for
  * @throws {RequestError} naming the option at fault
- *
- * @example
- * ```ts
- * import { oneOf, whole } from "./option.ts";
- * import { parseOptions } from "./parse_options.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const options = {
- *   json: { help: "print JSON" },
- *   eachLimit: { value: "S", help: "seconds", read: whole(1, 60), default: "20" },
- * } as const;
- * assertEquals(parseOptions(["--each-limit", "4"], options), { json: false, eachLimit: 4 });
- * ```
  */
 export function parseOptions<const S extends Options>(
   args: readonly string[],
@@ -107,7 +93,7 @@ function joinNegatives(args: readonly string[], valued: readonly string[]): stri
 function valueOf(
   key: string,
   { read, default: fallback, required, repeatable }: Option,
-  { texts, earlier }: { texts: readonly string[] | undefined; earlier: Readonly<Record<string, unknown>> },
+  { texts, earlier }: { texts: readonly string[] | undefined; earlier: EarlierValues },
 ): unknown {
   if (read === undefined) return texts !== undefined;
   const name = nameOf(key);
@@ -127,7 +113,7 @@ function valueOf(
 function refuseCombinations(
   key: string,
   options: Options,
-  { given, values }: { given: ReadonlyMap<string, unknown>; values: Readonly<Record<string, unknown>> },
+  { given, values }: { given: ReadonlyMap<string, unknown>; values: EarlierValues },
 ): void {
   const { notWith = {}, onlyWith = {} } = options[key]!;
   const keys = new Map(Object.keys(options).map((key) => [`--${nameOf(key)}`, key]));
@@ -153,11 +139,7 @@ export interface Usage {
   readonly about: string;
 }
 
-/**
- * The text of a command's `--help`.
- *
- * @returns whole lines, without the last line end
- */
+/** The text of a command's `--help`. */
 export function renderHelp({ usage, about }: Usage, options: Options): string {
   const rows = Object.entries<Option>({ ...options, help: HELP }).map(([key, option]) => {
     const { help, value, default: fallback, required, repeatable } = option;
@@ -175,12 +157,7 @@ export function renderHelp({ usage, about }: Usage, options: Options): string {
   return [`Usage: ${usage}`, "", ...wrapText(about, WIDTH), "", "Options:", ...lines].join("\n");
 }
 
-/**
- * Makes the `run` of a command: parses the options, and prints `--help` or does the work.
- *
- * @param command what it says of itself, and its options
- * @param action does the work; returns the exit code
- */
+/** Makes the `run` of a command: parses the options, and prints `--help` or does the work. */
 export function command<const S extends Options>(
   { options, ...usage }: Usage & { readonly options: S },
   action: (values: Values<S>) => Promise<number>,
@@ -191,6 +168,11 @@ export function command<const S extends Options>(
     console.log(renderHelp(usage, options));
     return 0;
   };
+}
+
+/** Prints a command's result: text as it is, a record as JSON. */
+export function print(result: string | object): void {
+  console.log(typeof result === "string" ? result : JSON.stringify(result, null, 2));
 }
 
 function describeUnknown(arg: string, names: readonly string[]): string {

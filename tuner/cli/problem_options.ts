@@ -36,11 +36,7 @@ type VariantOption = NonNullable<Equation["variant"]>["name"];
 type TimeStepOption = NonNullable<Equation["timeStep"]>["name"];
 
 /** An option that takes a value. */
-interface Declaration<T> {
-  readonly value: string;
-  readonly help: string;
-  readonly read: Reader<T>;
-}
+type Declaration<T> = { readonly value: string; readonly help: string; readonly read: Reader<T> };
 
 /** The options that only some equations have. */
 type EquationOptions =
@@ -61,10 +57,8 @@ export const PROBLEM = {
   grid: {
     value: "XxYxZ|N",
     help: "cells along x, y, z, or points of a line (default: one that suits the device)",
-    read: (text: string, refuse: Refuse, earlier: EarlierValues) => {
-      const read = chosenEquation(earlier).stencil.dimensions === 1 ? readLine : readGrid;
-      return read(text, refuse, earlier);
-    },
+    read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
+      (chosenEquation(earlier).stencil.dimensions === 1 ? readLine : readGrid)(text, refuse, earlier),
   },
   boundary: {
     value: "NAME",
@@ -104,12 +98,7 @@ export interface RequestedProblem extends ResolvedProblem {
   readonly equation: Pick<ProblemRequest, "equation" | "variant" | "timeStep">;
 }
 
-/**
- * Looks at the machine and checks that it can do what the options ask for, before any work.
- *
- * @param action what is asked for, as `tune`
- * @throws {RequestError} saying what is wanted and what was found
- */
+/** Looks at the machine and checks that it can do what the options ask for; `action` is as `tune`. */
 export async function resolveOptions(action: string, values: ProblemValues): Promise<RequestedProblem> {
   const { stencil, ...equation } = chosenEquation(values);
   const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
@@ -165,10 +154,8 @@ function ownPart<T extends { readonly name: string }>(
   { stencil }: EarlierValues,
 ): T {
   if (part?.name === option) return part;
-  const owners = ownersOf(option).join(" and ");
-  throw new RequestError(
-    `Cannot use --${option} with --stencil ${(stencil as Equation).name}: it belongs to ${owners}`,
-  );
+  const { name } = stencil as Equation, owners = ownersOf(option).join(" and ");
+  throw new RequestError(`Cannot use --${option} with --stencil ${name}: it belongs to ${owners}`);
 }
 
 function variantReader(option: VariantOption): Reader<VariantValue> {

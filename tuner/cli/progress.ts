@@ -22,17 +22,13 @@ export interface ProgressState {
 /** How progress is shown. `bar`: one line, redrawn. `lines`: a line now and then. `none`: not at all. */
 export type ProgressMode = "bar" | "lines" | "none";
 
-/** Options of {@linkcode Progress}. */
-export interface ProgressOptions {
+interface ProgressOptions {
   mode: ProgressMode;
   /** Writes text as it is. */
   write: (text: string) => void;
   /** The clock, in nanoseconds. */
   now: () => number;
-  /**
-   * Columns of the terminal, asked for at every redraw.
-   * @default {() => 80}
-   */
+  /** Columns of the terminal, asked for at every redraw. @default {() => 80} */
   columns?: () => number;
 }
 
@@ -50,19 +46,16 @@ const CLEAR_LINE = "\r\x1b[K";
 
 /** Progress on its way to the terminal. */
 export class Progress {
-  #options: ProgressOptions;
   #shown: ProgressState | undefined;
   #shownAtNs = -Infinity;
   /** Whether the terminal shows a redrawn line. */
   #drawn = false;
 
-  constructor(options: ProgressOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ProgressOptions) {}
 
   /** Shows the state, unless something was shown a moment ago. A new stage is always shown. */
   update(state: ProgressState): void {
-    const { mode, write, now } = this.#options;
+    const { mode, write, now, columns } = this.options;
     if (mode === "none") return;
     const isNewStage = state.stage !== this.#shown?.stage;
     const waitNs = mode === "bar" ? REDRAW_NS : LINE_NS;
@@ -73,22 +66,14 @@ export class Progress {
       write(formatProgressLine(state) + "\n");
       return;
     }
-    const columns = this.#options.columns?.() ?? 80;
-    write(CLEAR_LINE + formatProgressBar(state, columns));
+    write(CLEAR_LINE + formatProgressBar(state, columns?.() ?? 80));
     this.#drawn = true;
-  }
-
-  /** Writes a line that stays, above the bar; shown unless quiet. */
-  note(text: string): void {
-    if (this.#options.mode === "none") return;
-    this.clear();
-    this.#options.write(text + "\n");
   }
 
   /** Takes the bar off the terminal, so that other text can be written. The next update redraws it. */
   clear(): void {
     if (!this.#drawn) return;
-    this.#options.write(CLEAR_LINE);
+    this.options.write(CLEAR_LINE);
     this.#drawn = false;
     this.#shownAtNs = -Infinity;
   }

@@ -11,7 +11,7 @@ import { checkFileWritable } from "../profile/store.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { file, type Options, readPercentage } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { qualificationRecord, renderQualification } from "./qualify_report.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
@@ -69,10 +69,6 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
     await writeText(options.junit, junitOf(qualification, new Date().toISOString()));
   }
   if (options.markdown !== undefined) await writeText(options.markdown, markdownOf(qualification));
-  console.log(
-    options.json
-      ? JSON.stringify(qualificationRecord(qualification, path), null, 2)
-      : renderQualification(qualification),
-  );
+  print(options.json ? qualificationRecord(qualification, path) : renderQualification(qualification));
   return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
 });

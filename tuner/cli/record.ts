@@ -19,7 +19,7 @@ import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { enumerateSpace } from "../search/space.ts";
+import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
@@ -134,15 +134,13 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   const resolved = await resolveOptions("record", { ...options, cpuWorkers: 0 });
   const { problem, traversals, device, equation } = resolved;
   if (device.gpu === null) throw new RequestError("Cannot record: there is no WebGPU adapter");
-  const { limits } = device.gpu;
-  const { grid, boundary, steps } = problem;
   using session = new DeviceSession({ device });
   // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
   const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
   const space = enumerateSpace(problem, {
     traversals,
-    limits,
+    limits: device.gpu.limits,
     device: deviceModelOf(device, copyBytesPerSecond),
   });
   if (space.candidates.length === 0) {
@@ -155,28 +153,21 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     problem: describeProblem(problem),
     kernelSource: await hashKernels({ problem, space }),
   };
-  const share = { cpuSlices: 0, gpuSlices: grid[0], exchangeEvery: steps, cpuWorkers: 0 };
+  const chosen = chooseConfigurations(space.candidates, { seed, ...(limit === undefined ? {} : { limit }) });
+  const { grid, boundary, steps } = problem;
   return {
     header,
     candidates: space.candidates.length,
-    configurations: chooseConfigurations(space.candidates, {
-      seed,
-      ...(limit === undefined ? {} : { limit }),
-    }).map((
-      { traversal, parameters },
-    ): Configuration => ({ traversal: traversal.name, parameters, share })),
+    configurations: chosen.map((candidate) => onGpuAlone(candidate, problem)),
     request: { ...equation, grid, boundary, steps },
   };
 }
 
-/** What a journal holds already. */
-interface EarlierRecording {
-  readonly runs: readonly RunRecord[];
-  readonly evaluations: readonly Evaluation[];
-}
-
 /** What the file holds already, to go on with. No other file is overwritten or added to. */
-async function readEarlier(out: string, resume: boolean): Promise<EarlierRecording> {
+async function readEarlier(
+  out: string,
+  resume: boolean,
+): Promise<{ runs: readonly RunRecord[]; evaluations: readonly Evaluation[] }> {
   if (out.endsWith(".gz")) {
     throw new RequestError(
       `Cannot record to ${out}: a recording is a journal, which grows line by line: ` +
@@ -244,9 +235,8 @@ function bestOf(recorded: readonly Evaluation[]): number {
 /** How many have a rate, and why the others have none. */
 function summary(recorded: readonly Evaluation[]): string {
   const reasons = recorded.flatMap((one) => "failure" in one ? one.failure.reason : []);
-  const failures = [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) =>
-    `${length} ${reason}`
-  );
+  const groups = Map.groupBy(reasons, (reason) => reason);
+  const failures = [...groups].map(([reason, { length }]) => `${length} ${reason}`);
   const best = bestOf(recorded);
   return `${formatCount(recorded.length - reasons.length)} with a rate` +
     (best > 0 ? `, the best ${formatRate(best)}` : "") +

@@ -10,7 +10,7 @@ import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
 import { type Options, readText, whole } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -67,13 +67,13 @@ export const run = command({
       if (!options.json) console.log(renderReport(report, request) + "\n");
     }
   }
-  if (options.json) console.log(JSON.stringify({ seeds, workers, spaces: reports }, null, 2));
-  else if (reports.length > 1) console.log(renderMeans(reports));
+  if (options.json) print({ seeds, workers, spaces: reports });
+  else if (reports.length > 1) print(renderMeans(reports));
   return EXIT.done;
 });
 
 /** What strategies did on a space, for people. */
-export function renderReport(
+function renderReport(
   report: ReplayReport,
   { seeds, workers }: { readonly seeds: number; readonly workers: number },
 ): string {
@@ -97,10 +97,8 @@ export function renderReport(
   ]);
   return [
     title,
-    `${formatCount(configurations)} configurations, ${
-      formatCount(failed)
-    } of which failed; the fastest: ${best}; ` +
-    `random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
+    `${formatCount(configurations)} configurations, ${formatCount(failed)} of which failed; ` +
+    `the fastest: ${best}; random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
     `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles` +
     (workers > 1 ? `; ${workers} evaluations under way at once` : ""),
     formatTable([header, ...rows], { right: header.map((_, i) => i).slice(1), indent: "  " }),
@@ -114,9 +112,7 @@ function renderMeans(reports: readonly ReplayReport[]): string {
     strategy,
     (results.reduce((sum, { score }) => sum + score, 0) / results.length).toFixed(2),
   ]);
-  return [`Mean score of ${reports.length} spaces`, formatTable(means, { right: [1], indent: "  " })].join(
-    "\n",
-  );
+  return `Mean score of ${reports.length} spaces\n${formatTable(means, { right: [1], indent: "  " })}`;
 }
 
 function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {

@@ -8,7 +8,7 @@ import { buildReport, MAX_ENTRIES } from "../report/page.ts";
 import { formatCount } from "../format.ts";
 import { file, type Options } from "./option.ts";
 import { COMMON } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -49,6 +49,6 @@ export const run = command({
       : []),
     ...warnings,
   ];
-  console.log(options.json ? JSON.stringify(record, null, 2) : text.join("\n"));
+  print(options.json ? record : text.join("\n"));
   return EXIT.done;
 });

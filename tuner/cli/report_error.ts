@@ -16,20 +16,10 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** How a command that failed ends. */
-export interface ErrorReport {
-  /** What to print on stderr. */
-  readonly text: string;
-  readonly exitCode: number;
-}
+/** What a failed command prints on stderr, and its exit code. */
+type ErrorReport = { readonly text: string; readonly exitCode: number };
 
-/**
- * Turns an error into one or two lines for the terminal, without a stack trace.
- *
- * @param error what was thrown
- * @param debug append the stack trace, for developers
- * @returns the text for stderr and the exit code
- */
+/** Turns an error into one or two lines for the terminal; with `debug` the stack trace follows. */
 export function reportError(error: unknown, debug: boolean): ErrorReport {
   const { text, exitCode } = summarize(error);
   const stack = debug && error instanceof Error ? `\n${error.stack}` : "";

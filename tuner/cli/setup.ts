@@ -9,12 +9,8 @@ import { requestAdapter } from "../devices/device.ts";
 import { type CommandLine, commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
 import { quietMesa } from "../devices/mesa_environment.ts";
 
-/** What a command left behind. */
-export interface CommandOutcome {
-  readonly success: boolean;
-  /** Both streams as text. */
-  readonly output: string;
-}
+/** What a command left behind: both streams as text. */
+export type CommandOutcome = { readonly success: boolean; readonly output: string };
 
 /** The machine as {@linkcode setUp} sees it; tests give another one. */
 export interface SetupHost {
@@ -37,11 +33,7 @@ const SOFTWARE_DRIVERS = ["lvp_icd.x86_64.json", "lvp_icd.aarch64.json", "lvp_ic
 /** Gives up on a mirror that does not answer, instead of hanging for minutes. */
 const PATIENCE = ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1"];
 
-/**
- * Installs a software Vulkan driver if WebGPU has no adapter.
- *
- * @param host the machine
- */
+/** Installs a software Vulkan driver if WebGPU has no adapter. */
 export async function setUp(host: SetupHost): Promise<void> {
   if (await host.hasAdapter()) return;
   const goingOn = "going on without a GPU";

@@ -15,6 +15,7 @@ import { EXIT } from "./report_error.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
+import { describeWork } from "./summary.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
 const ASSUMED_BYTES_PER_SECOND = 1e12;
@@ -64,14 +65,7 @@ export function spaceRecord(problem: Problem, space: Space) {
   };
 }
 
-/**
- * The space for people: what is left out and why, and the first to be tried.
- *
- * @param problem what is computed
- * @param space its configurations
- * @param limits the GPU's; undefined where there is none
- * @returns text of whole lines, without the last line end
- */
+/** The space for people: what is left out and why, and the first to be tried. Without a GPU there are no limits. */
 export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits | undefined): string {
   const { candidates, combinations, infeasible } = space;
   const missing = limits === undefined ? [] : leftOut(problem, space, limits);
@@ -88,9 +82,7 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
   ];
   const header = ["", "traversal", "predicted", "traffic", "parameters"];
   return [
-    `${problem.stencil.title}, grid ${
-      problem.grid.join("x")
-    }, ${problem.boundary} boundary, ${problem.steps} steps`,
+    describeWork(problem),
     `${formatCount(candidates.length)} configurations of ${formatCount(combinations)} combinations`,
     ...missing.map(({ traversal, reason }) => `Left out: ${traversal}: ${reason}`),
     ...partly.map(({ traversal, count, example }) =>

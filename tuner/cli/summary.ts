@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Measurement, Verification } from "../configuration.ts";
@@ -24,7 +25,7 @@ import {
 } from "../format.ts";
 
 /** What the summary needs besides the outcome. */
-export interface SummaryContext {
+interface SummaryContext {
   readonly device: DeviceDescription;
   /** Path of the profile that was written; undefined where none was. */
   readonly written: string | undefined;
@@ -83,9 +84,7 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
 export function renderSummary(outcome: TuneOutcome, { device, written }: SummaryContext): string {
   const { problem, entry } = outcome;
   const lines = [
-    `${problem.stencil.title}, grid ${
-      problem.grid.join("x")
-    }, ${problem.boundary} boundary, f32, ${problem.steps} steps`,
+    describeWork(problem),
     describeDevice(device, outcome.copyBytesPerSecond),
     "",
   ];
@@ -130,8 +129,13 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   return lines.join("\n");
 }
 
+/** What is computed, in one line. */
+export function describeWork({ stencil, grid, boundary, steps }: Problem, cells = ""): string {
+  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${steps} steps`;
+}
+
 /** The largest error and its bound: `exact`, or `largest error 1.0e-6, bound 1.0e-4`. */
-export function describeError({ maxError, bound }: Pick<Verification, "maxError" | "bound">): string {
+function describeError({ maxError, bound }: Pick<Verification, "maxError" | "bound">): string {
   const short = (value: number): string => value === 0 ? "0" : value.toExponential(1);
   return maxError === 0 ? "exact" : `largest error ${short(maxError)}, bound ${short(bound)}`;
 }
@@ -171,16 +175,10 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const best = curve.reduce((least, point) => point.predictedNs < least.predictedNs ? point : least);
   const measured = curve.filter((point) => point.measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
-  const share = `${best.cpuSlices} slices on the CPU`;
-  const predicted = `exchanging every ${best.exchangeEvery} steps, ${share}: ${
-    formatDuration(best.predictedNs)
-  } a step`;
-  const fitted = `the fit is within ${formatPercent(medianError(residuals.together))}`;
-  return errors.length === 0
-    ? `Cost model: best ${predicted}; ${fitted}`
-    : `Cost model: best ${predicted}; ${fitted}, later measurements are within ${
-      formatPercent(medianError(errors))
-    }`;
+  const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
+  return `Cost model: best exchanging every ${best.exchangeEvery} steps, ` +
+    `${best.cpuSlices} slices on the CPU: ${time} a step; the fit is within ${fit}` +
+    (errors.length === 0 ? "" : `, later measurements are within ${formatPercent(medianError(errors))}`);
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {
@@ -189,5 +187,3 @@ function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: num
   const bandwidth = copyBytesPerSecond === null ? "" : `, copies ${formatBandwidth(copyBytesPerSecond)}`;
   return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
 }
-
-export { describeConfiguration };

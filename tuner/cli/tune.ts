@@ -4,8 +4,6 @@
  * @module
  */
 import { dirname } from "node:path";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../kernels/update.ts";
 import { DeviceSession } from "../devices/session.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
@@ -24,12 +22,12 @@ import { profileOf } from "../tune/library_tune.ts";
 import { type Evaluators, runTuning, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
 import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
+import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { type Budget, file, type Options, type Values } from "./option.ts";
 import { COMMON, DEFAULT_STRATEGY } from "./options.ts";
-import { command } from "./parse_options.ts";
+import { command, print } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 
@@ -106,26 +104,6 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
   }
 }
 
-/** Memory that the processes of a search may take together, and processes at most. */
-const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
-
-/**
- * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
- * memory of a field for its turns. WebGPU does not report a GPU's memory: where it runs short, processes are given up
- * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two.
- *
- * @param problem what they compute
- * @param host its cores, and its memory in bytes
- */
-export function processesFor(
-  { grid, stencil: { update } }: Problem,
-  { cores, memory }: { readonly cores: number; readonly memory: number },
-): number {
-  const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
-  const fit = Math.floor(Math.min(PROCESSES_BYTES, memory / 2) / (2 * fieldBytes));
-  return Math.max(2, Math.min(fit, cores - 1, MOST_PROCESSES));
-}
-
 /** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
 function evaluatorsOf({ equation, device }: RequestedProblem, budget: Budget): Evaluators {
   const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
@@ -160,8 +138,8 @@ async function report(
   let problem: unknown;
   if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
   const written = profile === undefined || problem !== undefined ? undefined : out;
-  if (options.json) console.log(JSON.stringify(summaryRecord(outcome, { device, written }), null, 2));
-  else console.log(renderSummary(outcome, { device, written }));
+  const context = { device, written };
+  print(options.json ? summaryRecord(outcome, context) : renderSummary(outcome, context));
   if (problem !== undefined) throw problem;
   if (outcome.interrupted) return EXIT.interrupted;
   return outcome.entry === undefined ? EXIT.no : EXIT.done;
@@ -181,12 +159,11 @@ async function headerOf(device: DeviceDescription, start: TuneStart): Promise<Jo
 
 /** Opens the journal beside the profile; its directory is made where it is missing. */
 async function openJournal(out: string, header: JournalHeader): Promise<Journal> {
-  try {
-    await Deno.mkdir(dirname(out), { recursive: true });
-  } catch (error) {
-    throw new ProfileError(`Cannot write ${journalPath(out)}: ${reasonOf(error)}`);
-  }
-  return await Journal.open(journalPath(out), header);
+  const path = journalPath(out);
+  await Deno.mkdir(dirname(out), { recursive: true }).catch((error) => {
+    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+  });
+  return await Journal.open(path, header);
 }
 
 /** The results of earlier runs that are still valid; damaged lines are reported and left out. */

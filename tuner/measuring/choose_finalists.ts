@@ -19,10 +19,7 @@ const HOPELESS = 0.25;
 export interface FinalistOptions {
   /** Orders configurations as they are chosen among ties, see `tie_order.ts`. */
   readonly order: (measurements: readonly Measurement[]) => readonly Measurement[];
-  /**
-   * How many can be measured in the time there is.
-   * @default {as many as there are}
-   */
+  /** How many can be measured in the time there is. @default {as many as there are} */
   readonly most?: number;
 }
 

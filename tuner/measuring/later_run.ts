@@ -25,10 +25,7 @@ const WIDEST = Math.log(10);
 export interface LaterRunOptions {
   /** The rate; the interval always contains it. */
   readonly rate: number;
-  /**
-   * Among how many it was chosen for its rate.
-   * @default {1}
-   */
+  /** Among how many it was chosen for its rate. @default {1} */
   readonly among?: number;
 }
 

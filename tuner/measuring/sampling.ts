@@ -9,15 +9,9 @@ import { median, medianInterval95 } from "./statistics.ts";
 
 /** Options of {@linkcode sampleUntilStable}. */
 export interface SamplingOptions {
-  /**
-   * Samples at least, budget permitting.
-   * @default {3}
-   */
+  /** Samples at least, budget permitting. @default {3} */
   minSamples?: number | undefined;
-  /**
-   * Samples at most.
-   * @default {30}
-   */
+  /** Samples at most. @default {30} */
   maxSamples?: number;
   /**
    * Stable: the last sample moved the median by less than this fraction, and the 95% interval reaches no
@@ -95,15 +89,9 @@ function isStable(samplesNs: readonly number[], tolerance: number): boolean {
 
 /** Options of {@linkcode repetitionsFor}. */
 export interface RepetitionOptions {
-  /**
-   * Shortest batch that the clock can time.
-   * @default {DEVICE_BATCH_NS}
-   */
+  /** Shortest batch that the clock can time. @default {DEVICE_BATCH_NS} */
   minBatchNs?: number;
-  /**
-   * Repetitions at most.
-   * @default {10000}
-   */
+  /** Repetitions at most. @default {10000} */
   maxRepetitions?: number;
 }
 

@@ -32,20 +32,14 @@ export interface QualifyProgress {
 
 /** Options of {@linkcode qualify}. */
 export interface QualifyOptions {
-  /**
-   * Fraction that a rate may fall below the recorded interval, from 0 to below 1.
-   * @default {0.1}
-   */
+  /** Fraction that a rate may fall below the recorded interval, from 0 to below 1. @default {0.1} */
   readonly tolerance?: number;
   /**
    * Ends within a minute: takes fewer samples, and leaves out entries for which there is no time.
    * @default {false}
    */
   readonly quick?: boolean;
-  /**
-   * Only verifies results and compares no rates, as for a profile of another device.
-   * @default {false}
-   */
+  /** Only verifies results and compares no rates, as for a profile of another device. @default {false} */
   readonly numericsOnly?: boolean;
   /** Called before every measurement, and at the end of a stage. */
   readonly onProgress?: (progress: QualifyProgress) => void;

@@ -7,6 +7,7 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
+import type { Configuration } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 
 /** A configuration of the GPU that could be measured. */
@@ -18,6 +19,15 @@ export interface Candidate {
   readonly predicted: number;
   /** Cells per second that bandwidth allows for its traffic. */
   readonly roof: number;
+}
+
+/** A candidate as a configuration: the whole grid on the GPU. */
+export function onGpuAlone(
+  { traversal, parameters }: Candidate,
+  { grid: [gpuSlices], steps }: Problem,
+): Configuration {
+  const share = { cpuSlices: 0, gpuSlices, exchangeEvery: steps, cpuWorkers: 0 };
+  return { traversal: traversal.name, parameters, share };
 }
 
 /** What there is to search. */

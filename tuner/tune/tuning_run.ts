@@ -15,7 +15,7 @@ import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.
 import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
+import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import {
   expectTurn,
@@ -177,22 +177,16 @@ export class TuningRun {
   }
 
   /** A candidate as a configuration of the GPU alone. */
-  configurationOf({ traversal, parameters }: Candidate): Configuration {
-    const { grid: [slices], steps } = this.problem;
-    const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
-    return { traversal: traversal.name, parameters, share };
+  configurationOf(candidate: Candidate): Configuration {
+    return onGpuAlone(candidate, this.problem);
   }
 
-  /** The candidate that a configuration was made of. */
-  candidateOf({ traversal, parameters }: Configuration): Candidate | undefined {
-    const keyOf = (name: string, own: Candidate["parameters"]): string =>
-      configurationKey({
-        traversal: name,
-        parameters: own,
-        share: { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 0 },
-      });
-    const key = keyOf(traversal, parameters);
-    return this.space.candidates.find((one) => keyOf(one.traversal.name, one.parameters) === key);
+  /** The candidate that a configuration was made of, whatever its shares. */
+  candidateOf(configuration: Configuration): Candidate | undefined {
+    const { share } = configuration, key = configurationKey(configuration);
+    return this.space.candidates.find((one) =>
+      configurationKey({ ...this.configurationOf(one), share }) === key
+    );
   }
 
   /** Evaluates in this process. */

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../../kernels/update.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
 import {
@@ -154,6 +156,23 @@ export class ProcessEvaluator implements Evaluator {
       clearTimeout(timer);
     }
   }
+}
+
+/** Memory that the processes of a search may take together, and processes at most. */
+const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
+
+/**
+ * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
+ * memory (in bytes) of a field for its turns. WebGPU does not report a GPU's memory: where it runs short, processes are given up
+ * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two.
+ */
+export function processesFor(
+  { grid, stencil: { update } }: Problem,
+  host: { readonly cores: number; readonly memory: number },
+): number {
+  const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
+  const fit = Math.floor(Math.min(PROCESSES_BYTES, host.memory / 2) / (2 * fieldBytes));
+  return Math.max(2, Math.min(fit, host.cores - 1, MOST_PROCESSES));
 }
 
 function failureOf(answer: Answer, limitMs: number): Failure {
