@@ -31,7 +31,7 @@ const SPACE: Space = {
 Deno.test("the space for people: what is left out and why, and the first to be tried", () => {
   assertEquals(
     renderSpace(PROBLEM, SPACE, LIMITS),
-    `acoustic wave equation, order 4, grid 64x32x16, periodic boundary, 12 steps
+    `acoustic wave equation, order 4, grid 64x32x16, periodic boundary, f32, 12 steps
 2 configurations of 1,234 combinations
 Left out: diamond-torre: no end to start from
 Left out: 1,232 of stepwise, for example: 2048 threads in a workgroup
@@ -53,7 +53,7 @@ Deno.test("of a large space the first 30 are shown", () => {
 Deno.test("without a GPU there is no space to show", () => {
   const space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
   assertEquals(renderSpace(PROBLEM, space, undefined).split("\n"), [
-    "acoustic wave equation, order 4, grid 64x32x16, periodic boundary, 12 steps",
+    "acoustic wave equation, order 4, grid 64x32x16, periodic boundary, f32, 12 steps",
     "0 configurations of 0 combinations",
     "There is no GPU, so there is no space to search: tune measures the CPU alone.",
   ]);

@@ -96,7 +96,8 @@ export class ProcessEvaluator implements Evaluator {
       return { evaluation, evaluationNs };
     }
     this.close();
-    if (answer.say === "late" && performance.now() >= untilMs) return undefined;
+    // timers count whole milliseconds
+    if (answer.say === "late" && performance.now() + 1 >= untilMs) return undefined;
     const failure = answer.say === "failed" ? answer.failure : failureOf(answer, this.#limitMs);
     return { evaluation: { configuration, failure }, evaluationNs: spentMs * 1e6 };
   }
