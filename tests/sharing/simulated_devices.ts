@@ -13,6 +13,7 @@ import {
   sharedGridOf,
 } from "../../models/shared_step.ts";
 import type { Configuration, FailureReason } from "../../tuner/configuration.ts";
+import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
 import type { BalanceOptions } from "../../tuner/sharing/balance.ts";
 
@@ -62,8 +63,29 @@ export function simulate(
         const { share } = configuration;
         const reason = fails(configuration);
         if (reason !== undefined) return Promise.reject(new RunFailure(reason, "simulated"));
+        const runSteps = (steps: number, repetitions = 1): SharedTimes => {
+          const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
+          const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
+          const rounds = new Array<number[]>(repetitions).fill(once).flat()
+            .map((count) => timesOf(roundWork(shared, share, count), costs));
+          const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
+          const wallNs = rounds.reduce((sum, { roundNs }) => sum + roundNs, 0);
+          nowNs += wallNs;
+          const part = (of: (times: typeof rounds[number]) => number): number[] =>
+            isShared ? rounds.map(of) : [rounds.reduce((sum, one) => sum + of(one), 0)];
+          return {
+            wallNs,
+            cpuRoundsNs: share.cpuSlices > 0 ? part(({ cpuNs }) => cpuNs) : [],
+            gpuRoundsNs: share.gpuSlices > 0 ? part(({ gpuNs }) => gpuNs) : [],
+            computeRoundsNs: isShared ? part(({ computeNs }) => computeNs) : [],
+            unpackRoundsNs: isShared ? part(({ unpackNs }) => unpackNs) : [],
+            packRoundsNs: isShared ? part(({ packNs }) => packNs) : [],
+          };
+        };
         return Promise.resolve({
+          configuration,
           compileNs: 1e6,
+          clock: "host",
           initialise: () => Promise.resolve(),
           verify: () =>
             Promise.resolve({
@@ -71,26 +93,9 @@ export function simulate(
               bound: 0.5,
               against: "a simulation",
             }),
-          run(steps, repetitions = 1) {
-            const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
-            const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
-            const rounds = new Array<number[]>(repetitions).fill(once).flat()
-              .map((count) => timesOf(roundWork(shared, share, count), costs));
-            const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
-            const wallNs = rounds.reduce((sum, { roundNs }) => sum + roundNs, 0);
-            nowNs += wallNs;
-            const part = (of: (times: typeof rounds[number]) => number): number[] =>
-              isShared ? rounds.map(of) : [rounds.reduce((sum, one) => sum + of(one), 0)];
-            return Promise.resolve({
-              wallNs,
-              cpuRoundsNs: share.cpuSlices > 0 ? part(({ cpuNs }) => cpuNs) : [],
-              gpuRoundsNs: share.gpuSlices > 0 ? part(({ gpuNs }) => gpuNs) : [],
-              computeRoundsNs: isShared ? part(({ computeNs }) => computeNs) : [],
-              unpackRoundsNs: isShared ? part(({ unpackNs }) => unpackNs) : [],
-              packRoundsNs: isShared ? part(({ packNs }) => packNs) : [],
-            });
-          },
-          [Symbol.dispose]: () => {},
+          run: (repetitions) => Promise.resolve(runSteps(problem.steps, repetitions).wallNs),
+          runSteps: (steps, repetitions) => Promise.resolve(runSteps(steps, repetitions)),
+          dispose: () => {},
         });
       },
     },

@@ -25,7 +25,7 @@ import {
   searchPeriods,
   type SharedIteration,
 } from "./search_periods.ts";
-import { isOver, prepareShared, shareConfiguration, type SharingOptions } from "./shared_run.ts";
+import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 /** What {@linkcode balance} takes. */
 export interface BalanceOptions extends SharingOptions {
@@ -164,9 +164,9 @@ async function measure(
   point: SharePoint,
   best: Measurement | undefined,
 ): Promise<Evaluation> {
-  const { problem, now, deadlineNs = Infinity } = options;
+  const { devices, problem, now, deadlineNs = Infinity } = options;
   const configuration = shareConfiguration(options, point);
-  return await evaluate(configuration, () => prepareShared(options, configuration), {
+  return await evaluate(configuration, () => devices.open(problem, configuration), {
     problem,
     ...(best === undefined ? {} : { best: best.cellsPerSecond }),
     samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - now(), 0)),

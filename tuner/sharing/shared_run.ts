@@ -5,28 +5,18 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharePoint } from "../../models/shared_step.ts";
-import type { Configuration, Runner, Verification } from "../configuration.ts";
+import type { Configuration } from "../configuration.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { type Reference, verificationOf } from "../devices/reference.ts";
-import { SharedField, type SharedTimes } from "../devices/shared/shared_field.ts";
+import type { Reference } from "../devices/reference.ts";
+import { type FieldRunner, prepare } from "../devices/runners.ts";
 import { median } from "../measuring/statistics.ts";
-
-/** A shared configuration, ready to run. */
-export interface SharedRun extends Disposable {
-  readonly compileNs: number;
-  initialise(): Promise<void>;
-  /** Runs so many steps, so many times one after another. */
-  run(steps: number, repetitions?: number): Promise<SharedTimes>;
-  /** Compares with the reference after the problem's steps. */
-  verify(): Promise<Verification>;
-}
 
 /** The pair of devices. */
 export interface SharingDevices {
   readonly cpuWorkers: number;
   /** @throws {RunFailure} if the configuration cannot run */
-  open(problem: Problem, configuration: Configuration): Promise<SharedRun>;
+  open(problem: Problem, configuration: Configuration): Promise<FieldRunner>;
 }
 
 /** What a search for the best share takes. */
@@ -69,20 +59,11 @@ const LEAST_NS = 1000;
 
 /** The real devices. */
 export function sharingDevices(
-  { gpu, cpuPool, reference }: { gpu: GpuDevice; cpuPool: CpuPool; reference: Reference },
+  devices: { gpu: GpuDevice; cpuPool: CpuPool; reference: Reference },
 ): SharingDevices {
   return {
-    cpuWorkers: cpuPool.workers,
-    async open(problem, configuration) {
-      const field = await SharedField.create(problem, { gpu, cpuPool, configuration });
-      return {
-        compileNs: field.compileNs,
-        initialise: () => field.initialise(reference.start),
-        run: (steps, repetitions) => field.run(steps, repetitions),
-        verify: async () => verificationOf(await field.compare(reference), reference),
-        [Symbol.dispose]: () => field[Symbol.dispose](),
-      };
-    },
+    cpuWorkers: devices.cpuPool.workers,
+    open: (problem, configuration) => prepare(devices, problem, configuration),
   };
 }
 
@@ -96,43 +77,30 @@ export function shareConfiguration(
   return { traversal, parameters, share };
 }
 
-/** Prepares a shared configuration for an evaluation, timed by the host's clock. */
-export async function prepareShared(
-  { devices, problem }: SharingOptions,
-  configuration: Configuration,
-): Promise<Runner> {
-  const run = await devices.open(problem, configuration);
-  return {
-    configuration,
-    compileNs: run.compileNs,
-    clock: "host",
-    initialise: () => run.initialise(),
-    run: async (repetitions) => (await run.run(problem.steps, repetitions)).wallNs,
-    verify: () => run.verify(),
-    dispose: () => run[Symbol.dispose](),
-  };
-}
-
 /**
  * Times rounds of R steps while both devices compute. Other work on the machine only adds time: the fastest batch
  * counts, without the first, in which shaders are compiled and V8 replaces its first code.
  */
 export async function timeShare(options: SharingOptions, configuration: Configuration): Promise<ShareTimes> {
-  using run = await options.devices.open(options.problem, configuration);
-  await run.initialise();
-  let before = await timeBatch(run, configuration), best: ShareTimes | undefined;
-  for (let spentNs = 0; spentNs < UNSTEADY_NS && !isOver(options);) {
-    const times = await timeBatch(run, configuration);
-    if (best === undefined || times.roundNs < best.roundNs) best = times;
-    if (isNear(times.cpuNs, before.cpuNs) && isNear(times.gpuNs, before.gpuNs)) break;
-    spentNs += ROUNDS * times.roundNs;
-    before = times;
+  const runner = await options.devices.open(options.problem, configuration);
+  try {
+    await runner.initialise();
+    let before = await timeBatch(runner, configuration), best: ShareTimes | undefined;
+    for (let spentNs = 0; spentNs < UNSTEADY_NS && !isOver(options);) {
+      const times = await timeBatch(runner, configuration);
+      if (best === undefined || times.roundNs < best.roundNs) best = times;
+      if (isNear(times.cpuNs, before.cpuNs) && isNear(times.gpuNs, before.gpuNs)) break;
+      spentNs += ROUNDS * times.roundNs;
+      before = times;
+    }
+    return best ?? before;
+  } finally {
+    runner.dispose();
   }
-  return best ?? before;
 }
 
-async function timeBatch(run: SharedRun, { share }: Configuration): Promise<ShareTimes> {
-  const times = await run.run(share.exchangeEvery, ROUNDS);
+async function timeBatch(runner: FieldRunner, { share }: Configuration): Promise<ShareTimes> {
+  const times = await runner.runSteps(share.exchangeEvery, ROUNDS);
   const middle = (roundsNs: readonly number[]): number =>
     roundsNs.length === 0 ? 0 : Math.max(LEAST_NS, median(roundsNs));
   // a device alone reports only the sum of its rounds

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { SharedFit, SharedSample } from "../../models/shared_fit.ts";
-import { medianError } from "../../models/shared_fit.ts";
+import { medianError, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import { predictCurve, type PredictedPoint, sharedGridOf } from "../../models/shared_step.ts";
 import type { Failure } from "../configuration.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 import { refute } from "../devices/reference.ts";
+import type { FieldRunner } from "../devices/runners.ts";
 import { candidatesOf, modelOf } from "./balance.ts";
 import { mostIterations, periodsFor, searchPeriods } from "./search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
@@ -124,22 +124,25 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
 async function measure(trial: Trial, options: SweepOptions): Promise<void> {
   const { devices, problem } = options;
   const { point } = trial;
+  let runner: FieldRunner | undefined;
   try {
-    using run = await devices.open(problem, shareConfiguration(options, point));
-    await run.initialise();
+    runner = await devices.open(problem, shareConfiguration(options, point));
+    await runner.initialise();
     if (trial.repetitions === undefined) {
-      const { wallNs } = await run.run(problem.steps);
-      const failure = refute(await run.verify());
+      const timeNs = await runner.run();
+      const failure = refute(await runner.verify());
       if (failure !== undefined) {
         trial.failure = failure;
         return;
       }
-      trial.repetitions = Math.max(1, Math.ceil(BATCH_NS / wallNs));
-    } else await run.run(point.exchangeEvery, 2); // the first rounds are slow
-    const { wallNs } = await run.run(problem.steps, trial.repetitions);
-    trial.samplesNs.push(wallNs / (trial.repetitions * problem.steps));
+      trial.repetitions = Math.max(1, Math.ceil(BATCH_NS / timeNs));
+    } else await runner.runSteps(point.exchangeEvery, 2); // the first rounds are slow
+    const timeNs = await runner.run(trial.repetitions);
+    trial.samplesNs.push(timeNs / (trial.repetitions * problem.steps));
   } catch (error) {
     if (!isFailure(error) || error.reason === "device-lost") throw error;
     trial.failure = { reason: error.reason, message: error.message };
+  } finally {
+    runner?.dispose();
   }
 }
