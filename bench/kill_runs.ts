@@ -39,8 +39,8 @@ export interface KillOptions {
 
 /**
  * Kills, and checks after every death of a run that nothing is lost and every file can be read, and at the end of
- * every run that it made nothing anew. Which is killed next, the run or the process that measures for it, is drawn by
- * lot; a run goes on after the death of such a process, so that a run loses one on average, and often several.
+ * every run that it made nothing anew. The run and the process that measures for it are killed in turns, each at a
+ * random moment; a run goes on after the death of such a process.
  */
 export async function killRuns({ kills, seed, args, longestMs, onKill }: KillOptions): Promise<KillReport> {
   const directory = await Deno.makeTempDir({ prefix: "facet-kill-" });
@@ -58,6 +58,11 @@ export async function killRuns({ kills, seed, args, longestMs, onKill }: KillOpt
     before = content.records;
     if (await Deno.stat(path()).then(() => true, () => false)) await readProfile(path());
   };
+  /** Whether the journal has more than before: a run that is killed earlier shows nothing. */
+  const hasRecorded = async (): Promise<boolean> => {
+    const content = await readJournal(journalPath(path())).catch(() => undefined);
+    return content !== undefined && evaluationsOf(content.records).length > evaluationsOf(before).length;
+  };
   /** Runs until it is killed, or to its end. */
   const runOnce = async (mayKill: boolean): Promise<void> => {
     const run = taskCommand("tune", [...args, "--out", path(), "--resume", "--quiet", "--json"]).spawn();
@@ -65,8 +70,10 @@ export async function killRuns({ kills, seed, args, longestMs, onKill }: KillOpt
     let hasEnded = false;
     const status = run.status.then((status) => (hasEnded = true, status));
     while (mayKill && !hasEnded) {
-      const isChild = draw() < 0.5;
-      if (isChild) { while (!hasEnded && await evaluatorOf(run.pid) === undefined) await pause(50); }
+      const isChild = (parents + children) % 2 === 0;
+      const isReady = async (): Promise<boolean> =>
+        isChild ? await evaluatorOf(run.pid) !== undefined : await hasRecorded();
+      while (!hasEnded && !await isReady()) await pause(50);
       await pause(draw() * longestMs);
       // the one that was there may have come to its end
       const pid = isChild ? await evaluatorOf(run.pid) : run.pid;
