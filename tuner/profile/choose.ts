@@ -23,7 +23,7 @@ export type { AdapterIdentity, TargetDevice };
  * `same-vendor`: on a device of that kind, for this problem or the nearest. `default`: no entry matches, and the best
  * prediction is used.
  */
-export type MatchGrade = "exact" | DeviceGrade | "default";
+export type MatchGrade = "exact" | "same-device" | "same-architecture" | "same-vendor" | "default";
 
 /** A configuration that can run, and where it comes from. */
 export interface Choice {

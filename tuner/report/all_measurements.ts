@@ -1,18 +1,15 @@
-/**
- * The table of everything: in the page where it is short; where it is long, as data that a script of a few lines
- * turns into pages of rows once somebody opens it.
- *
- * @module
- */
-import { formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
+import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
-import { type Column, type Html, jsonBlock, markup, table, titleOf } from "./html.ts";
-import { failureWords } from "./words.ts";
+import { type Column, type Html, jsonBlock, markup, numbers, table, titleOf } from "./html.ts";
+import { failureWords, gcells } from "./words.ts";
 
 /** Rows that stand in the page itself. */
 const MAX_ROWS = 100;
 
-/** Everything that was measured, and what failed. */
+/**
+ * Everything that was measured, and what failed. A long table is data that the page's script turns into pages of rows
+ * once somebody opens it.
+ */
 export function allMeasurements(view: EntryView): Html {
   const { points, failures, id, repeated, outdated } = view;
   const left = [
@@ -21,12 +18,12 @@ export function allMeasurements(view: EntryView): Html {
   ];
   const { columns, rows } = rowsOf(points);
   const caption = `All ${formatCount(points.length)} measured configurations, the fastest first`;
-  const isLong = rows.length > MAX_ROWS;
-  const content = isLong
+  const isNumber = columns.map((column) => typeof column === "string" ? 0 : 1);
+  const content = needsScript(view)
     ? markup`
       <div class="pages" data-rows="${id}-rows"></div>
       <noscript><p>This long table needs the page's script; the journal has the same rows.</p></noscript>
-      ${longTable(`${id}-rows`, caption, { columns, rows })}`
+      ${jsonBlock(`${id}-rows`, { caption, columns: columns.map(titleOf), numbers: isNumber, rows })}`
     : table(caption, columns, rows);
   return markup`
     <details class="all">
@@ -35,16 +32,6 @@ export function allMeasurements(view: EntryView): Html {
       ${content}
     </details>
     ${failures.length > 0 ? failureTable(view) : ""}`;
-}
-
-/** A table's rows as data, for the page's script. */
-function longTable(id: string, caption: string, { columns, rows }: ReturnType<typeof rowsOf>): Html {
-  return jsonBlock(id, {
-    caption,
-    columns: columns.map(titleOf),
-    numbers: columns.map((column) => typeof column === "string" ? 0 : 1),
-    rows,
-  });
 }
 
 /** Whether the page needs its script. */
@@ -58,15 +45,11 @@ function rowsOf(
   const names = [...new Set(points.flatMap(({ configuration }) => Object.keys(configuration.parameters)))];
   const isShared = points.some(({ configuration: { share } }) => share.cpuSlices > 0);
   const columns: Column[] = [
-    { number: "rank" },
+    ...numbers("rank"),
     "who",
-    ...names.map((name) => ({ number: name })),
-    ...(isShared ? [{ number: "CPU slices" }, { number: "R" }] : []),
-    { number: "Gcells/s" },
+    ...numbers(...names, ...(isShared ? ["CPU slices", "R"] : []), "Gcells/s"),
     "95% interval",
-    { number: "samples" },
-    { number: "of roof" },
-    { number: "compiling" },
+    ...numbers("samples", "of roof", "compiling"),
     "note",
   ];
   const rows = points.map((point, i) => {
@@ -87,10 +70,6 @@ function rowsOf(
   return { columns, rows };
 }
 
-function gcells(rate: number): string {
-  return formatRate(rate).replace(" Gcells/s", "");
-}
-
 /** Failures: how many of each kind, and the first few of each. */
 function failureTable({ failures }: EntryView): Html {
   const groups = Map.groupBy(failures, ({ failure }) => failure.reason);
@@ -102,12 +81,8 @@ function failureTable({ failures }: EntryView): Html {
       failure.message.slice(0, 300),
     ])
   );
+  const columns = ["what", ...numbers("how many"), "configuration", "message"];
   return markup`<details class="all"><summary>${formatCount(failures.length)} failures</summary>${
-    table("Configurations without a rate, the first 20 of each kind", [
-      "what",
-      { number: "how many" },
-      "configuration",
-      "message",
-    ], rows)
+    table("Configurations without a rate, the first 20 of each kind", columns, rows)
   }</details>`;
 }

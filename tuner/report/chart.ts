@@ -17,28 +17,24 @@ export type Layout = keyof typeof WIDTHS;
 
 const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<Plot.PlotOptions, "document">;
 
-/** A chart's size and marks for one of the two drawings. */
-export type Draw = (layout: Layout) => Plot.PlotOptions;
+/** Look of the circle around a point that a chart points out. */
+export const RING = { r: 9, stroke: "var(--accent)", strokeWidth: 2.5 } as const;
 
-/**
- * Draws a chart.
- *
- * @param label what a screen reader says in its place
- * @param draw its options for either width
- * @param widths other widths than the page's
- */
+/** Look of a text beside such a point. */
+export const ACCENT_TEXT = { fill: "var(--accent)", fontWeight: 600 } as const;
+
+/** Look of a chart's zero line. */
+export const ZERO_LINE: Plot.Markish = Plot.ruleY([0], { stroke: "var(--ink)" });
+
+/** Draws a chart with the options of either width; a screen reader says `label` in its place. */
 export function drawChart(
   label: string,
-  draw: Draw,
+  draw: (layout: Layout) => Plot.PlotOptions,
   widths: Readonly<Record<Layout, number>> = WIDTHS,
 ): Html {
   const svg = (layout: Layout): Html => {
-    const element = Plot.plot({
-      document,
-      width: widths[layout],
-      style: { fontSize: "13px" },
-      ...draw(layout),
-    });
+    const width = widths[layout];
+    const element = Plot.plot({ document, width, style: { fontSize: "13px" }, ...draw(layout) });
     return new Html(finish(element.outerHTML, label));
   };
   return markup`
@@ -63,7 +59,7 @@ function finish(svg: string, label: string): string {
     );
 }
 
-/** Symbols of series, so that colour is not all that tells them apart. */
+/** Symbols of series, so that not only colour distinguishes them. */
 const SYMBOLS = ["circle", "triangle", "square", "diamond", "star", "cross", "wye"] as const;
 
 /** Colour and symbol of a series. */
@@ -86,12 +82,7 @@ const SYMBOL_PATHS: Readonly<Record<typeof SYMBOLS[number], string>> = {
   wye: "M4.5,11v-4l-3.5,-2l1.5,-2.6l3.5,2l3.5,-2l1.5,2.6l-3.5,2v4z",
 };
 
-/**
- * The legend of some series.
- *
- * @param series all series of the page's part, whose order gives colours and symbols
- * @param shown those that the chart has
- */
+/** The legend of those series that a chart shows; the order of all gives colours and symbols. */
 export function legend(series: readonly string[], shown: readonly string[] = series): Html {
   const items = shown.map((name) => {
     const { color, symbol } = styleOf(series, name);
@@ -102,7 +93,7 @@ export function legend(series: readonly string[], shown: readonly string[] = ser
   return markup`<ul class="legend">${items}</ul>`;
 }
 
-/** A figure: chart, caption, and what stands behind it. */
+/** A figure: a caption and what it describes. */
 export function figure(title: string, caption: Html | string, ...content: readonly Html[]): Html {
   return markup`<figure><figcaption><strong>${title}</strong> ${caption}</figcaption>${content}</figure>`;
 }

@@ -1,11 +1,6 @@
-/**
- * Figures of curves and marks over one variable, each with its legend and the same numbers as a table.
- *
- * @module
- */
 import * as Plot from "@observablehq/plot";
-import { drawChart, figure } from "./chart.ts";
-import { type Column, type Hole, Html, markup, table, tableBehind } from "./html.ts";
+import { ACCENT_TEXT, drawChart, figure, RING, ZERO_LINE } from "./chart.ts";
+import { type Hole, Html, markup, numbers, table, tableBehind } from "./html.ts";
 
 /** Dashes of a line, so that colour is not all that distinguishes curves; marks have no line. */
 const DASHES = { line: "", dashed: "6,3", dotted: "2,3", marks: undefined } as const;
@@ -26,7 +21,7 @@ export interface Place {
 }
 
 /** What a figure of curves says. */
-export interface CurvesOptions {
+interface CurvesOptions {
   readonly title: string;
   readonly caption: Html | string;
   /** What a screen reader says in the chart's place. */
@@ -42,7 +37,7 @@ export interface CurvesOptions {
   readonly columns?: readonly (readonly [title: string, cell: (x: number) => Hole])[];
 }
 
-/** Draws curves. A chart of one x shows marks in place of lines. */
+/** Draws curves over one variable, with their legend and the same numbers as a table. One x shows as marks. */
 export function curvesFigure(curves: readonly Curve[], options: CurvesOptions): Html {
   const { title, caption, label, x, y, markedX, ring, columns = [] } = options;
   const places = curves.flatMap(({ points }) => points);
@@ -63,7 +58,7 @@ export function curvesFigure(curves: readonly Curve[], options: CurvesOptions): 
     y: { label: `↑ ${y.label}`, domain: [0, 1.08 * highest], grid: true, ticks: 5 },
     color: { type: "identity" },
     marks: [
-      Plot.ruleY([0], { stroke: "var(--ink)" }),
+      ZERO_LINE,
       ...(markedX === undefined
         ? []
         : [Plot.ruleX([markedX], { stroke: "var(--accent)", strokeDasharray: "3,3" })]),
@@ -80,7 +75,7 @@ export function curvesFigure(curves: readonly Curve[], options: CurvesOptions): 
     }),
   ]);
   const titles = [x.label, ...columns.map(([title]) => title), ...curves.map(({ name }) => name)];
-  const behind = table(title, titles.map((number): Column => ({ number })), rows);
+  const behind = table(title, numbers(...titles), rows);
   return figure(`${title}.`, caption, legendOf(curves), chart, tableBehind(`${title} as a table`, behind));
 }
 
@@ -95,15 +90,14 @@ function draw({ kind, series, points }: Curve): Plot.Markish {
 function ringMarks(place: Place, text: string): Plot.Markish[] {
   const at = { x: "x", y: "y" } as const;
   return [
-    Plot.dot([place], { ...at, r: 9, stroke: "var(--accent)", strokeWidth: 2.5 }),
+    Plot.dot([place], { ...at, ...RING }),
     Plot.text([place], {
       ...at,
+      ...ACCENT_TEXT,
       text: () => text,
       dy: 22,
-      fill: "var(--accent)",
       stroke: "var(--panel)",
       strokeWidth: 4,
-      fontWeight: 600,
     }),
   ];
 }

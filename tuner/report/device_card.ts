@@ -1,8 +1,3 @@
-/**
- * What was measured on.
- *
- * @module
- */
 import { formatBandwidth, formatCount } from "../format.ts";
 import type { Profile } from "../profile/schema.ts";
 import { type Hole, type Html, markup } from "./html.ts";
@@ -16,44 +11,29 @@ export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
 export function deviceCard({ device, tool, createdAt }: Profile): Html {
   const { gpu, cpu, os, deno, measured } = device;
   const { copyBytesPerSecond, ...others } = measured;
+  const software = gpu?.isFallback ? " (software: it computes on the CPU)" : "";
+  const date = createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC");
   const rows: [string, Hole][] = [
-    [
-      "GPU",
-      gpu === null
-        ? "none"
-        : `${deviceTitle(device)}${gpu.isFallback ? " (software: it computes on the CPU)" : ""}`,
-    ],
+    ["GPU", gpu === null ? "none" : `${deviceTitle(device)}${software}`],
     ...gpuRows(gpu),
     ["Copy bandwidth", copyBytesPerSecond === null ? "not measured" : formatBandwidth(copyBytesPerSecond)],
-    ...Object.entries(others).map((
-      [name, value],
-    ): [string, Hole] => [name, value === null ? "not measured" : String(value)]),
+    ...Object.entries(others).map(([name, value]): [string, Hole] => [name, value ?? "not measured"]),
     ["CPU", `${cpu.model}, ${formatCount(cpu.cores)} ${cpu.cores === 1 ? "core" : "cores"}`],
     ["System", `${os}, Deno ${deno}`],
-    [
-      "Measured by",
-      `${tool.name} ${tool.version}, ${createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")}`,
-    ],
+    ["Measured by", `${tool.name} ${tool.version}, ${date}`],
   ];
   return markup`<dl class="card">${
-    rows.map(([term, value]) =>
-      markup`
-        <div>
-          <dt>${term}</dt>
-          <dd>${value}</dd>
-        </div>
-      `
-    )
+    rows.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)
   }</dl>`;
 }
 
 function gpuRows(gpu: Profile["device"]["gpu"]): [string, Hole][] {
   if (gpu === null) return [];
-  const { limits } = gpu;
+  const { limits, vendor, architecture } = gpu;
   return [
     [
       "Vendor, architecture",
-      [gpu.vendor, gpu.architecture].filter((text) => text !== "").join(", ") || "not told",
+      [vendor, architecture].filter((text) => text !== "").join(", ") || "not reported",
     ],
     ["Workgroup memory", formatBytes(limits.maxComputeWorkgroupStorageSize)],
     ["Workgroup", `at most ${formatCount(limits.maxComputeInvocationsPerWorkgroup)} threads`],

@@ -1,13 +1,8 @@
-/**
- * How the rates of all measured configurations are distributed, with the winner and its tie set marked.
- *
- * @module
- */
 import * as Plot from "@observablehq/plot";
 import { formatCount, formatPercent, formatRate } from "../format.ts";
-import { drawChart, figure, legend, styleOf } from "./chart.ts";
-import type { EntryView } from "./entry_view.ts";
-import { type Html, markup, table, tableBehind } from "./html.ts";
+import { ACCENT_TEXT, drawChart, figure, legend, styleOf, ZERO_LINE } from "./chart.ts";
+import type { EntryView, Point } from "./entry_view.ts";
+import { type Html, markup, numbers, table, tableBehind } from "./html.ts";
 
 /** Bars of the histogram. */
 const BINS = 40;
@@ -19,18 +14,16 @@ interface Bin {
   readonly count: number;
 }
 
-/** The figure. */
+/** How the rates of all measured configurations are distributed, with the winner and its tie set marked. */
 export function distributionFigure(view: EntryView): Html {
   const { points, series, winner } = view;
   const top = points[0]!.cellsPerSecond / 1e9;
   const bins = binsOf(view, top);
+  const best = [winner.cellsPerSecond / 1e9];
   const tied = points.filter(({ isTied }) => isTied);
-  const within = (share: number): number =>
-    points.filter(({ cellsPerSecond }) => cellsPerSecond >= share * winner.cellsPerSecond).length;
-  const near = within(0.95);
-  const label = `Histogram of ${formatCount(points.length)} rates up to ${formatRate(top * 1e9)}; ${
-    formatCount(near)
-  } within 5% of the fastest; ${formatCount(tied.length + 1)} in the tie set.`;
+  const near = points.filter(({ cellsPerSecond }) => cellsPerSecond >= 0.95 * winner.cellsPerSecond).length;
+  const label = `Histogram of ${formatCount(points.length)} rates up to ${formatRate(top * 1e9)}; ` +
+    `${formatCount(near)} within 5% of the fastest; ${formatCount(tied.length + 1)} in the tie set.`;
   const chart = drawChart(label, (layout) => ({
     height: layout === "wide" ? 300 : 260,
     marginLeft: 48,
@@ -53,33 +46,32 @@ export function distributionFigure(view: EntryView): Html {
         insetLeft: 0.5,
         insetRight: 0.5,
       }),
-      Plot.ruleY([0], { stroke: "var(--ink)" }),
-      Plot.ruleX(tied.map(({ cellsPerSecond }) => cellsPerSecond / 1e9), {
+      ZERO_LINE,
+      Plot.ruleX(tied, {
+        x: ({ cellsPerSecond }: Point) => cellsPerSecond / 1e9,
         stroke: "var(--accent)",
         strokeWidth: 1,
         strokeDasharray: "3,3",
       }),
-      Plot.ruleX([winner.cellsPerSecond / 1e9], { stroke: "var(--accent)", strokeWidth: 2 }),
-      Plot.text([winner.cellsPerSecond / 1e9], {
+      Plot.ruleX(best, { stroke: "var(--accent)", strokeWidth: 2 }),
+      Plot.text(best, {
         x: (gcells: number) => gcells,
         frameAnchor: "top",
         dy: -20,
         dx: 2,
         textAnchor: "end",
         text: () => tied.length === 0 ? "fastest" : `fastest, ${tied.length} tied (dashed)`,
-        fill: "var(--accent)",
-        fontWeight: 600,
+        ...ACCENT_TEXT,
       }),
     ],
   }));
   const rows = [...Map.groupBy(bins, ({ low, high }) => `${low.toPrecision(3)} to ${high.toPrecision(3)}`)]
-    .map((
-      [rates, group],
-    ) => [
+    .map(([rates, group]) => [
       rates,
       formatCount(group.reduce((sum, { count }) => sum + count, 0)),
       group.map(({ series: name, count }) => `${formatCount(count)} ${name}`).join(", "),
     ]);
+  const columns = ["Gcells/s", ...numbers("configurations"), "of which"];
   return figure(
     "The whole space.",
     markup`How many configurations ran at which rate. ${formatCount(near)} of ${
@@ -87,10 +79,7 @@ export function distributionFigure(view: EntryView): Html {
     } (${formatPercent(near / points.length)}) are within 5% of the fastest.`,
     legend(series),
     chart,
-    tableBehind(
-      "Distribution as a table",
-      table("Configurations by rate", ["Gcells/s", { number: "configurations" }, "of which"], rows),
-    ),
+    tableBehind("Distribution as a table", table("Configurations by rate", columns, rows)),
   );
 }
 

@@ -1,9 +1,3 @@
-/**
- * What the page shows of one entry, worked out once: every configuration with its rate, its roof and the bytes it
- * moves, and which of them are the winner and the tie set.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
@@ -24,7 +18,6 @@ export interface Point {
   readonly confidence95: readonly [low: number, high: number];
   readonly samples: number;
   readonly compileNs: number;
-  readonly maxError: number;
   /** What it asks of the GPU; undefined where Facet does not know the kernel, or the CPU takes part. */
   readonly demand: Demand | undefined;
   /** Cells per second that bandwidth allows; undefined where either is not known. */
@@ -33,7 +26,7 @@ export interface Point {
   readonly isTied: boolean;
 }
 
-/** An entry, ready to be drawn. */
+/** What the page shows of one entry. */
 export interface EntryView {
   readonly entry: ProfileEntry;
   /** For the page's anchors: `entry-1`. */
@@ -53,7 +46,6 @@ export interface EntryView {
   readonly outdated: number;
 }
 
-/** Works out what the page shows of an entry. */
 export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
   const entry = profile.entries[index]!;
   const { copyBytesPerSecond } = profile.device.measured;
@@ -69,25 +61,22 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
       ...of,
       series: seriesOf(of.configuration),
       demand,
-      roof: demand === undefined || copyBytesPerSecond === null
-        ? undefined
-        : roofOf(demand, copyBytesPerSecond),
+      roof: demand && copyBytesPerSecond !== null ? roofOf(demand, copyBytesPerSecond) : undefined,
       isWinner: key === own,
       isTied: ties.has(key) && key !== own,
     };
   };
   const seen = new Set<string>();
   const measured = records.measured.map(({ measurement }) => {
-    const { configuration, samples, compileNs, verification: { maxError } } = measurement;
+    const { configuration, samples, compileNs } = measurement;
     const key = configurationKey(configuration);
     seen.add(key);
     // the final round's rate of a tie is the better one
     const { cellsPerSecond, confidence95 } = (key === own ? undefined : ties.get(key)) ?? measurement;
-    const rate = { cellsPerSecond, confidence95 };
-    return point({ configuration, ...rate, samples: samples.length, compileNs, maxError });
+    return point({ configuration, cellsPerSecond, confidence95, samples: samples.length, compileNs });
   });
   const unlogged = [...ties].filter(([key]) => !seen.has(key))
-    .map(([, tie]) => point({ ...tie, samples: 0, compileNs: 0, maxError: NaN }));
+    .map(([, tie]) => point({ ...tie, samples: 0, compileNs: 0 }));
   const points = [...measured, ...unlogged].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   return {
     entry,
@@ -131,12 +120,11 @@ export function bytesOf({ bytesPerUpdate, redundancy }: Demand): number {
 
 /** The parameters that take more than one value among these, by name, with their values by size. */
 export function variedParameters(points: readonly Point[]): ReadonlyMap<string, readonly number[]> {
-  const values = new Map<string, Set<number>>();
-  for (const { configuration: { parameters } } of points) {
-    for (const [name, value] of Object.entries(parameters)) {
-      values.set(name, (values.get(name) ?? new Set()).add(value));
-    }
-  }
-  const varied = [...values].filter(([, set]) => set.size > 1);
-  return new Map(varied.map(([name, set]) => [name, [...set].sort((a, b) => a - b)]));
+  const all = points.flatMap(({ configuration }) => Object.entries(configuration.parameters));
+  const values = [...Map.groupBy(all, ([name]) => name)]
+    .map(([name, pairs]) => [name, [...new Set(pairs.map(([, value]) => value))]] as const);
+  return new Map(
+    values.filter(([, set]) => set.length > 1)
+      .map(([name, set]) => [name, set.toSorted((a, b) => a - b)]),
+  );
 }

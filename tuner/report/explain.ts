@@ -1,23 +1,25 @@
-/**
- * "Why this configuration", in plain words, from what was measured.
- *
- * @module
- */
-import { formatBandwidth, formatCount, formatFactor, formatPercent, formatRate } from "../format.ts";
+import {
+  formatBandwidth,
+  formatCount,
+  formatFactor,
+  formatPercent,
+  formatPlural,
+  formatRate,
+} from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
-import { type Html, markup, table } from "./html.ts";
+import { type Html, markup, numbers, table } from "./html.ts";
 import { failureWords, parameterMeaning, parameterTitle } from "./words.ts";
 
 /** A measured configuration that differs from the chosen one in one parameter. */
-export interface Neighbour {
+interface Neighbour {
   readonly name: string;
   readonly from: number;
   readonly to: number;
   readonly point: Point;
 }
 
-/** The answer: paragraphs, and a table of what one change does. */
+/** "Why this configuration", from what was measured: reasons, and a table of what one change does. */
 export function explain(view: EntryView): Html {
   const parts = [howItWasFound, againstStepwise, againstRoof, againstOthers, againstCpu, howSure];
   const said = parts.map((part) => part(view)).filter((text) => text !== undefined);
@@ -26,18 +28,15 @@ export function explain(view: EntryView): Html {
   }`;
 }
 
-/** `1 evaluation`, `2 evaluations`. */
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
 function howItWasFound({ entry: { search }, points, failures, hasJournal }: EntryView): Html {
   const failed = Object.entries(search.failed).map(([reason, count]) =>
     `${formatCount(count)} ${failureWords(reason)}`
   );
-  const part = search.spaceSize > 0 ? ` of a space of ${counted(search.spaceSize, "configuration")}` : "";
+  const part = search.spaceSize > 0
+    ? ` of a space of ${formatPlural(search.spaceSize, "configuration")}`
+    : "";
   const here = hasJournal
-    ? `; this page shows the ${counted(points.length, "configuration")} with a rate`
+    ? `; this page shows the ${formatPlural(points.length, "configuration")} with a rate`
     : "";
   const others = failed.length > 0
     ? `Of the others, ${failed.join(", ")}.`
@@ -45,7 +44,7 @@ function howItWasFound({ entry: { search }, points, failures, hasJournal }: Entr
     ? "None failed."
     : `${formatCount(failures.length)} failed.`;
   return markup`<strong>It was the fastest of what was tried.</strong> ${
-    counted(search.evaluated, "evaluation")
+    formatPlural(search.evaluated, "evaluation")
   }${part}${here}. ${others}`;
 }
 
@@ -95,7 +94,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
     const others = points.filter(({ isTied }) => isTied).slice(0, 3)
       .map(({ configuration }) => describeConfiguration(configuration));
     return markup`<strong>${
-      counted(ties, "other configuration ties", "other configurations tie")
+      formatPlural(ties, "other configuration ties", "other configurations tie")
     } with it:</strong> ${
       ties === 1 ? "it is" : "they are"
     } not significantly slower, or too little slower to matter. ${
@@ -118,14 +117,14 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
   const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } = share;
   if (gpuSlices === 0) {
     return markup`<strong>The CPU computes alone:</strong> ${
-      counted(cpuWorkers, "worker was", "workers were")
+      formatPlural(cpuWorkers, "worker was", "workers were")
     } faster than anything with the GPU.`;
   }
   if (cpuSlices > 0) {
     return markup`<strong>The CPU takes ${formatCount(cpuSlices)} of ${
       formatCount(cpuSlices + gpuSlices)
     } slices</strong> and exchanges its ghost zone every ${
-      counted(exchangeEvery, "step")
+      formatPlural(exchangeEvery, "step")
     }: together the two devices are faster than either alone.`;
   }
   const cpu = points.find(({ series }) => series === "CPU");
@@ -133,7 +132,7 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
   const tried = balance.length === 0
     ? ""
     : ` Sharing with the CPU was tried ${
-      counted(balance.length, "time")
+      formatPlural(balance.length, "time")
     }: waiting for it cost more than it saved.`;
   const alone = cpu === undefined ? "" : ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)}.`;
   return markup`<strong>The GPU computes alone.</strong>${tried}${alone}`;
@@ -142,7 +141,7 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
 function howSure({ entry: { result, verification } }: EntryView): Html {
   const { confidence95: [low, high], samples } = result;
   const { maxError, bound, against } = verification;
-  const rate = `${counted(samples.length, "sample puts", "samples put")} its rate between ${
+  const rate = `${formatPlural(samples.length, "sample puts", "samples put")} its rate between ${
     formatRate(low)
   } and ${formatRate(high)} (95%).`;
   if (against.startsWith("nothing by Facet")) {
@@ -181,10 +180,6 @@ function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[])
       name === neighbours[i - 1]?.name ? "" : parameterMeaning(name) ?? "",
     ];
   });
-  const columns = [
-    "parameter",
-    ...["chosen", "instead", "rate", "change"].map((number) => ({ number })),
-    "meaning",
-  ];
+  const columns = ["parameter", ...numbers("chosen", "instead", "rate", "change"), "meaning"];
   return table("What one change does to the chosen configuration", columns, rows);
 }

@@ -1,14 +1,9 @@
-/**
- * Heat maps over pairs of parameters: in every cell the best rate of all configurations with these two values.
- *
- * @module
- */
 import * as Plot from "@observablehq/plot";
 import { formatCount, formatRate } from "../format.ts";
-import { drawChart, figure, type Layout } from "./chart.ts";
+import { drawChart, figure, type Layout, WIDTHS } from "./chart.ts";
 import { type EntryView, type Point, variedParameters } from "./entry_view.ts";
-import { type Html, markup, table, tableBehind } from "./html.ts";
-import { parameterTitle } from "./words.ts";
+import { type Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { gcells as gcellsOf, parameterTitle } from "./words.ts";
 
 /** Steps of the colour scale. */
 const STEPS = 8;
@@ -30,7 +25,10 @@ interface Cell {
   readonly isWinner: boolean;
 }
 
-/** The maps of all traversals that have pairs of parameters, the winner's first. */
+/**
+ * Maps over pairs of parameters, of all traversals that have such pairs, the winner's first. Each cell shows the best
+ * rate of all configurations with these two values.
+ */
 export function heatMaps(view: EntryView): Html {
   const own = view.winner.series;
   const names = [own, ...view.series.filter((name) => name !== own)];
@@ -77,32 +75,28 @@ function rank(name: string): number {
   return name === "dts" ? 0 : name === "nt" ? 1 : 2;
 }
 
-interface MapOptions {
-  readonly name: string;
-  readonly x: string;
-  readonly y: string;
-  readonly xs: readonly number[];
-  readonly ys: readonly number[];
-  readonly isLarge: boolean;
-}
-
-function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptions): Html {
+function map(
+  points: readonly Point[],
+  { name, x, y, xs, ys, isLarge }: Record<"name" | "x" | "y", string> & {
+    readonly xs: readonly number[];
+    readonly ys: readonly number[];
+    readonly isLarge: boolean;
+  },
+): Html {
   const cells = cellsOf(points, x, y);
   const rates = cells.map(({ gcells }) => gcells);
   const low = Math.min(...rates), high = Math.max(...rates);
   const best = cells.find(({ gcells }) => gcells === high)!;
   const titles = { x: parameterTitle(x), y: parameterTitle(y) };
-  const label =
-    `Heat map of ${name}: best rate over ${titles.y} and ${titles.x}, ${
-      formatCount(cells.length)
-    } cells from ` +
-    `${formatRate(low * 1e9)} to ${formatRate(high * 1e9)}; the best at ${y} ${best.y}, ${x} ${best.x}.`;
+  const label = `Heat map of ${name}: best rate over ${titles.y} and ${titles.x}, ` +
+    `${formatCount(cells.length)} cells from ${formatRate(low * 1e9)} to ${formatRate(high * 1e9)}; ` +
+    `the best at ${y} ${best.y}, ${x} ${best.x}.`;
   const step = (gcells: number): number =>
     high === low ? STEPS - 1 : Math.min(STEPS - 1, Math.floor((gcells - low) / (high - low) * STEPS));
   const measured = new Set(cells.map((cell) => `${cell.x},${cell.y}`));
-  const empty = xs.flatMap((x) => ys.map((y) => ({ x, y }))).filter((cell) =>
-    !measured.has(`${cell.x},${cell.y}`)
-  );
+  const empty = xs.flatMap((x) => ys.map((y) => ({ x, y }))).filter(({ x, y }) => !measured.has(`${x},${y}`));
+  const at = { x: "x", y: "y", rx: 3 } as const;
+  const winners = cells.filter(({ isWinner }) => isWinner);
   const chart = drawChart(label, (layout) => {
     const size = isLarge ? 44 : 34;
     // the label stands beside the rows, upright
@@ -117,28 +111,9 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
       y: { type: "band", domain: [...ys].reverse(), label: `↑ ${isLong ? y : titles.y}`, tickFormat: String },
       color: { type: "identity" },
       marks: [
-        Plot.cell(empty, {
-          x: "x",
-          y: "y",
-          stroke: "var(--line)",
-          strokeDasharray: "2,3",
-          rx: 3,
-          inset: 0.5,
-        }),
-        Plot.cell(cells, {
-          x: "x",
-          y: "y",
-          fill: ({ gcells }: Cell) => `var(--heat-${step(gcells)})`,
-          rx: 3,
-        }),
-        Plot.cell(cells.filter(({ isWinner }) => isWinner), {
-          x: "x",
-          y: "y",
-          stroke: "var(--accent)",
-          strokeWidth: 3,
-          rx: 3,
-          inset: 1,
-        }),
+        Plot.cell(empty, { ...at, stroke: "var(--line)", strokeDasharray: "2,3", inset: 0.5 }),
+        Plot.cell(cells, { ...at, fill: ({ gcells }: Cell) => `var(--heat-${step(gcells)})` }),
+        Plot.cell(winners, { ...at, stroke: "var(--accent)", strokeWidth: 3, inset: 1 }),
         ...(xs.length > MAX_COLUMNS[layout] * (isLarge || layout === "narrow" ? 1 : 0.5) ? [] : [
           Plot.text(cells, {
             x: "x",
@@ -150,43 +125,27 @@ function map(points: readonly Point[], { name, x, y, xs, ys, isLarge }: MapOptio
         ]),
       ],
     };
-  }, isLarge ? { wide: 860, narrow: 360 } : SMALL);
-  const rows = cells.toSorted((a, b) => a.y - b.y || a.x - b.x).map((cell) => [
-    cell.y,
-    cell.x,
-    formatRate(cell.gcells * 1e9),
-    formatCount(cell.count),
-  ]);
-  const behind = table(`${name}: best rate by ${y} and ${x}`, [
-    { number: y },
-    { number: x },
-    { number: "best rate" },
-    { number: "measured" },
-  ], rows);
-  const outlined = cells.some(({ isWinner }) => isWinner)
-    ? "; the outlined cell holds the fastest of all"
-    : "";
+  }, isLarge ? WIDTHS : SMALL);
+  const rows = cells.toSorted((a, b) => a.y - b.y || a.x - b.x)
+    .map(({ x, y, gcells, count }) => [y, x, formatRate(gcells * 1e9), formatCount(count)]);
+  const columns = numbers(y, x, "best rate", "measured");
+  const behind = tableBehind(
+    `Table of ${y} × ${x}`,
+    table(`${name}: best rate by ${y} and ${x}`, columns, rows),
+  );
+  const outlined = winners.length > 0 ? "; the outlined cell holds the fastest of all" : "";
   const caption = `the best rate of each pair${isLarge ? ` (${name})${outlined}` : ""}.`;
   return markup`<div class="${isLarge ? "map large" : "map"}">${
-    figure(
-      `${titles.y} × ${titles.x}:`,
-      caption,
-      scale(low, high),
-      chart,
-      tableBehind(`Table of ${y} × ${x}`, behind),
-    )
+    figure(`${titles.y} × ${titles.x}:`, caption, scale(low, high), chart, behind)
   }</div>`;
 }
 
 /** What the colours mean. */
 function scale(low: number, high: number): Html {
-  const swatches = Array.from(
-    { length: STEPS },
-    (_, i) => markup`<i style="background:var(--heat-${i})"></i>`,
-  );
-  const rate = (gcells: number): string => formatRate(gcells * 1e9).replace(" Gcells/s", "");
-  return markup`<p class="scale">${rate(low)} <span aria-hidden="true">${swatches}</span>
-    <span class="unseen">to</span> ${rate(high)} Gcells/s</p>`;
+  const steps = Array.from({ length: STEPS }, (_, i) => i);
+  const swatches = steps.map((i) => markup`<i style="background:var(--heat-${i})"></i>`);
+  return markup`<p class="scale">${gcellsOf(low * 1e9)} <span aria-hidden="true">${swatches}</span>
+    <span class="unseen">to</span> ${gcellsOf(high * 1e9)} Gcells/s</p>`;
 }
 
 function cellsOf(points: readonly Point[], x: string, y: string): Cell[] {

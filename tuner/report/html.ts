@@ -26,18 +26,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-/**
- * HTML from a template; holes are escaped, lists joined.
- *
- * @example
- * ```ts
- * import { markup } from "./html.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const items = ["a", "<b>"].map((text) => markup`<li>${text}</li>`);
- * assertEquals(markup`<ul>${items}</ul>`.text, "<ul><li>a</li><li>&#60;b&#62;</li></ul>");
- * ```
- */
+/** HTML from a template; holes are escaped, lists joined. */
 export function markup(strings: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return new Html(strings.reduce((text, part, i) => text + render(holes[i - 1]) + part));
 }
@@ -51,28 +40,25 @@ function render(hole: Hole): string {
 
 /** Data for a script of the page: JSON that no HTML parser can take for the end of the script. */
 export function jsonBlock(id: string, data: unknown): Html {
-  const json = JSON.stringify(data).replace(/</g, "\\u003c").replace(
-    /\u2028|\u2029/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16)}`,
-  );
+  const json = JSON.stringify(data)
+    .replace(/[<\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return new Html(`<script type="application/json" id="${escapeHtml(id)}">${json}</script>`);
 }
 
 /** The title of a table's column; numbers are aligned to the right. */
 export type Column = string | { readonly number: string };
 
+/** Columns of numbers. */
+export function numbers(...titles: readonly string[]): Column[] {
+  return titles.map((number) => ({ number }));
+}
+
 /** A column's title. */
 export function titleOf(column: Column): string {
   return typeof column === "string" ? column : column.number;
 }
 
-/**
- * A table that scrolls sideways by itself where it is too wide, by keyboard too.
- *
- * @param caption what it shows
- * @param columns its head
- * @param rows cells of each row; the first names the row
- */
+/** A table that scrolls by itself where it is too wide, by keyboard too; the first cell of a row names the row. */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
   const kind = (i: number): string => typeof columns[i] === "string" ? "text" : "number";
   const head = columns.map((column, i) => markup`<th scope="col" class="${kind(i)}">${titleOf(column)}</th>`);

@@ -1,9 +1,3 @@
-/**
- * How far DiamondTorre's locality takes it: the roof over DTS, after Eq. 4–6 and Fig. 7 of Levchenko, Perepelkina,
- * Zakirov, Computation 2016, 4(3), 29, with the best rate that was measured of each DTS.
- *
- * @module
- */
 import { readsPrevious } from "../../kernels/update.ts";
 import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 import { formatBandwidth, formatRate } from "../format.ts";
@@ -17,7 +11,10 @@ const LARGEST_DTS = 64;
 /** Bytes of a value. */
 const BYTES = 4;
 
-/** The figure; nothing where no torre was measured or the bandwidth is not known. */
+/**
+ * The roof of DiamondTorre over DTS, after Eq. 4–6 and Fig. 7 of Levchenko, Perepelkina, Zakirov, Computation 2016,
+ * 4(3), 29, with the best measured rate of each DTS; nothing if no torre was measured or the bandwidth is unknown.
+ */
 export function localityFigure({ points, problem, copyBytesPerSecond }: EntryView): Html | "" {
   const best = bestByDts(points);
   const [fastest] = [...best.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);

@@ -1,9 +1,4 @@
-/**
- * The report: one self-contained page of a profile. Pure: the same profile and journal give the same text.
- *
- * @module
- */
-import { formatCount, formatFactor, formatPercent, formatRate } from "../format.ts";
+import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
@@ -13,12 +8,13 @@ import { distributionFigure } from "./distribution_chart.ts";
 import { type EntryView, viewEntry } from "./entry_view.ts";
 import { explain } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
-import { Html, markup, table } from "./html.ts";
+import { Html, markup, numbers, table } from "./html.ts";
 import { localityFigure } from "./locality_chart.ts";
 import { rooflineFigure } from "./roofline_chart.ts";
 import { SCRIPT } from "./script.ts";
 import { balanceFigure, costFigure } from "./sharing_charts.ts";
 import { STYLE } from "./style.ts";
+import { gcells } from "./words.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
 export const MAX_ENTRIES = 16;
@@ -29,7 +25,7 @@ const NO_JOURNAL =
   "configuration and its ties.";
 
 /** What a page is made of. */
-export interface ReportOptions {
+interface ReportOptions {
   /** The profile's evaluations; none where there is no journal. */
   readonly journal: readonly JournalRecord[];
   /** Indices of the entries to draw. @default {undefined} the first {@linkcode MAX_ENTRIES} */
@@ -39,10 +35,8 @@ export interface ReportOptions {
 }
 
 /**
- * Makes the page.
- *
- * @param profile a profile with at least one entry
- * @returns the text of an HTML file that needs nothing else, and how many measurements it shows
+ * Makes the report of a profile with at least one entry: the text of an HTML file that needs nothing else, and how many
+ * measurements it shows. Pure: the same profile and journal give the same text.
  */
 export function buildReport(profile: Profile, { journal, entries, warnings = [] }: ReportOptions): {
   page: string;
@@ -70,11 +64,7 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
     <header>
     <p class="kind">Facet · tuning report</p>
     <h1>${deviceTitle(profile.device)}</h1>
-    <p>${formatCount(measurements)} measured configurations of ${
-    formatCount(
-      views.length,
-    )
-  } ${views.length === 1 ? "problem" : "problems"}.</p>
+    <p>${formatCount(measurements)} measured configurations of ${formatPlural(views.length, "problem")}.</p>
     ${warnings.map((warning) => markup`<p class="warning">${warning}</p>`)}
     </header>
     <main>
@@ -105,15 +95,10 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
       describeConfiguration(configuration),
     ];
   });
+  const columns = ["problem", ...numbers("rate", "of its roof", "over stepwise"), "configuration"];
   const others = profile.entries.length - views.length;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
-    table("The best configuration of every problem", [
-      "problem",
-      { number: "rate" },
-      { number: "of its roof" },
-      { number: "over stepwise" },
-      "configuration",
-    ], rows)
+    table("The best configuration of every problem", columns, rows)
   }${
     others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
   }</nav>`;
@@ -148,9 +133,8 @@ function headline({ entry: { configuration, result, tieSet }, winner }: EntryVie
   const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = result;
   const [value = "", unit] = formatRate(cellsPerSecond).split(" ");
   const roof = winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`;
-  const number = (rate: number): string => formatRate(rate).split(" ")[0]!;
   const tiles: (false | { big: string; unit?: string | undefined; small: string })[] = [
-    { big: value, unit, small: `95% between ${number(low)} and ${number(high)}` },
+    { big: value, unit, small: `95% between ${gcells(low)} and ${gcells(high)}` },
     speedupOverStepwise !== null &&
     { big: formatFactor(speedupOverStepwise), small: "the best stepwise kernel" },
     roofFraction !== null && { big: formatPercent(roofFraction), small: `of its roof${roof}` },

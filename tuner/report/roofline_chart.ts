@@ -1,14 +1,9 @@
-/**
- * The roofline of an entry: rate over cell updates per byte, both logarithmic, with the line that the copy
- * bandwidth allows (Williams, Waterman, Patterson, CACM 2009, 52(4)).
- *
- * @module
- */
 import * as Plot from "@observablehq/plot";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
-import { drawChart, figure, type Layout, legend, styleOf, WIDTHS } from "./chart.ts";
+import { ACCENT_TEXT, drawChart, figure, type Layout, legend, RING, styleOf, WIDTHS } from "./chart.ts";
 import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
-import { type Html, markup, table, tableBehind } from "./html.ts";
+import { type Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { gcells as gcellsOf } from "./words.ts";
 
 /** Above this many points, those that fall on one spot are drawn once, darker. */
 const MAX_POINTS = 800;
@@ -24,7 +19,10 @@ interface Spot {
   readonly count: number;
 }
 
-/** The figure; a paragraph in its place where no roof is known. */
+/**
+ * The roofline: rate over cell updates per byte, both logarithmic, with the line that the copy bandwidth allows
+ * (Williams, Waterman, Patterson, CACM 2009, 52(4)). Where no roof is known it says why.
+ */
 export function rooflineFigure(view: EntryView): Html {
   const { points, copyBytesPerSecond, winner } = view;
   const placed = points.filter((point) => point.demand !== undefined);
@@ -42,26 +40,19 @@ export function rooflineFigure(view: EntryView): Html {
     (winner.roof === undefined
       ? ""
       : `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`);
-  const isTied = placed.some(({ isTied }) => isTied);
-  const marked = [
-    ...(placed.includes(winner) ? ["the fastest"] : []),
-    ...(isTied
-      ? [placed.includes(winner) ? "those that tie with it" : "those that tie with the fastest"]
-      : []),
-  ];
+  const hasWinner = placed.includes(winner);
+  const marked = hasWinner ? ["the fastest"] : [];
+  if (placed.some(({ isTied }) => isTied)) {
+    marked.push(`those that tie with ${hasWinner ? "it" : "the fastest"}`);
+  }
   const ring = marked.length === 0 ? "" : ` A ring marks ${marked.join(" and ")}.`;
+  const others = left > 0 ? ` Not in it: ${formatCount(left)} with the CPU, or of unknown kernels.` : "";
   const chart = drawChart(label, (layout) => options(placed, { view, layout, names }));
   return figure(
     "Roofline.",
     markup`Each mark is a measured configuration; the line is what copying ${
       formatBandwidth(copyBytesPerSecond)
-    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${ring}${
-      left > 0
-        ? markup`
-          Not in it: ${formatCount(left)} with the CPU, or of unknown kernels.
-        `
-        : ""
-    }`,
+    } allows. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${ring}${others}`,
     legend(view.series, names),
     chart,
     tableBehind("Roofline as a table, by traversal", byTraversal(placed, names)),
@@ -89,6 +80,8 @@ function options(
   const [, most] = extentOf(spots.map(({ count }) => count));
   const marked = placed.filter(({ isWinner, isTied }) => isWinner || isTied);
   const compact = layout === "narrow";
+  const middle = Math.sqrt(x[0] * x[1]);
+  const at = { x: "updatesPerByte", y: "gcells" } as const;
   const { winner } = view;
   const isNearLine = winner.roof !== undefined && winner.cellsPerSecond > 0.85 * winner.roof;
   return {
@@ -113,11 +106,8 @@ function options(
     },
     color: { type: "identity" },
     marks: [
-      Plot.line([[x[0], x[0] * bandwidth], [x[1], x[1] * bandwidth]], {
-        stroke: "var(--ink)",
-        strokeWidth: 2,
-      }),
-      Plot.text([[Math.sqrt(x[0] * x[1]), Math.sqrt(x[0] * x[1]) * bandwidth]], {
+      Plot.line(x.map((at) => [at, at * bandwidth]), { stroke: "var(--ink)", strokeWidth: 2 }),
+      Plot.text([[middle, middle * bandwidth]], {
         text: () => formatBandwidth(bandwidth * 1e9),
         dy: -12,
         dx: -30,
@@ -126,8 +116,7 @@ function options(
       }),
       ...names.map((name) =>
         Plot.dot(spots.filter(({ series }) => series === name), {
-          x: "updatesPerByte",
-          y: "gcells",
+          ...at,
           symbol: styleOf(view.series, name).symbol,
           fill: styleOf(view.series, name).color,
           r: all.length > MAX_POINTS ? SPOT : 4,
@@ -135,26 +124,17 @@ function options(
             most === 1 ? 0.75 : Math.round(10 * (0.5 + 0.5 * Math.log1p(count) / Math.log1p(most))) / 10,
         })
       ),
-      Plot.dot(marked.map(spotOf), {
-        x: "updatesPerByte",
-        y: "gcells",
-        r: 9,
-        stroke: "var(--accent)",
-        strokeWidth: 2.5,
-      }),
+      Plot.dot(marked.map(spotOf), { ...at, ...RING }),
       Plot.text(marked.filter(({ isWinner }) => isWinner).map(spotOf), {
-        x: "updatesPerByte",
-        y: "gcells",
-        text: ({ gcells }: { gcells: number }) =>
-          compact ? formatRate(gcells * 1e9).split(" ")[0] : formatRate(gcells * 1e9),
+        ...at,
+        ...ACCENT_TEXT,
+        text: ({ gcells }: Spot) => (compact ? gcellsOf : formatRate)(gcells * 1e9),
         // just below the line there is no room: the label goes above it, to the left, where the line is lower
         ...(isNearLine
           ? { dx: -6, dy: -18, textAnchor: "end" as const }
           : { dx: 12, dy: -12, textAnchor: "start" as const }),
-        fill: "var(--accent)",
         stroke: "var(--paper)",
         strokeWidth: 4,
-        fontWeight: 600,
       }),
     ],
   };
@@ -199,12 +179,10 @@ function byTraversal(placed: readonly Point[], names: readonly string[]): Html {
       best.roof === undefined ? "unknown" : formatPercent(best.cellsPerSecond / best.roof),
     ];
   });
-  return table("The fastest configuration of each traversal against its roof", [
-    "traversal",
-    { number: "measured" },
-    { number: "best rate" },
-    { number: "moves per update" },
-    { number: "its roof" },
-    { number: "of its roof" },
-  ], rows);
+  const titles = numbers("measured", "best rate", "moves per update", "its roof", "of its roof");
+  return table(
+    "The fastest configuration of each traversal against its roof",
+    ["traversal", ...titles],
+    rows,
+  );
 }

@@ -1,8 +1,3 @@
-/**
- * How the grid is shared with the CPU: the iterations of the balance, and the time of a step over R.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
@@ -89,16 +84,12 @@ function partsOf({ coefficients, curve }: ProfileCostModel, problem: Problem): C
     x: point.exchangeEvery,
     ...roundTimes(roundWork(shared, point), coefficients),
   }));
-  const stepsOf = (
-    name: string,
-    timeNs: (round: typeof rounds[number]) => number,
-  ): Pick<Curve, "name" | "points"> => ({
-    name,
-    points: rounds.map((round) => ({ x: round.x, y: timeNs(round) / round.x })),
-  });
+  const pointsOf = (timeNs: (round: typeof rounds[number]) => number) =>
+    rounds.map((round) => ({ x: round.x, y: timeNs(round) / round.x }));
+  const cpu = pointsOf(({ cpuNs, copyNs }) => cpuNs - copyNs);
   return [
-    { ...stepsOf("GPU computes", ({ gpuNs }) => gpuNs), kind: "dashed", series: 0 },
-    { ...stepsOf("CPU computes", ({ cpuNs, copyNs }) => cpuNs - copyNs), kind: "dashed", series: 1 },
-    { ...stepsOf("copies", ({ copyNs }) => copyNs), kind: "dotted", series: 2 },
+    { name: "GPU computes", kind: "dashed", series: 0, points: pointsOf(({ gpuNs }) => gpuNs) },
+    { name: "CPU computes", kind: "dashed", series: 1, points: cpu },
+    { name: "copies", kind: "dotted", series: 2, points: pointsOf(({ copyNs }) => copyNs) },
   ];
 }

@@ -1,8 +1,4 @@
-/**
- * Names of parameters and failures in plain words.
- *
- * @module
- */
+import { formatRate } from "../format.ts";
 
 /** Every parameter of every traversal: its name for people, and what it means. */
 const PARAMETERS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
@@ -45,6 +41,11 @@ export function parameterTitle(name: string): string {
 /** What a parameter means; undefined where Facet does not know it. */
 export function parameterMeaning(name: string): string | undefined {
   return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name]![1] : undefined;
+}
+
+/** A rate in Gcells/s without its unit. */
+export function gcells(cellsPerSecond: number): string {
+  return formatRate(cellsPerSecond).replace(" Gcells/s", "");
 }
 
 /** What a failure means, as `did not compile`. */
