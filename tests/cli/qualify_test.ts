@@ -128,7 +128,7 @@ Deno.test("qualify refuses what is wrong before any work", () =>
       [given("empty"), /wanted a profile with entries: found none$/],
       [
         given("sample"),
-        /^facet: Cannot qualify entry 1 \(wave, order 2, .*; diamond-torre .*\): the configuration cannot be: /,
+        /^facet: Cannot qualify entry 1 \(wave, order 2, .*; diamond-torre .*\): no device can run it: /,
       ],
       [[...fixture, "--junit", "/proc/x/y"], /Cannot write \/proc\/x\/y/],
       [[...fixture, "--markdown", directory], /it is a directory$/],

@@ -87,3 +87,10 @@ Deno.test("a tolerance must be from 0 to below 1", () => {
     assertThrows(() => judgeRate(exactly(1), exactly(1), tolerance), RangeError, "from 0 to below 1");
   }
 });
+
+Deno.test("a device at a third of the recorded rate is slower, however wide its interval", () => {
+  const recorded = { cellsPerSecond: 100e9, confidence95: [98e9, 102e9] } as const;
+  const third = { cellsPerSecond: 33e9, confidence95: [32e9, 34e9] } as const;
+  assertEquals(judgeRate(recorded, third, 0.1), "slower");
+  assertEquals(judgeRate(recorded, { ...third, confidence95: [32e9, 99e9] }, 0.1), "slower");
+});

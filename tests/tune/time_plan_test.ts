@@ -4,6 +4,7 @@ import { SURE_BLOCKS } from "../../tuner/measuring/final_round.ts";
 import {
   afterDeadline,
   blocksTime,
+  expectTurn,
   finalsDeadline,
   isFarBehind,
   Latency,
@@ -89,4 +90,20 @@ Deno.test("cores that compute as a GPU in software are shared with it only while
   const why = (cpu: number): string | undefined => whySharingIsFutile({ cpu, gpu: 1e9 }, true);
   assertEquals(why(0.9e9), undefined);
   assertEquals(why(1e9), "the GPU is software, and the same cores are faster without it");
+});
+
+Deno.test("a fast device leaves the search nearly all the budget, a slow one three quarters", () => {
+  const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, isShared: false };
+  const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
+  const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
+  assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [51e9, 60e9]);
+  const slow = planTime(time, { turns: turns(2e9), referenceNs: 1e9, ...alone });
+  assertEquals(slow.searchUntilNs, 45e9); // three blocks of three and the reference would take 19 s: a quarter is kept
+});
+
+Deno.test("a turn takes what the evaluation took, with the samples of a turn in place of its own", () => {
+  // a run of a second, timed three times; two seconds to initialise, run and verify, and one to compile
+  const measurement = { cellsPerSecond: 1e9, samples: [1e9, 1e9, 1e9], compileNs: 1e9 };
+  const options = { updates: 1e9, minBatchNs: 2e6, evaluationNs: 6e9 };
+  assertEquals(expectTurn(measurement, options), { firstNs: 4e9, againNs: 3e9 });
 });

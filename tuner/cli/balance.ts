@@ -13,7 +13,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { DeviceError } from "../devices/device_error.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { evaluate } from "../measuring/evaluate.ts";
+import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
@@ -182,8 +182,7 @@ async function measureAlone(
 ): Promise<BalanceContext> {
   const measure = async (stage: string, configuration: Configuration): Promise<Measurement | undefined> => {
     progress.update({ stage, done: 0, total: 0 });
-    const prepare = () => session.prepare(problem, configuration);
-    const evaluation = await evaluate(configuration, prepare, { problem, now: () => session.now() });
+    const evaluation = await evaluateOn(session, configuration, { problem });
     return "measurement" in evaluation ? evaluation.measurement : undefined;
   };
   const share = { cpuSlices: problem.grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers };

@@ -5,19 +5,10 @@
  * @module
  */
 import { formatDuration, formatRate } from "../format.ts";
+import type { TuneProgress } from "../tune/tune.ts";
 
-/** How far a command has come. */
-export interface ProgressState {
-  /** What is being done, in a word or two. */
-  readonly stage: string;
-  readonly done: number;
-  /** 0 or not finite where it is unknown. */
-  readonly total: number;
-  /** Best rate so far. */
-  readonly bestCellsPerSecond?: number | undefined;
-  /** Time left until the stage ends, estimated. */
-  readonly leftNs?: number | undefined;
-}
+/** How far a command has come; its stage in a word or two. */
+export type ProgressState = Omit<TuneProgress, "stage"> & { readonly stage: string };
 
 /** How progress is shown. `bar`: one line, redrawn. `lines`: a line now and then. `none`: not at all. */
 export type ProgressMode = "bar" | "lines" | "none";

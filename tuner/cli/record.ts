@@ -87,8 +87,8 @@ async function record(options: RecordOptions): Promise<number> {
       stage: "record",
       done: recorded.length,
       total: Math.max(recorded.length, configurations.length),
-      ...(best > 0 ? { bestCellsPerSecond: best } : {}),
-      ...(leftNs === undefined ? {} : { leftNs }),
+      bestCellsPerSecond: best > 0 ? best : undefined,
+      leftNs,
     });
   try {
     show();

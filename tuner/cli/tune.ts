@@ -59,7 +59,8 @@ export const run = command({
 
 async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
   const requested = await resolveOptions("tune", options);
-  const { problem, isDefaultGrid, traversals, device, cpuWorkers } = requested;
+  const { problem, device, isDefaultGrid, traversals, cpuWorkers } = requested;
+  const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, { device: measuredDevice(device, null) });
 
@@ -77,14 +78,14 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
       isDefaultGrid,
       traversals,
       strategy: STRATEGIES.find(({ name }) => name === options.strategy)!,
-      budget: options.budget,
+      budget,
       cpuWorkers,
-      seed: options.seed,
-      startShare: options.startShare,
+      seed,
+      startShare,
     }, {
       session,
       signal,
-      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested, options.budget) }),
+      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested, budget) }),
       onProgress: (state) => progress.update(state),
       recall: async (start) =>
         options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),

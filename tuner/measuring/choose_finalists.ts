@@ -15,24 +15,21 @@ export const LEAST_FINALISTS = 2;
 /** No rate of the search is wrong by so much. */
 const HOPELESS = 0.25;
 
-/** Options of {@linkcode chooseFinalists}. */
-export interface FinalistOptions {
-  /** Orders configurations as they are chosen among ties, see `tie_order.ts`. */
-  readonly order: (measurements: readonly Measurement[]) => readonly Measurement[];
-  /** How many can be measured in the time there is. @default {as many as there are} */
-  readonly most?: number;
-}
-
 /**
  * Chooses the finalists of a search: the fastest few, unless they are slower by a quarter, and all whose rate is within
  * 2% of the best or whose interval reaches the best one's. If these are too many, those that a tie would prefer.
  *
  * @param measured rates of the search, the fastest first
+ * @param options.order orders configurations as they are chosen among ties, see `tie_order.ts`
+ * @param options.most how many can be measured in the time there is
  * @returns the finalists, the fastest first
  */
 export function chooseFinalists(
   measured: readonly Measurement[],
-  { order, most = MOST_FINALISTS }: FinalistOptions,
+  { order, most = MOST_FINALISTS }: {
+    readonly order: (measurements: readonly Measurement[]) => readonly Measurement[];
+    readonly most?: number;
+  },
 ): readonly Measurement[] {
   const [best] = measured;
   if (best === undefined) return [];

@@ -6,6 +6,7 @@
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner } from "../configuration.ts";
+import type { Session } from "../devices/session.ts";
 import { refute } from "../devices/reference.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { batchSampler, sampleUntilStable } from "./sampling.ts";
@@ -20,10 +21,7 @@ export type Evaluation =
 /** Options of {@linkcode evaluate}. */
 export interface EvaluateOptions {
   readonly problem: Problem;
-  /**
-   * Best rate so far: what is far below it is not timed to the last percent, nor what is surely below it.
-   * @default {0}
-   */
+  /** Best rate so far: clearly slower configurations are timed only roughly. @default {0} */
   readonly best?: number;
   /** Time for the samples, in nanoseconds. @default {3e9} */
   readonly samplingNs?: number;
@@ -36,12 +34,20 @@ export interface EvaluateOptions {
 /** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
 const FAR_BELOW = 0.8;
 
+/** Verifies and times a configuration in a session. */
+export function evaluateOn(
+  session: Session,
+  configuration: Configuration,
+  options: Omit<EvaluateOptions, "now">,
+): Promise<Evaluation> {
+  const prepare = () => session.prepare(options.problem, configuration);
+  return evaluate(configuration, prepare, { ...options, now: () => session.now() });
+}
+
 /**
  * Verifies and times a configuration.
  *
- * @param configuration what is evaluated
  * @param prepare compiles it and takes the memory
- * @param options the problem, the best rate so far, the time to spend
  * @returns its measurement, or why there is none; failures of other kinds than the device's are thrown
  */
 export async function evaluate(

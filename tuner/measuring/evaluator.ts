@@ -80,13 +80,18 @@ export async function evaluateSideBySide<T>(
   const turn = takeTurns();
   let working = Math.max(1, workers), workersGivenUp = 0;
   let broken = false;
+  /** Others may hold the memory that a configuration lacks: it is tried again; true if this evaluator ends for it. */
+  const makesRoom = (item: T): boolean => {
+    again.push(item);
+    if (working > 1) workersGivenUp++;
+    return working > 1;
+  };
   const work = async (): Promise<void> => {
     let evaluator: Evaluator | undefined, done = 0;
     try {
       while (!signal.aborted && !broken) {
         const item = again.shift() ?? next();
         if (item === undefined) return;
-        /** Others may hold the memory that a configuration lacks: it is tried again with one evaluator less. */
         const company = working;
         if (evaluator !== undefined && (!evaluator.alive || done % CONFIGURATIONS_PER_EVALUATOR === 0)) {
           evaluator.close();
@@ -96,25 +101,18 @@ export async function evaluateSideBySide<T>(
           evaluator ??= await start(turn);
         } catch (error) {
           if (!isFailure(error) || error.reason !== "out-of-memory" || company === 1) throw error;
-          again.push(item);
-          if (working === 1) continue;
-          workersGivenUp++;
-          return;
+          if (makesRoom(item)) return;
+          continue;
         }
-        const timed = await evaluator.evaluate(configurationOf(item), {
-          best: best(),
-          turn,
-          limitNs: limitNs(),
-        });
+        const options = { best: best(), turn, limitNs: limitNs() };
+        const timed = await evaluator.evaluate(configurationOf(item), options);
         if (timed === undefined) return; // time is over
         const { evaluation } = timed;
         const reason = "failure" in evaluation ? evaluation.failure.reason : undefined;
         done++;
         if (reason === "out-of-memory" && company > 1) {
-          again.push(item);
-          if (working === 1) continue;
-          workersGivenUp++;
-          return;
+          if (makesRoom(item)) return;
+          continue;
         }
         if (signal.aborted && !evaluator.alive) return; // interrupted with the process, not measured
         if (SPOILING.some((spoiling) => spoiling === reason)) {

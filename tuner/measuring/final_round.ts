@@ -16,7 +16,6 @@ import { median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
 import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
 
-/** Options of {@linkcode finalRound}. */
 export interface FinalRoundOptions {
   readonly problem: Problem;
   /** Compiles a configuration again (pipelines are cached) and takes the memory. */
@@ -62,12 +61,7 @@ interface Racer {
   readonly blocks: (readonly number[] | undefined)[];
 }
 
-/**
- * Measures the finalists again.
- *
- * @param finalists their measurements so far, at least one
- * @returns the result of each, fastest first; one that fails now is left out
- */
+/** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
 export async function finalRound(
   finalists: readonly Measurement[],
   { problem, prepare, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,

@@ -21,14 +21,6 @@ export const TURN_TO_TURN = 0.03;
 /** Largest distance of an end from the centre, in logarithms. */
 const WIDEST = Math.log(10);
 
-/** Options of {@linkcode laterRunInterval}. */
-export interface LaterRunOptions {
-  /** The rate; the interval always contains it. */
-  readonly rate: number;
-  /** Among how many it was chosen for its rate. @default {1} */
-  readonly among?: number;
-}
-
 /**
  * The interval that contains the rate of a later run 95 times in 100, if the device is as idle and as cool.
  *
@@ -42,11 +34,11 @@ export interface LaterRunOptions {
  * For a single turn it is the interval of its samples, at least {@linkcode TURN_TO_TURN} to either side.
  *
  * @param turns the samples of each turn, as rates above 0: at least one turn, each with at least one sample
- * @param options the rate, and how many it was chosen among
+ * @param options the rate, which the interval always contains, and among how many it was chosen for its rate
  */
 export function laterRunInterval(
   turns: readonly (readonly number[])[],
-  { rate, among = 1 }: LaterRunOptions,
+  { rate, among = 1 }: { readonly rate: number; readonly among?: number },
 ): [low: number, high: number] {
   if (turns.length === 1) {
     const [low, high] = medianInterval95(turns[0]!);

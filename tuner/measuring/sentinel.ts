@@ -8,25 +8,18 @@
 import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 
-/** Options of {@linkcode Sentinel}. */
-export interface SentinelOptions {
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
-  /** Least time between two looks. @default {10e9} */
-  readonly everyNs?: number;
-  /** Largest part of the time that looks may take. @default {0.05} */
-  readonly part?: number;
-  /** A rate that differs by more than this part, with an interval apart from the level's, has drifted. @default {0.05} */
-  readonly tolerance?: number;
-  /** Looks that wait for the old level to come back; after that the new rate is the level. @default {3} */
-  readonly patience?: number;
-}
+/** Least time between two looks, and the largest part of the time that looks may take. */
+const EVERY_NS = 10e9, PART = 0.05;
+/** A rate that differs by more than this part, with an interval apart from the level's, has drifted. */
+const TOLERANCE = 0.05;
+/** Looks that wait for the old level to come back; after that the new rate is the level. */
+const PATIENCE = 3;
 
 /** Watches over the measurements of a search. */
 export class Sentinel {
   /** Looks that found a drift. */
   drifts = 0;
-  readonly #options: Required<SentinelOptions>;
+  readonly #now: () => number;
   #level: Measurement | undefined;
   #lookedAtNs = 0;
   #lookNs = 0;
@@ -36,27 +29,27 @@ export class Sentinel {
   #row = 0;
   #again: Configuration[] = [];
 
-  constructor({ everyNs = 10e9, part = 0.05, tolerance = 0.05, patience = 3, now }: SentinelOptions) {
-    this.#options = { everyNs, part, tolerance, patience, now };
+  /** @param options `now`: the clock, in nanoseconds */
+  constructor({ now }: { readonly now: () => number }) {
+    this.#now = now;
   }
 
   /** Notes a measurement; the first one is what is looked at from then on. */
   note(measurement: Measurement): void {
     if (this.#level === undefined) {
       this.#level = measurement;
-      this.#lookedAtNs = this.#options.now();
+      this.#lookedAtNs = this.#now();
     } else this.#since.push(measurement.configuration);
   }
 
   /** What to measure now to notice drift; undefined while there is no need. */
   look(): Configuration | undefined {
-    const { now, everyNs, part } = this.#options;
     if (this.#level === undefined) return undefined;
     const isDrifting = this.#row > 0;
     const isDue = this.#since.length > 0 &&
-      now() - this.#lookedAtNs >= Math.max(everyNs, this.#lookNs / part);
+      this.#now() - this.#lookedAtNs >= Math.max(EVERY_NS, this.#lookNs / PART);
     if (!isDrifting && !isDue) return undefined;
-    this.#lookedAtNs = now(); // others that ask meanwhile go on
+    this.#lookedAtNs = this.#now(); // others that ask meanwhile go on
     return this.#level.configuration;
   }
 
@@ -72,7 +65,7 @@ export class Sentinel {
    * @param spentNs the time it took, in nanoseconds
    */
   seen(measurement: Measurement | undefined, spentNs: number): void {
-    this.#lookedAtNs = this.#options.now();
+    this.#lookedAtNs = this.#now();
     this.#lookNs = spentNs;
     if (measurement === undefined) {
       // nothing was learnt; another one becomes the sentinel
@@ -87,7 +80,7 @@ export class Sentinel {
       return;
     }
     this.drifts++;
-    if (++this.#row < this.#options.patience) return;
+    if (++this.#row < PATIENCE) return;
     // the new rate stays
     this.#level = measurement;
     this.#row = 0;
@@ -103,6 +96,6 @@ export class Sentinel {
   #hasDrifted({ cellsPerSecond, confidence95: [low, high] }: Measurement): boolean {
     const { cellsPerSecond: level, confidence95: [levelLow, levelHigh] } = this.#level!;
     const isApart = high < levelLow || low > levelHigh;
-    return isApart && Math.abs(cellsPerSecond / level - 1) > this.#options.tolerance;
+    return isApart && Math.abs(cellsPerSecond / level - 1) > TOLERANCE;
   }
 }

@@ -9,26 +9,9 @@ import { studentQuantile } from "./student.ts";
 /** Samples from which on order statistics give a 95% interval: 1 − 2 · ½⁶ = 0.969. */
 const MIN_ORDER_STATISTICS = 6;
 
-/** Samples in figures. */
-export interface Summary {
-  readonly median: number;
-  /** 95% interval of the median. */
-  readonly interval95: readonly [low: number, high: number];
-  /** (largest − smallest) / median. */
-  readonly spread: number;
-}
-
-/**
- * Sums up samples.
- *
- * @param samples times or rates: at least one, all finite and >= 0
- */
-export function summarize(samples: readonly number[]): Summary {
-  return {
-    median: median(samples),
-    interval95: medianInterval95(samples),
-    spread: relativeSpread(samples),
-  };
+/** The median, its 95% interval and the spread of samples (times or rates): at least one, all finite and >= 0. */
+export function summarize(samples: readonly number[]) {
+  return { median: median(samples), interval95: medianInterval95(samples), spread: relativeSpread(samples) };
 }
 
 /** The middle sample, or the mean of the two in the middle. */

@@ -6,10 +6,10 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import { ghostSlices } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
+import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
 /** Limits that no device reaches: what cannot run with them cannot run anywhere. */
@@ -25,21 +25,10 @@ const ANY_DEVICE: DeviceLimits = {
   maxComputeWorkgroupsPerDimension: GENEROUS,
 };
 
-/** Most CPU workers, as `tune` takes them. */
-const MOST_WORKERS = 1024;
-
-/** Bytes that a WebAssembly memory can hold. */
-const WASM_BYTES = 2 ** 32;
-
 /** A parameter further than this factor beyond all that a search would try was not found by one. */
 const FAR_BEYOND = 4;
 
-/**
- * Why a configuration cannot be what its profile's device ran.
- *
- * @param recorded the profile's device
- * @returns one line; undefined if nothing is wrong with it
- */
+/** Why a configuration cannot be what its profile's device ran; undefined if nothing is wrong with it. */
 export function whyInvalid(
   problem: Problem,
   configuration: Configuration,
@@ -63,11 +52,7 @@ export function whyInvalid(
     whyNoPlan(gpuPart(problem, configuration), traversal, parameters);
 }
 
-/**
- * Why a configuration cannot run here, though it may elsewhere.
- *
- * @param limits of the GPU here; undefined if there is none
- */
+/** Why a configuration cannot run on a GPU of these limits, though it may elsewhere; without one they are undefined. */
 export function whyNotHere(
   problem: Problem,
   configuration: Configuration,
@@ -76,22 +61,13 @@ export function whyNotHere(
   const { share } = configuration;
   if (share.gpuSlices > 0) {
     if (limits === undefined) return "there is no WebGPU adapter here";
-    const bytes = bytesOf(problem), most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-    if (bytes > most) {
-      return `it does not fit: a time level takes ${bytes} bytes, this GPU binds at most ${most}`;
-    }
+    const misfit = misfitOf(problem, limits);
+    if (misfit !== undefined) return `it does not fit: ${misfit}`;
     const reason = whyInfeasible(problem, configuration, limits);
     if (reason !== undefined) return `this GPU cannot: ${reason}`;
   }
-  const bytes = 2 * bytesOf(problem);
-  return share.cpuSlices > 0 && bytes > WASM_BYTES
-    ? `it does not fit: two time levels take ${bytes} bytes, the CPU's workers hold ${WASM_BYTES}`
-    : undefined;
-}
-
-/** Bytes of a time level, as the reference has it. */
-function bytesOf(problem: Problem): number {
-  return 4 * stepwiseLayout(problem).length;
+  const misfit = share.cpuSlices > 0 ? misfitOf(problem, undefined) : undefined;
+  return misfit && `it does not fit: ${misfit}`;
 }
 
 function whyNoShare(problem: Problem, { share }: Configuration): string | undefined {
@@ -100,7 +76,7 @@ function whyNoShare(problem: Problem, { share }: Configuration): string | undefi
   if (cpuSlices + gpuSlices !== slices) {
     return `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${slices}`;
   }
-  if (cpuWorkers > MOST_WORKERS) return `${cpuWorkers} CPU workers, more than ${MOST_WORKERS}`;
+  if (cpuWorkers > MAX_WORKERS) return `${cpuWorkers} CPU workers, more than ${MAX_WORKERS}`;
   if (cpuSlices > 0 && cpuWorkers === 0) return `${cpuSlices} slices on the CPU without a worker`;
   if (cpuSlices === 0 || gpuSlices === 0) return undefined;
   const ghost = ghostSlices(problem, exchangeEvery);
@@ -110,10 +86,7 @@ function whyNoShare(problem: Problem, { share }: Configuration): string | undefi
 }
 
 /** Refuses parameters that no search finds; some sizes would keep the writers busy forever. */
-function whyNoParameters(
-  problem: Problem,
-  { traversal, parameters }: Configuration,
-): string | undefined {
+function whyNoParameters(problem: Problem, { traversal, parameters }: Configuration): string | undefined {
   const lists = new Map(Object.entries(traversalNamed(traversal).parameterLists(problem, ANY_DEVICE)));
   for (const [name, value] of Object.entries(parameters)) {
     const list = lists.get(name);
@@ -147,21 +120,18 @@ function whyInfeasible(
 function whyNoPlan(problem: Problem, name: string, parameters: Parameters): string | undefined {
   const lists = traversalNamed(name).parameterLists(problem, ANY_DEVICE);
   const missing = Object.keys(lists).filter((one) => !Object.hasOwn(parameters, one));
-  const told = missing.length > 0 ? `it lacks ${missing.join(", ")}` : "its kernel cannot be written";
+  const why = missing.length > 0 ? `it lacks ${missing.join(", ")}` : "its kernel cannot be written";
   try {
     const { layout, shaders, dispatches } = traversalNamed(name).plan(problem, parameters);
     const numbers = [
       layout.length,
-      ...dispatches(Math.min(problem.steps, 2), 0).flatMap((one) => [
-        ...one.workgroups,
-        ...one.uniforms,
-      ]),
+      ...dispatches(Math.min(problem.steps, 2), 0).flatMap((one) => [...one.workgroups, ...one.uniforms]),
     ];
     const isWhole = numbers.every(Number.isFinite) &&
       shaders.every(({ code }) => !/\b(?:undefined|NaN|Infinity)\b/.test(code));
-    return isWhole ? undefined : told;
+    return isWhole ? undefined : why;
   } catch (error) {
-    return missing.length > 0 ? told : firstLine(error);
+    return missing.length > 0 ? why : firstLine(error);
   }
 }
 

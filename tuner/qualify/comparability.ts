@@ -17,14 +17,7 @@ const NAMES = {
   device: "GPU's model number",
 } as const;
 
-/**
- * Why a configuration's rate on this machine cannot be compared with the recorded one.
- *
- * @param recorded the profile's device
- * @param here this machine
- * @param share which devices take part
- * @returns one line with what was and what is; undefined if the rates can be compared
- */
+/** Why rates on this machine and the recorded ones cannot be compared, for a share of the grid; undefined if they can. */
 export function whyNotComparable(
   recorded: ProfileDevice,
   here: DeviceDescription,

@@ -10,13 +10,7 @@ import type { EntryResult, Qualification } from "./qualification.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
 
-/**
- * Writes the XML.
- *
- * @param qualification what was found
- * @param timestamp when, as `2026-11-21T10:00:00Z`
- * @returns a whole document, in UTF-8
- */
+/** Writes the document; the time stamp is as `2026-11-21T10:00:00Z`. */
 export function junitOf(qualification: Qualification, timestamp: string): string {
   const { results, elapsedNs, device, recorded, tolerance, note } = qualification;
   const kinds = results.map(kindOf);

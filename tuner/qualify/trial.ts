@@ -8,7 +8,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
 import { formatDuration } from "../format.ts";
-import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
@@ -53,11 +53,7 @@ export interface Run {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Checks every entry before any is run.
- *
- * @throws {ProfileError} if there is none, or one that no device can run
- */
+/** Checks every entry before any is run: a {@linkcode ProfileError} if there is none, or one that no device can run. */
 export function trialsOf(profile: Profile, { device }: Session): Trial[] {
   if (profile.entries.length === 0) {
     throw new ProfileError("Cannot qualify: wanted a profile with entries: found none");
@@ -69,9 +65,7 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
       const invalid = problem && whyInvalid(problem, one, profile.device);
       if (invalid === undefined) continue;
       const name = `${describeProfileProblem(entry.problem)}; ${describeConfiguration(one)}`;
-      throw new ProfileError(
-        `Cannot qualify entry ${i + 1} (${name}): the configuration cannot be: ${invalid}`,
-      );
+      throw new ProfileError(`Cannot qualify entry ${i + 1} (${name}): no device can run it: ${invalid}`);
     }
     return {
       entry,
@@ -119,7 +113,8 @@ export async function attempt(trial: Trial, run: Run, entriesLeft: number): Prom
   }
   const isCompared = !numericsOnly && notComparable === undefined;
   const shareNs = (deadlineNs - startedNs) / entriesLeft - expected;
-  const evaluation = await evaluateOn(session, problem, entry.configuration, {
+  const evaluation = await evaluateAndRecover(session, entry.configuration, {
+    problem,
     samplingNs: numericsOnly ? 0 : Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
     ...(isCompared && { minSamples: SAMPLES }),
   });
@@ -127,28 +122,18 @@ export async function attempt(trial: Trial, run: Run, entriesLeft: number): Prom
 }
 
 /** Evaluates a configuration; a device that is lost is opened anew for the next. */
-async function evaluateOn(
+async function evaluateAndRecover(
   session: Session,
-  problem: Problem,
   configuration: Configuration,
-  options: Pick<EvaluateOptions, "samplingNs" | "minSamples">,
+  options: Pick<EvaluateOptions, "problem" | "samplingNs" | "minSamples">,
 ): Promise<Evaluation> {
-  const prepare = () => session.prepare(problem, configuration);
-  const evaluation = await evaluate(configuration, prepare, {
-    problem,
-    ...options,
-    now: () => session.now(),
-  });
+  const evaluation = await evaluateOn(session, configuration, options);
   if ("failure" in evaluation) session.recover(evaluation.failure);
   return evaluation;
 }
 
 /** What an evaluation says of an entry. */
-function resultOf(
-  trial: Trial,
-  evaluation: Evaluation,
-  { tolerance, numericsOnly }: Run,
-): EntryResult {
+function resultOf(trial: Trial, evaluation: Evaluation, { tolerance, numericsOnly }: Run): EntryResult {
   const { entry, notComparable } = trial;
   if ("failure" in evaluation) {
     const { reason: failure, message } = evaluation.failure;
@@ -214,7 +199,7 @@ export async function verifyTies(
     const name = describeConfiguration(configuration);
     if (name === chosen) continue;
     if (signal?.aborted || session.now() + expectedNs(entry, slowdown) > deadlineNs) break;
-    const evaluation = await evaluateOn(session, problem, configuration, { samplingNs: 0 });
+    const evaluation = await evaluateAndRecover(session, configuration, { problem, samplingNs: 0 });
     if ("measurement" in evaluation) {
       tiesVerified++;
       continue;

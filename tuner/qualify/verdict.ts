@@ -34,18 +34,6 @@ export const WIDEST = 1.5;
  * @param measured this run's, above 0
  * @param tolerance fraction that a rate may differ from the recorded interval, from 0 to below 1
  * @throws {RangeError} for another tolerance
- *
- * @example
- * ```ts
- * import { judgeRate } from "./verdict.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const recorded = { cellsPerSecond: 100e9, confidence95: [98e9, 102e9] } as const;
- * const third = { cellsPerSecond: 33e9, confidence95: [32e9, 34e9] } as const;
- * assertEquals(judgeRate(recorded, third, 0.1), "slower");
- * assertEquals(judgeRate(recorded, { ...third, confidence95: [32e9, 99e9] }, 0.1), "slower");
- * assertEquals(judgeRate(recorded, recorded, 0), "pass");
- * ```
  */
 export function judgeRate(recorded: Rate, measured: Rate, tolerance: number): RateVerdict {
   checkTolerance(tolerance);

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { formatPercent, formatRate } from "../format.ts";
+import { formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-import type { EntryResult, Qualification, Verdict } from "./qualification.ts";
+import type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
 import type { Rate } from "./verdict.ts";
 
 const AGAINST: readonly Verdict[] = ["slower", "wrong", "failed"];
@@ -47,32 +47,23 @@ function describeRate({ cellsPerSecond, confidence95 }: Rate): string {
   return `${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
 }
 
-/** How many entries have each verdict: `2 pass, 1 slower`. */
-function countVerdicts(results: readonly EntryResult[]): string {
-  const groups = Map.groupBy(results, ({ verdict }) => verdict);
-  return [...groups].map(([verdict, { length }]) => `${length} ${verdict}`).join(", ");
-}
+const ANSWERS: Readonly<Record<Answer, string>> = {
+  yes: "Qualified",
+  no: "Not qualified",
+  "device failed": "The device failed",
+  unanswered: "Not qualified, as not everything could be run and compared",
+};
 
-/** The answer in a sentence. */
+/** The answer in a sentence, and how many entries have each verdict: `Qualified: 2 pass, 1 faster`. */
 export function describeAnswer({ answer, results, interrupted }: Qualification): string {
-  const counts = countVerdicts(results);
-  if (interrupted) return `Interrupted: ${counts}`;
-  switch (answer) {
-    case "yes":
-      return `Qualified: ${counts}`;
-    case "no":
-      return `Not qualified: ${counts}`;
-    case "device failed":
-      return `The device failed: ${counts}`;
-    case "unanswered":
-      return `Not qualified, as not everything could be run and compared: ${counts}`;
-  }
+  const groups = Map.groupBy(results, ({ verdict }) => verdict);
+  const counts = [...groups].map(([verdict, { length }]) => `${length} ${verdict}`);
+  return `${interrupted ? "Interrupted" : ANSWERS[answer]}: ${counts.join(", ")}`;
 }
 
 /** A device in a line: `NVIDIA H100 80GB HBM3, Intel(R) Xeon(R) Processor (16 cores), linux x86_64`. */
 export function describeDevice({ gpu, cpu, os, deno }: DeviceDescription | ProfileDevice): string {
   const name = gpu === null ? "no GPU" : gpu.description || `${gpu.vendor} ${gpu.device}`;
-  return `${name}${gpu?.isFallback ? " (software)" : ""}, ${cpu.model} (${cpu.cores} ${
-    cpu.cores === 1 ? "core" : "cores"
-  }), ${os}, Deno ${deno}`;
+  const kind = gpu?.isFallback ? " (software)" : "";
+  return `${name}${kind}, ${cpu.model} (${formatPlural(cpu.cores, "core")}), ${os}, Deno ${deno}`;
 }

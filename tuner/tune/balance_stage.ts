@@ -12,12 +12,12 @@ import type { TuningRun } from "./tuning_run.ts";
 /** What sharing came to. */
 export interface BalanceResult {
   /** Of both devices together; undefined if nothing was shared. */
-  readonly measurement: Measurement | undefined;
+  readonly measurement?: Measurement | undefined;
   readonly iterations: ProfileEntry["balance"];
   /** How it ended, or why there was none, in one line. */
   readonly message: string;
   /** By what the steps between exchanges were chosen. */
-  readonly costModel: SharedCostModel | undefined;
+  readonly costModel?: SharedCostModel | undefined;
 }
 
 /** Shares the grid between the best configuration of the GPU and the CPU. */
@@ -27,12 +27,7 @@ export async function balance(
 ): Promise<BalanceResult> {
   const { request: { startShare }, environment, session, problem, findings } = run;
   const { signal, onProgress, onEvaluation } = environment;
-  const none = (message: string): BalanceResult => ({
-    measurement: undefined,
-    iterations: [],
-    message,
-    costModel: undefined,
-  });
+  const none = (message: string): BalanceResult => ({ iterations: [], message });
   const { best } = findings;
   const why = whyNone(run);
   if (why !== undefined || best === undefined) return none(why ?? "no configuration of the GPU verified");

@@ -144,35 +144,17 @@ async function resolve(options: TuneOptions) {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
   const isWhole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least;
-  must(
-    evaluations === undefined || isWhole(evaluations, 1),
-    "evaluations must be a whole number, at least 1",
-    evaluations,
-  );
+  must(isWhole(evaluations ?? 1, 1), "evaluations must be a whole number, at least 1", evaluations);
   must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
   must(isWhole(seed, 0) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
   must(startShare >= 0 && startShare <= 1, "startShare must be from 0 to 1", startShare);
-  const strategy = STRATEGIES.find((one) => one.name === name);
-  must(
-    strategy !== undefined,
-    `the strategy must be one of ${STRATEGIES.map((one) => one.name).join(", ")}`,
-    name,
-  );
-  const { problem, isDefaultGrid, traversals, device, cpuWorkers } = resolveProblem(
-    "tune",
-    { ...options, stencil },
-    await detectDevice(),
-  );
-  const request: TuneRequest = {
-    ...problem,
-    isDefaultGrid,
-    traversals,
-    strategy: strategy!,
-    budget: evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations },
-    cpuWorkers,
-    seed,
-    startShare,
-  };
+  const strategies = STRATEGIES.map((one) => one.name);
+  must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
+  const strategy = STRATEGIES.find((one) => one.name === name)!;
+  const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
+  const wish = { ...options, stencil };
+  const { problem, device, ...resolved } = resolveProblem("tune", wish, await detectDevice());
+  const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };
 }
 

@@ -48,22 +48,7 @@ export interface TimePlan {
   readonly endNs: number;
 }
 
-/**
- * Plans the stages.
- *
- * @example
- * ```ts
- * import { planTime } from "./time_plan.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, isShared: false };
- * const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
- * const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
- * assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [51e9, 60e9]);
- * const slow = planTime(time, { turns: turns(2e9), referenceNs: 1e9, ...alone });
- * assertEquals(slow.searchUntilNs, 45e9); // three blocks of three and the reference would take 19 s: a quarter is kept
- * ```
- */
+/** Plans the stages. */
 export function planTime(
   { startedNs, timeNs }: RunTime,
   { turns, referenceNs, cpuNs, isShared }: TimeNeeds,
@@ -113,20 +98,7 @@ export interface TurnOptions {
   readonly evaluationNs?: number | undefined;
 }
 
-/**
- * Estimates a turn: what the evaluation in the search took, with the samples of a turn in place of its own.
- *
- * @example
- * ```ts
- * import { expectTurn } from "./time_plan.ts";
- * import { assertEquals } from "@std/assert";
- *
- * // a run of a second, timed three times; two seconds to initialise, run and verify, and one to compile
- * const measurement = { cellsPerSecond: 1e9, samples: [1e9, 1e9, 1e9], compileNs: 1e9 };
- * const options = { updates: 1e9, minBatchNs: 2e6, evaluationNs: 6e9 };
- * assertEquals(expectTurn(measurement, options), { firstNs: 4e9, againNs: 3e9 });
- * ```
- */
+/** Estimates a turn: what the evaluation in the search took, with the samples of a turn in place of its own. */
 export function expectTurn(
   { cellsPerSecond, samples, compileNs }: Pick<Measurement, "cellsPerSecond" | "samples" | "compileNs">,
   { updates, minBatchNs, evaluationNs = 0 }: TurnOptions,

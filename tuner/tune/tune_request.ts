@@ -42,7 +42,7 @@ export interface TuneProgress {
   /** Best verified rate so far. */
   readonly bestCellsPerSecond?: number | undefined;
   /** Time left of the stage's budget. */
-  readonly leftNs?: number;
+  readonly leftNs?: number | undefined;
 }
 
 /** What a run works with, and whom it informs. */

@@ -12,7 +12,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import type { Devices } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
-import { evaluate, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
@@ -194,9 +194,7 @@ export class TuningRun {
     configuration: Configuration,
     options: Pick<EvaluateOptions, "best" | "samplingNs"> = {},
   ): Promise<Evaluation> {
-    const { session, problem } = this;
-    const prepare = () => session.prepare(problem, configuration);
-    return evaluate(configuration, prepare, { problem, ...options, now: () => session.now() });
+    return evaluateOn(this.session, configuration, { problem: this.problem, ...options });
   }
 
   /** Records an evaluation; a device that it lost in this process is opened anew. */

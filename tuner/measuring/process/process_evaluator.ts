@@ -17,7 +17,7 @@ import {
 import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly problem: ProblemRequest;
   /** Time to compile a configuration, and again to verify and time it; longer is a failure of kind `timeout`. */
   readonly limitMs: number;
@@ -58,11 +58,7 @@ export class ProcessEvaluator implements Evaluator {
     this.#limitMs = limitMs;
   }
 
-  /**
-   * Starts a process and lets it compute its reference.
-   *
-   * @throws {RunFailure} if it cannot
-   */
+  /** Starts a process and lets it compute its reference; a {@linkcode RunFailure} if it cannot. */
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
