@@ -27,6 +27,7 @@ import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
 import { bitHeat, rodMode } from "./line_stencils.ts";
 import { assertWithinBound } from "./oracle_case.ts";
+import { readCells, writeCells } from "../devices/cells.ts";
 
 function lineOf(stencil: Stencil, points: number): Problem {
   return { stencil, grid: [1, 1, points], boundary: stencil.boundaries?.[0] ?? "zero", steps: 100 };
@@ -258,9 +259,9 @@ async function assertKeepsSum(
   const sum = (cells: Float32Array): number => cells.subarray(0, POINTS).reduce((a, b) => a + b, 0);
   const maxAbs = (cells: Float32Array): number => cells.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
   using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
-  await field.writeCells(start, start);
+  await writeCells(field, start, start);
   await field.run(steps);
-  const found = (await field.readCells(0)).subarray(0, POINTS);
+  const found = (await readCells(field, 0)).subarray(0, POINTS);
   // each of a step's roundings moves the mean by half a unit at most, and most cancel
   const largest = Math.max(maxAbs(start), maxAbs(found));
   assertLess(Math.abs(sum(found) - sum(start)) / POINTS, steps * largest * 2 ** -24);
@@ -285,9 +286,9 @@ testOnGpu("an insulated mode decays exactly as it should, and the trapezoid sum 
   ];
   for (const [name, parameters] of ways) {
     using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));
-    await field.writeCells(start, start);
+    await writeCells(field, start, start);
     await field.run(steps);
-    const found = await field.readCells(0);
+    const found = await readCells(field, 0);
     const error = found.reduce(
       (most, value, z) => Math.max(most, Math.abs(value - 1 - exact.at([0, 0, z], steps))),
       0,

@@ -90,13 +90,7 @@ export async function makeReference(
   return await gpuReference(gpu, problem, start);
 }
 
-/**
- * Judges a comparison with the reference.
- *
- * @param comparison all own cells of every level of the state
- * @param reference what they were compared with
- * @returns the verification; a field that is not finite, or was not compared as a whole, has an infinite error
- */
+/** Judges a comparison of the whole state; one that is not finite, or not whole, has an infinite error. */
 export function verificationOf(
   { maxError, maxValue, notFinite, cells }: Comparison,
   { problem: { stencil, grid, steps, boundary }, start, against }: Pick<
@@ -188,8 +182,8 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   const comparison = joinComparisons(
     await Promise.all(
       stateLevels(small).map(async (ago) => {
-        const cells = await field.readCells(ago);
-        return compareOnHost({ cells, layout: oracle.layout }, { ...wholeLevel(small, ago), ...oracle });
+        const cells = new Float32Array(await gpu.read(field.level(ago)));
+        return compareOnHost({ cells, layout: field.plan.layout }, { ...wholeLevel(small, ago), ...oracle });
       }),
     ),
   );

@@ -7,9 +7,14 @@ import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
-import type { SliceSource } from "../devices/shared/field_cells.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { clearFields, type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
+import {
+  clearFields,
+  type GridSlices,
+  readShared,
+  type SliceSource,
+  writeShared,
+} from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";

@@ -32,13 +32,13 @@ function recordedParts() {
   const gpu = {
     first: 0,
     slices: 1,
-    device: {
-      buffer: () => Promise.resolve({ destroy: () => {} }),
-      mapped: () => new ArrayBuffer(0),
-      unmap: () => {},
-      write: () => {},
-    },
     field: {
+      device: {
+        buffer: () => Promise.resolve({ destroy: () => {} }),
+        mapped: () => new ArrayBuffer(0),
+        unmap: () => {},
+        write: () => {},
+      },
       plan: { layout: { slice: 4, pad: [0, 0, 0], origin: 0, grid: [1, 1, 1] } },
       exchange(steps: number) {
         const round = ++gpuRounds;

@@ -9,13 +9,13 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
-import { gatherCells, scatterCells } from "../shared/dense_cells.ts";
+import type { ComparedLevel } from "../reference.ts";
+import { copyStaged, type SliceBuffer } from "../shared/slice_exchange.ts";
 import { type FieldMemory, type LevelArrays, ownMemory } from "./field_memory.ts";
 import { compareHostCells, compareSlabs, type Comparison } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
-import { copyRanges, type SliceBuffer } from "./gpu_slices.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
@@ -28,21 +28,13 @@ export interface InitialState {
   readonly wholeX?: number;
 }
 
-/** How a {@linkcode GpuField} is made. */
-export interface GpuFieldOptions {
-  /** Where the arrays come from. @default {memory of the field's own} */
-  readonly memory?: FieldMemory;
-  /** Called when the plan is compiled, before memory is taken. */
-  readonly onCompiled?: () => Promise<void>;
-}
-
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
   readonly plan: GpuPlan;
+  readonly device: GpuDevice;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
-  readonly #gpu: GpuDevice;
   readonly #arrays: LevelArrays;
   readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
@@ -55,7 +47,7 @@ export class GpuField implements Disposable {
     plan: GpuPlan,
     made: DispatchResources & { memory: FieldMemory; compileNs: number },
   ) {
-    this.#gpu = gpu;
+    this.device = gpu;
     this.problem = problem;
     this.plan = plan;
     this.#arrays = made.arrays;
@@ -74,7 +66,12 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    { memory = ownMemory(gpu), onCompiled }: GpuFieldOptions = {},
+    { memory = ownMemory(gpu), onCompiled }: {
+      /** Where the arrays come from. @default {memory of the field's own} */
+      readonly memory?: FieldMemory | undefined;
+      /** Called when the plan is compiled, before memory is taken. */
+      readonly onCompiled?: () => Promise<void>;
+    } = {},
   ): Promise<GpuField> {
     const started = performance.now();
     const pipelines = await Promise.all(
@@ -101,26 +98,23 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Compiles what will fill a field and compare it with this one, so that neither takes time when it is measured.
-   *
-   * @param kind what the field starts from
-   * @param problem the field's own
-   * @param layout the field's
+   * Compiles what will fill a field of this problem and layout and compare it with this one, so that neither takes
+   * time when it is measured.
    */
   async compileComparison(kind: InitialField, problem: Problem, layout: Layout): Promise<void> {
-    await compileFill(this.#gpu, problem, layout, kind);
-    await compileWrap(this.#gpu, problem, layout);
-    await compileCompare(this.#gpu, layout, this.plan.layout);
+    await compileFill(this.device, problem, layout, kind);
+    await compileWrap(this.device, problem, layout);
+    await compileCompare(this.device, layout, this.plan.layout);
   }
 
   /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
   async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
     const { layout } = this.plan;
-    const fill = await compileFill(this.#gpu, this.problem, layout, kind);
+    const fill = await compileFill(this.device, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
     this.#uniforms.write([[seed, firstX, wholeX ?? layout.grid[0]]]);
     this.#step = 0;
-    await this.#gpu.enqueue((encoder) => {
+    await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
       for (const array of this.#arrays) {
         pass.setPipeline(fill.pipeline);
@@ -174,20 +168,20 @@ export class GpuField implements Disposable {
     const after = this.#levels();
     const { passes, record } = await this.#dispatcher.record(this.plan.dispatches(steps, start));
     const wrapPads = await this.#wrapPads();
-    return await this.#gpu.submit({
+    return await this.device.submit({
       passes: passes + 2,
       countGaps: true,
       outgoing: [outgoing.buffer],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
         if (incoming !== undefined) {
-          copyRanges(encoder, incoming, before, false);
+          copyStaged(encoder, incoming, before, false);
           const pass = encoder.beginComputePass();
           wrapPads(pass);
           pass.end();
         }
         record(encoder, timestamps);
-        copyRanges(encoder, outgoing, after, true);
+        copyStaged(encoder, outgoing, after, true);
         encoder.beginComputePass(timestamps()).end();
       },
     });
@@ -195,14 +189,14 @@ export class GpuField implements Disposable {
 
   /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
   async receive(incoming: SliceBuffer): Promise<void> {
-    await this.#gpu.enqueue((encoder) => copyRanges(encoder, incoming, this.#levels(), false));
+    await this.device.enqueue((encoder) => copyStaged(encoder, incoming, this.#levels(), false));
     await this.renewPads();
   }
 
   /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
   async renewPads(): Promise<void> {
     const wrapPads = await this.#wrapPads();
-    await this.#gpu.enqueue((encoder) => {
+    await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
       wrapPads(pass);
       pass.end();
@@ -231,45 +225,20 @@ export class GpuField implements Disposable {
         layout: reference.plan.layout,
         slice: referenceSlice,
       },
-      { gpu: this.#gpu, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
+      { gpu: this.device, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
     );
   }
 
-  /**
-   * Compares slices of the host's cells with those of a level of this field, which is the reference, on the
-   * device, a piece at a time.
-   *
-   * @param cells an array in `layout`
-   * @param options the level, and where the slices lie in `cells` and in this field
-   */
+  /** Compares slices of the host's cells with those of a level of this field, the reference, on the device. */
   async compareCells(
     cells: Float32Array,
-    { layout, ago, slice, slices, referenceSlice }: {
-      layout: Layout;
-      ago: 0 | 1;
-      slice: number;
-      slices: number;
-      referenceSlice: number;
-    },
+    { layout, ago, slice, slices, referenceSlice }: ComparedLevel & { readonly layout: Layout },
   ): Promise<Comparison> {
     return await compareHostCells(
       { cells, layout, slice },
       { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice },
-      { gpu: this.#gpu, uniforms: this.#uniforms, slices },
+      { gpu: this.device, uniforms: this.#uniforms, slices },
     );
-  }
-
-  /** The grid's own cells of a level, dense: x, planes, y, z. */
-  async readCells(ago: 0 | 1): Promise<Float32Array> {
-    return gatherCells(new Float32Array(await this.#gpu.read(this.level(ago))), this.plan.layout);
-  }
-
-  /** Sets both levels from dense arrays as of {@linkcode readCells}, pads too, and time step 0. */
-  async writeCells(current: Float32Array, previous: Float32Array): Promise<void> {
-    this.#step = 0;
-    this.#gpu.write(this.level(0), 0, scatterCells(current, this.plan.layout));
-    this.#gpu.write(this.level(1), 0, scatterCells(previous, this.plan.layout));
-    await this.renewPads();
   }
 
   [Symbol.dispose](): void {
@@ -284,7 +253,7 @@ export class GpuField implements Disposable {
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
   async #wrapPads(): Promise<(pass: GPUComputePassEncoder) => void> {
-    const wrap = await compileWrap(this.#gpu, this.problem, this.plan.layout);
+    const wrap = await compileWrap(this.device, this.problem, this.plan.layout);
     if (wrap === undefined) return () => {};
     const { pipeline, bindings } = wrap;
     const [even, odd] = this.#arrays;

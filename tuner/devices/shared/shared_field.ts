@@ -12,9 +12,7 @@
  *
  * @module
  */
-import { indexOf } from "../../../kernels/layout.ts";
-import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../../kernels/update.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Comparison, joinComparisons } from "../gpu/gpu_comparison.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
 import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
@@ -26,7 +24,6 @@ import {
   type ShareOptions,
   type Shares,
 } from "./shares.ts";
-import { levelOf } from "./slice_exchange.ts";
 
 /** How long a run took. */
 export interface SharedTimes extends RoundTimes {
@@ -39,21 +36,27 @@ export class SharedField implements Disposable {
   readonly problem: Problem;
   /** Host time from the configuration to both devices' code. */
   readonly compileNs: number;
+  /** The CPU's field and its own slices in it; undefined where the CPU has none. */
+  readonly cpuShare: CpuPart | undefined;
+  /** The GPU's field and its own slices in it; undefined where the GPU has none. */
+  readonly gpuShare: GpuPart | undefined;
   readonly #exchangeEvery: number;
-  readonly #shares: Shares;
   /** Where both devices have a share. */
   readonly #rounds: SharedRounds | undefined;
   #step = 0;
 
-  private constructor(problem: Problem, made: { exchangeEvery: number; shares: Shares; compileNs: number }) {
+  private constructor(problem: Problem, exchangeEvery: number, { cpu, gpu, toCpu, toGpu }: Shares) {
     this.problem = problem;
-    this.compileNs = made.compileNs;
-    this.#exchangeEvery = made.exchangeEvery;
-    this.#shares = made.shares;
-    const { cpu, gpu, toCpu, toGpu } = made.shares;
-    const isPeriodic = problem.boundary === "periodic";
+    this.compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
+    this.cpuShare = cpu;
+    this.gpuShare = gpu;
+    this.#exchangeEvery = exchangeEvery;
     if (cpu !== undefined && gpu !== undefined) {
-      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic });
+      this.#rounds = new SharedRounds(cpu, gpu, {
+        toCpu,
+        toGpu,
+        isPeriodic: problem.boundary === "periodic",
+      });
     }
   }
 
@@ -65,10 +68,7 @@ export class SharedField implements Disposable {
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
     const { exchangeEvery } = options.configuration.share;
-    const shares = await makeShares(problem, options);
-    const { cpu, gpu } = shares;
-    const compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
-    return new SharedField(problem, { exchangeEvery, shares, compileNs });
+    return new SharedField(problem, exchangeEvery, await makeShares(problem, options));
   }
 
   /** Time steps since the initial state. */
@@ -81,7 +81,7 @@ export class SharedField implements Disposable {
     const [wholeX] = this.problem.grid;
     this.#step = 0;
     this.#rounds?.forget();
-    const { cpu, gpu } = this.#shares;
+    const { cpuShare: cpu, gpuShare: gpu } = this;
     await cpu?.field.setInitial(kind, { seed, xOffset: -cpu.first, xPeriod: wholeX });
     await gpu?.field.initialise({ kind, seed, firstX: (cpu?.slices ?? 0) - gpu.first, wholeX });
   }
@@ -95,7 +95,7 @@ export class SharedField implements Disposable {
    */
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
-    const { cpu, gpu } = this.#shares;
+    const { cpuShare: cpu, gpuShare: gpu } = this;
     const times: RoundTimes = this.#rounds !== undefined
       ? await this.#rounds.run(roundsOf(steps, this.#exchangeEvery, repetitions))
       : {
@@ -111,7 +111,7 @@ export class SharedField implements Disposable {
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
-    const { cpu, gpu } = this.#shares;
+    const { cpuShare: cpu, gpuShare: gpu } = this;
     const parts: Comparison[] = [];
     if (cpu !== undefined) {
       const { field, first: slice, slices } = cpu;
@@ -126,42 +126,9 @@ export class SharedField implements Disposable {
     return joinComparisons(parts);
   }
 
-  /** The whole grid's own cells of a level, dense: x, planes, y, z. */
-  async readCells(ago: 0 | 1): Promise<Float32Array> {
-    const { grid: [, ny, nz], stencil: { update } } = this.problem;
-    const { cpu, gpu } = this.#shares;
-    const planes = planesOf(update);
-    const cells = new Float32Array(planes * cellsOf(this.problem.grid));
-    if (cpu !== undefined) {
-      const { cells: level, layout } = levelOf(cpu.field, ago);
-      for (let row = 0; row < cpu.slices * planes * ny; row++) {
-        const x = Math.floor(row / (planes * ny)), plane = Math.floor(row / ny) % planes;
-        const from = indexOf(layout, [cpu.first + x, row % ny, 0], plane);
-        cells.set(level.subarray(from, from + nz), row * nz);
-      }
-    }
-    if (gpu !== undefined) {
-      const { field, first, slices } = gpu;
-      const perSlice = planes * ny * nz;
-      const own = (await field.readCells(ago)).subarray(first * perSlice, (first + slices) * perSlice);
-      cells.set(own, (cpu?.slices ?? 0) * perSlice);
-    }
-    return cells;
-  }
-
   /** Whether the host computes a part of the GPU's share. */
   get usesHost(): boolean {
-    return this.#shares.gpu?.field.usesHost ?? false;
-  }
-
-  /** The CPU's field and its own slices in it; undefined where the CPU has none. */
-  get cpuShare(): CpuPart | undefined {
-    return this.#shares.cpu;
-  }
-
-  /** The GPU's field and its own slices in it; undefined where the GPU has none. */
-  get gpuShare(): GpuPart | undefined {
-    return this.#shares.gpu;
+    return this.gpuShare?.field.usesHost ?? false;
   }
 
   /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
@@ -171,7 +138,7 @@ export class SharedField implements Disposable {
 
   [Symbol.dispose](): void {
     this.#rounds?.forget();
-    disposeShares(this.#shares);
+    disposeShares({ cpu: this.cpuShare, gpu: this.gpuShare });
   }
 }
 

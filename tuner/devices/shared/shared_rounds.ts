@@ -17,7 +17,6 @@
  * @module
  */
 import type { Submission } from "../gpu/gpu_device.ts";
-import { bytesOf, rangesOf } from "../gpu/gpu_slices.ts";
 import type { CpuPart, GpuPart, Shares } from "./shares.ts";
 import { copySlices, levelOf, type SliceCells, type Transfer, withoutPadX } from "./slice_exchange.ts";
 
@@ -52,11 +51,7 @@ export class SharedRounds {
   /** The CPU's slices with which the GPU's next round begins. */
   #packed: GPUBuffer | undefined;
 
-  /**
-   * @param cpu the CPU's share
-   * @param gpu the GPU's
-   * @param options what they exchange, and whether they meet at the ends of the grid too
-   */
+  /** Two shares, what they exchange, and whether they meet at the ends of the grid too. */
   constructor(
     cpu: CpuPart,
     gpu: GpuPart,
@@ -69,11 +64,7 @@ export class SharedRounds {
     this.#isPeriodic = isPeriodic;
   }
 
-  /**
-   * Advances both shares.
-   *
-   * @param rounds the steps of each round
-   */
+  /** Advances both shares by so many steps in each round. */
   async run(rounds: readonly number[]): Promise<RoundTimes> {
     const { field } = this.#cpu;
     const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [], computeRoundsNs: number[] = [];
@@ -121,7 +112,7 @@ export class SharedRounds {
     if (buffer === undefined) return;
     this.#packed = undefined;
     try {
-      await this.#gpu.field.receive({ buffer, ranges: rangesOf(this.#toGpu) });
+      await this.#gpu.field.receive({ buffer, transfers: this.#toGpu });
     } finally {
       buffer.destroy();
     }
@@ -135,14 +126,14 @@ export class SharedRounds {
 
   /** Hands a round to the GPU, which begins it as soon as it is done with the one before. */
   async #submit(steps: number): Promise<GpuRound> {
-    const { device, field } = this.#gpu;
+    const { field } = this.#gpu, { device } = field;
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    const bytes = bytesOf(this.#toCpu, field.plan.layout);
+    const bytes = this.#bytesOf(this.#toCpu);
     const slices = await device.buffer(bytes, usage, "the GPU's slices for the CPU");
     const incoming = this.#packed;
     const submission = await field.exchange(steps, {
-      ...(incoming && { incoming: { buffer: incoming, ranges: rangesOf(this.#toGpu) } }),
-      outgoing: { buffer: slices, ranges: rangesOf(this.#toCpu) },
+      ...(incoming && { incoming: { buffer: incoming, transfers: this.#toGpu } }),
+      outgoing: { buffer: slices, transfers: this.#toCpu },
     });
     this.#packed = undefined;
     incoming?.destroy(); // once the device has read it
@@ -152,7 +143,7 @@ export class SharedRounds {
   /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
   #unpack(buffer: GPUBuffer): number {
     const started = performance.now();
-    const { device } = this.#gpu;
+    const { device } = this.#gpu.field;
     const cells = new Float32Array(device.mapped(buffer));
     this.#copy(this.#toCpu, cells, (staged, { ago, cpuSlice, slices }) => {
       copySlices(staged, { ...levelOf(this.#cpu.field, ago), slice: cpuSlice }, slices);
@@ -168,9 +159,9 @@ export class SharedRounds {
    */
   async #pack(): Promise<number> {
     const started = performance.now();
-    const { device, field } = this.#gpu;
+    const { device } = this.#gpu.field;
     const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bytes = bytesOf(this.#toGpu, field.plan.layout);
+    const bytes = this.#bytesOf(this.#toGpu);
     this.#packed = await device.buffer(bytes, usage, "the CPU's slices");
     const cells = new Float32Array(bytes / 4);
     this.#copy(this.#toGpu, cells, (staged, { ago, cpuSlice, slices }) => {
@@ -178,6 +169,10 @@ export class SharedRounds {
     });
     device.write(this.#packed, 0, cells);
     return (performance.now() - started) * 1e6;
+  }
+
+  #bytesOf(transfers: readonly Transfer[]): number {
+    return 4 * this.#gpu.field.plan.layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
   }
 
   /** Calls `copy` with the place of each transfer in the staged cells. */

@@ -30,12 +30,7 @@ export interface ShareOptions {
   readonly ghost?: number;
   /** Where the GPU's arrays come from. @default {memory of the field's own} */
   readonly gpuMemory?: FieldMemory | undefined;
-  /**
-   * Called when the GPU's share is compiled, before its memory is taken.
-   *
-   * @param problem the share's own
-   * @param layout where its cells will lie
-   */
+  /** Called with the GPU's part and its layout when that is compiled, before its memory is taken. */
   readonly onCompiled?: (problem: Problem, layout: Layout) => Promise<void>;
 }
 
@@ -48,7 +43,6 @@ export interface CpuPart extends OwnSlices {
 
 /** The GPU's share. */
 export interface GpuPart extends OwnSlices {
-  readonly device: GpuDevice;
   readonly field: GpuField;
 }
 
@@ -65,7 +59,12 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
   return exchangeEvery * stepReach(stencil.update).x;
 }
 
-/** Slices of the ghost zones at the two ends of each share. */
+/** Slices of the ghost zones at the two ends of a share. */
+interface GhostZones {
+  readonly before: number;
+  readonly after: number;
+}
+
 function ghostZones(
   { boundary }: Pick<Problem, "boundary">,
   { cpuSlices, gpuSlices }: Pick<Share, "cpuSlices" | "gpuSlices">,
@@ -166,12 +165,6 @@ function checkShare(
   }
 }
 
-/** Slices of the ghost zones at the two ends of a share. */
-interface GhostZones {
-  readonly before: number;
-  readonly after: number;
-}
-
 async function makeCpuPart(
   problem: Problem,
   { cpuPool, configuration: { traversal, parameters, share }, ghost }: ShareOptions,
@@ -206,8 +199,8 @@ async function makeGpuPart(
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const plan = traversal.plan(part, parameters);
   const field = await GpuField.create(gpu!, part, plan, {
-    ...(gpuMemory === undefined ? {} : { memory: gpuMemory }),
+    memory: gpuMemory,
     onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
   });
-  return { device: gpu!, field, first: before, slices: share.gpuSlices };
+  return { field, first: before, slices: share.gpuSlices };
 }

@@ -1,5 +1,6 @@
 /**
- * Which slices two neighbouring shares of a grid exchange, and how the host moves them between layouts.
+ * Which slices two neighbouring shares of a grid exchange, and how they are moved: by the host between layouts, and
+ * on the GPU between its levels and a buffer.
  *
  * @module
  */
@@ -22,18 +23,6 @@ export interface Transfer {
   readonly slices: number;
 }
 
-/** Options of {@linkcode transfersBetween}. */
-export interface TransferOptions {
-  /** Slices of a ghost zone. */
-  readonly ghost: number;
-  /** Slices that one step makes invalid. */
-  readonly reach: number;
-  /** Whether the shares meet at the ends of the grid too. */
-  readonly isPeriodic: boolean;
-  /** Whether the update reads F(t−1). */
-  readonly readsPrevious: boolean;
-}
-
 /**
  * The slices that fill both ghost zones. F(t−1) is read only where F(t+1) will be valid, so one reach less of it
  * is enough.
@@ -41,7 +30,14 @@ export interface TransferOptions {
 export function transfersBetween(
   cpu: OwnSlices,
   gpu: OwnSlices,
-  { ghost, reach, isPeriodic, readsPrevious }: TransferOptions,
+  { ghost, reach, isPeriodic, readsPrevious }: {
+    /** Slices of a ghost zone, and those that one step makes invalid. */
+    readonly ghost: number;
+    readonly reach: number;
+    /** Whether the shares meet at the ends of the grid too. */
+    readonly isPeriodic: boolean;
+    readonly readsPrevious: boolean;
+  },
 ): { toCpu: Transfer[]; toGpu: Transfer[] } {
   const cpuEnd = cpu.first + cpu.slices, gpuEnd = gpu.first + gpu.slices;
   const toCpu: Transfer[] = [], toGpu: Transfer[] = [];
@@ -55,6 +51,29 @@ export function transfersBetween(
     toGpu.push({ ago, cpuSlice: cpu.first, gpuSlice: gpuEnd, slices });
   }
   return { toCpu, toGpu };
+}
+
+/** Slices that lie one transfer after another in a buffer, each slice as in the plan's layout. */
+export interface SliceBuffer {
+  readonly buffer: GPUBuffer;
+  readonly transfers: readonly Transfer[];
+}
+
+/** Copies slices between the arrays of F(t) and F(t−1) on the GPU and a buffer, `isOut` to the buffer. */
+export function copyStaged(
+  encoder: GPUCommandEncoder,
+  { buffer, transfers }: SliceBuffer,
+  { layout, levels }: { readonly layout: Layout; readonly levels: readonly [GPUBuffer, GPUBuffer] },
+  isOut: boolean,
+): void {
+  const { slice: perSlice, pad: [padX] } = layout;
+  let offset = 0;
+  for (const { ago, gpuSlice, slices } of transfers) {
+    const at = 4 * (padX + gpuSlice) * perSlice, bytes = 4 * slices * perSlice;
+    if (isOut) encoder.copyBufferToBuffer(levels[ago], at, buffer, offset, bytes);
+    else encoder.copyBufferToBuffer(buffer, offset, levels[ago], at, bytes);
+    offset += bytes;
+  }
 }
 
 /** Cells of some slices in an array. */

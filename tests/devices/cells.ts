@@ -1,0 +1,67 @@
+/**
+ * Whole fields on the host, as the tests compare them: dense, x, planes, y, z.
+ *
+ * @module
+ */
+import { indexOf, type Layout } from "../../kernels/layout.ts";
+import { planesOf } from "../../kernels/update.ts";
+import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
+import { readShared } from "../../tuner/devices/shared/shared_cells.ts";
+import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
+
+/** The grid's own cells of a level. */
+export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Array> {
+  return gatherCells(new Float32Array(await field.device.read(field.level(ago))), field.plan.layout);
+}
+
+/** Sets both levels, pads too, and time step 0. */
+export async function writeCells(
+  field: GpuField,
+  current: Float32Array,
+  previous: Float32Array,
+): Promise<void> {
+  await field.initialise({ kind: "noise", seed: 1 });
+  const { device, plan: { layout } } = field;
+  device.write(field.level(0), 0, scatterCells(current, layout));
+  device.write(field.level(1), 0, scatterCells(previous, layout));
+  await field.renewPads();
+}
+
+/** The whole grid's own cells of a level. */
+export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<Float32Array> {
+  const { grid: [nx, ny, nz], stencil: { update } } = field.problem;
+  const planes = planesOf(update), perSlice = ny * nz;
+  const cells = new Float32Array(nx * planes * perSlice), dense = new Float32Array(nx * perSlice);
+  for (let plane = 0; plane < planes; plane++) {
+    await readShared(field, { ago, plane, x: 0, slices: nx }, dense);
+    for (let x = 0; x < nx; x++) {
+      cells.set(dense.subarray(x * perSlice, (x + 1) * perSlice), (x * planes + plane) * perSlice);
+    }
+  }
+  return cells;
+}
+
+/** The own cells of an array, dense. */
+function gatherCells(array: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+  const [nx, ny, nz] = layout.grid;
+  const cells = new Float32Array(nx * layout.planes * ny * nz);
+  rowStarts(layout).forEach((from, row) => cells.set(array.subarray(from, from + nz), row * nz));
+  return cells;
+}
+
+/** An array in a layout with these cells, and 0 around them. */
+function scatterCells(cells: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+  const nz = layout.grid[2];
+  const array = new Float32Array(layout.length);
+  rowStarts(layout).forEach((to, row) => array.set(cells.subarray(row * nz, (row + 1) * nz), to));
+  return array;
+}
+
+/** Where each row of the grid's own cells begins: x, planes, y. */
+function rowStarts(layout: Layout): number[] {
+  const [nx, ny] = layout.grid;
+  return Array.from({ length: nx * layout.planes * ny }, (_, row) => {
+    const x = Math.floor(row / (layout.planes * ny)), plane = Math.floor(row / ny) % layout.planes;
+    return indexOf(layout, [x, row % ny, 0], plane);
+  });
+}
