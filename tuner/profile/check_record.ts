@@ -1,9 +1,3 @@
-/**
- * Checks data from files against a schema, and says in one line what is wrong: where, wanted, found. A schema's
- * messages say what is wanted.
- *
- * @module
- */
 import type * as z from "zod";
 import { ProfileError } from "./profile_error.ts";
 
@@ -13,7 +7,7 @@ const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 /** Deepest nesting of a profile, with room to spare; an attack on the stack goes deeper. */
 const MAX_DEPTH = 32;
 
-/** Checks a record against a schema; one line says what is wrong first, and how much more there is. */
+/** Checks data from a file against a schema, whose messages say what is wanted; one line says what is wrong. */
 export function checkRecord<T>(schema: z.ZodType<T>, data: unknown, source: string): T {
   const fault = findForbidden(data);
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
@@ -73,6 +67,5 @@ function findForbidden(data: unknown): string | undefined {
 
 /** The first line of an error's message. */
 export function firstLine(error: unknown): string {
-  const message = String(error instanceof Error ? error.message : error);
-  return message.replace(/\n.*/s, "").slice(0, 200);
+  return String(error instanceof Error ? error.message : error).replace(/\n.*/s, "").slice(0, 200);
 }

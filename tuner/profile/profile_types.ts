@@ -1,8 +1,4 @@
-/**
- * The profile as types: what `schema.ts` checks, written out so that other programs see it in the documentation.
- *
- * @module
- */
+// What `schema.ts` checks, written out as types so that other programs see it in the documentation.
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";

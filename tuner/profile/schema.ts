@@ -1,9 +1,3 @@
-/**
- * The checks of a profile. `profile_types.ts` says what each field means; `profile.schema.json` is made from the
- * checks. What a JSON Schema cannot say (shares that add up to the grid, ordered intervals) is checked here too.
- *
- * @module
- */
 import * as z from "zod";
 import type { Configuration, Verification } from "../configuration.ts";
 import { checkRecord, describeValue, firstLine } from "./check_record.ts";
@@ -186,14 +180,12 @@ const entry = record<ProfileEntry>({
     record<ProfileTie>({ configuration: configurationSchema, ...rate })
       .refine(isWithinInterval, "a rate within its interval"),
   ),
-  balance: z.array(
-    record<ProfileBalance>({
-      cpuSlices: natural,
-      gpuSlices: natural,
-      cpuTimeNs: notNegative,
-      gpuTimeNs: notNegative,
-    }),
-  ),
+  balance: z.array(record<ProfileBalance>({
+    cpuSlices: natural,
+    gpuSlices: natural,
+    cpuTimeNs: notNegative,
+    gpuTimeNs: notNegative,
+  })),
   costModel: costModel.optional(),
   verification: verificationSchema,
   search: record<ProfileSearch>({
@@ -208,8 +200,8 @@ const entry = record<ProfileEntry>({
   const slices = problem.grid[0];
   const shares = [
     { of: configuration.share, path: ["configuration", "share"] },
-    ...tieSet.map((tie, i) => ({
-      of: tie.configuration.share,
+    ...tieSet.map(({ configuration: { share: of } }, i) => ({
+      of,
       path: ["tieSet", i, "configuration", "share"],
     })),
     ...balance.map((of, i) => ({ of, path: ["balance", i] })),
@@ -220,7 +212,10 @@ const entry = record<ProfileEntry>({
   }
 });
 
-/** The whole profile. */
+/**
+ * The checks of a profile. `profile_types.ts` says what each field means; `profile.schema.json` is made from the
+ * checks. What a JSON Schema cannot say (shares that add up to the grid, ordered intervals) is checked here too.
+ */
 export const profileSchema: z.ZodType<Profile> = record<Profile>({
   $schema: text,
   schemaVersion: z.literal(SCHEMA_VERSION, String(SCHEMA_VERSION)),
@@ -249,10 +244,8 @@ export function parseProfile(json: string, source: string): Profile {
   }
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {
-    throw new ProfileError(
-      `Cannot read ${source}: it is a profile of version ${describeValue(version)}: ` +
-        `this Facet reads version ${SCHEMA_VERSION}`,
-    );
+    const found = `it is a profile of version ${describeValue(version)}`;
+    throw new ProfileError(`Cannot read ${source}: ${found}: this Facet reads version ${SCHEMA_VERSION}`);
   }
   return checkProfile(data, source);
 }

@@ -1,8 +1,4 @@
-/**
- * Makes `profile.schema.json` from the schema: `deno run --allow-write=. tuner/profile/write_json_schema.ts`.
- *
- * @module
- */
+// Makes `profile.schema.json` from the schema: `deno run --allow-write=. tuner/profile/write_json_schema.ts`.
 import * as z from "zod";
 import { JSON_SCHEMA_NAME, profileSchema } from "./schema.ts";
 

@@ -1,10 +1,3 @@
-/**
- * Charts as static SVG: Observable Plot draws into a document without a browser. Every chart is drawn twice, for
- * wide pages and for phones; the page's style shows one. Colours are the page's variables, so that one drawing
- * serves both themes.
- *
- * @module
- */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import { escapeHtml, Html, markup } from "./html.ts";
@@ -26,7 +19,11 @@ export const ACCENT_TEXT = { fill: "var(--accent)", fontWeight: 600 } as const;
 /** Look of a chart's zero line. */
 export const ZERO_LINE: Plot.Markish = Plot.ruleY([0], { stroke: "var(--ink)" });
 
-/** Draws a chart with the options of either width; a screen reader says `label` in its place. */
+/**
+ * Draws a chart as static SVG: Observable Plot draws into a document without a browser. Every chart is drawn twice, for
+ * wide pages and for phones; the page's style shows one. Colours are the page's variables, so that one drawing serves
+ * both themes. A screen reader says `label` in its place.
+ */
 export function drawChart(
   label: string,
   draw: (layout: Layout) => Plot.PlotOptions,

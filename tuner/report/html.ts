@@ -1,10 +1,3 @@
-/**
- * HTML as text. Everything that is put into a page is escaped, unless it was made here: names, messages and
- * numbers from files are data.
- *
- * @module
- */
-
 /** Text that is HTML already. */
 export class Html {
   readonly text: string;
@@ -26,7 +19,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-/** HTML from a template; holes are escaped, lists joined. */
+/** HTML from a template; lists are joined, and all that is not Html already is escaped: what comes from files is data. */
 export function markup(strings: TemplateStringsArray, ...holes: readonly Hole[]): Html {
   return new Html(strings.reduce((text, part, i) => text + render(holes[i - 1]) + part));
 }

@@ -18,13 +18,12 @@ export function balanceFigure({ entry: { balance } }: EntryView): Html {
   const timesOf = (key: "gpuTimeNs" | "cpuTimeNs") => balance.map((step, i) => ({ x: i + 1, y: step[key] }));
   const slicesOf = (key: "gpuSlices" | "cpuSlices") => (x: number) => formatCount(balance[x - 1]?.[key] ?? 0);
   const total = last.cpuSlices + last.gpuSlices;
+  const part = `${formatCount(last.cpuSlices)} of ${formatCount(total)} slices`;
   const verdict = last.cpuSlices === 0
     ? "It ended with all slices on the GPU: no share of the CPU would have paid."
     : last.gpuSlices === 0
     ? "It ended with all slices on the CPU: no share of the GPU would have paid."
-    : `It ended with ${formatCount(last.cpuSlices)} of ${formatCount(total)} slices on the CPU (${
-      formatPercent(last.cpuSlices / total)
-    }).`;
+    : `It ended with ${part} on the CPU (${formatPercent(last.cpuSlices / total)}).`;
   return curvesFigure([
     { name: "GPU time", kind: "line", series: 0, points: timesOf("gpuTimeNs") },
     { name: "CPU time", kind: "dashed", series: 1, points: timesOf("cpuTimeNs") },

@@ -1,8 +1,3 @@
-/**
- * Creates solvers: checks the request against the device, compiles, allocates memory.
- *
- * @module
- */
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
@@ -103,8 +98,9 @@ export async function createSolver(
       : undefined;
     if (gpu !== undefined) checkParameters(problem, configuration, gpu);
     if (buffers !== undefined) checkBuffers(problem, configuration, buffers);
-    const worker = workerUrl === undefined ? {} : { workerUrl };
-    const cpuPool = cpuSlices > 0 ? await CpuPool.create({ workers: cpuWorkers, ...worker }) : undefined;
+    const cpuPool = cpuSlices > 0
+      ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
+      : undefined;
     let solver: FieldSolver | undefined;
     try {
       const field = await SharedField.create(problem, {

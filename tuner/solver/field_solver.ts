@@ -1,8 +1,3 @@
-/**
- * The solver: a shared field with a queue of requests.
- *
- * @module
- */
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -22,7 +17,7 @@ import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
-export interface SolverParts {
+interface SolverParts {
   readonly configuration: Configuration;
   readonly field: SharedField;
   readonly gpu: GpuDevice | undefined;
@@ -34,7 +29,7 @@ export interface SolverParts {
 /** Steps that are handed over at once, roughly. */
 const STEPS_AT_ONCE = 1000;
 
-/** A solver over a shared field. */
+/** A shared field with a queue of requests. */
 export class FieldSolver implements Solver {
   readonly #parts: SolverParts;
   #queue: Promise<unknown> = Promise.resolve();
@@ -149,28 +144,20 @@ export class FieldSolver implements Solver {
   /** The cells that are meant. */
   #rangeOf(name: string, { ago = 0, x = 0, slices }: CellsOptions): GridSlices & { isMaterial: boolean } {
     const { stencil: { update }, grid: [nx] } = this.problem;
+    const refuse = (wanted: string, found: string): never => {
+      throw new RangeError(`Cannot find the cells: ${wanted}: ${found}`);
+    };
     const names = [...update.fields, ...update.materials.map((material) => material.name)];
     const plane = names.indexOf(name);
-    if (plane < 0) {
-      throw new RangeError(
-        `Cannot find the cells: the name must be one of ${names.join(", ")}: current value is ${name}`,
-      );
-    }
+    if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `current value is ${name}`);
     const isMaterial = plane >= update.fields.length;
     const hasPrevious = readsPrevious(update) && !isMaterial;
     if (ago !== 0 && !(ago === 1 && hasPrevious)) {
-      const levels = hasPrevious ? "0 or 1" : "0";
-      throw new RangeError(
-        `Cannot find the cells: ago must be ${levels} for ${name}: current value is ${ago}`,
-      );
+      refuse(`ago must be ${hasPrevious ? "0 or 1" : "0"} for ${name}`, `current value is ${ago}`);
     }
     const count = slices ?? nx - x;
     if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
-      throw new RangeError(
-        `Cannot find the cells: slices must lie within 0 to ${
-          nx - 1
-        }: current values are ${count} from ${x} on`,
-      );
+      refuse(`slices must lie within 0 to ${nx - 1}`, `current values are ${count} from ${x} on`);
     }
     return { plane, isMaterial, ago, x, slices: count };
   }
@@ -199,26 +186,20 @@ export class FieldSolver implements Solver {
   }
 }
 
-/** Values of a slice, counted in the whole grid. */
+/** Values of a slice, by its x in the whole grid. */
 function sliceSource(
   values: CellValues,
   { first, ny, nz }: { first: number; ny: number; nz: number },
 ): SliceSource {
   const count = ny * nz;
+  const made = (value: (i: number) => number) => new Float32Array(count).map((_, i) => value(i));
   if (typeof values === "number") {
     const same = new Float32Array(count).fill(values);
     return () => same;
   }
+  if (typeof values === "function") return (x) => made((i) => values(x, Math.floor(i / nz), i % nz));
   if (values instanceof Float32Array) {
     return (x) => values.subarray((x - first) * count, (x - first + 1) * count);
   }
-  return (x) => {
-    const slice = new Float32Array(count);
-    for (let i = 0; i < count; i++) {
-      slice[i] = typeof values === "function"
-        ? values(x, Math.floor(i / nz), i % nz)
-        : values[(x - first) * count + i]!;
-    }
-    return slice;
-  };
+  return (x) => made((i) => values[(x - first) * count + i]!);
 }

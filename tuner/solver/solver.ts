@@ -1,9 +1,3 @@
-/**
- * What a solver offers: it runs a problem on your own device, any number of steps, at the speed that was tuned, with
- * your initial values and materials, in your buffers or in its own.
- *
- * @module
- */
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
@@ -52,7 +46,8 @@ export interface SolverRun {
 }
 
 /**
- * A problem ready to run; {@linkcode createSolver} creates one. You may call its methods without waiting for the
+ * A problem ready to run on your own device, any number of steps, with your initial values and materials, in your
+ * buffers or in its own; {@linkcode createSolver} creates one. You may call its methods without waiting for the
  * previous call: each begins when the one before has ended.
  */
 export interface Solver extends Disposable, AsyncDisposable {
