@@ -12,8 +12,7 @@
  *
  * @module
  */
-import { add, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
-import type { Ago } from "../expression.ts";
+import { add, type Ago, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
 import type { Update } from "../update.ts";
 import type { Stencil } from "./stencil.ts";
 

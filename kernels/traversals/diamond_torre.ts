@@ -45,10 +45,9 @@ import {
   waveCount,
 } from "./torre_schedule.ts";
 import { torreShader } from "./torre_shader.ts";
-import { exchangeBytes, placesIn, shapeOf, type TorreParameters } from "./torre_shape.ts";
-import { strayTaps, sumsOf } from "./torre_sums.ts";
-import { mostAlive } from "./torre_visit.ts";
-import { workOf } from "./torre_work.ts";
+import { exchangeBytes, placesIn, shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import { exchangedLanes, strayTaps, sumsOf } from "./torre_sums.ts";
+import { mostAlive, needsOf } from "./torre_visit.ts";
 import type { Dispatch, GpuPlan, Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
@@ -213,4 +212,57 @@ function singleShape(threads: number): readonly [number, number, number] {
 function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [number, number, number] {
   const [z, y, x] = singleShape(threads);
   return [Math.ceil(nz / z), Math.ceil(ny / y), Math.ceil(nx / x)];
+}
+
+/** Costs of a tier to a thread. */
+export interface TierWork {
+  /** Places that are put into workgroup memory. */
+  readonly exchanged: number;
+  /** Loads from memory and stores to it, an element of `zPerThread` cells each. */
+  readonly moved: number;
+  /** Reads and writes of workgroup memory, an element or one of its cells each. */
+  readonly exchanges: number;
+  /** Elements alive at once. */
+  readonly alive: number;
+  /** Instructions, roughly. */
+  readonly instructions: number;
+  /** Operations in the shader's text: what its compilation takes. */
+  readonly written: number;
+}
+
+/** The costs of a tier. */
+export function workOf(
+  { stencil: { update } }: Problem,
+  { zPerThread, lookahead }: TorreParameters,
+  { slope, width, cells, perChunk }: TorreShape,
+): TierWork {
+  const sums = sumsOf(update);
+  const stores = cells - placesIn(width - 2 * slope);
+  if (sums === undefined) {
+    const needed = placesIn(width + 2 * slope);
+    const taps = tapsOf(update).length;
+    const moved = (needed - cells) + stores;
+    return {
+      exchanged: cells,
+      moved,
+      exchanges: cells * (1 + 2 * Math.ceil(reachOf(update).z / zPerThread)),
+      alive: needed + (readsPrevious(update) ? cells : 0),
+      instructions: cells * (zPerThread * taps + 2) + 2 * moved,
+      written: cells * (taps + 6),
+    };
+  }
+  const { loads, exchanged, kept } = needsOf(update, slope, width);
+  const { reads, lanes } = exchangedLanes(sums, zPerThread);
+  const moved = loads.length + stores;
+  const exchanges = exchanged.length * (lanes.length + reads.length);
+  const operations = cells * sums.cell.operations +
+    kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
+  return {
+    exchanged: exchanged.length,
+    moved,
+    exchanges,
+    alive: mostAlive(update, { slope, width, perChunk, lookahead }),
+    instructions: zPerThread * operations + exchanges + 2 * moved,
+    written: operations + exchanges + 2 * moved + 4 * cells, // cells are masked at the edges as well
+  };
 }

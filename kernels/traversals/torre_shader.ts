@@ -3,14 +3,16 @@
  *
  * @module
  */
+import type { Expression, Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, readsPrevious } from "../update.ts";
-import { cellType, declareLayout, lanesOf, plus, times } from "../wgsl/declare.ts";
+import { alongZ, cellType, declareLayout, lanesAt, lanesOf, plus, times } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
-import { updateWriter } from "../wgsl/write_update.ts";
+import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
-import { square, type TorreParameters, type TorreShape } from "./torre_shape.ts";
-import { cellAt, eitherWay, register, writeTiers } from "./torre_tiers.ts";
+import { type Place, shifted, square, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import { columnTap, keptIndex, sumsOf, type TorreSums } from "./torre_sums.ts";
+import { type Chunk, type KeptPlace, visitTier } from "./torre_visit.ts";
 import type { Shader } from "./traversal.ts";
 
 /** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
@@ -73,4 +75,240 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
     }
   `;
   return { label: `torre ${type} DTS=${dts}`, code };
+}
+
+/**
+ * The loop's body: `unroll` tiers, then the registers take the places of the next round's first tier. In an
+ * even number of tiers the two arrays swap back, so that each tier knows which it reads; a single tier asks.
+ */
+export function writeTiers(
+  problem: Problem,
+  { unroll, lookahead, zPerThread }: TorreParameters,
+  shape: TorreShape,
+  writer: UpdateWriter,
+  beyond: boolean,
+): string {
+  const { slope, width, perChunk } = shape;
+  const { update } = problem.stencil;
+  const previous = readsPrevious(update);
+  const tile = square(0, width), held = square(-slope, width - slope);
+  const keepsSums = sumsOf(update) !== undefined;
+  const chunks = visitTier(update, {
+    slope,
+    width,
+    perChunk,
+    lookahead: unroll === 1 && !keepsSums ? Infinity : lookahead,
+  });
+  const writeChunk = (keepsSums ? keptSumsWriter : ownColumnWriter)({ problem, shape, zPerThread, writer });
+  const lines: string[] = [];
+  let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
+  let g = new Map(previous ? tile.map((place) => [`${place}`, register("g", place)]) : []);
+  let half = 0;
+  for (let tier = 0; tier < unroll; tier++) {
+    const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
+    const next = new Map<string, string>();
+    lines.push(`// tier ${tier}: ${source} → ${target}`);
+    chunks.forEach((chunk, index) => {
+      const { loads } = chunk;
+      for (const place of loads) f.set(`${place}`, register(`l${tier}`, place));
+      const loadFrom = (array: string, before = ""): string[] =>
+        loads.map((place) => `${before}${register(`l${tier}`, place)} = ${cellAt(array, place)};`);
+      if (unroll === 1) {
+        for (const place of loads) lines.push(`var ${register("l0", place)}: ${cellType(zPerThread)};`);
+        if (index === 0) lines.push("let odd = tier % 2 == 1;");
+        if (loads.length > 0) {
+          lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
+        }
+      } else lines.push(...loadFrom(source, "let "));
+      const { lines: written, values } = writeChunk(chunk, { tier, half, f, g });
+      lines.push(...written);
+      chunk.cells.forEach((place, i) => {
+        const name = register(`n${tier}`, place);
+        const { lines: before, value } = values[i]!;
+        lines.push(...before);
+        lines.push(`var ${name} = ${beyond ? zeroUnless("inside", value, zPerThread) : value};`);
+        next.set(`${place}`, name);
+      });
+      half = 1 - half;
+    });
+    lines.push(...zeroOutside(tile, next, width, zPerThread));
+    const storeInto = (array: string): string =>
+      tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
+        .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");
+    lines.push(unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(target));
+    lines.push("x += S;", "base += S * SLICE_T;");
+    const onward = ([a, b]: Place): string => `${[a + slope, b + slope]}`;
+    if (previous) g = new Map(tile.map((place) => [`${place}`, f.get(onward(place))!]));
+    f = new Map(held.map((place) => [`${place}`, next.get(onward(place))!]));
+  }
+  // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
+  if (half === 1) lines.push("workgroupBarrier();");
+  if (previous) { for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`); }
+  for (const place of held) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
+  return lines.join("\n");
+}
+
+/** Where values are while a chunk is written. */
+interface Registers {
+  readonly tier: number;
+  /** Half of the workgroup memory that the chunk takes. */
+  readonly half: number;
+  /** Registers of F and G by place. */
+  readonly f: ReadonlyMap<string, string>;
+  readonly g: ReadonlyMap<string, string>;
+}
+
+/** The text of a value, and the lines before it. */
+interface WrittenValue {
+  readonly lines: readonly string[];
+  readonly value: string;
+}
+
+/** What comes before the chunk's cells, and the value of each. */
+interface WrittenChunk {
+  readonly lines: readonly string[];
+  readonly values: readonly WrittenValue[];
+}
+
+type ChunkWriter = (chunk: Chunk, registers: Registers) => WrittenChunk;
+
+/** What both kinds of chunks are written with. */
+interface Writing {
+  readonly problem: Problem;
+  readonly shape: TorreShape;
+  readonly zPerThread: number;
+  readonly writer: UpdateWriter;
+}
+
+/** Writes chunks whose cells read along z in their own column only, straight from workgroup memory. */
+function ownColumnWriter({ shape: { perChunk }, zPerThread, writer }: Writing): ChunkWriter {
+  const type = cellType(zPerThread);
+  return ({ exchanged, cells }, { tier, half, f, g }) => {
+    const slotOf = (i: number): number => half * perChunk + i;
+    const puts = exchanged.map((place, i) => `exchange[${slotOf(i)}][slot] = ${f.get(`${place}`)};`);
+    const values = cells.map((place, i) => {
+      const own = f.get(`${place}`)!;
+      const read = ({ offset: [x, y, z], ago }: Tap): string => {
+        if (ago === 1) return g.get(`${place}`)!;
+        return z === 0
+          ? f.get(`${shifted(place, x, y)}`)!
+          : alongZ(z, zPerThread, (by) => by === 0 ? own : `exchange[${slotOf(i)}][${plus("slot", by)}]`);
+      };
+      const prefix = `${register(`n${tier}`, place)}_`;
+      return writeOne(writer, { tap: read, type, prefix });
+    });
+    return { lines: [...puts, "workgroupBarrier();"], values };
+  };
+}
+
+/** Writes chunks that keep sums of every place: cells are made of registers alone. */
+function keptSumsWriter(
+  { problem: { stencil: { update } }, shape, zPerThread, writer }: Writing,
+): ChunkWriter {
+  const { perChunk } = shape;
+  const lanes = shape.lanes!;
+  const sums: TorreSums = sumsOf(update)!;
+  const type = cellType(zPerThread);
+  const laneOf = (value: string, lane: number): string =>
+    zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
+  return ({ exchanged, kept, cells }, { tier, half, f, g }) => {
+    const slots = new Map(
+      exchanged.map((place, i) => [`${place}`, (half * perChunk + i) * lanes.length]),
+    );
+    const puts = exchanged.flatMap((place) =>
+      lanes.map((lane, k) =>
+        `exchange[${slots.get(`${place}`)! + k}][slot] = ${laneOf(f.get(`${place}`)!, lane)};`
+      )
+    );
+    const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
+    /** Reads of a place's own column, while it is exchanged. */
+    const inColumn = (place: Place): Resolver["tap"] => ({ offset: [, , z] }) => {
+      const own = f.get(`${place}`)!;
+      if (z === 0) return own;
+      const texts = lanesAt(z, zPerThread).map(({ by, lane }) =>
+        by === 0
+          ? laneOf(own, lane)
+          : `exchange[${slots.get(`${place}`)! + lanes.indexOf(lane)}][${plus("slot", by)}]`
+      );
+      return zPerThread === 1 ? texts.join() : `${type}(${texts.join(", ")})`;
+    };
+    /** Reads of registers. */
+    const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
+      tap(one) {
+        const { offset: [x, y, z], ago } = one;
+        if (ago === 1) return g.get(`${place}`)!;
+        if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
+        return keptName({ index: keptIndex(sums, columnTap(one), [0, 0, 0]), place });
+      },
+      partial(of, offset) {
+        const index = keptIndex(sums, of, offset);
+        return index < 0 ? undefined : keptName({ index, place: shifted(place, offset[0], offset[1]) });
+      },
+    });
+    const keeps = kept.flatMap((one) => {
+      const { of, isColumn } = sums.kept[one.index]!;
+      const reads = isColumn ? { tap: inColumn(one.place) } : inRegisters(one.place);
+      const { lines, value } = writeOne(writer, { ...reads, type, prefix: `${keptName(one)}_` }, of);
+      return [...lines, `let ${keptName(one)} = ${value};`];
+    });
+    const values = cells.map((place) =>
+      writeOne(writer, { ...inRegisters(place), type, prefix: `${register(`n${tier}`, place)}_` })
+    );
+    return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
+  };
+}
+
+/** Writes an expression, or the update itself. */
+function writeOne(writer: UpdateWriter, resolver: Resolver, of?: Expression): WrittenValue {
+  const { lines, values: [value = ""] } = writer.write(resolver, of && [of]);
+  return { lines, value };
+}
+
+/** A branch that is the same for the whole workgroup. */
+export function eitherWay(condition: string, yes: string, no: string): string {
+  return yes === "" ? "" : wgsl`
+    if (${condition}) {
+      ${yes}
+    } else {
+      ${no}
+    }
+  `.trimEnd();
+}
+
+/** The branch of tiers that touch an edge in x or y: what lies outside the grid becomes zero. */
+function zeroOutside(
+  tile: readonly Place[],
+  next: ReadonlyMap<string, string>,
+  width: number,
+  zPerThread: number,
+): string[] {
+  const lines: string[] = [];
+  const xOf = ([a, b]: Place): number => (a + b) / 2;
+  const yOf = ([a, b]: Place): number => (a - b) / 2;
+  const named = (y: number): string => y < 0 ? `inY_${-y}` : `inY${y}`;
+  for (let x = 0; x < width; x++) lines.push(`let inX${x} = u32(${plus("x", x)}) < u32(NX);`);
+  for (let y = 1 - width / 2; y < width / 2; y++) {
+    lines.push(`let ${named(y)} = u32(${plus("y", y)}) < u32(NY);`);
+  }
+  for (const place of tile) {
+    const name = next.get(`${place}`)!;
+    const inside = `inX${xOf(place)} && ${named(yOf(place))}`;
+    lines.push(`${name} = ${zeroUnless(inside, name, zPerThread)};`);
+  }
+  return ["if (acrossY || x < 0 || x + W > NX) {", ...lines.map((line) => `  ${line}`), "}"];
+}
+
+function zeroUnless(condition: string, value: string, zPerThread: number): string {
+  return `select(${zPerThread === 1 ? "0.0f" : `vec${zPerThread}f()`}, ${value}, ${condition})`;
+}
+
+/** The name of a place's register; negative coordinates are written with an m. */
+export function register(prefix: string, place: Place): string {
+  return `${prefix}_${place.map((c) => c < 0 ? `m${-c}` : c).join("_")}`;
+}
+
+/** An array's element at a place: `now[base + 2 * SLICE_T - PITCH_T]`. */
+export function cellAt(array: string, [a, b]: Place): string {
+  const x = (a + b) / 2, y = (a - b) / 2;
+  return `${array}[${plus(plus("base", x, "SLICE_T"), y, "PITCH_T")}]`;
 }

@@ -9,12 +9,18 @@
  * @module
  */
 import type { Tap } from "../expression.ts";
-import { expressionsOf, reachOf, type Substep, type Update } from "../update.ts";
-import type { Local, Node, Target } from "./box_function.ts";
-import { rowsRead, Window, windowLoop } from "./lane_window.ts";
+import { expressionsOf, reachOf, type Substep, tapsOf, type Update } from "../update.ts";
+import {
+  addIndexFunction,
+  type Declare,
+  type Local,
+  type Node,
+  type Target,
+  VectorWriter,
+  whileLeft,
+} from "./functions.ts";
 import { laneOffset, type Lanes } from "./lanes.ts";
 import { VECTOR } from "./rows.ts";
-import { addIndexFunction, VectorWriter } from "./vector_writer.ts";
 
 /**
  * Adds `lanes{index}(current, next, begin, end)`: vectors begin ≤ i < end. Arrays are byte offsets of the lanes of F(t),
@@ -135,4 +141,86 @@ export function addLanePair(
 /** Moves a pointer on by so many vectors. */
 function toVector({ module: m }: Target, array: Local, vectors: Node): Node {
   return array.set(m.i32.add(array.get(), m.i32.shl(vectors, m.i32.const(4))));
+}
+
+/** Vectors in the loop's body at least: they share its counting. */
+const LEAST_VECTORS = 5;
+
+/** Offsets of the taps that read one row. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Places for the vectors from some position up to `last`, counted from the vector that is being made. */
+export class Window {
+  /** The furthest position, which comes in with every vector. */
+  readonly last: number;
+  readonly #locals: readonly Local[];
+
+  constructor(declare: Declare, { last, size }: { readonly last: number; readonly size: number }) {
+    this.last = last;
+    this.#locals = Array.from({ length: size }, () => declare("v128"));
+  }
+
+  /** Where the vector at a position is, of those that are held then. */
+  at(position: number): Local {
+    const size = this.#locals.length;
+    return this.#locals[(((position - this.last) % size) + size) % size]!;
+  }
+
+  /** What must be there before the first vector: all positions but the furthest. */
+  get held(): number[] {
+    const size = this.#locals.length;
+    return Array.from({ length: size - 1 }, (_, i) => this.last - size + 1 + i);
+  }
+
+  /** Moves on by one vector, where the loop's body is no multiple of the window. */
+  rotate(): Node[] {
+    return this.held.map((position) => this.at(position).set(this.at(position + 1).get()));
+  }
+}
+
+/** The taps of a sub-step by the row they read, those first whose row several taps read. */
+export function rowsRead(
+  substep: Substep,
+): { readonly row: Pick<Tap, "ago" | "plane">; readonly span: Span }[] {
+  const groups = new Map<string, Tap[]>();
+  for (const tap of tapsOf(substep)) {
+    const key = `${tap.ago} ${tap.plane}`;
+    groups.set(key, [...groups.get(key) ?? [], tap]);
+  }
+  return [...groups.values()].map((taps) => {
+    const offsets = taps.map(({ offset: [, , z] }) => z);
+    return { row: taps[0]!, span: { first: Math.min(...offsets), last: Math.max(...offsets) } };
+  });
+}
+
+/**
+ * A loop over `left` vectors with windows, all of one size.
+ *
+ * @param make vector number `vector` of the body
+ * @param advance moves the pointers on
+ */
+export function windowLoop(
+  target: Target,
+  { left, windows, size }: {
+    readonly left: Local;
+    readonly windows: readonly Window[];
+    readonly size: number;
+  },
+  { make, advance }: { make(vector: number): Node[]; advance(vectors: number): Node[] },
+): Node[] {
+  const many = size * Math.ceil(LEAST_VECTORS / size);
+  return [
+    whileLeft(target, { name: "vectors", left, step: many }, [
+      ...Array.from({ length: many }, (_, vector) => make(vector)).flat(),
+      ...advance(many),
+    ]),
+    whileLeft(target, { name: "vector", left, step: 1 }, [
+      ...make(0),
+      ...windows.flatMap((window) => window.rotate()),
+      ...advance(1),
+    ]),
+  ];
 }

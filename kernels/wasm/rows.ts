@@ -1,12 +1,29 @@
 /**
- * Rows in memory: their addresses, and their periodic images.
+ * What the grid's kernels are made of, and rows in memory: their addresses, and their periodic images.
  *
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { reachOf } from "../update.ts";
-import { addBoxFunction, type Local, type Node, type Target } from "./box_function.ts";
-import type { WasmSource } from "./wasm_source.ts";
+import type { Boundary } from "../stencils/stencil.ts";
+import { reachOf, type Update } from "../update.ts";
+import { addBoxFunction, type Local, type Node, type Target } from "./functions.ts";
+
+/** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
+export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
+
+/** What `writeWasm` translates. */
+export interface WasmSource {
+  readonly update: Update;
+  /** Where the cells lie; its pads hold at least the update's reach. */
+  readonly layout: Layout;
+  /** Periodic axes have their pads filled; the others' pads are never written. */
+  readonly boundaries: AxisBoundaries;
+  /**
+   * Vectors of four cells in the body of the innermost loop.
+   * @default {4} for up to 32 taps, 2 for more, 1 for several fields
+   */
+  readonly vectorsPerLoop?: number;
+}
 
 /** Bytes of a cell, and of the four cells of a vector. */
 export const CELL = 4, VECTOR = 16;

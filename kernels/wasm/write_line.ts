@@ -7,12 +7,18 @@
 import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
-import type { Local, Node, Target } from "./box_function.ts";
+import {
+  addIndexFunction,
+  type Local,
+  type Node,
+  type Target,
+  VectorWriter,
+  whileLeft,
+  writeModule,
+} from "./functions.ts";
 import type { Lanes } from "./lanes.ts";
-import { addLanes, type LaneExports } from "./write_lanes.ts";
-import { writeModule } from "./write_module.ts";
 import { CELL, VECTOR } from "./rows.ts";
-import { addIndexFunction, VectorWriter, whileLeft } from "./vector_writer.ts";
+import { addLanes, type LaneExports } from "./write_lanes.ts";
 
 /** Makes points begin ≤ z < end of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
 export type LineRow = (current: number, next: number, begin: number, end: number) => void;

@@ -10,10 +10,15 @@
 import type { Offset, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, type Substep, tapsOf } from "../update.ts";
-import { addBoxFunction, type BoxScope, type Local, type Node, type Target } from "./box_function.ts";
-import { CELL, rowAddress, VECTOR, wrapRow } from "./rows.ts";
-import { VectorWriter } from "./vector_writer.ts";
-import type { WasmSource } from "./wasm_source.ts";
+import {
+  addBoxFunction,
+  type BoxScope,
+  type Local,
+  type Node,
+  type Target,
+  VectorWriter,
+} from "./functions.ts";
+import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
 /** Adds `step{index}(current, next, signal, x0, x1, y0, y1)`. */
 export function addSubstep(target: Target, source: WasmSource, index: number): void {

@@ -7,10 +7,9 @@
  *
  * @module
  */
-import { addCopyRows, addWrapRows, VECTOR } from "./rows.ts";
 import { planesOf, reachOf, tapsOf } from "../update.ts";
-import type { WasmSource } from "./wasm_source.ts";
-import { writeModule } from "./write_module.ts";
+import { writeModule } from "./functions.ts";
+import { addCopyRows, addWrapRows, VECTOR, type WasmSource } from "./rows.ts";
 import { addSubstep } from "./write_step.ts";
 
 /**

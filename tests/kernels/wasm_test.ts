@@ -3,7 +3,7 @@ import { add, constant, multiply, subtract, tap } from "../../kernels/expression
 import { layOut } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import type { AxisBoundaries } from "../../kernels/wasm/wasm_source.ts";
+import type { AxisBoundaries } from "../../kernels/wasm/rows.ts";
 import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";

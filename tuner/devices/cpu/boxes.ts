@@ -4,7 +4,7 @@
  * @module
  */
 import type { Layout } from "../../../kernels/layout.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
+import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 
 /** Rows x0 ≤ x < x1, y0 ≤ y < y1; outside the grid they are pads. */
 export interface Box {

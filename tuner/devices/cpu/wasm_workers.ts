@@ -7,7 +7,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
+import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import { writeLine } from "../../../kernels/wasm/write_line.ts";
 import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import { BARRIER_BYTES } from "./barrier.ts";

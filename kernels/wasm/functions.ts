@@ -1,11 +1,79 @@
 /**
- * Functions of the module, and expressions as vectors of four cells: one `f32x4` instruction an operation, in the
- * expression's own order, nothing fused. So results equal those of the f32 oracle bit for bit.
+ * Functions of a WebAssembly module, written with binaryen: their parameters, locals and loops, and expressions as
+ * vectors of four cells, one `f32x4` instruction an operation, in the expression's own order.
  *
  * @module
  */
+import type binaryen from "binaryen";
 import { type Algebra, type Expression, foldShared, type Tap } from "../expression.ts";
-import type { Local, Node, Target } from "./box_function.ts";
+
+/** A node of binaryen's tree. A tree is used once: what is needed twice is written twice. */
+export type Node = binaryen.ExpressionRef;
+
+/** Where a function is added: the library, loaded, and the module being written. */
+export interface Target {
+  readonly library: typeof binaryen;
+  readonly module: binaryen.Module;
+}
+
+/** A local variable. */
+export interface Local {
+  get(): Node;
+  set(value: Node): Node;
+}
+
+/** What the body of a function is written with. */
+export interface BoxScope<Names extends string> {
+  /** The function's parameters before the box: byte offsets of arrays, numbers. */
+  readonly parameters: Readonly<Record<Names, Local>>;
+  /** The row's coordinates inside {@linkcode forEachRow}. */
+  readonly x: Local;
+  readonly y: Local;
+  readonly declare: Declare;
+  /** Runs the body for every x0 ≤ x < x1 and y0 ≤ y < y1. */
+  forEachRow(body: readonly Node[]): Node;
+}
+
+/** What {@linkcode addBoxFunction} adds. */
+export interface BoxFunction<Names extends string> extends Omit<IndexFunction<Names>, "write"> {
+  write(scope: BoxScope<Names>): readonly Node[];
+}
+
+/** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
+export function addBoxFunction<Names extends string>(
+  target: Target,
+  { parameters: given, write, ...rest }: BoxFunction<Names>,
+): void {
+  const m = target.module;
+  const forEach = (
+    label: string,
+    [i, from, to]: readonly [Local, Local, Local],
+    body: readonly Node[],
+  ): Node =>
+    m.block(`no ${label}`, [
+      i.set(from.get()),
+      m.br_if(`no ${label}`, m.i32.ge_s(from.get(), to.get())),
+      m.loop(
+        label,
+        m.block(null, [
+          ...body,
+          i.set(m.i32.add(i.get(), m.i32.const(1))),
+          m.br_if(label, m.i32.lt_s(i.get(), to.get())),
+        ]),
+      ),
+    ]);
+  addIndexFunction<Names | "x0" | "x1" | "y0" | "y1">(target, {
+    ...rest,
+    parameters: [...given, "x0", "x1", "y0", "y1"],
+    write(parameters, declare) {
+      const x = declare("i32"), y = declare("i32");
+      const { x0, x1, y0, y1 } = parameters;
+      const forEachRow = (row: readonly Node[]): Node =>
+        forEach("slices", [x, x0, x1], [forEach("rows", [y, y0, y1], row)]);
+      return write({ parameters, x, y, declare, forEachRow });
+    },
+  });
+}
 
 /** Declares a local of the function that is being written. */
 export type Declare = (type: "i32" | "f32" | "v128") => Local;
@@ -123,4 +191,22 @@ export function whileLeft(
       ]),
     ),
   ]);
+}
+
+/** Writes a module that imports `facet.memory`, with the functions that `add` adds; returns its bytes. */
+export async function writeModule(add: (target: Target) => void): Promise<Uint8Array<ArrayBuffer>> {
+  // loaded only where it is used: 15 MB of library, a third of a second
+  const { default: library } = await import("binaryen");
+  const module = new library.Module();
+  try {
+    const { Features } = library;
+    module.setFeatures(Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt);
+    module.setMemory(1, 65536, null, [], true);
+    module.addMemoryImport("0", "facet", "memory", true);
+    add({ library, module });
+    if (!module.validate()) throw new Error("Cannot write the WebAssembly module: it is not valid");
+    return new Uint8Array(module.emitBinary());
+  } finally {
+    module.dispose();
+  }
 }
