@@ -90,11 +90,7 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
 }
 
 /** λⁿ cos(k·r), which the scheme carries without error when λ = 1 − Fo Σ_d G(k_d h). */
-function decayingWave(
-  grid: Grid,
-  modes: Offset,
-  factor: (phases: Phases) => number,
-): ExactSolution {
+function decayingWave(grid: Grid, modes: Offset, factor: (phases: Phases) => number): ExactSolution {
   const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
   const lambda = factor(phases);
   return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };

@@ -97,10 +97,7 @@ function fivePoints(step: number, spacing: number): Update {
   const advance = (tau: number, plane: number, ago: Ago, centre: number): Expression => {
     const at = (offset: number): Expression => tap(0, 0, offset, ago, plane);
     const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
-    const inner = add(
-      constant(tau * (4 * r4 - r2)),
-      multiply(constant(-tau / (4 * spacing)), difference),
-    );
+    const inner = add(constant(tau * (4 * r4 - r2)), multiply(constant(-tau / (4 * spacing)), difference));
     return add(
       multiply(constant(centre + tau * (2 * r2 - 6 * r4)), at(0)),
       multiply(sum, inner),
@@ -127,10 +124,7 @@ function threePoints(step: number, spacing: number): Update {
   /** u − τ(½(a²)_x + b_xx), b = a + a_xx */
   const advance = (tau: number, [a, ago]: readonly [number, Ago], b: number): Expression => {
     const right = tap(0, 0, 1, ago, a), left = tap(0, 0, -1, ago, a);
-    const flux = multiply(
-      constant(-tau / (4 * spacing)),
-      multiply(add(right, left), subtract(right, left)),
-    );
+    const flux = multiply(constant(-tau / (4 * spacing)), multiply(add(right, left), subtract(right, left)));
     const sides = add(tap(0, 0, 1, -1, b), tap(0, 0, -1, -1, b));
     const curvature = add(
       multiply(constant(-tau * r2), sides),

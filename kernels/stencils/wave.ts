@@ -30,9 +30,7 @@ export function stabilityLimit(order: number): number {
 
 /** The update of the wave equation; whole-number weights make it exact on whole numbers. */
 export function waveUpdate({ centre, sides }: CrossWeights): Update {
-  return updateOf(
-    add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides)),
-  );
+  return updateOf(add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides)));
 }
 
 /** Options of {@linkcode wave}. */

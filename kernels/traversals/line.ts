@@ -90,12 +90,7 @@ export function lineShape(update: Update): LineShape {
   const reach = Math.max(1, largest(({ offset, back }) => Math.ceil(Math.abs(offset) / back)));
   const edge = Math.max(2 * reach, largest(({ offset, back }) => reach * back + Math.abs(offset)));
   const rows = largest(({ offset, back }) => offset === 0 ? back : back + 1);
-  return {
-    substeps: update.substeps.length,
-    reach,
-    edge,
-    rows: Math.max(2, rows, Math.ceil(edge / reach)),
-  };
+  return { substeps: update.substeps.length, reach, edge, rows: Math.max(2, rows, Math.ceil(edge / reach)) };
 }
 
 /** Why a line cannot be cut into nodes that are `pitch` points apart; names the nearest lengths that can. */

@@ -20,11 +20,7 @@ export function torresInRow({ grid: [, ny] }: Problem, width: number, shift: num
 }
 
 /** Stages that carry a band of so many tiers from one end of x to the other. */
-export function stageCount(
-  { grid: [nx] }: Problem,
-  tiers: number,
-  { slope, width }: Slant,
-): number {
+export function stageCount({ grid: [nx] }: Problem, tiers: number, { slope, width }: Slant): number {
   const lowest = -(slope * (tiers - 1) + width - 1);
   return Math.floor((nx - 1 - lowest) / (width / 2)) + 1;
 }

@@ -212,9 +212,7 @@ function keptSumsWriter(
   const laneOf = (value: string, lane: number): string =>
     zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
   return ({ exchanged, kept, cells }, { tier, half, f, g }) => {
-    const slots = new Map(
-      exchanged.map((place, i) => [`${place}`, (half * perChunk + i) * lanes.length]),
-    );
+    const slots = new Map(exchanged.map((place, i) => [`${place}`, (half * perChunk + i) * lanes.length]));
     const puts = exchanged.flatMap((place) =>
       lanes.map((lane, k) =>
         `exchange[${slots.get(`${place}`)! + k}][slot] = ${laneOf(f.get(`${place}`)!, lane)};`

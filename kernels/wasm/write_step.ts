@@ -95,10 +95,7 @@ function writeSubstep(
     return [...before, ...tails.map(({ tail, value }) => tail.set(value)), ...stores];
   };
   const startOf = (array: Local): Node =>
-    m.i32.add(
-      rowAddress(m, layout, { array, x: x.get(), y: y.get() }),
-      m.i32.const(taps.lowest | 0),
-    );
+    m.i32.add(rowAddress(m, layout, { array, x: x.get(), y: y.get() }), m.i32.const(taps.lowest | 0));
   return [
     ...writer.setConstants(),
     signals.set(m.f32x4.splat(signal.get())),
