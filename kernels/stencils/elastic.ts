@@ -25,7 +25,7 @@ import {
 } from "../expression.ts";
 import type { Material, Update } from "../update.ts";
 import { meanOverWaves, phasesOf } from "./cross.ts";
-import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
+import { type ExactSolution, type Grid, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Courant number V_p Δt/h: 6/(7√3). */
 export const ELASTIC_LIMIT: number = 6 / (7 * Math.sqrt(3));
@@ -73,7 +73,7 @@ export function elasticUpdate({ near, far, force, medium, source, signal }: Elas
     materials.push(value);
     return tap(0, 0, 0, 0, ELASTIC_FIELDS.length + materials.length - 1);
   };
-  const [buoyancy, lambda, mu] = [parameter(medium[0]), parameter(medium[1]), parameter(medium[2])];
+  const buoyancy = parameter(medium[0]), lambda = parameter(medium[1]), mu = parameter(medium[2]);
   const strength = multiply(parameter(source), SIGNAL);
 
   /** D of a field along an axis, at the point half a cell further (`forward`) or behind. */
@@ -149,12 +149,7 @@ export interface ElasticOptions {
 export function elastic(
   { courant = 0.9 * ELASTIC_LIMIT, medium = "scattered" }: ElasticOptions = {},
 ): Stencil {
-  if (!(courant > 0 && courant <= ELASTIC_LIMIT)) {
-    throw new RangeError(
-      `Cannot build the elastic stencil: the Courant number V_p Δt/h must be above 0 and at most ` +
-        `${ELASTIC_LIMIT.toFixed(6)}, the stability limit: current value is ${courant}`,
-    );
-  }
+  requireStable("elastic", "the Courant number V_p Δt/h", courant, ELASTIC_LIMIT);
   const { buoyancy, lambda, mu } = UNIFORM;
   const isUniform = medium === "uniform";
   const diagonal = courant / Math.sqrt(3);
@@ -166,11 +161,9 @@ export function elastic(
       near: 9 / 8 * courant,
       far: courant / 24,
       force: [diagonal, diagonal, diagonal],
-      medium: isUniform ? [buoyancy, lambda, mu] : [
-        scattered("buoyancy", buoyancy),
-        scattered("lambda", lambda),
-        scattered("mu", mu),
-      ],
+      medium: isUniform
+        ? [buoyancy, lambda, mu]
+        : [scattered("buoyancy", buoyancy), scattered("lambda", lambda), scattered("mu", mu)],
       source: { name: "force", values: [0, 0, 0, 0, 0, 0, 0, 1] },
       signal: rickerWavelet,
     }),
@@ -192,23 +185,15 @@ function symbolAt(theta: number): number {
   return 2 * (9 / 8 * Math.sin(theta / 2) - Math.sin(3 * theta / 2) / 24);
 }
 
-/** Which plane wave. */
-export interface PlaneWaveOptions {
-  readonly courant: number;
-  /** P: the ground moves along **D**, the wave vector as the scheme sees it. S: across it. */
-  readonly kind: "P" | "S";
-}
-
 /**
  * A plane wave that the scheme carries without error in the uniform medium without a force:
- * sin(ωΔt/2) = (cΔt/2)|D|. Stresses are those at `step`, velocities half a step earlier.
- *
- * @param modes whole periods along each axis, not all zero
+ * sin(ωΔt/2) = (cΔt/2)|D|. Stresses are those at `step`, velocities half a step earlier. P: the ground moves along
+ * **D**, the wave vector as the scheme sees it. S: across it. The modes are whole periods, not all zero.
  */
 export function elasticPlaneWave(
   grid: Grid,
   modes: Offset,
-  { courant, kind }: PlaneWaveOptions,
+  { courant, kind }: { readonly courant: number; readonly kind: "P" | "S" },
 ): ExactSolution {
   const { buoyancy, lambda, mu } = UNIFORM;
   const [kx, ky, kz] = phasesOf(grid, modes);

@@ -16,10 +16,11 @@ import {
   phasesOf,
   secondDerivative,
   spreadOf,
+  squaresOver,
   symbolAt,
 } from "./cross.ts";
 import { type Update, updateOf } from "../update.ts";
-import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
+import { type ExactSolution, type Grid, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
 export const HEAT_DELTAS = [1, 2, 3, 4] as const;
@@ -61,19 +62,11 @@ export interface HeatOptions {
  * ```
  */
 export function heat(delta: number, options: HeatOptions = {}): Stencil {
-  if (!(HEAT_DELTAS as readonly number[]).includes(delta)) {
-    throw new RangeError(
-      `Cannot build the heat stencil: delta must be ${HEAT_DELTAS.join(", ")}: current value is ${delta}`,
-    );
-  }
+  const deltas: readonly number[] = HEAT_DELTAS;
+  requireValue(deltas.includes(delta), "heat", `delta must be ${deltas.join(", ")}`, delta);
   const limit = fourierLimit(delta);
   const fourier = options.fourier ?? 0.9 * limit;
-  if (!(fourier > 0 && fourier <= limit)) {
-    throw new RangeError(
-      `Cannot build the heat stencil: the Fourier number αΔt/h² must be above 0 and at most ` +
-        `${limit.toFixed(6)}, the stability limit of delta ${delta}: current value is ${fourier}`,
-    );
-  }
+  requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
   const coefficients = secondDerivative(2 * delta);
   const { centre, sides } = coefficients;
   /** What a step multiplies the wave with phases θ = kh along the axes by. */
@@ -96,13 +89,7 @@ function decayingWave(grid: Grid, modes: Offset, factor: (phases: Phases) => num
   return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };
 }
 
-/** Σ_j ⟨λ^2j⟩ over the steps: a unit error in a wave is λ^j of it j steps later. At least 1, the last step's own. */
+/** Σ_j ⟨λ^2j⟩ over the steps. At least 1, the last step's own. */
 function varianceGrowth(factor: (phases: Phases) => number, steps: number): number {
-  return Math.max(
-    1,
-    meanOverWaves((phases) => {
-      const square = factor(phases) ** 2;
-      return square === 1 ? steps : (1 - square ** steps) / (1 - square);
-    }),
-  );
+  return Math.max(1, meanOverWaves((phases) => squaresOver(steps, factor(phases))));
 }

@@ -10,21 +10,14 @@
  */
 import { add, constant, multiply, tap } from "../expression.ts";
 import { type Update, updateOf } from "../update.ts";
-import type { Stencil } from "./stencil.ts";
+import { meanOverPhases, squaresOver } from "./cross.ts";
+import { requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
 
-/** The weights of the update. */
-export interface RodWeights {
-  /** Of the point itself. */
-  readonly centre: number;
-  /** Of each neighbour. */
-  readonly side: number;
-}
-
-/** The update of a rod; whole-number weights make it exact on whole numbers. */
-export function rodUpdate({ centre, side }: RodWeights): Update {
+/** The update of a rod by the weights of a point and of each neighbour; whole numbers make it exact on such. */
+export function rodUpdate({ centre, side }: Readonly<Record<"centre" | "side", number>>): Update {
   const sides = add(tap(0, 0, -1), tap(0, 0, 1));
   return updateOf(add(multiply(constant(side), sides), multiply(constant(centre), tap(0, 0, 0))), "T");
 }
@@ -53,12 +46,7 @@ export interface Heat1dOptions {
  * ```
  */
 export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {}): Stencil {
-  if (!(fourier > 0 && fourier <= FOURIER_LIMIT_1D)) {
-    throw new RangeError(
-      `Cannot build the heat-1d stencil: the Fourier number αΔt/Δx² must be above 0 and at most ` +
-        `${FOURIER_LIMIT_1D}, the stability limit: current value is ${fourier}`,
-    );
-  }
+  requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
   return {
     name: "heat-1d",
     variant: {},
@@ -70,20 +58,8 @@ export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {})
   };
 }
 
-/** What a step multiplies the cosine of phase θ a point by: 1 − 4Fo sin²(θ/2). */
-function decay(fourier: number, theta: number): number {
-  return 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
-}
-
-/** Waves over which growth is averaged. */
-const WAVES = 256;
-
-/** Σ_j ⟨λ^2j⟩ over the steps: a unit error in a wave is λ^j of it j steps later. */
+/** Σ_j ⟨λ^2j⟩ over the steps; a step multiplies the cosine of phase θ a point by λ = 1 − 4Fo sin²(θ/2). */
 function varianceGrowth(fourier: number, steps: number): number {
-  let sum = 0;
-  for (let i = 0; i < WAVES; i++) {
-    const square = decay(fourier, Math.PI * (i + 0.5) / WAVES) ** 2;
-    sum += square === 1 ? steps : (1 - square ** steps) / (1 - square);
-  }
-  return Math.max(1, sum / WAVES);
+  const decay = (theta: number): number => 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
+  return Math.max(1, meanOverPhases(256, (theta) => squaresOver(steps, decay(theta))));
 }

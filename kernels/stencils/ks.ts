@@ -14,7 +14,8 @@
  */
 import { add, type Ago, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
 import type { Update } from "../update.ts";
-import type { Stencil } from "./stencil.ts";
+import { meanOverPhases, squaresOver } from "./cross.ts";
+import { requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
 export const KS_POINTS = [5, 3] as const;
@@ -57,26 +58,12 @@ export interface KsOptions {
  * ```
  */
 export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = {}): Stencil {
-  if (!(KS_POINTS as readonly number[]).includes(points)) {
-    throw new RangeError(
-      `Cannot build the ks stencil: points must be ${KS_POINTS.join(" or ")}: current value is ${points}`,
-    );
-  }
-  if (!(spacing > 0 && spacing <= 1)) {
-    throw new RangeError(
-      `Cannot build the ks stencil: Δx must be above 0 and at most 1: current value is ${spacing}`,
-    );
-  }
+  const allowed: readonly number[] = KS_POINTS;
+  requireValue(allowed.includes(points), "ks", `points must be ${allowed.join(" or ")}`, points);
+  requireValue(spacing > 0 && spacing <= 1, "ks", "Δx must be above 0 and at most 1", spacing);
   const limit = ksTimeStepLimit(spacing);
   const step = timeStep ?? 0.9 * limit;
-  if (!(step > 0 && step <= limit)) {
-    throw new RangeError(
-      `Cannot build the ks stencil: Δt must be above 0 and at most ${
-        limit.toFixed(6)
-      }, the stability limit ` +
-        `of Δx = ${spacing}: current value is ${step}`,
-    );
-  }
+  requireStable("ks", "Δt", step, limit, ` of Δx = ${spacing}`);
   return {
     name: "ks",
     variant: { points },
@@ -144,20 +131,15 @@ function threePoints(step: number, spacing: number): Update {
   };
 }
 
-/** Waves over which growth is averaged. */
-const WAVES = 512;
-
 /**
  * Σ_j ⟨g^2j⟩ over the steps, g = 1 + z + ½z² with z = Δt (G − G²), G = (2 − 2 cos θ)/Δx²: what the linear part
  * makes of a unit error. It grows by e^(t/4) at most; errors of the chaotic field grow more slowly, by e^(0.1 t).
  */
 function varianceGrowth({ step, spacing }: { step: number; spacing: number }, steps: number): number {
-  let sum = 0;
-  for (let i = 0; i < WAVES; i++) {
-    const g2 = (2 - 2 * Math.cos(Math.PI * (i + 0.5) / WAVES)) / spacing ** 2;
-    const z = step * (g2 - g2 * g2);
-    const square = (1 + z + z * z / 2) ** 2;
-    sum += Math.abs(square - 1) < 1e-12 ? steps : (square ** steps - 1) / (square - 1);
-  }
-  return Math.max(1, sum / WAVES);
+  const factor = (theta: number): number => {
+    const curvature = (2 - 2 * Math.cos(theta)) / spacing ** 2;
+    const z = step * (curvature - curvature * curvature);
+    return 1 + z + z * z / 2;
+  };
+  return Math.max(1, meanOverPhases(512, (theta) => squaresOver(steps, factor(theta))));
 }

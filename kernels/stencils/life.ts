@@ -26,11 +26,7 @@ export const DEFAULT_RULE = "5/2-7";
 /** What {@linkcode readRule} accepts, for people. */
 export const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/2-7";
 
-/**
- * Reads a rule as "5/2-7": born with 5, survives with 2 to 7.
- *
- * @returns undefined where the text is no rule
- */
+/** Reads a rule as "5/2-7", born with 5, survives with 2 to 7; undefined where the text is no rule. */
 export function readRule(text: string): LifeRule | undefined {
   const match = /^(\d{1,2})(?:-(\d{1,2}))?\/(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
   if (match === null) return undefined;

@@ -88,6 +88,17 @@ export interface Problem {
   readonly steps: number;
 }
 
+/** Refuses to build a stencil with a value: `wanted` says what it must be. */
+export function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
+  if (!holds) throw new RangeError(`Cannot build the ${name} stencil: ${wanted}: current value is ${value}`);
+}
+
+/** Refuses a number that is not above 0 and at most the stability limit; `what` names it. */
+export function requireStable(name: string, what: string, value: number, limit: number, of = ""): void {
+  const wanted = `${what} must be above 0 and at most ${limit.toFixed(6)}, the stability limit${of}`;
+  requireValue(value > 0 && value <= limit, name, wanted, value);
+}
+
 /** The grid's own cells, the unit of every rate. */
 export function cellsOf([x, y, z]: Grid): number {
   return x * y * z;

@@ -18,7 +18,7 @@ import {
   symbolAt,
 } from "./cross.ts";
 import { type Update, updateOf } from "../update.ts";
-import type { ExactSolution, Grid, Stencil } from "./stencil.ts";
+import { type ExactSolution, type Grid, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
 export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
@@ -59,19 +59,11 @@ export interface WaveOptions {
  * ```
  */
 export function wave(order: number, options: WaveOptions = {}): Stencil {
-  if (!(WAVE_ORDERS as readonly number[]).includes(order)) {
-    throw new RangeError(
-      `Cannot build the wave stencil: order must be ${WAVE_ORDERS.join(", ")}: current value is ${order}`,
-    );
-  }
+  const orders: readonly number[] = WAVE_ORDERS;
+  requireValue(orders.includes(order), "wave", `order must be ${orders.join(", ")}`, order);
   const limit = stabilityLimit(order);
   const courant = options.courant ?? 0.9 * limit;
-  if (!(courant > 0 && courant <= limit)) {
-    throw new RangeError(
-      `Cannot build the wave stencil: the Courant number cΔt/h must be above 0 and at most ` +
-        `${limit.toFixed(6)}, the stability limit of order ${order}: current value is ${courant}`,
-    );
-  }
+  requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
   const coefficients = secondDerivative(order);
   const { centre, sides } = coefficients;
   const square = courant * courant;
