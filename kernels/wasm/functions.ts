@@ -34,15 +34,12 @@ export interface BoxScope<Names extends string> {
   forEachRow(body: readonly Node[]): Node;
 }
 
-/** What {@linkcode addBoxFunction} adds. */
-export interface BoxFunction<Names extends string> extends Omit<IndexFunction<Names>, "write"> {
-  write(scope: BoxScope<Names>): readonly Node[];
-}
-
 /** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
 export function addBoxFunction<Names extends string>(
   target: Target,
-  { parameters: given, write, ...rest }: BoxFunction<Names>,
+  { parameters: given, write, ...rest }: Omit<IndexFunction<Names>, "write"> & {
+    write(scope: BoxScope<Names>): readonly Node[];
+  },
 ): void {
   const m = target.module;
   const forEach = (
@@ -79,7 +76,7 @@ export function addBoxFunction<Names extends string>(
 export type Declare = (type: "i32" | "f32" | "v128") => Local;
 
 /** A function to add. */
-export interface IndexFunction<Names extends string> {
+interface IndexFunction<Names extends string> {
   readonly name: string;
   /** Parameters, all i32 but those of `floats`. */
   readonly parameters: readonly Names[];
@@ -101,10 +98,8 @@ export function addIndexFunction<Names extends string>(
     types.push(wasmType);
     return { get: () => m.local.get(place, wasmType), set: (value) => m.local.set(place, value) };
   };
-  const typeOf = (name: Names): "i32" | "f32" => floats.includes(name) ? "f32" : "i32";
-  const named = Object.fromEntries(
-    parameters.map((name) => [name, declare(typeOf(name))]),
-  ) as Record<Names, Local>;
+  const entries = parameters.map((name) => [name, declare(floats.includes(name) ? "f32" : "i32")]);
+  const named = Object.fromEntries(entries) as Record<Names, Local>;
   const body = m.block(null, [...write(named, declare)]);
   const taken = library.createType(types.slice(0, parameters.length));
   m.addFunction(name, taken, library.none, types.slice(parameters.length), body);

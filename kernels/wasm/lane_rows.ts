@@ -1,7 +1,7 @@
 /**
  * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes; and `lanePair`, two rows in one pass.
  *
- * Windows of locals save loads (see `lane_window.ts`): Kuramoto–Sivashinsky needs 3 a vector and step instead of 11, and
+ * Windows of locals save loads (see {@linkcode Window}): Kuramoto–Sivashinsky needs 3 a vector and step instead of 11, and
  * takes 1.56 ns instead of 2.29; its 13 additions alone take 1.55, two a cycle at 4.2 GHz. Two rows of heat in one pass
  * take 0.26 ns a vector and row, 0.40 one by one; three and more run out of registers and take 0.30 (AMD EPYC, Zen 5,
  * 2026-11-21).
@@ -26,10 +26,7 @@ import { VECTOR } from "./rows.ts";
  * Adds `lanes{index}(current, next, begin, end)`: vectors begin ≤ i < end. Arrays are byte offsets of the lanes of F(t),
  * and of those that receive F(t+1).
  */
-export function addLaneRow(
-  target: Target,
-  { substep, lanes, index }: { readonly substep: Substep; readonly lanes: Lanes; readonly index: number },
-): void {
+export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index: number): void {
   const { module: m } = target;
   addIndexFunction(target, {
     name: `lanes${index}`,
@@ -42,7 +39,7 @@ export function addLaneRow(
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
       const windows = read.map(({ row, span: { last } }) => ({
         row,
-        window: new Window(declare, { last, size }),
+        window: new Window(declare, last, size),
       }));
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
@@ -72,11 +69,7 @@ export function addLaneRow(
         ...windows.flatMap(({ row, window }) =>
           window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        ...windowLoop(
-          target,
-          { left, size, windows: windows.map(({ window }) => window) },
-          { make, advance },
-        ),
+        ...windowLoop(target, { left, size, windows: windows.map(({ window }) => window), make, advance }),
       ];
     },
   });
@@ -91,10 +84,7 @@ export function canPair({ substeps, ...update }: Update): boolean {
  * Adds `lanePair(current, begin, end)`: vectors begin ≤ i < end of the second row from `current`, stored in place behind
  * what the pass still reads. The first row is not stored.
  */
-export function addLanePair(
-  target: Target,
-  { substep, lanes }: { readonly substep: Substep; readonly lanes: Lanes },
-): void {
+export function addLanePair(target: Target, substep: Substep, lanes: Lanes): void {
   const { module: m } = target;
   addIndexFunction(target, {
     name: "lanePair",
@@ -104,15 +94,14 @@ export function addLanePair(
       const left = declare("i32");
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
       const { span: { first, last } } = rowsRead(substep)[0]!, size = 1 + last - first;
-      const source = new Window(declare, { last: 2 * last, size }),
-        made = new Window(declare, { last, size });
+      const source = new Window(declare, 2 * last, size), made = new Window(declare, last, size);
       // the pointer lies `pad` vectors before the next one: taps of taps reach twice as far as the pads
       const at = (position: number): number =>
         laneOffset(lanes, { position: position + lanes.pad, lane: 0 }) +
         substep[0]!.field * lanes.plane;
       const load = (position: number): Node =>
         source.at(position).set(m.v128.load(at(position), VECTOR, current.get()));
-      const write = (from: Window, position: number): { before: Node[]; values: Node[] } =>
+      const write = (from: Window, position: number) =>
         writer.write(({ offset: [, , z] }) => from.at(position + z).get());
       const makeFirst = (position: number): Node[] => {
         const { before, values: [value] } = write(source, position);
@@ -132,7 +121,7 @@ export function addLanePair(
         toVector(target, current, m.i32.sub(begin.get(), m.i32.const(lanes.pad))),
         ...Array.from({ length: size - 1 }, (_, i) => load(2 * first + i)),
         ...made.held.flatMap(makeFirst),
-        ...windowLoop(target, { left, size, windows: [source, made] }, { make, advance }),
+        ...windowLoop(target, { left, size, windows: [source, made], make, advance }),
       ];
     },
   });
@@ -146,19 +135,13 @@ function toVector({ module: m }: Target, array: Local, vectors: Node): Node {
 /** Vectors in the loop's body at least: they share its counting. */
 const LEAST_VECTORS = 5;
 
-/** Offsets of the taps that read one row. */
-export interface Span {
-  readonly first: number;
-  readonly last: number;
-}
-
 /** Places for the vectors from some position up to `last`, counted from the vector that is being made. */
-export class Window {
+class Window {
   /** The furthest position, which comes in with every vector. */
   readonly last: number;
   readonly #locals: readonly Local[];
 
-  constructor(declare: Declare, { last, size }: { readonly last: number; readonly size: number }) {
+  constructor(declare: Declare, last: number, size: number) {
     this.last = last;
     this.#locals = Array.from({ length: size }, () => declare("v128"));
   }
@@ -181,10 +164,10 @@ export class Window {
   }
 }
 
-/** The taps of a sub-step by the row they read, those first whose row several taps read. */
-export function rowsRead(
+/** The rows that a sub-step reads, and the offsets of the first and last tap in each. */
+function rowsRead(
   substep: Substep,
-): { readonly row: Pick<Tap, "ago" | "plane">; readonly span: Span }[] {
+): { readonly row: Pick<Tap, "ago" | "plane">; readonly span: Readonly<Record<"first" | "last", number>> }[] {
   const groups = new Map<string, Tap[]>();
   for (const tap of tapsOf(substep)) {
     const key = `${tap.ago} ${tap.plane}`;
@@ -196,20 +179,18 @@ export function rowsRead(
   });
 }
 
-/**
- * A loop over `left` vectors with windows, all of one size.
- *
- * @param make vector number `vector` of the body
- * @param advance moves the pointers on
- */
-export function windowLoop(
+/** A loop over `left` vectors with windows, all of one size. */
+function windowLoop(
   target: Target,
-  { left, windows, size }: {
+  { left, windows, size, make, advance }: {
     readonly left: Local;
     readonly windows: readonly Window[];
     readonly size: number;
+    /** Makes vector number `vector` of the body. */
+    make(vector: number): Node[];
+    /** Moves the pointers on. */
+    advance(vectors: number): Node[];
   },
-  { make, advance }: { make(vector: number): Node[]; advance(vectors: number): Node[] },
 ): Node[] {
   const many = size * Math.ceil(LEAST_VECTORS / size);
   return [

@@ -10,7 +10,6 @@
  */
 import { CELL, VECTOR } from "./rows.ts";
 
-/** Lanes of a vector. */
 export const LANES = 4;
 
 /** Where the lanes of a line lie. */
@@ -35,26 +34,8 @@ export interface Lanes {
  */
 const STAGGER = 1088;
 
-/**
- * Cuts a line into lanes.
- *
- * @param points N, at least 4
- * @param options the largest reach of a tap, and the number of fields
- *
- * @example
- * ```ts
- * import { layLanes } from "./lanes.ts";
- * import { assertEquals } from "@std/assert";
- *
- * assertEquals(layLanes(16, { reach: 1, planes: 1 }).starts, [0, 4, 8, 12]);
- * // points 3, 6 and 9 lie in two lanes
- * assertEquals(layLanes(13, { reach: 1, planes: 1 }).starts, [0, 3, 6, 9]);
- * ```
- */
-export function layLanes(
-  points: number,
-  { reach, planes }: { readonly reach: number; readonly planes: number },
-): Lanes {
+/** Cuts a line of at least 4 points into lanes: of 13, points 3, 6 and 9 lie in two lanes. */
+export function layLanes(points: number, { reach, planes }: { reach: number; planes: number }): Lanes {
   const length = Math.ceil(points / LANES);
   const starts = Array.from({ length: LANES }, (_, lane) => Math.floor(points * lane / LANES));
   const plane = Math.ceil((length + 2 * reach) * VECTOR / 4096) * 4096 + STAGGER;

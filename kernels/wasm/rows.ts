@@ -18,11 +18,6 @@ export interface WasmSource {
   readonly layout: Layout;
   /** Periodic axes have their pads filled; the others' pads are never written. */
   readonly boundaries: AxisBoundaries;
-  /**
-   * Vectors of four cells in the body of the innermost loop.
-   * @default {4} for up to 32 taps, 2 for more, 1 for several fields
-   */
-  readonly vectorsPerLoop?: number;
 }
 
 /** Bytes of a cell, and of the four cells of a vector. */
@@ -73,9 +68,7 @@ export function addWrapRows(target: Target, source: WasmSource): void {
  * image of.
  */
 export function addCopyRows(target: Target, source: WasmSource): void {
-  const { module: m } = target;
-  const { layout } = source;
-  const { grid: [nx, ny], pad, pitch } = layout;
+  const { module: m } = target, { layout } = source, { grid: [nx, ny], pad, pitch } = layout;
   const wrap = (i: Local, cells: number): Node => {
     const remainder = m.i32.rem_s(i.get(), m.i32.const(cells));
     return m.i32.rem_s(m.i32.add(remainder, m.i32.const(cells)), m.i32.const(cells));

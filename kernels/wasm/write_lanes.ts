@@ -40,16 +40,18 @@ export interface LaneExports {
 /** A line and its lanes. */
 export interface LaneSource {
   readonly update: Update;
+  /** Of the line; the pads hold at least the update's reach. */
   readonly layout: Layout;
   readonly lanes: Lanes;
+  /** What the pads are images of. */
   readonly ends: "insulated" | "periodic";
 }
 
 /** Adds the functions. */
 export function addLanes(target: Target, source: LaneSource): void {
   const { update: { substeps }, lanes } = source;
-  substeps.forEach((substep, index) => addLaneRow(target, { substep, lanes, index }));
-  if (canPair(source.update)) addLanePair(target, { substep: substeps[0]!, lanes });
+  substeps.forEach((substep, index) => addLaneRow(target, substep, lanes, index));
+  if (canPair(source.update)) addLanePair(target, substeps[0]!, lanes);
   addRenew(target, source);
   addSweep(target, source);
   addTranspose(target, source, "toLanes");
@@ -65,11 +67,10 @@ function addRenew(target: Target, { layout, lanes, ends }: LaneSource): void {
     parameters: ["lanes", "plane", "begin", "end"],
     write({ lanes: array, plane, begin, end }, declare) {
       const start = declare("i32");
-      const isMade = (position: number): Node =>
-        m.i32.and(
-          m.i32.ge_s(m.i32.const(position), begin.get()),
-          m.i32.lt_s(m.i32.const(position), end.get()),
-        );
+      const isMade = (position: number): Node => {
+        const at = (): Node => m.i32.const(position);
+        return m.i32.and(m.i32.ge_s(at(), begin.get()), m.i32.lt_s(at(), end.get()));
+      };
       return [
         start.set(planeStart(m, lanes, { lanes: array, plane })),
         // only what was made: another worker may be writing the others
@@ -78,14 +79,10 @@ function addRenew(target: Target, { layout, lanes, ends }: LaneSource): void {
             m.i32.or(isMade(position), isMade(position - lanes.length)),
             m.block(
               null,
-              images.filter(({ from }) => from.position === position).map(({ from, to }) =>
-                m.f32.store(
-                  laneOffset(lanes, to),
-                  CELL,
-                  start.get(),
-                  m.f32.load(laneOffset(lanes, from), CELL, start.get()),
-                )
-              ),
+              images.filter(({ from }) => from.position === position).map(({ from, to }) => {
+                const value = m.f32.load(laneOffset(lanes, from), CELL, start.get());
+                return m.f32.store(laneOffset(lanes, to), CELL, start.get(), value);
+              }),
             ),
           )
         ),
@@ -143,24 +140,29 @@ function planeStart(
 /** Fewest vectors for a pass over two rows. */
 const LEAST_PASS = 8;
 
-/** Adds `sweep`, as `LaneExports` describes it; `lanes0` …, `lanePair` and `renew` are there already. */
-export function addSweep(
-  target: Target,
-  { update, lanes: { length } }: { readonly update: Update; readonly lanes: Lanes },
-): void {
+/** Adds `sweep`; `lanes0` …, `lanePair` and `renew` are there already. */
+function addSweep(target: Target, { update, lanes: { length } }: LaneSource): void {
   const { module: m } = target, { substeps } = update, reach = reachOf(update).z;
-  const { constant, plus, both, call } = shortcuts(target);
+  const constant = (value: number): Node => m.i32.const(value);
+  const plus = (local: Local, value: number): Node => m.i32.add(local.get(), constant(value));
+  const both = (a: Node, b: Node): Node => m.i32.and(a, b);
+  const call = (name: string, operands: Node[]): Node => m.call(name, operands, target.library.none);
   addIndexFunction(target, {
     name: "sweep",
     parameters: ["even", "odd", "row", "begin", "end", "move", "count"],
     write({ even, odd, row, begin, end, move, count }, declare) {
       const turn = declare("i32"), low = declare("i32"), high = declare("i32");
+      const turns = 2 * substeps.length;
       const isAcross = (): Node => m.i32.lt_s(begin.get(), constant(0));
-      const next = (): Node[] => [
-        turn.set(m.i32.rem_u(plus(turn, 1), constant(2 * substeps.length))),
-        begin.set(m.i32.add(begin.get(), move.get())),
-        end.set(m.i32.sub(end.get(), move.get())),
+      /** The ends of the next row. */
+      const inner = (): [Node, Node] => [
+        m.i32.add(begin.get(), move.get()),
+        m.i32.sub(end.get(), move.get()),
       ];
+      const next = (): Node[] => {
+        const [low, high] = inner();
+        return [turn.set(m.i32.rem_u(plus(turn, 1), constant(turns))), begin.set(low), end.set(high)];
+      };
       /** One row from array to array. */
       const makeRow = (index: number, from: Local, to: Local): Node => {
         const piece = (first: Node, last: Node): Node =>
@@ -215,12 +217,7 @@ export function addSweep(
             m.block(null, [
               second(constant(length - reach), constant(length)),
               second(constant(0), constant(reach)),
-              call("renew", [
-                from.get(),
-                m.copyExpression(field),
-                m.i32.add(begin.get(), move.get()),
-                m.i32.sub(end.get(), move.get()),
-              ]),
+              call("renew", [from.get(), m.copyExpression(field), ...inner()]),
             ]),
           ),
           ...next(),
@@ -244,7 +241,6 @@ export function addSweep(
         canPair(update)
           ? m.if(isPair(), makePair(from, to), makeRow(index, from, to))
           : makeRow(index, from, to);
-      const turns = substeps.length * 2;
       return [
         turn.set(m.i32.rem_u(plus(row, -1), constant(turns))),
         whileLeft(target, { name: "rows", left: count, step: 1 }, [
@@ -262,19 +258,4 @@ export function addSweep(
       ];
     },
   });
-}
-
-/** Short names for what is written most. */
-function shortcuts({ module: m, library }: Target): {
-  constant(value: number): Node;
-  plus(local: Local, value: number): Node;
-  both(a: Node, b: Node): Node;
-  call(name: string, operands: Node[]): Node;
-} {
-  return {
-    constant: (value) => m.i32.const(value),
-    plus: (local, value) => m.i32.add(local.get(), m.i32.const(value)),
-    both: (a, b) => m.i32.and(a, b),
-    call: (name, operands) => m.call(name, operands, library.none),
-  };
 }

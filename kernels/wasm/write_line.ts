@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
-import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
+import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep } from "../update.ts";
 import {
   addIndexFunction,
   type Local,
@@ -18,24 +17,16 @@ import {
 } from "./functions.ts";
 import type { Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
-import { addLanes, type LaneExports } from "./write_lanes.ts";
-
-/** Makes points begin ≤ z < end of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
-export type LineRow = (current: number, next: number, begin: number, end: number) => void;
+import { addLanes, type LaneExports, type LaneSource } from "./write_lanes.ts";
 
 /** What the module exports: sub-step i as `row{i}`, and with lanes the functions that sweep them. */
 export interface LineExports extends Partial<LaneExports> {
-  [row: `row${number}`]: LineRow;
+  /** Makes points begin ≤ z < end of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
+  [row: `row${number}`]: (current: number, next: number, begin: number, end: number) => void;
 }
 
-/** What {@linkcode writeLine} translates. */
-export interface LineSource {
-  readonly update: Update;
-  /** Of a grid of 1×1×N points; the pads along z hold at least the update's reach. */
-  readonly layout: Layout;
-  /** What the pads are images of. */
-  readonly ends: "insulated" | "periodic";
-  /** @default {no lanes: classic only} */
+/** What {@linkcode writeLine} translates, on a grid of 1×1×N points; without lanes for classic only. */
+export interface LineSource extends Omit<LaneSource, "lanes"> {
   readonly lanes?: Lanes | undefined;
 }
 
@@ -49,19 +40,7 @@ const VECTORS = 4;
 /**
  * Writes the module. It imports `facet.memory`, shared, and exports {@linkcode LineExports}.
  *
- * @returns the module's bytes
  * @throws {RangeError} when the grid is no line, or the update needs more than fields and a step's own rows
- *
- * @example
- * ```ts
- * import { writeLine } from "./write_line.ts";
- * import { layOut } from "../layout.ts";
- * import { heat1d } from "../stencils/heat_1d.ts";
- * import { assert } from "@std/assert";
- *
- * const layout = layOut([1, 1, 100], { pad: [0, 0, 1] });
- * assert(WebAssembly.validate(await writeLine({ update: heat1d().update, layout, ends: "insulated" })));
- * ```
  */
 export async function writeLine(
   { update, layout, ends, lanes }: LineSource,
@@ -69,10 +48,9 @@ export async function writeLine(
   const [nx, ny] = layout.grid;
   const reach = reachOf(update);
   if (nx !== 1 || ny !== 1 || reach.x > 0 || reach.y > 0 || layout.pad[2] < reach.z) {
+    const found = `${layout.grid.join("x")} with pads of ${layout.pad[2]}`;
     throw new RangeError(
-      `Cannot write the kernel of a line: the grid must be 1x1xN with pads of ${reach.z}: it is ${
-        layout.grid.join("x")
-      } with pads of ${layout.pad[2]}`,
+      `Cannot write the kernel of a line: the grid must be 1x1xN with pads of ${reach.z}: it is ${found}`,
     );
   }
   if (update.materials.length > 0 || readsSignal(update) || readsPrevious(update)) {
@@ -101,8 +79,8 @@ function addRow(
       const reach = reachOf(substep).z;
       const bytesTo = (plane: number, vector: number, offset = 0): number =>
         (plane * layout.plane + reach + offset) * CELL + vector * VECTOR;
-      const make = (vector: number): { before: Node[]; values: Node[] } =>
-        writer.write(({ offset: [, , z], ago, plane }: Tap) =>
+      const make = (vector: number) =>
+        writer.write(({ offset: [, , z], ago, plane }) =>
           m.v128.load(bytesTo(plane, vector, z), CELL, (ago === 0 ? current : next).get())
         );
       const store = (vector: number): Node[] => {
