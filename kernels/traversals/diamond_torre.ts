@@ -118,10 +118,9 @@ export const diamondTorre: Traversal = {
     if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
-    if (bands > 1 && bands >= 2 * usableBands(problem, parameters, shape)) {
-      return `${bands} bands are too many: at most ${
-        usableBands(problem, parameters, shape)
-      } can run at once`;
+    const usable = usableBands(problem, parameters, shape);
+    if (bands > 1 && bands >= 2 * usable) {
+      return `${bands} bands are too many: at most ${usable} can run at once`;
     }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
     const { exchanged, ...work } = workOf(problem, parameters, shape);
@@ -130,8 +129,7 @@ export const diamondTorre: Traversal = {
         ? `a chunk of ${chunk} is more than the tile's ${exchanged} cells`
         : `a chunk of ${chunk} is more than the ${exchanged} places that a tier exchanges`;
     }
-    const tooLong = 40_000;
-    const written = unroll * work.written;
+    const tooLong = 40_000, written = unroll * work.written;
     if (written > tooLong) {
       return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
     }
@@ -150,16 +148,15 @@ export const diamondTorre: Traversal = {
   demand(problem, parameters) {
     const { nt, zPerThread, threads, unroll } = parameters;
     const shape = shapeOf(problem, parameters);
-    const { slope, width, cells } = shape;
+    const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
-    const previous = readsPrevious(problem.stencil.update);
-    const ends = 2 * (cells + (previous ? cells : 0));
+    const ends = 2 * cells * (readsPrevious(problem.stencil.update) ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
-    const stages = stageCount(problem, tiers, { slope, width });
+    const stages = stageCount(problem, tiers, shape);
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
-    const waves = waveCount(problem, parameters, { slope, width });
+    const waves = waveCount(problem, parameters, shape);
     const rows = stages * problem.steps / tiers;
     return {
       bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
@@ -180,7 +177,7 @@ function planTorres(problem: Problem, parameters: TorreParameters): GpuPlan {
   const { threads } = parameters;
   const shape = shapeOf(problem, parameters);
   const { layout } = shape;
-  const single = singleShape(threads);
+  const single = [singleThreads(threads), 1, 1] as const;
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   return {
     label: `diamond-torre ${values}`,
@@ -204,38 +201,25 @@ function planTorres(problem: Problem, parameters: TorreParameters): GpuPlan {
   };
 }
 
-/** Threads along z, y, x of the steps that are too few for the loop's body. */
-function singleShape(threads: number): readonly [number, number, number] {
-  return [Math.min(64, threads), 1, 1];
+/** Threads along z of the steps that are too few for the loop's body. */
+function singleThreads(threads: number): number {
+  return Math.min(64, threads);
 }
 
 function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [number, number, number] {
-  const [z, y, x] = singleShape(threads);
-  return [Math.ceil(nz / z), Math.ceil(ny / y), Math.ceil(nx / x)];
+  return [Math.ceil(nz / singleThreads(threads)), ny, nx];
 }
 
-/** Costs of a tier to a thread. */
-export interface TierWork {
-  /** Places that are put into workgroup memory. */
-  readonly exchanged: number;
-  /** Loads from memory and stores to it, an element of `zPerThread` cells each. */
-  readonly moved: number;
-  /** Reads and writes of workgroup memory, an element or one of its cells each. */
-  readonly exchanges: number;
-  /** Elements alive at once. */
-  readonly alive: number;
-  /** Instructions, roughly. */
-  readonly instructions: number;
-  /** Operations in the shader's text: what its compilation takes. */
-  readonly written: number;
-}
-
-/** The costs of a tier. */
-export function workOf(
+/**
+ * What a tier costs a thread, counted from what its shader does: places exchanged, loads from memory and stores to it
+ * (`moved`), reads and writes of workgroup memory (`exchanges`), elements alive at once, instructions, and operations
+ * in the shader's text, which its compilation takes (`written`). An element is `zPerThread` cells.
+ */
+function workOf(
   { stencil: { update } }: Problem,
   { zPerThread, lookahead }: TorreParameters,
   { slope, width, cells, perChunk }: TorreShape,
-): TierWork {
+): Record<"exchanged" | "moved" | "exchanges" | "alive" | "instructions" | "written", number> {
   const sums = sumsOf(update);
   const stores = cells - placesIn(width - 2 * slope);
   if (sums === undefined) {

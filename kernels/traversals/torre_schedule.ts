@@ -56,26 +56,21 @@ export interface TorreRow {
   readonly step: number;
 }
 
-/** The rows of a run, dispatch by dispatch, and the steps left over. */
-export interface TorreSchedule {
-  readonly waves: readonly (readonly TorreRow[])[];
-  /** Steps done by torres; those beyond are fewer than the loop's body holds. */
-  readonly steps: number;
-}
-
-/** When each row of torres runs: those of one wave touch no cell in common, and need only earlier waves. */
+/**
+ * When each row of torres runs: those of one **wave**, a dispatch, touch no cell in common, and need only earlier waves.
+ * The steps are those done by torres; what is left over is fewer than the loop's body holds.
+ */
 export function scheduleTorres(
   problem: Problem,
   { dts, nt, unroll, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "unroll" | "bands">,
   steps: number,
-): TorreSchedule {
+): { readonly waves: readonly (readonly TorreRow[])[]; readonly steps: number } {
   const slope = reachOf(problem.stencil.update).diamond;
   const width = 2 * slope * dts;
   const waves: TorreRow[][] = [];
   /** The wave in which each band's first stage runs, and the one after its last. */
   const begins: number[] = [], ends: number[] = [];
-  let step = 0;
-  let before = 0; // tiers of the band before
+  let step = 0, before = 0; // tiers of the band before
   while (steps - step >= unroll) {
     const band = begins.length;
     const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
@@ -107,13 +102,7 @@ export function waveCount(problem: Problem, parameters: TorreParameters, shape: 
 /** A band's stages from right to left; undefined where no torre meets the grid. */
 function stagesOf(
   problem: Problem,
-  { tiers, slope, width, unroll, step }: {
-    tiers: number;
-    slope: number;
-    width: number;
-    unroll: number;
-    step: number;
-  },
+  { tiers, slope, width, unroll, step }: Slant & { tiers: number; unroll: number; step: number },
 ): (TorreRow | undefined)[] {
   const [nx] = problem.grid;
   // The first tier must read the array that the run begins with, so that rounds start at even tiers.

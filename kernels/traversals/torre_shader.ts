@@ -5,8 +5,17 @@
  */
 import type { Expression, Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { expressionsOf, readsPrevious } from "../update.ts";
-import { alongZ, cellType, declareLayout, lanesAt, lanesOf, plus, times } from "../wgsl/declare.ts";
+import { expressionsOf, readsPrevious, type Update } from "../update.ts";
+import {
+  alongZ,
+  cellType,
+  declareLayout,
+  declareLevels,
+  lanesAt,
+  lanesOf,
+  plus,
+  times,
+} from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
@@ -19,10 +28,11 @@ import type { Shader } from "./traversal.ts";
 export function torreShader(problem: Problem, parameters: TorreParameters, shape: TorreShape): Shader {
   const { dts, zPerThread, threads, unroll } = parameters;
   const { slope, width, layout, rim, perChunk, lanes, slotLength } = shape;
+  const { title, update } = problem.stencil;
   const tile = square(0, width), held = square(-slope, width - slope);
-  const previous = readsPrevious(problem.stencil.update);
+  const previous = readsPrevious(update);
   const type = cellType(zPerThread);
-  const writer = updateWriter(expressionsOf(problem.stencil.update));
+  const writer = updateWriter(expressionsOf(update));
   const start = [
     ...held.map((place) => `var ${register("f", place)} = ${cellAt("now", place)};`),
     ...(previous ? tile.map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`) : []),
@@ -45,14 +55,13 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
   const slotType = `array<${lanes ? "f32" : type}, ${slotLength}>`;
   const slots = 2 * perChunk * (lanes?.length ?? 1);
   const code = wgsl`
-    // ${problem.stencil.title}: a workgroup computes a torre, a thread ${each}.
+    // ${title}: a workgroup computes a torre, a thread ${each}.
     ${declareLayout(layout)}
     const DTS = ${dts}; const S = ${slope}; const W = ${width};
     const SLICE_T = SLICE${perThread}; const PITCH_T = PITCH${perThread}; // in elements of a thread
     ${writer.constants}
     struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
-    @group(0) @binding(0) var<storage, read_write> now: array<${type}>;
-    @group(0) @binding(1) var<storage, read_write> before: array<${type}>;
+    ${declareLevels(zPerThread)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     var<workgroup> exchange: array<${slotType}, ${slots}>;
 
@@ -69,7 +78,7 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {
-        ${writeTiers(problem, parameters, shape, writer, beyond)}
+        ${writeTiers(update, parameters, shape, writer, beyond)}
       }
       ${finish}
     }
@@ -81,25 +90,20 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
  * The loop's body: `unroll` tiers, then the registers take the places of the next round's first tier. In an
  * even number of tiers the two arrays swap back, so that each tier knows which it reads; a single tier asks.
  */
-export function writeTiers(
-  problem: Problem,
+function writeTiers(
+  update: Update,
   { unroll, lookahead, zPerThread }: TorreParameters,
   shape: TorreShape,
   writer: UpdateWriter,
   beyond: boolean,
 ): string {
   const { slope, width, perChunk } = shape;
-  const { update } = problem.stencil;
   const previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const keepsSums = sumsOf(update) !== undefined;
-  const chunks = visitTier(update, {
-    slope,
-    width,
-    perChunk,
-    lookahead: unroll === 1 && !keepsSums ? Infinity : lookahead,
-  });
-  const writeChunk = (keepsSums ? keptSumsWriter : ownColumnWriter)({ problem, shape, zPerThread, writer });
+  const ahead = unroll === 1 && !keepsSums ? Infinity : lookahead;
+  const chunks = visitTier(update, { slope, width, perChunk, lookahead: ahead });
+  const writeChunk = (keepsSums ? keptSumsWriter : ownColumnWriter)({ update, shape, zPerThread, writer });
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
   let g = new Map(previous ? tile.map((place) => [`${place}`, register("g", place)]) : []);
@@ -164,17 +168,15 @@ interface WrittenValue {
   readonly value: string;
 }
 
-/** What comes before the chunk's cells, and the value of each. */
-interface WrittenChunk {
-  readonly lines: readonly string[];
-  readonly values: readonly WrittenValue[];
-}
-
-type ChunkWriter = (chunk: Chunk, registers: Registers) => WrittenChunk;
+/** Writes what comes before the chunk's cells, and the value of each. */
+type ChunkWriter = (
+  chunk: Chunk,
+  registers: Registers,
+) => { readonly lines: readonly string[]; readonly values: readonly WrittenValue[] };
 
 /** What both kinds of chunks are written with. */
 interface Writing {
-  readonly problem: Problem;
+  readonly update: Update;
   readonly shape: TorreShape;
   readonly zPerThread: number;
   readonly writer: UpdateWriter;
@@ -202,11 +204,8 @@ function ownColumnWriter({ shape: { perChunk }, zPerThread, writer }: Writing): 
 }
 
 /** Writes chunks that keep sums of every place: cells are made of registers alone. */
-function keptSumsWriter(
-  { problem: { stencil: { update } }, shape, zPerThread, writer }: Writing,
-): ChunkWriter {
-  const { perChunk } = shape;
-  const lanes = shape.lanes!;
+function keptSumsWriter({ update, shape, zPerThread, writer }: Writing): ChunkWriter {
+  const { perChunk } = shape, lanes = shape.lanes!;
   const sums: TorreSums = sumsOf(update)!;
   const type = cellType(zPerThread);
   const laneOf = (value: string, lane: number): string =>
@@ -263,7 +262,7 @@ function writeOne(writer: UpdateWriter, resolver: Resolver, of?: Expression): Wr
 }
 
 /** A branch that is the same for the whole workgroup. */
-export function eitherWay(condition: string, yes: string, no: string): string {
+function eitherWay(condition: string, yes: string, no: string): string {
   return yes === "" ? "" : wgsl`
     if (${condition}) {
       ${yes}
@@ -301,12 +300,12 @@ function zeroUnless(condition: string, value: string, zPerThread: number): strin
 }
 
 /** The name of a place's register; negative coordinates are written with an m. */
-export function register(prefix: string, place: Place): string {
+function register(prefix: string, place: Place): string {
   return `${prefix}_${place.map((c) => c < 0 ? `m${-c}` : c).join("_")}`;
 }
 
 /** An array's element at a place: `now[base + 2 * SLICE_T - PITCH_T]`. */
-export function cellAt(array: string, [a, b]: Place): string {
+function cellAt(array: string, [a, b]: Place): string {
   const x = (a + b) / 2, y = (a - b) / 2;
   return `${array}[${plus(plus("base", x, "SLICE_T"), y, "PITCH_T")}]`;
 }

@@ -10,7 +10,7 @@
  */
 import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
-import { type Place, shifted, square } from "./torre_shape.ts";
+import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
 
 /** A kept value of a place. */
 export interface KeptPlace {
@@ -30,15 +30,8 @@ export interface Chunk {
   readonly cells: readonly Place[];
 }
 
-/** Sizes that a visit depends on. */
-export interface VisitShape {
-  readonly slope: number;
-  readonly width: number;
-  /** Places between two barriers. */
-  readonly perChunk: number;
-  /** Chunks by which a load precedes its first use. */
-  readonly lookahead: number;
-}
+/** Sizes that a visit depends on; `lookahead`: chunks by which a load precedes its first use. */
+type VisitShape = Pick<TorreShape, "slope" | "width" | "perChunk"> & { readonly lookahead: number };
 
 /** What every tier needs, whatever its chunks. */
 export interface TierNeeds {
