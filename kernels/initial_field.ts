@@ -5,7 +5,7 @@
  * @module
  */
 import type { Grid } from "./stencils/stencil.ts";
-import type { Material, Update } from "./update.ts";
+import type { Update } from "./update.ts";
 
 /**
  * What a run starts from. `noise`: multiples of 2⁻²³ in [−1, 1). `integers`: whole numbers in [−4, 3], on
@@ -55,12 +55,7 @@ export function initialValue(kind: InitialField, cell: Grid, seed: number, plane
   }
 }
 
-/** The value of a material's cell: one of its eight. */
-function materialValue({ values }: Material, cell: Grid, seed: number, plane: number): number {
-  return values[hashPlane(cell, plane, seed) >>> 29]!;
-}
-
-/** The initial values of a whole row of any plane, z = 0, 1, … */
+/** The initial values of a whole row of any plane, z = 0, 1, …: of a material's cell one of its eight. */
 export function initialRow(
   { fields, materials, kind, seed }: Pick<Update, "fields" | "materials"> & {
     kind: InitialField;
@@ -74,6 +69,6 @@ export function initialRow(
   for (let z = 0; z < row.length; z++) {
     row[z] = material === undefined
       ? initialValue(kind, [x, y, z], seed, plane)
-      : materialValue(material, [x, y, z], seed, plane);
+      : material.values[hashPlane([x, y, z], plane, seed) >>> 29]!;
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fold, type Tap } from "./expression.ts";
+import { type Algebra, fold, type Tap } from "./expression.ts";
 import { planesOf, type Update } from "./update.ts";
 import { type Boundary, cellsOf, type Grid, mirrored, periodicAxes } from "./stencils/stencil.ts";
 
@@ -83,23 +83,9 @@ export function runReference<T extends Float32Array | Float64Array>(
     const level = ago === 0 ? current : ago === 1 ? previous : next;
     return level[((i * planes + plane) * ny + j) * nz + k]!;
   };
-  type Value = () => number;
+  const algebra = roundedAlgebra(round, read, () => signal);
   const substeps = update.substeps.map((substep) =>
-    substep.map(({ field, value }) => ({
-      field,
-      evaluate: fold<Value>(value, {
-        tap: read,
-        constant: (value) => {
-          const rounded = round(value);
-          return () => rounded;
-        },
-        signal: () => () => signal,
-        add: (left, right) => () => round(left() + right()),
-        subtract: (left, right) => () => round(left() - right()),
-        multiply: (left, right) => () => round(left() * right()),
-        atLeast: (left, right) => () => left() >= right() ? 1 : 0,
-      }),
-    }))
+    substep.map(({ field, value }) => ({ field, evaluate: fold(value, algebra) }))
   );
 
   for (let step = start; step < start + steps; step++) {
@@ -116,4 +102,24 @@ export function runReference<T extends Float32Array | Float64Array>(
     [previous, current] = [current, next];
   }
   return { current, previous };
+}
+
+/** Turns an expression into a function that rounds after every operation. */
+export function roundedAlgebra(
+  round: (value: number) => number,
+  tap: (tap: Tap) => () => number,
+  signal: () => number,
+): Algebra<() => number> {
+  return {
+    tap,
+    constant: (value) => {
+      const rounded = round(value);
+      return () => rounded;
+    },
+    signal: () => signal,
+    add: (left, right) => () => round(left() + right()),
+    subtract: (left, right) => () => round(left() - right()),
+    multiply: (left, right) => () => round(left() * right()),
+    atLeast: (left, right) => () => left() >= right() ? 1 : 0,
+  };
 }

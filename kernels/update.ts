@@ -116,9 +116,10 @@ export function readsSignal(update: Update | Substep): boolean {
   );
 }
 
-/** Values that a sub-step must move to or from memory for each cell: every array it reads, every field it writes. */
-export function valuesMoved(substep: Substep): number {
-  return new Set(tapsOf(substep).map(({ plane, ago }) => `${plane} ${ago}`)).size + substep.length;
+/** Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes. */
+export function valuesMoved({ substeps }: Update): number {
+  const arraysOf = (substep: Substep) => new Set(tapsOf(substep).map(({ plane, ago }) => `${plane} ${ago}`));
+  return substeps.reduce((sum, substep) => sum + arraysOf(substep).size + substep.length, 0);
 }
 
 /** What rounding can do to one evaluation: see `models/error_bound.ts`. */

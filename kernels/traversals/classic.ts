@@ -32,12 +32,8 @@ export const classic: Traversal = {
   dimensions: 1,
   refuse: refuseLine,
   parameterLists({ grid: [, , nz] }, limits) {
-    return {
-      threads: powersOfTwo(32, Math.min(1024, limits.maxComputeWorkgroupSizeX)).filter((threads) =>
-        threads === 32 || threads < 2 * nz
-      ),
-      points: [1, 2, 4],
-    };
+    const most = Math.min(1024, limits.maxComputeWorkgroupSizeX, Math.max(32, 2 * nz - 1));
+    return { threads: powersOfTwo(32, most), points: [1, 2, 4] };
   },
   infeasible(problem, { threads, points }, limits) {
     return exceededLimit(limits, {
@@ -49,8 +45,8 @@ export const classic: Traversal = {
   },
   demand(problem, { threads, points }) {
     const { update } = problem.stencil;
-    const taps = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0);
-    const values = update.substeps.reduce((sum, substep) => sum + valuesMoved(substep), 0);
+    const taps = update.substeps.flatMap(tapsOf).length;
+    const values = valuesMoved(update);
     return {
       bytesPerUpdate: 4 * values,
       redundancy: 1,

@@ -7,8 +7,8 @@
  * @module
  */
 import { fold } from "../expression.ts";
-import type { Boundary, Problem } from "../stencils/stencil.ts";
-import type { Update } from "../update.ts";
+import { roundedAlgebra } from "../reference.ts";
+import type { Problem } from "../stencils/stencil.ts";
 import { lineShape, madeBy, rowTap } from "./line.ts";
 import { nodeLayout, swept } from "./swept.ts";
 import {
@@ -66,7 +66,7 @@ export const hybrid: Traversal = {
 
 /** What the host does in an odd phase. */
 function hostTask(problem: Problem, nodes: Nodes, { kind, uniforms }: Phase): HostTask {
-  const { grid: [, , length], boundary, stencil: { update } } = problem;
+  const { grid: [, , length], stencil: { update } } = problem;
   const { plane, origin } = nodeLayout(problem, nodes);
   const { readAt, writeAt, lastRow } = uniforms;
   const count = nodes.rows * lineShape(update).edge, rightAt = nodes.count * count;
@@ -74,12 +74,8 @@ function hostTask(problem: Problem, nodes: Nodes, { kind, uniforms }: Phase): Ho
   return {
     reads: [{ at: readAt + rightAt + (nodes.count - 1) * count, count }, { at: readAt, count }],
     compute([left, right]) {
-      const result = diamondOnHost({
-        update,
-        boundary,
-        points: nodes.points,
-        lastRow: kind === "finish" ? lastRow : Infinity,
-      }, { left: left!, right: right! });
+      const last = kind === "finish" ? lastRow : Infinity;
+      const result = diamondOnHost(problem, nodes, last, { left: left!, right: right! });
       const rows = result.stored.flatMap(({ field, begin, values }) => {
         const first = origin + field * plane, atEnd = centre - begin;
         return [
@@ -92,41 +88,29 @@ function hostTask(problem: Problem, nodes: Nodes, { kind, uniforms }: Phase): Ho
   };
 }
 
-/** A diamond across the line's ends. */
-export interface HostDiamond {
-  readonly update: Update;
-  readonly boundary: Boundary;
-  /** W. */
-  readonly points: number;
-  /** Rows above this one are left out; row 1 is the valley's first. */
-  readonly lastRow: number;
-}
-
 /** The outermost E points of each row of a triangle, as `swept.ts` stores them. */
-export interface DiamondEdges {
-  readonly left: Float32Array;
-  readonly right: Float32Array;
-}
+type DiamondEdges = Readonly<Record<"left" | "right", Float32Array>>;
 
-/** What a diamond leaves. */
-export interface DiamondResult extends DiamondEdges {
-  /** The rows of the last step inside the diamond: where each begins in the node, and its points. */
-  readonly stored: readonly {
-    readonly field: number;
-    readonly begin: number;
-    readonly values: Float32Array;
-  }[];
+/** A row of the last step inside a diamond: where it begins in the node, and its points. */
+interface StoredRow {
+  readonly field: number;
+  readonly begin: number;
+  readonly values: Float32Array;
 }
 
 /**
- * Computes the diamond of the node whose middle lies at the line's ends.
+ * Computes the diamond of the node whose middle lies at the line's ends, in plain loops over rows, rounded to f32 after
+ * every operation like the oracle.
  *
+ * @param lastRow rows above this one are left out; row 1 is the valley's first
  * @param edges the left neighbour's right edge, and the right neighbour's left one
  */
-export function diamondOnHost(
-  { update, boundary, points, lastRow }: HostDiamond,
+function diamondOnHost(
+  { boundary, stencil: { update } }: Problem,
+  { points }: Nodes,
+  lastRow: number,
   edges: DiamondEdges,
-): DiamondResult {
+): DiamondEdges & { readonly stored: readonly StoredRow[] } {
   const { substeps, reach, edge, rows: places } = lineShape(update);
   const rows = points / (2 * reach), centre = points / 2;
   const kept = Array.from({ length: places }, () => new Float32Array(points + 2 * reach));
@@ -144,27 +128,17 @@ export function diamondOnHost(
     if (boundary !== "insulated" || (c < centre) === (to < centre)) return to;
     return c >= centre ? points - to : points - 2 - to;
   };
-  const round = Math.fround;
-  type Value = () => number;
   const substepAt = (row: number): number => (row - 1) % substeps;
   const evaluate = update.substeps.map((_, index) =>
-    fold<Value>(madeBy(update, index).value, {
-      tap: (tap) => {
+    fold(
+      madeBy(update, index).value,
+      roundedAlgebra(Math.fround, (tap) => {
         const { offset, back } = rowTap(update, index, tap);
         return () => rowAt(row - back + places)[image(c + offset) + reach]!;
-      },
-      constant: (value) => {
-        const rounded = round(value);
-        return () => rounded;
-      },
-      signal: () => () => 0,
-      add: (left, right) => () => round(left() + right()),
-      subtract: (left, right) => () => round(left() - right()),
-      multiply: (left, right) => () => round(left() * right()),
-      atLeast: (left, right) => () => left() >= right() ? 1 : 0,
-    })
+      }, () => 0),
+    )
   );
-  const stored: DiamondResult["stored"][number][] = [];
+  const stored: StoredRow[] = [];
   for (row = 1; row < 2 * rows && row <= lastRow; row++) {
     const half = reach * Math.min(row, 2 * rows - row), begin = centre - half;
     const made = rowAt(row), value = evaluate[substepAt(row)]!;

@@ -15,20 +15,13 @@ import type { Problem, Stencil } from "../stencils/stencil.ts";
 import { type Assignment, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
 
 /** What decides whether a problem is a line. */
-export interface LineProblem extends Pick<Problem, "grid" | "boundary"> {
-  readonly stencil: Pick<Stencil, "update">;
-}
+export type LineProblem = Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> };
 
-/** A tap as seen from the row that is made. */
-export interface RowTap {
-  /** Points along z. */
-  readonly offset: number;
-  /** How many rows earlier the value was made. */
-  readonly back: number;
-}
+/** A tap as seen from the row that is made: points along z, and how many rows earlier the value was made. */
+type RowTap = Readonly<Record<"offset" | "back", number>>;
 
 /** What sweeping an update takes. */
-export interface LineShape {
+interface LineShape {
   /** S: rows a step. */
   readonly substeps: number;
   /** r: points that a row loses at each end. */

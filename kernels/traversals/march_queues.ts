@@ -51,10 +51,8 @@ export function columnIndex(columns: readonly Column[], { plane, ago, offset: [,
 }
 
 /**
- * Finds the queues, as short as they can be.
- *
- * @param options `isTiled`: whether neighbours in the slice are read from a tile, into which every thread puts its own
- *   value; `ahead`: slices that are loaded before they are needed
+ * Finds the queues, as short as they can be. `isTiled`: neighbours in the slice are read from a tile, into which every
+ * thread puts its own value; `ahead`: slices that are loaded before they are needed.
  */
 export function queuesOf(
   update: Update,
@@ -66,17 +64,20 @@ export function queuesOf(
     span.low = Math.min(span.low, slice);
     span.high = Math.max(span.high, slice);
   };
+  const extendColumn = (plane: number, ago: Column["ago"], slices: readonly [number, ...number[]]): void => {
+    let column = columns.find((known) => known.plane === plane && known.ago === ago);
+    if (column === undefined) columns.push(column = { plane, ago, low: slices[0], high: slices[0] });
+    for (const slice of slices) extend(column, slice);
+  };
   const visit = (expression: Expression, lead: number): void =>
     visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
       const isNeighbour = y !== 0 || z !== 0;
       if (ago === 1 || (ago === 0 && isNeighbour && !isTiled)) return;
-      const known = columns.find((column) => column.plane === plane && column.ago === ago);
-      if (known === undefined) columns.push({ plane, ago, low: lead + x, high: lead + x });
-      else extend(known, lead + x);
+      extendColumn(plane, ago, [lead + x]);
     }, (of, offset) => {
       if (!isKept(of, offset)) return false;
-      const known = sums[sumIndex(sums, of, offset)];
       const slice = lead + offset[0];
+      const known = sums[sumIndex(sums, of, offset)];
       if (known === undefined) sums.push({ of, low: slice, high: slice });
       else extend(known, slice);
       return true;
@@ -86,11 +87,7 @@ export function queuesOf(
   for (const { of, high } of sums) visit(of, high);
   // fields of earlier sub-steps are found at their lead, and stored at the slice itself
   update.substeps.slice(0, -1).forEach((substep, i) => {
-    for (const { field } of substep) {
-      const column = columns.find(({ plane, ago }) => plane === field && ago === -1);
-      if (column === undefined) columns.push({ plane: field, ago: -1, low: 0, high: leads[i]! });
-      else [leads[i]!, 0].forEach((slice) => extend(column, slice));
-    }
+    for (const { field } of substep) extendColumn(field, -1, [leads[i]!, 0]);
   });
   for (const column of columns) if (column.ago === 0) column.high += ahead;
   return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, ahead }) };

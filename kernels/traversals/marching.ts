@@ -52,10 +52,8 @@ export const marching: Traversal = {
   parameterLists({ grid: [nx, ny, nz] }, limits) {
     return {
       zPerThread: [4, 2, 1],
-      threadsZ: powersOfTwo(4, Math.min(256, limits.maxComputeWorkgroupSizeX)).filter((z) =>
-        z < 2 * nz || z === 4
-      ),
-      threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY)).filter((y) => y < 2 * ny),
+      threadsZ: powersOfTwo(4, Math.min(256, limits.maxComputeWorkgroupSizeX, Math.max(4, 2 * nz - 1))),
+      threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY, 2 * ny - 1)),
       pieces: powersOfTwo(1, Math.min(64, nx)),
       tile: [0, 1],
       ahead: [0, 1],
@@ -71,10 +69,8 @@ export const marching: Traversal = {
     if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
       return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
     }
-    const registers = registersOf(shape) * threadsZ * threadsY;
-    if (registers > REGISTERS) {
-      return `${registers} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
-    }
+    const needed = registersOf(shape) * threadsZ * threadsY;
+    if (needed > REGISTERS) return `${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
     if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
       return "a tile has no use: no tap reads a neighbour in the slice";
     }
@@ -134,17 +130,7 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: March
   const queues = queuesOf(update, { isTiled, ahead });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
   const halo = haloOf(update, zPerThread, isTiled);
-  return {
-    zPerThread,
-    threadsZ,
-    threadsY,
-    haloY: halo.y,
-    haloZ: halo.z,
-    slices: Math.ceil(nx / pieces),
-    isTiled,
-    tiles,
-    queues,
-  };
+  return { zPerThread, threadsZ, threadsY, ...halo, slices: Math.ceil(nx / pieces), isTiled, tiles, queues };
 }
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
@@ -186,12 +172,12 @@ function readsOf(
 }
 
 /** Threads whose values others read from workgroup memory, of all sub-steps one after another. */
-function haloOf(update: Update, zPerThread: number, isTiled: boolean): { y: number; z: number } {
-  const halo = { y: 0, z: 0 };
+function haloOf(update: Update, zPerThread: number, isTiled: boolean): Pick<MarchShape, "haloY" | "haloZ"> {
+  const halo = { haloY: 0, haloZ: 0 };
   for (const substep of update.substeps) {
     const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
-    halo.y += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
-    halo.z += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
+    halo.haloY += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
+    halo.haloZ += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
   }
   return halo;
 }

@@ -42,7 +42,7 @@ export const stepwise: Traversal = {
   },
   demand(problem, { threadsZ, threadsY, threadsX }) {
     const { update } = problem.stencil;
-    const values = update.substeps.reduce((sum, substep) => sum + valuesMoved(substep), 0);
+    const values = valuesMoved(update);
     return {
       bytesPerUpdate: 4 * values,
       redundancy: 1,

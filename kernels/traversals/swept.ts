@@ -68,7 +68,7 @@ export const swept: Traversal = {
     const { update } = problem.stencil;
     const { edge, reach, substeps } = lineShape(update);
     const nodes = nodesOf(problem, parameters);
-    const taps = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0);
+    const taps = update.substeps.flatMap(tapsOf).length;
     return {
       // two edges and a flat are read and written for each hexagon
       bytesPerUpdate: 4 * (4 * edge * nodes.rows + 2 * nodes.flat) / (nodes.pitch * steps),

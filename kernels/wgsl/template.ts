@@ -7,20 +7,6 @@
 /**
  * Dedents the template, indents every line of a multi-line hole like its first, and drops a line whose holes
  * are all empty and that holds nothing else.
- *
- * @example
- * ```ts
- * import { wgsl } from "./template.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const body = "let a = 1;\nlet b = 2;";
- * assertEquals(wgsl`
- *   fn main() {
- *     ${body}
- *     ${""}
- *   }
- * `, "fn main() {\n  let a = 1;\n  let b = 2;\n}\n");
- * ```
  */
 export function wgsl(strings: TemplateStringsArray, ...holes: (string | number)[]): string {
   // Holes are marked by a character that no shader contains, then filled line by line.
