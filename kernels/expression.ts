@@ -128,11 +128,7 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
   }
 }
 
-/**
- * An algebra that treats every operation alike, as a search or a count does.
- *
- * @param leaf the result of a constant and of the signal
- */
+/** An algebra that treats every operation alike, as a search or a count does; `leaf` is of a constant and the signal. */
 export function uniform<T>(leaf: T, join: (left: T, right: T) => T): Omit<Algebra<T>, "tap"> {
   const constantly = (): T => leaf;
   return {
@@ -229,16 +225,8 @@ function takeApart(expression: Expression, algebra: Algebra<unknown>): Expressio
 }
 
 function leafKey(node: Exclude<Expression, { left: Expression }>): string {
-  switch (node.kind) {
-    case "tap":
-      return tapKey(node);
-    case "constant":
-      return `${node.value}`;
-    case "signal":
-      return "signal";
-    case "partial":
-      return `partial ${node.offset} of ${JSON.stringify(node.of)}`;
-  }
+  if (node.kind === "tap") return tapKey(node);
+  return node.kind === "constant" ? `${node.value}` : JSON.stringify(node);
 }
 
 /** A text that two taps share exactly if they read the same value. */

@@ -43,11 +43,9 @@ export function sumIndex(sums: readonly SliceSum[], of: Expression, [, y, z]: Of
   return y === 0 && z === 0 ? sums.findIndex((sum) => isSame(sum.of, of)) : -1;
 }
 
-/** The column of a tap; −1 for one that reads no queue. */
-export function columnIndex(columns: readonly Column[], { plane, ago, offset: [, y, z] }: Tap): number {
-  return y === 0 && z === 0
-    ? columns.findIndex((column) => column.plane === plane && column.ago === ago)
-    : -1;
+/** The index of a plane's column; −1 where it has none. */
+export function columnIndex(columns: readonly Column[], { plane, ago }: Pick<Tap, "plane" | "ago">): number {
+  return columns.findIndex((column) => column.plane === plane && column.ago === ago);
 }
 
 /**
@@ -65,7 +63,7 @@ export function queuesOf(
     span.high = Math.max(span.high, slice);
   };
   const extendColumn = (plane: number, ago: Column["ago"], slices: readonly [number, ...number[]]): void => {
-    let column = columns.find((known) => known.plane === plane && known.ago === ago);
+    let column = columns[columnIndex(columns, { plane, ago })];
     if (column === undefined) columns.push(column = { plane, ago, low: slices[0], high: slices[0] });
     for (const slice of slices) extend(column, slice);
   };

@@ -20,7 +20,7 @@ import {
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
-import { columnIndex, type MarchQueues, type Span, sumIndex } from "./march_queues.ts";
+import { type Column, columnIndex, type MarchQueues, type Span, sumIndex } from "./march_queues.ts";
 import type { Shader } from "./traversal.ts";
 
 /** Threads of a workgroup and what they cover. */
@@ -41,13 +41,8 @@ export interface MarchShape {
   readonly queues: MarchQueues;
 }
 
-/** What of a thread's column is put into workgroup memory. */
-export interface Tile {
-  readonly plane: number;
-  readonly ago: 0 | -1;
-  /** The slice of the column's queue. */
-  readonly slice: number;
-}
+/** What of a thread's column is put into workgroup memory: a slice of the column's queue. */
+type Tile = Pick<Column, "plane" | "ago"> & { readonly slice: number };
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
 export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, isTiled: boolean): Tile[] {
@@ -93,7 +88,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
       return [...lines, ...storeStep(update.substeps, values, columns)].join("\n");
     }
     const assignments = substep.map(({ field }, k) => {
-      const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
+      const column = columnIndex(columns, { plane: field, ago: -1 });
       const inYZ = wrapsY && wrapsZ ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
       const lead = leads[i]!;
       const value = wrapsX ? inYZ : `select(${type}(), ${inYZ}, u32(${plus("x", lead)}) < u32(NX))`;
@@ -159,18 +154,16 @@ function writeSubstep(
 ): { lines: string[]; texts: readonly string[] } {
   const { zPerThread, queues: { columns, sums }, tiles } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
-  const columnOf = ({ plane, ago }: Pick<Tile, "plane" | "ago">): number =>
-    columns.findIndex((column) => column.plane === plane && column.ago === ago);
   const own = tiles[stage] ?? [];
   const stores = own.map((tile, i) =>
-    `tiles[${earlier + i}][half + row][column] = ${slot(`c${columnOf(tile)}`, tile.slice)};`
+    `tiles[${earlier + i}][half + row][column] = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`
   );
   const reads: string[] = [];
   const known = new Map<string, string>();
   /** The element `by` threads further along z in a neighbour row, read once. */
   const elementAt = (tap: Tap, slice: number, by: number): string => {
     const [x, y] = tap.offset;
-    const column = columnIndex(columns, { ...tap, offset: [x, y, by] });
+    const column = y === 0 && by === 0 ? columnIndex(columns, tap) : -1;
     const { low, high } = columns[column] ?? { low: 1, high: 0 };
     if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
     const tile = own.findIndex((one) =>
@@ -215,7 +208,7 @@ function storeStep(
   const last = substeps.at(-1) ?? [];
   const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
-    const column = columns.findIndex(({ plane, ago }) => plane === field && ago === -1);
+    const column = columnIndex(columns, { plane: field, ago: -1 });
     return `${target(field)} = ${slot(`c${column}`, 0)};`;
   });
   const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];

@@ -60,15 +60,9 @@ export const stepwise: Traversal = {
   },
   plan(problem, { threadsZ, threadsY, threadsX }) {
     const shape = [threadsZ, threadsY, threadsX] as const;
-    const label = `stepwise ${shape.join("x")}`;
-    const layout = stepwiseLayout(problem);
-    return planSteps({
-      label,
-      problem,
-      layout,
-      shaders: stepShaders(problem, layout, shape),
-      workgroups: workgroupsOf(problem, shape),
-    });
+    const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
+    const shaders = stepShaders(problem, layout, shape);
+    return planSteps({ label, problem, layout, shaders, workgroups: workgroupsOf(problem, shape) });
   },
 } satisfies Traversal<StepwiseParameters>;
 
@@ -81,8 +75,8 @@ export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem)
 /** As many workgroups as cover the grid. */
 function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
-  [threadsZ, threadsY, threadsX]: readonly [number, number, number],
-): [number, number, number] {
+  [threadsZ, threadsY, threadsX]: Dispatch["workgroups"],
+): Dispatch["workgroups"] {
   return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
 }
 
@@ -144,16 +138,9 @@ export function storeValues(substep: Substep, values: readonly string[]): string
 
 /** A plan of one dispatch a shader and step, each followed on a periodic boundary by one that renews the pads. */
 export function planSteps(
-  { label, problem, layout, shaders, workgroups, renewsPads = problem.boundary !== "zero" }: {
-    label: string;
-    problem: Problem;
-    layout: Layout;
-    /** Those of a step, in their order. */
-    shaders: readonly Shader[];
-    workgroups: readonly [number, number, number];
-    /** @default {on a boundary whose pads hold images} */
-    renewsPads?: boolean;
-  },
+  { label, problem, layout, shaders, workgroups, renewsPads = problem.boundary !== "zero" }:
+    & Pick<GpuPlan, "label" | "layout" | "shaders">
+    & { problem: Problem; workgroups: Dispatch["workgroups"]; renewsPads?: boolean },
 ): GpuPlan {
   const { update } = problem.stencil;
   const wrap = renewsPads ? declareWrap(problem, layout) : undefined;

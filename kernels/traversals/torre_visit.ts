@@ -42,13 +42,8 @@ export interface TierNeeds {
   readonly kept: readonly (readonly Place[])[];
 }
 
-const knownNeeds = new WeakMap<Update, Map<string, TierNeeds>>();
-const knownAlive = new WeakMap<Update, Map<string, number>>();
-
 /** The places that a tile needs anything of. */
-export function needsOf(update: Update, slope: number, width: number): TierNeeds {
-  return remembered(knownNeeds, update, `${slope} ${width}`, () => findNeeds(update, slope, width));
-}
+export const needsOf: (update: Update, slope: number, width: number) => TierNeeds = remembered(findNeeds);
 
 function findNeeds(update: Update, slope: number, width: number): TierNeeds {
   const sums = sumsOf(update);
@@ -115,11 +110,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
 }
 
 /** Values that are alive at once in a tier with kept sums, at most: what a thread with 1 z needs registers for. */
-export function mostAlive(update: Update, shape: VisitShape): number {
-  const { slope, width, perChunk, lookahead } = shape;
-  const key = `${slope} ${width} ${perChunk} ${lookahead}`;
-  return remembered(knownAlive, update, key, () => countAlive(update, shape));
-}
+export const mostAlive: (update: Update, shape: VisitShape) => number = remembered(countAlive);
 
 function countAlive(update: Update, shape: VisitShape): number {
   const sums = sumsOf(update)!;
@@ -197,18 +188,18 @@ function completeWithSums(
   }
 }
 
-/** What was found for the key before, for an enumeration asks again and again. */
-function remembered<T>(
-  known: WeakMap<Update, Map<string, T>>,
-  update: Update,
-  key: string,
-  find: () => T,
-): T {
-  const results = known.get(update) ?? new Map<string, T>();
-  known.set(update, results);
-  const result = results.get(key) ?? find();
-  results.set(key, result);
-  return result;
+/** The function, which remembers what it found: an enumeration asks again and again. */
+function remembered<Rest extends readonly unknown[], T>(
+  find: (update: Update, ...rest: Rest) => T,
+): (update: Update, ...rest: Rest) => T {
+  const known = new WeakMap<Update, Map<string, T>>();
+  return (update, ...rest) => {
+    const results = known.get(update) ?? new Map<string, T>();
+    known.set(update, results);
+    const key = JSON.stringify(rest), result = results.get(key) ?? find(update, ...rest);
+    results.set(key, result);
+    return result;
+  };
 }
 
 function enter(places: Map<string, Place>, step: Step, from: Place): void {

@@ -42,23 +42,15 @@ export function addBoxFunction<Names extends string>(
   },
 ): void {
   const m = target.module;
-  const forEach = (
-    label: string,
-    [i, from, to]: readonly [Local, Local, Local],
-    body: readonly Node[],
-  ): Node =>
-    m.block(`no ${label}`, [
+  const forEach = (label: string, i: Local, from: Local, to: Local, body: readonly Node[]): Node => {
+    const step = i.set(m.i32.add(i.get(), m.i32.const(1)));
+    const again = m.br_if(label, m.i32.lt_s(i.get(), to.get()));
+    return m.block(`no ${label}`, [
       i.set(from.get()),
       m.br_if(`no ${label}`, m.i32.ge_s(from.get(), to.get())),
-      m.loop(
-        label,
-        m.block(null, [
-          ...body,
-          i.set(m.i32.add(i.get(), m.i32.const(1))),
-          m.br_if(label, m.i32.lt_s(i.get(), to.get())),
-        ]),
-      ),
+      m.loop(label, m.block(null, [...body, step, again])),
     ]);
+  };
   addIndexFunction<Names | "x0" | "x1" | "y0" | "y1">(target, {
     ...rest,
     parameters: [...given, "x0", "x1", "y0", "y1"],
@@ -66,7 +58,7 @@ export function addBoxFunction<Names extends string>(
       const x = declare("i32"), y = declare("i32");
       const { x0, x1, y0, y1 } = parameters;
       const forEachRow = (row: readonly Node[]): Node =>
-        forEach("slices", [x, x0, x1], [forEach("rows", [y, y0, y1], row)]);
+        forEach("slices", x, x0, x1, [forEach("rows", y, y0, y1, row)]);
       return write({ parameters, x, y, declare, forEachRow });
     },
   });
@@ -175,16 +167,11 @@ export function whileLeft(
   { name, left, step }: { readonly name: string; readonly left: Local; readonly step: number },
   body: readonly Node[],
 ): Node {
+  const less = left.set(m.i32.sub(left.get(), m.i32.const(step)));
+  const again = m.br_if(name, m.i32.ge_s(left.get(), m.i32.const(step)));
   return m.block(`no ${name}`, [
     m.br_if(`no ${name}`, m.i32.lt_s(left.get(), m.i32.const(step))),
-    m.loop(
-      name,
-      m.block(null, [
-        ...body,
-        left.set(m.i32.sub(left.get(), m.i32.const(step))),
-        m.br_if(name, m.i32.ge_s(left.get(), m.i32.const(step))),
-      ]),
-    ),
+    m.loop(name, m.block(null, [...body, less, again])),
   ]);
 }
 

@@ -18,20 +18,15 @@ export interface Resolver {
   readonly prefix?: string;
 }
 
-/** Expressions as text. */
-export interface WrittenUpdate {
-  /** `let` lines of what is used more than once. */
-  readonly lines: readonly string[];
-  /** The text of each expression. */
-  readonly values: readonly string[];
-}
-
 /** Expressions ready to be written into a shader. */
 export interface UpdateWriter {
   /** The weights as `const` lines, for the top of the shader. */
   readonly constants: string;
-  /** All of the expressions, or the given ones of them. */
-  write(resolver: Resolver, expressions?: readonly Expression[]): WrittenUpdate;
+  /** All of the expressions, or the given ones of them: `let` lines of what is used more than once, and their texts. */
+  write(
+    resolver: Resolver,
+    expressions?: readonly Expression[],
+  ): Readonly<Record<"lines" | "values", readonly string[]>>;
 }
 
 /** Text of a node, and how strongly its outermost operator binds: sums 1, products 2, the rest 3. */
@@ -41,9 +36,6 @@ interface Piece {
   /** Of type f32 even among vectors. */
   readonly isScalar: boolean;
 }
-
-/** Text of the update's signal: see `declareTime`. */
-const SIGNAL_TEXT = "time.signal";
 
 /** Prepares expressions for writing; their constants are named W0, W1, … in order of appearance. */
 export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
@@ -63,21 +55,18 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
     });
     const vector = ({ text, isScalar }: Piece): string =>
       isScalar && type !== "f32" ? `${type}(${text})` : text;
+    const value = (text: string, isScalar = false): Piece => ({ text, binds: 3, isScalar });
     return {
-      tap: (one) => ({ text: tap(one), binds: 3, isScalar: false }),
-      constant: (value) => ({ text: nameOf(value), binds: 3, isScalar: true }),
-      signal: () => ({ text: SIGNAL_TEXT, binds: 3, isScalar: true }),
+      tap: (one) => value(tap(one)),
+      constant: (number) => value(nameOf(number), true),
+      signal: () => value("time.signal", true), // see `declareTime`
       add: join("+", 1),
       subtract: join("-", 1),
       multiply: join("*", 2),
-      atLeast: (left, right) => ({
-        text: `step(${vector(right)}, ${vector(left)})`,
-        binds: 3,
-        isScalar: false,
-      }),
+      atLeast: (left, right) => value(`step(${vector(right)}, ${vector(left)})`),
       partial(of, offset) {
         const text = partial?.(of, offset);
-        return text === undefined ? undefined : { text, binds: 3, isScalar: false };
+        return text === undefined ? undefined : value(text);
       },
     };
   };
