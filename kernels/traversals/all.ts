@@ -12,7 +12,7 @@ import { swept } from "./swept.ts";
 import { sweptRegister } from "./swept_register.ts";
 import type { Traversal } from "./traversal.ts";
 
-/** All traversals, the baseline first. */
+/** The baseline first. */
 export const TRAVERSALS: readonly Traversal[] = [
   stepwise,
   marching,
@@ -23,11 +23,7 @@ export const TRAVERSALS: readonly Traversal[] = [
   hybrid,
 ];
 
-/**
- * The traversal of that name.
- *
- * @throws {RangeError} if there is none
- */
+/** The traversal of that name; throws a RangeError if there is none. */
 export function traversalNamed(name: string): Traversal {
   const found = TRAVERSALS.find((traversal) => traversal.name === name);
   if (found === undefined) {

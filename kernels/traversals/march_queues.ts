@@ -10,7 +10,6 @@
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
 
-/** Slices from `low` to `high`. */
 export interface Span {
   low: number;
   high: number;
@@ -28,7 +27,6 @@ export interface SliceSum extends Span {
   readonly of: Expression;
 }
 
-/** The queues of an update. */
 export interface MarchQueues {
   readonly columns: readonly Column[];
   readonly sums: readonly SliceSum[];

@@ -146,7 +146,6 @@ function ownsOnly(index: string, halo: number, threads: number): string {
   return halo === 0 ? "" : ` && ${index} >= ${halo} && ${index} < ${threads - halo}`;
 }
 
-/** A sub-step's tiles, partial sums and values. */
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
@@ -220,7 +219,6 @@ function storeStep(
   ];
 }
 
-/** The register of a queue for a slice. */
 function slot(prefix: string, slice: number): string {
   return `${prefix}_${slice < 0 ? `m${-slice}` : slice}`;
 }

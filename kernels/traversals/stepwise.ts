@@ -22,7 +22,6 @@ import { updateWriter } from "../wgsl/write_update.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
 
-/** Threads along z, y and x of a workgroup. */
 type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
 
 /** One dispatch a sub-step; the shape of its workgroups is all there is to choose. */
@@ -72,7 +71,6 @@ export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem)
   return layOut(grid, { pad: [x, y, z], sharedPads: boundary === "zero", planes: planesOf(update) });
 }
 
-/** As many workgroups as cover the grid. */
 function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
   [threadsZ, threadsY, threadsX]: Dispatch["workgroups"],

@@ -44,7 +44,6 @@ export interface Nodes {
   readonly flat: number;
 }
 
-/** Cuts the line into nodes. */
 export function nodesOf(
   { grid: [, , nz], stencil: { update } }: Problem,
   { threads, points: perThread, steps }: SweptParameters,
@@ -88,7 +87,6 @@ function edgesAt({ slice }: Layout): number {
   return Math.ceil(slice / 64) * 64;
 }
 
-/** Uniforms of a phase. */
 const PHASE_UNIFORMS = [
   "odd",
   "readAt",
@@ -102,8 +100,7 @@ const PHASE_UNIFORMS = [
   "plane",
 ] as const;
 
-/** A phase's uniforms by name. */
-export type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], number>>;
+type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], number>>;
 
 /**
  * Kinds of phases in the order of their shaders. `start`: triangles on the first row; `middle`: whole diamonds;
@@ -111,14 +108,12 @@ export type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], numbe
  */
 export const PHASE_KINDS = ["start", "middle", "finish"] as const;
 
-/** One phase of a run. */
 export interface Phase {
   readonly kind: typeof PHASE_KINDS[number];
   readonly uniforms: PhaseUniforms;
 }
 
-/** Options of {@linkcode phasesOf}. */
-export interface PhaseOptions {
+interface PhaseOptions {
   readonly nodes: Nodes;
   readonly layout: Layout;
   /** Of the run. */
@@ -165,11 +160,7 @@ export function phasesOf(
   });
 }
 
-/**
- * The dispatch of a phase, one workgroup a node; shaders are ordered as {@linkcode PHASE_KINDS}.
- *
- * @param end time step of the run's result
- */
+/** The dispatch of a phase of a run that ends at a time step, one workgroup a node. */
 export function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
   return {
     shader: PHASE_KINDS.indexOf(kind),

@@ -18,7 +18,6 @@ export function lozengeRows(update: Update, points: number): number {
   return points / (2 * lineShape(update).reach);
 }
 
-/** How a lozenge is written. */
 interface LozengeOptions {
   readonly update: Update;
   /** P. */

@@ -11,7 +11,6 @@ import type { TorreParameters, TorreShape } from "./torre_shape.ts";
 /** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
 export const MAX_BANDS = 16;
 
-/** What of a torre's shape its schedule depends on. */
 type Slant = Pick<TorreShape, "slope" | "width">;
 
 /** Torres whose tile meets the grid along y, in a row whose first torre is centred at y = shift. */

@@ -174,7 +174,6 @@ type ChunkWriter = (
   registers: Registers,
 ) => { readonly lines: readonly string[]; readonly values: readonly WrittenValue[] };
 
-/** What both kinds of chunks are written with. */
 interface Writing {
   readonly update: Update;
   readonly shape: TorreShape;
@@ -229,7 +228,6 @@ function keptSumsWriter({ update, shape, zPerThread, writer }: Writing): ChunkWr
       );
       return zPerThread === 1 ? texts.join() : `${type}(${texts.join(", ")})`;
     };
-    /** Reads of registers. */
     const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
       tap(one) {
         const { offset: [x, y, z], ago } = one;

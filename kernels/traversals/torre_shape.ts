@@ -9,7 +9,6 @@ import { reachOf } from "../update.ts";
 import { exchangedLanes, sumsOf } from "./torre_sums.ts";
 import type { ParametersOf } from "./traversal.ts";
 
-/** What there is to choose of a torre. */
 export type TorreParameters = ParametersOf<
   "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead"
 >;
@@ -34,7 +33,6 @@ export interface TorreShape {
   readonly layout: Layout;
 }
 
-/** The sizes of a torre with these parameters. */
 export function shapeOf(
   { stencil, grid }: Problem,
   { dts, zPerThread, threads, chunk, unroll }: TorreParameters,

@@ -33,7 +33,6 @@ export interface Reads {
   readonly kept: readonly { readonly index: number; readonly step: Step }[];
 }
 
-/** A value that is kept for each place. */
 export interface Kept extends Reads {
   readonly of: Expression;
   /** Whether it is made of its own column, through workgroup memory; else it is made of registers. */
@@ -52,11 +51,7 @@ export interface TorreSums {
 
 const known = new WeakMap<Update, TorreSums | undefined>();
 
-/**
- * The kept values of an update of one field.
- *
- * @returns undefined where no tap lies off the axes along z: a cell's own column is all that it needs
- */
+/** The kept values of an update of one field; undefined where a cell needs no more than its own column along z. */
 export function sumsOf(update: Update): TorreSums | undefined {
   if (!known.has(update)) known.set(update, findSums(update));
   return known.get(update);

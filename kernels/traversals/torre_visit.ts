@@ -12,7 +12,6 @@ import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
 import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
 
-/** A kept value of a place. */
 export interface KeptPlace {
   /** Which of the update's. */
   readonly index: number;
@@ -74,7 +73,6 @@ function findNeeds(update: Update, slope: number, width: number): TierNeeds {
   };
 }
 
-/** The chunks of a tier. */
 export function visitTier(update: Update, shape: VisitShape): Chunk[] {
   const { slope, width, perChunk, lookahead } = shape;
   const sums = sumsOf(update);

@@ -37,7 +37,6 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): string | unde
   return `${wanted} ${what}, ${limit} is ${limits[limit]}`;
 }
 
-/** Powers of two from `from` to `to`. */
 export function powersOfTwo(from: number, to: number): number[] {
   const powers: number[] = [];
   for (let power = from; power <= to; power *= 2) powers.push(power);

@@ -16,13 +16,11 @@ export interface Target {
   readonly module: binaryen.Module;
 }
 
-/** A local variable. */
 export interface Local {
   get(): Node;
   set(value: Node): Node;
 }
 
-/** What the body of a function is written with. */
 export interface BoxScope<Names extends string> {
   /** The function's parameters before the box: byte offsets of arrays, numbers. */
   readonly parameters: Readonly<Record<Names, Local>>;
@@ -67,7 +65,6 @@ export function addBoxFunction<Names extends string>(
 /** Declares a local of the function that is being written. */
 export type Declare = (type: "i32" | "f32" | "v128") => Local;
 
-/** A function to add. */
 interface IndexFunction<Names extends string> {
   readonly name: string;
   /** Parameters, all i32 but those of `floats`. */

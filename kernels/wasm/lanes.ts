@@ -12,7 +12,6 @@ import { CELL, VECTOR } from "./rows.ts";
 
 export const LANES = 4;
 
-/** Where the lanes of a line lie. */
 export interface Lanes {
   /** Points of a lane, vectors of a plane. */
   readonly length: number;

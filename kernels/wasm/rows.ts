@@ -11,7 +11,6 @@ import { addBoxFunction, type Local, type Node, type Target } from "./functions.
 /** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
 export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
 
-/** What `writeWasm` translates. */
 export interface WasmSource {
   readonly update: Update;
   /** Where the cells lie; its pads hold at least the update's reach. */

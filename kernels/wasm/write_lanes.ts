@@ -37,7 +37,6 @@ export interface LaneExports {
   renew(lanes: number, plane: number, begin: number, end: number): void;
 }
 
-/** A line and its lanes. */
 export interface LaneSource {
   readonly update: Update;
   /** Of the line; the pads hold at least the update's reach. */
@@ -47,7 +46,6 @@ export interface LaneSource {
   readonly ends: "insulated" | "periodic";
 }
 
-/** Adds the functions. */
 export function addLanes(target: Target, source: LaneSource): void {
   const { update: { substeps }, lanes } = source;
   substeps.forEach((substep, index) => addLaneRow(target, substep, lanes, index));
@@ -163,7 +161,6 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
         const [low, high] = inner();
         return [turn.set(m.i32.rem_u(plus(turn, 1), constant(turns))), begin.set(low), end.set(high)];
       };
-      /** One row from array to array. */
       const makeRow = (index: number, from: Local, to: Local): Node => {
         const piece = (first: Node, last: Node): Node =>
           call(`lanes${index}`, [from.get(), to.get(), first, last]);

@@ -180,7 +180,6 @@ function vectorsFor(substep: Substep): number {
   return tapsOf(substep).length <= 32 ? 4 : 2;
 }
 
-/** What {@linkcode TapReader} reads with. */
 interface TapSource {
   readonly layout: Layout;
   readonly m: Target["module"];

@@ -55,11 +55,7 @@ export function lanesAt(distance: number, width: number): Lane[] {
   });
 }
 
-/**
- * The values of a thread's cells `distance` further along z.
- *
- * @param element text of the element that many elements further along z, 0 the thread's own
- */
+/** The values of a thread's cells `distance` further along z; `element` is the text of the one `by` elements further. */
 export function alongZ(distance: number, width: number, element: (by: number) => string): string {
   if (distance % width === 0) return element(distance / width);
   const lanes = lanesAt(distance, width).map(({ by, lane }) => `${element(by)}.${"xyzw"[lane]}`);

@@ -18,7 +18,6 @@ export interface Resolver {
   readonly prefix?: string;
 }
 
-/** Expressions ready to be written into a shader. */
 export interface UpdateWriter {
   /** The weights as `const` lines, for the top of the shader. */
   readonly constants: string;
