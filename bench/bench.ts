@@ -17,6 +17,7 @@ import {
   renderLines,
 } from "./bench_lines.ts";
 import {
+  COMMON,
   type EarlierValues,
   number,
   oneOf,
@@ -28,8 +29,7 @@ import {
   type Refuse,
   type Values,
   whole,
-} from "../tuner/cli/option.ts";
-import { COMMON } from "../tuner/cli/options.ts";
+} from "../tuner/cli/options.ts";
 import { command } from "../tuner/cli/parse_options.ts";
 import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";

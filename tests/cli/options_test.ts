@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { OPTIONS as BALANCE } from "../../tuner/cli/balance.ts";
 import { OPTIONS as EXPORT } from "../../tuner/cli/export.ts";
 import { OPTIONS as IMPORT } from "../../tuner/cli/import.ts";
-import type { Options } from "../../tuner/cli/option.ts";
+import type { Options } from "../../tuner/cli/options.ts";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
 import { OPTIONS as QUALIFY } from "../../tuner/cli/qualify.ts";
 import { OPTIONS as RECORD } from "../../tuner/cli/record.ts";

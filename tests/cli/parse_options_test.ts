@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type Options, readText, whole } from "../../tuner/cli/option.ts";
+import { type Options, readText, whole } from "../../tuner/cli/options.ts";
 import { command, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 

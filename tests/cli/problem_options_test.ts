@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
-import type { Values } from "../../tuner/cli/option.ts";
+import type { Values } from "../../tuner/cli/options.ts";
 import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS } from "../../tuner/cli/tune.ts";

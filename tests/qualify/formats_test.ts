@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { DOMParser } from "linkedom";
-import { qualificationRecord, renderQualification } from "../../tuner/cli/qualify_report.ts";
+import { qualificationRecord, renderQualification } from "../../tuner/cli/qualify.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import { qualifyOn } from "../../tuner/qualify/qualify.ts";
 import { escapeXml, junitOf } from "../../tuner/qualify/junit.ts";

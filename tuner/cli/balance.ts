@@ -25,8 +25,7 @@ import {
   sweepRecord,
 } from "./balance_report.ts";
 import { EXIT } from "./report_error.ts";
-import { type Options, type Reader, type Values, whole } from "./option.ts";
-import { COMMON } from "./options.ts";
+import { COMMON, type Options, type Reader, type Values, whole } from "./options.ts";
 import { command, print } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";

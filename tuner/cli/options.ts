@@ -1,11 +1,137 @@
 /**
- * The options that several commands take, declared once; those of the problem are in `problem_options.ts`. A command
- * lists those that it takes, and declares its own beside them.
+ * What an option is: how it is given, what `--help` says of it, how its text becomes a checked value, and what it
+ * cannot be combined with. Then the options that several commands take, declared once; those of the problem are in
+ * `problem_options.ts`. A command lists those that it takes, and declares its own beside them.
  *
  * @module
  */
+import type { Grid } from "../../kernels/stencils/stencil.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { file, number, oneOf, type Options, readBudget, whole } from "./option.ts";
+
+/** Rejects the text of an option: what is wanted, and what was found where that is not the text itself. */
+export type Refuse = (wanted: string, found?: string) => never;
+
+/** The values of the options declared before the one that is read. */
+export type EarlierValues = Readonly<Record<string, unknown>>;
+
+/** Turns the text of an option into its value. */
+export type Reader<T> = (text: string, refuse: Refuse, earlier: EarlierValues) => T;
+
+/** One option. Its key in {@linkcode Options} is its name: `cpuWorkers` is given as `--cpu-workers`. */
+export interface Option {
+  /** One line for people. */
+  readonly help: string;
+  /** The placeholder of the value in `--help`, as `XxYxZ`. A switch has none. */
+  readonly value?: string;
+  /** Reads the value. A switch has none. */
+  readonly read?: Reader<unknown>;
+  /** Read where the option is not given. */
+  readonly default?: string;
+  /** For an option that must be given: what it is for. */
+  readonly required?: string;
+  /** May be given several times. */
+  readonly repeatable?: true;
+  /** Options that it cannot be combined with, as `--no-gpu` or `--cpu-workers 0`, and why. */
+  readonly notWith?: Readonly<Record<string, string>>;
+  /** Options that it needs, as `--profile`, and why. */
+  readonly onlyWith?: Readonly<Record<string, string>>;
+}
+
+/** The options of a command by name, in the order of `--help`. The option `--help` itself is always there. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** The value of an option. */
+type ValueOf<O extends Option> = O extends { read: Reader<infer T> }
+  ? O extends { repeatable: true } ? readonly T[]
+  : O extends { default: string } | { required: string } ? T
+  : T | undefined
+  : boolean;
+
+/** The values of options: a switch is true or false; what is not given and has no default is undefined. */
+export type Values<S extends Options> = { readonly [K in keyof S]: ValueOf<S[K]> };
+
+/** How an option is written: `cpuWorkers` as `cpu-workers`. */
+export function nameOf(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** The error of a value that is not what its option takes. */
+export function wrongValue(option: string, wanted: string, found: string): RequestError {
+  const shown = found.length > 60 ? `${found.slice(0, 57)}…` : found;
+  return new RequestError(`Cannot use --${option}: wanted ${wanted}: found ${JSON.stringify(shown)}`);
+}
+
+/** Any text. */
+export const readText: Reader<string> = (text) => text;
+
+/** An option that takes a path. */
+export function file(help: string): { value: string; help: string; read: Reader<string> } {
+  return { value: "FILE", help, read: readText };
+}
+
+/** One of some names. */
+export function oneOf<T extends string>(names: readonly T[]): Reader<T> {
+  return (text, refuse) =>
+    names.find((name) => name === text) ??
+      refuse(names.length === 1 ? `${names[0]}` : `one of ${names.join(", ")}`);
+}
+
+/** A decimal number; no hexadecimal and no exponent, which hide typing errors. */
+export function number(wanted: string, isRight: (value: number) => boolean): Reader<number> {
+  return (text, refuse) => {
+    const value = /^-?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
+    return Number.isFinite(value) && isRight(value) ? value : refuse(wanted);
+  };
+}
+
+/** A whole number within bounds. */
+export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
+  const wanted = most === Number.MAX_SAFE_INTEGER
+    ? `a whole number of at least ${least}`
+    : `a whole number from ${least} to ${most}`;
+  return number(wanted, (value) => Number.isInteger(value) && value >= least && value <= most);
+}
+
+/** One of some whole numbers. */
+export function oneOfNumbers(values: readonly number[]): Reader<number> {
+  return number(`one of ${values.join(", ")}`, (value) => values.includes(value));
+}
+
+/** A percentage from 0% to below 100%, as a fraction. */
+export const readPercentage: Reader<number> = (text, refuse, earlier) => {
+  const wanted = "a percentage from 0% to below 100%, as 10%";
+  if (!text.endsWith("%")) return refuse(wanted);
+  return number(wanted, (percent) => percent >= 0 && percent < 100)(text.slice(0, -1), refuse, earlier) / 100;
+};
+
+/** When a search ends. */
+export type Budget = { readonly timeNs: number } | { readonly evaluations: number };
+
+/** A time or a number of evaluations. */
+export const readBudget: Reader<Budget> = (text, refuse) => {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+  const unitNs = { ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 };
+  const value = Number(match?.[1]);
+  const unit = match?.[2] as keyof typeof unitNs | undefined;
+  const isRight = unit === undefined ? Number.isSafeInteger(value) : value * unitNs[unit] <= 1e18;
+  if (!(value > 0) || !isRight) return refuse("a time as 60s or 2m, or a number of evaluations as 500");
+  return unit === undefined ? { evaluations: value } : { timeNs: value * unitNs[unit] };
+};
+
+/** Cells along x, y, z. */
+export const readGrid: Reader<Grid> = (text, refuse) => {
+  const [x = 0, y = 0, z = 0] = /^(\d+)x(\d+)x(\d+)$/i.exec(text)?.slice(1).map(Number) ?? [];
+  const isRight = [x, y, z].every((cells) => Number.isSafeInteger(cells) && cells >= 1);
+  return isRight ? [x, y, z] : refuse("XxYxZ with whole numbers of at least 1, as 384x256x256");
+};
+
+/** The points of a line, as their number or as `1x1xN`. */
+export const readLine: Reader<Grid> = (text, refuse) => {
+  const points = Number(/^(?:1x1x)?(\d+)$/i.exec(text)?.[1] ?? 0);
+  const isRight = Number.isSafeInteger(points) && points >= 1;
+  return isRight ? [1, 1, points] : refuse("a whole number of points, at least 1, as 65536");
+};
 
 const STRATEGY_NAMES = STRATEGIES.map(({ name }) => name);
 

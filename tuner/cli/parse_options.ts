@@ -6,7 +6,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { wrapText } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./option.ts";
+import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
 
 /** Columns of a line of `--help` at most. */
 const WIDTH = 110;

@@ -28,7 +28,7 @@ import {
   type Refuse,
   type Values,
   whole,
-} from "./option.ts";
+} from "./options.ts";
 
 const TRAVERSAL_NAMES = TRAVERSALS.map(({ name }) => name);
 

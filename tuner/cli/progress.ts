@@ -78,9 +78,7 @@ export function progressMode(stream: { isTerminal(): boolean }, quiet: boolean):
 /**
  * The state in one line that fits a terminal: `search ████░░ 12/96 · best 770 Gcells/s · 41 s left`. Where it is
  * too narrow, the bar goes first, then the last parts.
- *
- * @param state how far it has come
- * @param columns columns of the terminal; one stays free, so that no terminal wraps the line
+ * One of the terminal's columns stays free, so that no terminal wraps the line.
  */
 export function formatProgressBar(state: ProgressState, columns: number): string {
   const room = Math.max(0, Math.floor(columns) - 1);

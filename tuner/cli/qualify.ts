@@ -3,16 +3,16 @@
  *
  * @module
  */
-import { readProfile } from "../profile/store.ts";
-import { type Answer, qualify } from "../qualify/qualify.ts";
+import { formatDuration, formatPercent } from "../format.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
-import { checkFileWritable } from "../profile/store.ts";
+import { describeAnswer, describeDevice, describeVerdict, explainResult } from "../qualify/words.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { file, type Options, readPercentage } from "./option.ts";
-import { COMMON } from "./options.ts";
+import { COMMON, file, type Options, readPercentage } from "./options.ts";
 import { command, print } from "./parse_options.ts";
-import { qualificationRecord, renderQualification } from "./qualify_report.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 
@@ -72,3 +72,58 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
   print(options.json ? qualificationRecord(qualification, path) : renderQualification(qualification));
   return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
 });
+
+/** The outcome as a record for `--json`. */
+export function qualificationRecord(qualification: Qualification, profile: string) {
+  const { answer, device, recorded, tolerance, note, interrupted, elapsedNs } = qualification;
+  return {
+    profile,
+    answer,
+    device,
+    recorded,
+    tolerance,
+    note,
+    results: qualification.results.map(entryRecord),
+    interrupted,
+    elapsedMs: elapsedNs / 1e6,
+  };
+}
+
+function entryRecord({ entry, elapsedNs, ...result }: EntryResult) {
+  const { problem, configuration, result: { cellsPerSecond, confidence95 } } = entry;
+  return {
+    problem,
+    configuration,
+    recorded: { cellsPerSecond, confidence95 },
+    ...result,
+    elapsedMs: elapsedNs / 1e6,
+  };
+}
+
+/** The outcome as text for people. */
+export function renderQualification(qualification: Qualification): string {
+  const { device, recorded, tolerance, note, results, elapsedNs } = qualification;
+  const here = describeDevice(device), there = describeDevice(recorded);
+  const lines = [
+    here,
+    ...(here === there ? [] : [`recorded on ${there}`]),
+    ...(note === null ? [] : [note]),
+    "",
+  ];
+  for (const result of results) {
+    const { problem, configuration } = result.entry;
+    lines.push(
+      `${describeVerdict(result)}: ${describeProfileProblem(problem)}`,
+      `  ${describeConfiguration(configuration)}`,
+      ...explainResult(result).map((line) => `  ${line}`),
+      "",
+    );
+  }
+  const isCompared = results.some(({ leastCellsPerSecond }) => leastCellsPerSecond !== null);
+  const allowed = isCompared ? `, tolerance ${formatPercent(tolerance)}` : "";
+  lines.push(`${describeAnswer(qualification)}${allowed}, in ${formatDuration(elapsedNs)}`);
+  if (qualification.answer === "unanswered" && results.some(({ verdict }) => verdict === "not comparable")) {
+    lines.push("--numerics asks for right results only.");
+  }
+  return lines.join("\n");
+}

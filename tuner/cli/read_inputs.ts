@@ -8,13 +8,14 @@ import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
 import { reasonOf, whyUnreadable } from "../profile/profile_error.ts";
+import { formatPlural } from "../format.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
-import { wrongValue } from "./option.ts";
+import { wrongValue } from "./options.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** A journal as a command found it. */
-export interface JournalInput {
+interface JournalInput {
   readonly records: readonly JournalRecord[];
   /** The file; undefined where there is none. */
   readonly path: string | undefined;
@@ -31,11 +32,7 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
   }
 }
 
-/**
- * The journal of a profile.
- *
- * @param given the path that `--journal` names; undefined for the file beside the profile, which may be missing
- */
+/** The journal of a profile: the one that `--journal` names, or the one beside the profile, which may be missing. */
 export async function readProfileJournal(profile: string, given: string | undefined): Promise<JournalInput> {
   const path = given ?? journalPath(profile);
   if (given === undefined && !await isThere(path)) return { records: [], path: undefined, warnings: [] };
@@ -60,18 +57,12 @@ export async function readProfileJournal(profile: string, given: string | undefi
 export function damageOf(path: string, { damaged }: Pick<JournalContent, "damaged">): string[] {
   const [first] = damaged;
   if (first === undefined) return [];
-  const lines = damaged.length === 1 ? "line" : "lines";
-  return [
-    `${path}: left out ${damaged.length} damaged ${lines}, the first is line ${first.line}: ${first.reason}`,
-  ];
+  const count = formatPlural(damaged.length, "damaged line");
+  return [`${path}: left out ${count}, the first is line ${first.line}: ${first.reason}`];
 }
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(path)).isFile;
-  } catch {
-    return false;
-  }
+function isThere(path: string): Promise<boolean> {
+  return Deno.stat(path).then(({ isFile }) => isFile, () => false);
 }
 
 /** Writes a file; one whose name ends in `.gz` is packed. Directories that it needs are made. */
@@ -96,11 +87,9 @@ export function chooseEntry(profile: Profile, given: number | undefined): number
     throw wrongValue("entry", `a whole number from 1 to ${entries.length}`, `${given}`);
   }
   if (entries.length === 1) return 0;
-  const list = entries.slice(0, 20).map(({ problem }, i) => `${i + 1} ${describeProfileProblem(problem)}`)
-    .join("; ");
+  const list = entries.slice(0, 20).map(({ problem }, i) => `${i + 1} ${describeProfileProblem(problem)}`);
+  if (entries.length > 20) list.push("…");
   throw new RequestError(
-    `Cannot choose an entry: the profile has ${entries.length}: give --entry N: ${list}${
-      entries.length > 20 ? "; …" : ""
-    }`,
+    `Cannot choose an entry: the profile has ${entries.length}: give --entry N: ${list.join("; ")}`,
   );
 }

@@ -6,8 +6,7 @@
 import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
 import { formatCount } from "../format.ts";
-import { file, type Options } from "./option.ts";
-import { COMMON } from "./options.ts";
+import { COMMON, file, type Options } from "./options.ts";
 import { command, print } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";

@@ -16,8 +16,6 @@ const RUN_NS = 10e6;
  * Estimates how fast the CPU is, from a few steps on a few slices, so that the cost of the whole problem is known
  * beforehand. It is not a measurement: nothing is verified, and the slices may fit a cache.
  *
- * @param pool the workers
- * @param problem the whole problem
  * @returns cells per second
  * @throws {RunFailure} if the workers fail
  */

@@ -25,12 +25,7 @@ export interface FinalRoundOptions {
   readonly deadlineNs: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /**
-   * Called after every turn.
-   *
-   * @param done turns so far
-   * @param total turns until {@linkcode LEAST_BLOCKS} blocks are made, if all take part to the end
-   */
+  /** Called after every turn; `total`: turns until {@linkcode LEAST_BLOCKS} blocks are made, if all stay to the end. */
   readonly onEvaluation: (evaluation: Evaluation, done: number, total: number) => void | Promise<void>;
 }
 
@@ -114,9 +109,7 @@ export async function finalRound(
 /**
  * The tie set, the chosen one first: the core, then the others, each part in order. After a round that was cut short,
  * those whose intervals overlap, the fastest first.
- *
- * @param finalists fastest first
- * @param order orders what ties, see `tie_order.ts`
+ * `order` orders what ties, see `tie_order.ts`.
  */
 export function tieSetOf(
   finalists: readonly Finalist[],

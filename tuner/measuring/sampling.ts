@@ -88,7 +88,7 @@ const LONG_ENOUGH = 0.9;
  *
  * @param run runs so many times and returns the time of all, in nanoseconds
  * @param options the time of a first run, and the shortest batch that the clock can time
- * @returns a function that takes one sample: nanoseconds of one run
+ * @returns takes one sample: nanoseconds of one run
  */
 export function batchSampler(
   run: (repetitions: number) => Promise<number>,

@@ -58,12 +58,7 @@ export class Sentinel {
     return this.#row > 0 ? undefined : this.#again.shift();
   }
 
-  /**
-   * Takes in the result of a look.
-   *
-   * @param measurement of what {@linkcode look} returned; undefined if it failed
-   * @param spentNs the time it took, in nanoseconds
-   */
+  /** Takes in the result of a {@linkcode look}, undefined if it failed, and the time it took. */
   seen(measurement: Measurement | undefined, spentNs: number): void {
     this.#lookedAtNs = this.#now();
     this.#lookNs = spentNs;

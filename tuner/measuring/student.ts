@@ -25,9 +25,7 @@ function centralProbability(angle: number, degrees: number): number {
 /**
  * The t below which the given part of Student's distribution lies.
  *
- * @param probability from 0.5 to below 1
- * @param degrees degrees of freedom, a whole number of at least 1
- * @throws {RangeError} for others
+ * @throws {RangeError} unless the probability is from 0.5 to below 1, and the degrees of freedom a whole number from 1
  */
 export function studentQuantile(probability: number, degrees: number): number {
   if (!(probability >= 0.5 && probability < 1)) {

@@ -11,9 +11,7 @@ import { configurationKey } from "../configuration_key.ts";
  * Orders a tie set: the smallest use of on-chip memory first (registers and workgroup memory of a workgroup), then the
  * fewest instructions (they stand in for compile time), then by name and parameters. Measurements do not count, so
  * whenever the same configurations tie, the same one is chosen.
- *
- * @param ties configurations that are statistically indistinguishable
- * @param demandOf what one needs of the device; undefined if unknown, and then it comes last
+ * One whose demand is unknown comes last.
  */
 export function orderTies(
   ties: readonly Measurement[],

@@ -125,11 +125,7 @@ interface Noise {
 
 const NO_NOISE: Noise = { variance: 0, degrees: 1 };
 
-/**
- * The noise of those pairs that have most blocks: others left because they were slower.
- *
- * @param pairs of each finalist with each other; every pair is there twice
- */
+/** The noise of those pairs that have most blocks (others left because they were slower); every pair is there twice. */
 function noiseOf(pairs: readonly (readonly (Pair | undefined)[])[]): Noise {
   const all = pairs.flat().filter((pair) => pair !== undefined);
   const most = Math.max(...all.map(({ blocks }) => blocks));
@@ -168,10 +164,8 @@ function pairOf(one: Turns, other: Turns): Pair {
 }
 
 /**
- * Those whose 95% interval overlaps the fastest one's, the fastest first: all that can be said of rates that were not
- * measured in blocks.
- *
- * @param measurements the fastest first
+ * Those whose 95% interval overlaps the fastest one's, of rates that were not measured in blocks: nothing more can be
+ * said of these. The fastest come first, in the argument as well.
  */
 export function overlappingTies(measurements: readonly Measurement[]): readonly Measurement[] {
   const [first, ...others] = measurements;

@@ -87,19 +87,14 @@ function whyUnknown({ problem }: ProfileEntry): string {
 
 /**
  * Nanoseconds until an entry has its first sample, by its recorded rate: the reference, a run to verify, one to time.
- *
- * @param slowdown how many times slower this device is than the recorded one
+ * `slowdown` is how many times slower this device is than the recorded one.
  */
 export function expectedNs({ problem: { grid, steps }, result }: ProfileEntry, slowdown: number): number {
   const runNs = Math.max(cellsOf(grid) * steps / result.cellsPerSecond * 1e9, steps * STEP_NS);
   return slowdown * runNs * (RUNS + Math.max(1, result.speedupOverStepwise ?? 1));
 }
 
-/**
- * Verifies and measures an entry once.
- *
- * @param entriesLeft share the time that is left, this one included
- */
+/** Verifies and measures an entry once; so many entries share the time that is left, this one included. */
 export async function attempt(trial: Trial, run: Run, entriesLeft: number): Promise<EntryResult> {
   const { entry, problem, obstacle, notComparable } = trial;
   if (problem === undefined || obstacle !== undefined) return notRun(trial, obstacle ?? whyUnknown(entry));

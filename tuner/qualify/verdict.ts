@@ -30,8 +30,6 @@ export const WIDEST = 1.5;
 /**
  * Compares a measured rate with the recorded one.
  *
- * @param recorded the profile's, above 0
- * @param measured this run's, above 0
  * @param tolerance fraction that a rate may differ from the recorded interval, from 0 to below 1
  * @throws {RangeError} for another tolerance
  */

@@ -4,12 +4,14 @@
  *
  * @module
  */
+import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
+import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { whyNotStorable } from "../profile/profile_problem.ts";
-import { balance } from "./balance_stage.ts";
+import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
+import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
+import { balance, type BalanceResult } from "./balance_stage.ts";
 import { measureCpu, probe } from "./cpu_stage.ts";
-import { entryOf } from "./entry.ts";
 import { finals } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
 import { afterDeadline } from "./time_plan.ts";
@@ -24,8 +26,6 @@ const EXCEEDED = 0.1;
 /**
  * Tunes one problem on this device.
  *
- * @param request what to tune
- * @param environment the devices, and whom to inform
  * @returns what was found, also if it was interrupted
  * @throws {RequestError} if a profile cannot store the problem, before any work
  * @throws {DeviceError} if the device cannot run anything at all, or computes wrong results
@@ -76,4 +76,60 @@ function exceededMessage({ budget }: TuneRequest, elapsedNs: number): string | u
   if (!("timeNs" in budget) || elapsedNs <= (1 + EXCEEDED) * budget.timeNs) return undefined;
   return `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ` +
     "the minimum measurements alone exceed it";
+}
+
+/**
+ * The profile's entry for the winner: the GPU's chosen configuration, unless the CPU, or both together, is faster than
+ * everything that ties with it. Undefined if nothing verified.
+ */
+function entryOf(
+  run: TuningRun,
+  cpuAlone: Measurement | undefined,
+  shared: BalanceResult,
+): ProfileEntry | undefined {
+  const { request: { strategy, seed }, findings: { best, tieSet, bestOfEach, evaluated, failed } } = run;
+  const rateToBeat = Math.max(0, ...tieSet.map(({ cellsPerSecond }) => cellsPerSecond));
+  const winner = [cpuAlone, shared.measurement].reduce(
+    (leader, one) =>
+      one !== undefined && one.cellsPerSecond > Math.max(rateToBeat, leader?.cellsPerSecond ?? 0)
+        ? one
+        : leader,
+    best,
+  );
+  if (winner === undefined) return undefined;
+  const { configuration, cellsPerSecond, samples, verification } = winner;
+  const stepwise = bestOfEach.get("stepwise");
+  const roof = configuration.share.gpuSlices === 0 ? undefined : run.candidateOf(configuration)?.roof;
+  // without a final round it was measured in one turn only
+  const ties = tieSet.includes(winner)
+    ? tieSet
+    : [{ ...winner, confidence95: laterRunInterval([samples], { rate: cellsPerSecond }) }];
+  const { confidence95 } = ties.find((one) => one.configuration === configuration) ?? winner;
+  return {
+    problem: describeProblem(run.problem),
+    configuration,
+    result: {
+      cellsPerSecond,
+      confidence95,
+      samples,
+      roofFraction: roof === undefined ? null : cellsPerSecond / roof,
+      speedupOverStepwise: stepwise === undefined ? null : cellsPerSecond / stepwise.cellsPerSecond,
+    },
+    tieSet: ties.map((tie) => ({
+      configuration: tie.configuration,
+      cellsPerSecond: tie.cellsPerSecond,
+      confidence95: tie.confidence95,
+    })),
+    balance: shared.iterations,
+    ...(shared.costModel === undefined ? {} : { costModel: describeCostModel(shared.costModel) }),
+    verification,
+    search: {
+      strategy: strategy.name,
+      seed,
+      spaceSize: run.space.candidates.length,
+      evaluated,
+      failed,
+      elapsedMs: run.elapsedNs / 1e6,
+    },
+  };
 }

@@ -10,10 +10,10 @@ import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Evaluator, Turn } from "../measuring/evaluator.ts";
-import type { Finalist } from "../measuring/final_round.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
+import type { Findings } from "./findings.ts";
 
 /** What to tune, and how. */
 export interface TuneRequest extends Problem {
@@ -89,7 +89,10 @@ export interface TuneStart {
 }
 
 /** What a run found. */
-export interface TuneOutcome extends TuneStart {
+export interface TuneOutcome
+  extends
+    TuneStart,
+    Readonly<Pick<Findings, "bestOfEach" | "finalists" | "evaluated" | "recalled" | "failed">> {
   /** The entry of the profile; undefined if no configuration verified. */
   readonly entry: ProfileEntry | undefined;
   /** Fastest verified measurement of the GPU alone, the CPU alone, and both together. */
@@ -102,18 +105,10 @@ export interface TuneOutcome extends TuneStart {
   readonly balanceMessage: string;
   /** By what the steps between exchanges were chosen; undefined if nothing was shared or measured. */
   readonly costModel: SharedCostModel | undefined;
-  /** The best of each traversal on the GPU, the fastest first; the chosen configuration stands for its traversal. */
-  readonly bestOfEach: ReadonlyMap<string, Measurement>;
-  /** The final round: every finalist, fastest first; empty if there was none. */
-  readonly finalists: readonly Finalist[];
-  readonly evaluated: number;
-  /** Evaluations, of those, that earlier runs made. */
-  readonly recalled: number;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string | undefined;
   /** How often the device was found to run at another rate than before; what that affected was measured again. */
   readonly drifts: number;
-  readonly failed: Readonly<Record<string, number>>;
   readonly interrupted: boolean;
   /** Why the run took longer than its budget by more than a tenth, in one line; undefined where it did not. */
   readonly budgetMessage?: string | undefined;
