@@ -5,7 +5,7 @@ import { wave } from "../../kernels/stencils/wave.ts";
 import type { Configuration, Verification } from "../../tuner/configuration.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
-import { DeviceSession, type SessionOptions } from "../../tuner/devices/session.ts";
+import { DeviceSession } from "../../tuner/devices/session.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { miscompiled } from "./miscompiled.ts";
 
@@ -20,7 +20,7 @@ function sharing(cpuSlices: number, traversal = "stepwise"): Configuration {
   return { traversal, parameters, share: { cpuSlices, gpuSlices, exchangeEvery: 2, cpuWorkers } };
 }
 
-async function openSession(options: Partial<SessionOptions> = {}): Promise<DeviceSession> {
+async function openSession(options: { useGpu?: boolean; timeoutMs?: number } = {}): Promise<DeviceSession> {
   return new DeviceSession({ device: await detectDevice(), timeoutMs: 120_000, ...options });
 }
 

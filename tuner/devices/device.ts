@@ -55,11 +55,7 @@ export interface AdapterFacts {
   readonly features: Iterable<string>;
 }
 
-/**
- * The adapter that everything here runs on: the fastest that WebGPU offers.
- *
- * @returns the adapter, or null where there is none
- */
+/** The adapter that everything here runs on, the fastest that WebGPU offers; null where there is none. */
 export async function requestAdapter(): Promise<GPUAdapter | null> {
   // older browsers have no WebGPU at all
   return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;

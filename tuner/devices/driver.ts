@@ -18,12 +18,6 @@ const LIBRARY_DIRECTORIES = [
   "/usr/local/lib",
 ];
 
-/** Where to look; the system's own places unless given. */
-export interface DriverPlaces {
-  readonly icdDirectories?: readonly string[];
-  readonly libraryDirectories?: readonly string[];
-}
-
 /**
  * A text that changes when a Vulkan driver is installed, updated or removed: the drivers' library files with their
  * versions, as far as their names tell, sizes and dates. Never throws.
@@ -31,7 +25,10 @@ export interface DriverPlaces {
  * @returns undefined where there is nothing to read, as on other systems than Linux
  */
 export async function describeDriver(
-  { icdDirectories = ICD_DIRECTORIES, libraryDirectories = LIBRARY_DIRECTORIES }: DriverPlaces = {},
+  { icdDirectories = ICD_DIRECTORIES, libraryDirectories = LIBRARY_DIRECTORIES }: {
+    readonly icdDirectories?: readonly string[];
+    readonly libraryDirectories?: readonly string[];
+  } = {},
 ): Promise<string | undefined> {
   const drivers = new Set<string>();
   for (const directory of icdDirectories) {

@@ -57,20 +57,6 @@ export interface Reference {
   dispose(): void;
 }
 
-/** What {@linkcode makeReference} takes. */
-export interface ReferenceOptions {
-  /** Computes the reference; without one the CPU does. */
-  readonly gpu?: GpuDevice | undefined;
-  readonly problem: Problem;
-  /** @default {the stencil's, seed 1} */
-  readonly start?: Start;
-  /**
-   * Operations that the oracle may do where there is no GPU.
-   * @default {250 million} some 3 s: 12 ns each (AMD EPYC, Zen 5, 2026-11-21)
-   */
-  readonly oracleOperations?: number;
-}
-
 /** The levels that the next step needs: where F(t−1) is never read, a traversal need not keep it. */
 export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 | 1)[] {
   return readsPrevious(stencil.update) ? [0, 1] : [0];
@@ -82,7 +68,15 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
  * @throws {RunFailure} if it cannot be computed, or what computes it differs from the oracle
  */
 export async function makeReference(
-  { gpu, problem, start: given, oracleOperations = 250e6 }: ReferenceOptions,
+  { gpu, problem, start: given, oracleOperations = 250e6 }: {
+    /** Computes the reference; without one the CPU does. */
+    readonly gpu?: GpuDevice | undefined;
+    readonly problem: Problem;
+    /** @default {the stencil's, seed 1} */
+    readonly start?: Start;
+    /** What the oracle may do where there is no GPU: some 3 s at 12 ns each (AMD EPYC, Zen 5, 2026-11-21). */
+    readonly oracleOperations?: number;
+  },
 ): Promise<Reference> {
   const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
   if (gpu === undefined) return await cpuReference(problem, start, oracleOperations);

@@ -39,29 +39,15 @@ export interface Session extends Disposable {
   open(problem: Problem, cpuWorkers?: number): Promise<Devices>;
   /**
    * Compiles a configuration and takes its memory.
-   *
    * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
    */
   prepare(problem: Problem, configuration: Configuration, options?: PrepareOptions): Promise<Runner>;
   /** Gives back the reference's memory; it is computed again when it is needed. */
   releaseReference(): void;
-  /**
-   * Closes the devices, where this failure means that one is lost: they are opened anew when they are needed.
-   *
-   * @returns whether it did
-   */
+  /** If this failure means that a device is lost, closes all, to be opened anew when needed; returns whether it did. */
   recover(failure: Failure): boolean;
   /** Goes on without the GPU. */
   leaveOutGpu(): void;
-}
-
-/** Options of {@linkcode DeviceSession}. */
-export interface SessionOptions {
-  readonly device: DeviceDescription;
-  /** Whether the GPU takes part, and computes every reference. @default {true} where there is one */
-  readonly useGpu?: boolean;
-  /** Work on the GPU that takes longer is given up. @default {20 000} */
-  readonly timeoutMs?: number;
 }
 
 /** The reference of a problem. */
@@ -71,36 +57,27 @@ interface Known {
   readonly reference: Reference;
 }
 
-/**
- * The devices of this machine.
- *
- * @example
- * ```ts
- * import { DeviceSession } from "./session.ts";
- * import { detectDevice } from "./device.ts";
- * import { wave } from "../../kernels/stencils/wave.ts";
- * import { assert } from "@std/assert";
- *
- * using session = new DeviceSession({ device: await detectDevice(), useGpu: false });
- * const problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 5 } as const;
- * const share = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
- * const runner = await session.prepare(problem, { traversal: "stepwise", parameters: {}, share });
- * await runner.initialise();
- * await runner.run();
- * const { maxError, bound } = await runner.verify();
- * assert(maxError <= bound);
- * ```
- */
+/** The devices of this machine. */
 export class DeviceSession implements Session {
   readonly device: DeviceDescription;
-  readonly #timeoutMs: number | undefined;
+  readonly #timeoutMs: number;
   #hasGpu: boolean;
   #gpu: GpuDevice | undefined;
   #gpuMemory: KeptMemory | undefined;
   #pool: CpuPool | undefined;
   #known: Known | undefined;
 
-  constructor({ device, useGpu = true, timeoutMs }: SessionOptions) {
+  /**
+   * @param options `useGpu`: whether the GPU takes part and computes every reference; work on it that takes longer than
+   *   `timeoutMs` is given up
+   */
+  constructor(
+    { device, useGpu = true, timeoutMs = 20_000 }: {
+      readonly device: DeviceDescription;
+      readonly useGpu?: boolean;
+      readonly timeoutMs?: number;
+    },
+  ) {
     this.device = device;
     this.#hasGpu = useGpu && device.gpu !== null;
     this.#timeoutMs = timeoutMs;
@@ -136,9 +113,8 @@ export class DeviceSession implements Session {
   async openGpu(): Promise<GpuDevice> {
     if (!this.#hasGpu) throw new RunFailure("limits", "there is no GPU");
     if (this.#gpu !== undefined) return this.#gpu;
-    const timeout = this.#timeoutMs === undefined ? {} : { timeoutMs: this.#timeoutMs };
     const why = (error: unknown): string => error instanceof Error ? `: ${error.message}` : "";
-    this.#gpu = await GpuDevice.open(timeout).catch((error) => {
+    this.#gpu = await GpuDevice.open({ timeoutMs: this.#timeoutMs }).catch((error) => {
       throw new RunFailure("device-lost", `the GPU could not be opened${why(error)}`);
     });
     if (this.#gpu === undefined) throw new RunFailure("device-lost", "the GPU could not be opened");

@@ -75,14 +75,8 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   const periods = periodsFor(options, options.exchangeEvery);
   if (periods.length === 0) {
     const message = `${problem.grid[0]} slices cannot hold two shares as wide as the stencil reaches`;
-    return {
-      best: undefined,
-      iterations: [],
-      evaluations: [],
-      settled: false,
-      message,
-      costModel: undefined,
-    };
+    const nothing = { best: undefined, iterations: [], evaluations: [], costModel: undefined };
+    return { ...nothing, settled: false, message };
   }
   const searching = mostIterations(periods), total = searching + CANDIDATES;
   let done = 0;

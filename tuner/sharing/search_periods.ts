@@ -46,14 +46,6 @@ export interface BalancedPeriod extends SharePoint {
   readonly failed?: { readonly configuration: Configuration; readonly failure: Failure };
 }
 
-/** Options of {@linkcode searchPeriods}. */
-export interface SearchOptions {
-  /** Called before each measurement. */
-  readonly onIteration?: () => void;
-  /** Whether to measure every R, also those that cannot be the fastest. @default {false} */
-  readonly isComplete?: boolean;
-}
-
 /** R to try; those whose ghost zones do not fit are left out. */
 export function periodsFor({ problem }: SharingOptions, given?: readonly number[]): readonly number[] {
   const shared = sharedGridOf(problem);
@@ -67,13 +59,16 @@ export function mostIterations(periods: readonly number[]): number {
   return 2 * ITERATIONS + FEW_ITERATIONS * (periods.length - 1);
 }
 
-/**
- * Balances one R after another, then the fastest to the end.
- */
+/** Balances one R after another, then the fastest to the end. */
 export async function searchPeriods(
   options: SharingOptions,
   periods: readonly number[],
-  { onIteration = () => {}, isComplete = false }: SearchOptions = {},
+  { onIteration = () => {}, isComplete = false }: {
+    /** Called before each measurement. */
+    readonly onIteration?: () => void;
+    /** Whether to measure every R, also those that cannot be the fastest. */
+    readonly isComplete?: boolean;
+  } = {},
 ): Promise<BalancedPeriod[]> {
   const { problem: { grid: [slices] }, now, deadlineNs = Infinity } = options;
   const untilNs = now() + SEARCH_PART * (deadlineNs - now());
@@ -82,18 +77,14 @@ export async function searchPeriods(
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
     if (last !== undefined && (last.failed !== undefined || isOver(options) || isFixed)) break;
-    if (last !== undefined && !isComplete && endsBefore(exchangeEvery, { options, tried, untilNs })) break;
+    if (last !== undefined && !isComplete && endsBefore(exchangeEvery, options, tried, untilNs)) break;
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
       ? options.startShare
       : Math.min(Math.max(last.cpuSlices, 0.5), slices - 0.5) / slices;
-    const limits = { startShare, maxIterations: last === undefined ? ITERATIONS : FEW_ITERATIONS };
-    tried.push(
-      await balancePeriod(options, { exchangeEvery, iterations: [], samples: [] }, {
-        ...limits,
-        onIteration,
-      }),
-    );
+    const maxIterations = last === undefined ? ITERATIONS : FEW_ITERATIONS;
+    const before = { exchangeEvery, iterations: [], samples: [] };
+    tried.push(await balancePeriod(options, before, { startShare, maxIterations, onIteration }));
   }
   const best = fastestPeriod(tried);
   if (best === undefined || best.isSettled || best.failed !== undefined || isOver(options)) return tried;
@@ -110,11 +101,9 @@ export function fastestPeriod(tried: readonly BalancedPeriod[]): BalancedPeriod 
 /** Whether the search ends before this R. */
 function endsBefore(
   exchangeEvery: number,
-  { options, tried, untilNs }: {
-    options: SharingOptions;
-    tried: readonly BalancedPeriod[];
-    untilNs: number;
-  },
+  options: SharingOptions,
+  tried: readonly BalancedPeriod[],
+  untilNs: number,
 ): boolean {
   const { now } = options;
   const last = tried.at(-1)!;

@@ -27,23 +27,8 @@ export interface LineNodes {
 }
 
 /**
- * Cuts a line.
- *
- * @param points N
- * @param options the number of nodes; the points that a row loses at each end; and by how many points the line's end
- *   and its beginning overlap, which makes the node across them narrower
- * @returns the nodes; their triangles have no rows if the line is too short for so many
- *
- * @example
- * ```ts
- * import { cutLine } from "./line_schedule.ts";
- * import { assertEquals } from "@std/assert";
- *
- * const { even, odd, rows } = cutLine(10, { nodes: 2, reach: 1 });
- * assertEquals(even, [{ begin: 0, centre: 2, end: 5 }, { begin: 5, centre: 7, end: 10 }]);
- * assertEquals(odd, [{ begin: -3, centre: 0, end: 2 }, { begin: 2, centre: 5, end: 7 }]);
- * assertEquals(rows, 2);
- * ```
+ * Cuts a line of so many points into nodes whose rows lose `reach` points at each end. Where the line's end and its
+ * beginning overlap, the node across them is narrower. On a line too short for so many nodes triangles have no rows.
  */
 export function cutLine(
   points: number,

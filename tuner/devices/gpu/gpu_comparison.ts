@@ -53,12 +53,7 @@ export interface ComparisonOptions {
   readonly slices: number;
 }
 
-/**
- * Compares each array of a slab with the other slab's, all in one submission.
- *
- * @param result what is compared
- * @param reference what it is compared with
- */
+/** Compares each array of a slab with the other slab's, all in one submission. */
 export async function compareSlabs(
   result: Slab,
   reference: Slab,

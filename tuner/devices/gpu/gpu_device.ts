@@ -267,7 +267,6 @@ export class GpuDevice implements Disposable {
 
   /**
    * Gives a mapped buffer back to the device.
-   *
    * @throws {RunFailure} "device-lost", if it is
    */
   unmap(buffer: GPUBuffer): void {
@@ -276,16 +275,10 @@ export class GpuDevice implements Disposable {
 
   /**
    * Writes the host's values into a buffer, before whatever is submitted later.
-   *
-   * @param offset in bytes
    * @throws {RunFailure} "device-lost", if it is
    */
-  write(
-    buffer: GPUBuffer,
-    offset: number,
-    values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>,
-  ): void {
-    this.#unlessLost(() => this.device.queue.writeBuffer(buffer, offset, values));
+  write(buffer: GPUBuffer, byteOffset: number, values: ArrayBufferView<ArrayBuffer>): void {
+    this.#unlessLost(() => this.device.queue.writeBuffer(buffer, byteOffset, values));
   }
 
   /** The contents of a buffer. */
@@ -322,7 +315,6 @@ export class GpuDevice implements Disposable {
     return new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
 
-  /** Finds out what a tick is. */
   async #calibrate(): Promise<void> {
     if (this.hasTimestamps) this.#nsPerTick = await tickOf(this);
   }
