@@ -101,8 +101,8 @@ Deno.test("the profile of another device is left alone, and the error says so", 
       message,
       "it is the profile of another device, Test GPU 80GB with Other CPU (4 cores)",
     );
-    assertStringIncludes(await messageOf(checkWritable(path, { device: DEVICE })), "another device");
-    await checkWritable(path, { device: OTHER_DEVICE });
+    assertStringIncludes(await messageOf(checkWritable(path, DEVICE)), "another device");
+    await checkWritable(path, OTHER_DEVICE);
     assertEquals(await Deno.readTextFile(path), before);
   }));
 

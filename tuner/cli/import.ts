@@ -47,7 +47,7 @@ export const run = command({
 }, async ({ from, out, json, ...foreign }) => {
   const { space, notes, format } = readSpace(await readBytes(from), from);
   const { profile, journal, notCarried } = convert(space, foreign, from);
-  await checkWritable(out, { device: profile.device });
+  await checkWritable(out, profile.device);
   await appendJournal(journalPath(out), journal);
   await writeProfile(out, profile);
   const { problem, configuration, result } = profile.entries[0]!;

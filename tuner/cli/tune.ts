@@ -61,7 +61,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
   const { problem, device, isDefaultGrid, traversals, cpuWorkers } = requested;
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
-  await checkWritable(out, { device: measuredDevice(device, null) });
+  await checkWritable(out, measuredDevice(device, null));
 
   using session = new DeviceSession({ device });
   using attended = new AttendedRun(options);

@@ -91,10 +91,7 @@ async function removeTemporaries(target: string): Promise<void> {
  * Throws if a profile cannot be written, before any work is done for it. Leaves the disk as it was. Without a
  * `device`, a profile that is there may belong to any device.
  */
-export async function checkWritable(
-  path: string,
-  { device }: { readonly device?: DeviceIdentity | undefined } = {},
-): Promise<void> {
+export async function checkWritable(path: string, device?: DeviceIdentity): Promise<void> {
   const earlier = await readIfThere(await resolveTarget(path));
   if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier.device, device);
   await checkFileWritable(path);

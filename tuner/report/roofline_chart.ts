@@ -34,12 +34,11 @@ export function rooflineFigure(view: EntryView): Html {
   }
   const left = points.length - placed.length;
   const names = view.series.filter((name) => placed.some(({ series }) => series === name));
+  const reached = winner.roof &&
+    `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`;
   const label =
     `Roofline: ${formatCount(placed.length)} configurations, rate over cell updates per byte, below the ` +
-    `line that ${formatBandwidth(copyBytesPerSecond)} of memory bandwidth allows. ` +
-    (winner.roof === undefined
-      ? ""
-      : `The fastest reaches ${formatPercent(winner.cellsPerSecond / winner.roof)} of it.`);
+    `line that ${formatBandwidth(copyBytesPerSecond)} of memory bandwidth allows. ${reached ?? ""}`;
   const hasWinner = placed.includes(winner);
   const marked = hasWinner ? ["the fastest"] : [];
   if (placed.some(({ isTied }) => isTied)) {

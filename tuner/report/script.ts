@@ -1,7 +1,4 @@
-/**
- * The only script of the page: long tables, a page of rows at a time, once somebody opens them. Cells are set as
- * text, never as HTML.
- */
+/** The page's only script: long tables, a page of rows at a time once opened; cells are set as text, never as HTML. */
 export const SCRIPT = `
 for (const details of document.querySelectorAll("details.all")) {
   details.addEventListener("toggle", () => {
