@@ -8,7 +8,14 @@ import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import {
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatPlural,
+  formatRate,
+  formatTable,
+} from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
@@ -157,7 +164,7 @@ function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): str
     `GPU alone  ${alone(gpuAlone)}`,
     `           ${device.gpu?.description}`,
     `CPU alone  ${alone(cpuAlone)}`,
-    `           ${device.cpu.model} (${device.cpu.cores} cores)`,
+    `           ${device.cpu.model} (${formatPlural(device.cpu.cores, "core")})`,
   ];
 }
 

@@ -42,13 +42,14 @@ export const run = command({
   about: "Writes what was measured in the formats of other auto-tuners.",
   options: OPTIONS,
 }, async ({ format, profile, from, out, ...options }) => {
-  const { space, notes } = profile !== undefined
-    ? await fromProfile(profile, options)
-    : from !== undefined
-    ? readSpace(await readBytes(from), from)
-    : fail("Missing option --profile: wanted the profile to export from, or --from FILE");
-  const { text, notCarried } = writeSpace(space, format);
-  await writeText(out, text);
+  if (profile === undefined && from === undefined) {
+    throw new RequestError("Missing option --profile: wanted the profile to export from, or --from FILE");
+  }
+  const { space, notes } = profile === undefined
+    ? readSpace(await readBytes(from!), from!)
+    : await fromProfile(profile, options);
+  const { text: written, notCarried } = writeSpace(space, format);
+  await writeText(out, written);
   const record = {
     out,
     format,
@@ -58,13 +59,12 @@ export const run = command({
     failed: space.records.filter(({ failure }) => failure !== null).length,
     notCarried: [...notes, ...notCarried],
   };
-  print(options.json ? record : renderExport(record));
+  const what = format === "t4" ? "T4 results" : "a Kernel Tuner cache";
+  const counts = `${formatPlural(record.records, "record")}, ${formatCount(record.failed)} failed`;
+  const text = [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(record.notCarried)];
+  print(options.json ? record : text.join("\n"));
   return EXIT.done;
 });
-
-function fail(message: string): never {
-  throw new RequestError(message);
-}
 
 async function fromProfile(
   path: string,
@@ -75,20 +75,6 @@ async function fromProfile(
   const { records, warnings } = await readProfileJournal(path, given.journal);
   const { space, notCarried } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
   return { space, notes: [...warnings, ...notCarried] };
-}
-
-/** The outcome for people. */
-function renderExport(record: {
-  readonly out: string;
-  readonly format: string;
-  readonly records: number;
-  readonly failed: number;
-  readonly notCarried: readonly string[];
-}): string {
-  const { out, format, records, failed, notCarried } = record;
-  const what = format === "t4" ? "T4 results" : "a Kernel Tuner cache";
-  const counts = `${formatPlural(records, "record")}, ${formatCount(failed)} failed`;
-  return [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(notCarried)].join("\n");
 }
 
 /** The list of what could not be carried over, for people. */

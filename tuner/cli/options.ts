@@ -87,9 +87,8 @@ export function number(wanted: string, isRight: (value: number) => boolean): Rea
 
 /** A whole number within bounds. */
 export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> {
-  const wanted = most === Number.MAX_SAFE_INTEGER
-    ? `a whole number of at least ${least}`
-    : `a whole number from ${least} to ${most}`;
+  const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  const wanted = `a whole number ${bounds}`;
   return number(wanted, (value) => Number.isInteger(value) && value >= least && value <= most);
 }
 

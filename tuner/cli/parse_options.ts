@@ -131,13 +131,8 @@ function refuseCombinations(
   }
 }
 
-/** What a command says of itself. */
-export interface Usage {
-  /** How it is called, as `deno task tune [OPTIONS]`. */
-  readonly usage: string;
-  /** What it does, in a few sentences. */
-  readonly about: string;
-}
+/** What a command says of itself: how it is called, and what it does in a few sentences. */
+type Usage = { readonly usage: string; readonly about: string };
 
 /** The text of a command's `--help`. */
 export function renderHelp({ usage, about }: Usage, options: Options): string {

@@ -182,7 +182,7 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {
-  const processor = `${cpu.model} (${cpu.cores} cores)`;
+  const processor = `${cpu.model} (${formatPlural(cpu.cores, "core")})`;
   if (gpu === null) return `no GPU, ${processor}`;
   const bandwidth = copyBytesPerSecond === null ? "" : `, copies ${formatBandwidth(copyBytesPerSecond)}`;
   return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;

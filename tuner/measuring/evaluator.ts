@@ -38,7 +38,7 @@ export interface Evaluator {
 }
 
 /** What {@linkcode evaluateSideBySide} needs. */
-export interface SideBySideOptions<T> {
+interface SideBySideOptions<T> {
   /** Evaluators side by side, at least 1. */
   readonly workers: number;
   /** Starts one; it takes its turn where it uses the device. */
@@ -48,10 +48,7 @@ export interface SideBySideOptions<T> {
   readonly configurationOf: (item: T) => Configuration;
   /** Rate of the fastest so far, cells per second. */
   readonly best: () => number;
-  /**
-   * Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun.
-   * @default {Infinity}
-   */
+  /** Time for an evaluation that begins now, in nanoseconds; where one is given up, nothing more is begun. */
   readonly limitNs?: () => number;
   /** Called with every outcome. */
   readonly onEvaluated: (item: T, timed: TimedEvaluation) => void | Promise<void>;

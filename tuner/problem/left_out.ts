@@ -20,11 +20,7 @@ export interface LeftOut {
 }
 
 /** Whether any of the traversals has a configuration for a problem. */
-export function canRun(
-  problem: Problem,
-  traversals: readonly Traversal[],
-  limits: DeviceLimits,
-): boolean {
+export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) => {
     if (traversal.refuse(problem) !== undefined) return false;
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {

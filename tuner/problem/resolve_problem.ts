@@ -65,7 +65,6 @@ export interface ResolvedProblem {
  * Fills in what a request leaves open, and rejects what this machine cannot do.
  *
  * @param action what is asked for, as `tune`: an error begins with `Cannot tune`
- * @param detected the devices of the machine
  * @throws {RequestError} saying what is wanted and what was found
  */
 export function resolveProblem(

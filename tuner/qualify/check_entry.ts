@@ -106,9 +106,8 @@ function whyInfeasible(
   configuration: Configuration,
   limits: DeviceLimits,
 ): string | undefined {
-  const { traversal: name, parameters } = configuration;
+  const traversal = traversalNamed(configuration.traversal), { parameters } = configuration;
   const part = gpuPart(problem, configuration);
-  const traversal = traversalNamed(name);
   try {
     return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits);
   } catch (error) {

@@ -26,18 +26,19 @@ async function say(answer: FromEvaluator): Promise<void> {
   for (let done = 0; done < bytes.length;) done += await Deno.stdout.write(bytes.subarray(done));
 }
 
-async function receive(): Promise<ToEvaluator> {
+/** The next request, which must be of this kind; ends with the requests. */
+async function receive<K extends ToEvaluator["say"]>(kind: K): Promise<ToEvaluator & { readonly say: K }> {
   const { value, done } = await requests.next();
   if (done) Deno.exit(0);
-  return value;
+  if (value.say !== kind) throw new Error(`wanted ${kind}, found ${value.say}`);
+  return value as ToEvaluator & { readonly say: K };
 }
 
 /** Waits for this process's turn on the device; returns how long that took, in nanoseconds. */
 async function takeTurn(): Promise<number> {
   const asked = now();
   await say({ say: "wait" });
-  const { say: answer } = await receive();
-  if (answer !== "go") throw new Error(`wanted go, found ${answer}`);
+  await receive("go");
   return now() - asked;
 }
 
@@ -52,9 +53,7 @@ function problemOf({ equation, variant, timeStep, grid, boundary, steps }: Probl
 
 async function serve(session: DeviceSession, problem: Problem, samplingNs: number): Promise<never> {
   while (true) {
-    const request = await receive();
-    if (request.say !== "evaluate") throw new Error(`wanted evaluate, found ${request.say}`);
-    const { configuration, best } = request;
+    const { configuration, best } = await receive("evaluate");
     const started = now();
     let waitedNs = 0;
     // memory is taken in turn as well: many may compile, one measures
@@ -74,10 +73,8 @@ export async function serveEvaluations(): Promise<void> {
   // Ctrl-C is for the process that waits for this one
   Deno.addSignalListener("SIGINT", () => {});
   try {
-    const request = await receive();
-    if (request.say !== "open") throw new Error(`wanted open, found ${request.say}`);
-    const { timeoutMs, samplingNs } = request;
-    const problem = problemOf(request.problem);
+    const { problem: request, timeoutMs, samplingNs } = await receive("open");
+    const problem = problemOf(request);
     const session = new DeviceSession({ device: await detectDevice(), timeoutMs });
     await session.openGpu();
     await takeTurn();
