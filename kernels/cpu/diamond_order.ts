@@ -1,0 +1,175 @@
+/**
+ * Diamonds along y and time, a wavefront along x: many levels between two rounds, and nothing is computed twice (Malas,
+ * Hager, Ltaief, Stengel, Wellein, Keyes, "Multicore-optimized wavefront diamond blocking for optimizing stencil
+ * updates", SIAM J. Sci. Comput. 37, 2015).
+ *
+ * The levels are cut into **bands** of `band` levels, the rows of a slice into tiles. In a band a tile first loses the
+ * reach S at each of its cuts with every level: a trapezoid. What is missing around a cut is an inverted trapezoid, which
+ * needs both of its neighbours. The cuts of the next band lie in the middle of this band's tiles, so that the inverted
+ * trapezoid around a cut and the trapezoid of the next band above it are one tile: a **diamond** of two bands. The
+ * diamonds of a round are independent of each other:
+ *
+ *     time
+ *      ↑   ╲  round 2 ╱ ╲  round 2 ╱
+ *      │    ╲        ╱   ╲        ╱        a diamond: from its lower tip around a cut
+ *      │     ╲      ╱     ╲      ╱         to its upper one, between two cuts
+ *      │ rd 1 ╲    ╱ round 1╲   ╱ round 1
+ *      │       ╲  ╱          ╲ ╱
+ *      └────────╳─────────────╳──────────→ y
+ *
+ * Within a diamond the levels follow each other along x like a wave, each S slices behind the one before. Between the
+ * first and the last of them a few slices of the diamond's rows are in use: they stay in the core's second-level cache,
+ * so that a cell is loaded and stored once for all levels of a diamond. Along a periodic x the wave leaves a triangle
+ * open at the seam, which is closed at its end.
+ *
+ * With S the furthest reach of any sub-step no level overwrites what another one still reads: the array of the newer
+ * level is that of the level two steps before, whose readers are at most S rows and slices away.
+ *
+ * @module
+ */
+import { type Box, type CpuOrder, type CpuRun, isEmpty, type Visit } from "./cpu_order.ts";
+
+/** The shape of the diamonds. */
+export interface DiamondShape {
+  /** Tiles along y. */
+  readonly tiles: number;
+  /** Levels of a band: a diamond has twice as many. */
+  readonly band: number;
+  /** Slices that the wave moves at once. */
+  readonly block: number;
+}
+
+/**
+ * Why a run cannot have such diamonds; undefined if it can.
+ *
+ * @param run the grid, its periodic axes, and the reach
+ */
+export function refuseDiamonds(
+  { grid: [nx, ny], wraps, reach: [sx, sy] }: Pick<CpuRun, "grid" | "wraps" | "reach">,
+  { tiles, band }: DiamondShape,
+): string | undefined {
+  const { even, odd } = cutsOf(ny, tiles, wraps[1]);
+  if (even.length + odd.length > 0) {
+    const cuts = [...even, ...odd].sort((a, b) => a - b);
+    const gaps = cuts.slice(1).map((cut, i) => cut - cuts[i]!);
+    if (wraps[1]) gaps.push(cuts[0]! + ny - cuts.at(-1)!);
+    else gaps.push(cuts[0]!, ny - cuts.at(-1)!);
+    const narrowest = Math.min(...gaps);
+    if (narrowest < sy * band) {
+      return `${band} levels narrow half a tile by ${sy * band} rows: it has ${narrowest}`;
+    }
+  }
+  const open = 2 * sx * 2 * band;
+  if (wraps[0] && open > nx) return `the wave leaves ${open} slices open at the seam: the grid has ${nx}`;
+  return undefined;
+}
+
+/** Where tiles meet: in even bands, and in odd ones, in the middle of the even bands' tiles. */
+function cutsOf(ny: number, tiles: number, wraps: boolean): { even: number[]; odd: number[] } {
+  const at = (i: number): number => Math.round(i * ny / tiles);
+  const even = Array.from({ length: tiles }, (_, i) => at(i)).slice(wraps ? 0 : 1);
+  const odd = Array.from({ length: tiles }, (_, i) => Math.floor((at(i) + at(i + 1)) / 2));
+  return { even, odd };
+}
+
+/** A tile of a band: rows lo ≤ y < hi, whether it loses rows at its ends, and the cut of the band before inside it. */
+interface Tile {
+  readonly lo: number;
+  readonly hi: number;
+  readonly narrowsLow: boolean;
+  readonly narrowsHigh: boolean;
+  readonly cut: number | undefined;
+}
+
+/** The tiles of one kind of band, from the cuts of its own and those of the band before. */
+function tilesOf(cuts: readonly number[], before: readonly number[], ny: number, wraps: boolean): Tile[] {
+  const ends = wraps ? [...cuts, cuts[0]! + ny] : [0, ...cuts, ny];
+  return ends.slice(1).map((hi, i) => {
+    const lo = ends[i]!;
+    const cut = [...before, ...before.map((at) => at + ny)].find((at) => at > lo && at < hi);
+    return { lo, hi, narrowsLow: wraps || i > 0, narrowsHigh: wraps || i < ends.length - 2, cut };
+  });
+}
+
+/**
+ * The order of diamonds.
+ *
+ * @param run what is visited, and by which of the workers
+ * @param shape the diamonds; see {@linkcode refuseDiamonds}
+ */
+export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
+  const { levels, grid: [, ny], wraps, reach: [, sy], part, parts } = run;
+  const { tiles, band } = shape;
+  const { even, odd } = cutsOf(ny, tiles, wraps[1]);
+  const kinds = [tilesOf(even, odd, ny, wraps[1]), tilesOf(odd, even, ny, wraps[1])] as const;
+  const bands = Math.ceil(levels / band);
+  return {
+    rounds: bands + 1,
+    visitRound(round: number, visit: Visit): void {
+      const all = kinds[round % 2 as 0 | 1];
+      // between the halves at the ends lie whole tiles: the worker that has both halves has one tile less
+      const isHalved = !wraps[1] && round % 2 === 1;
+      const whole = isHalved ? all.slice(1, -1) : all;
+      const first = Math.ceil(whole.length * part / parts),
+        end = Math.ceil(whole.length * (part + 1) / parts);
+      const mine = whole.slice(first, end);
+      if (isHalved && part === parts - 1) mine.push(all[0]!, all.at(-1)!);
+      for (const tile of mine) {
+        // rows of each level of the diamond: it grows around the cut, then narrows
+        const rows: Rows[] = [];
+        const start = (round - 1) * band;
+        for (let i = 0; i < 2 * band; i++) {
+          const level = start + i;
+          if (level < 0 || level >= levels) continue;
+          const { lo, hi, narrowsLow, narrowsHigh, cut } = tile;
+          const lost = sy * (i - band + 1);
+          if (i >= band) {
+            rows.push({ level, y0: lo + (narrowsLow ? lost : 0), y1: hi - (narrowsHigh ? lost : 0) });
+          } else if (cut !== undefined) {
+            rows.push({ level, y0: cut - sy * (i + 1), y1: cut + sy * (i + 1) });
+          }
+        }
+        sweep(run, shape, { rows, visit });
+      }
+    },
+  };
+}
+
+/** Rows y0 ≤ y < y1 at a level; across a periodic end they lie outside the grid. */
+interface Rows {
+  readonly level: number;
+  readonly y0: number;
+  readonly y1: number;
+}
+
+/** Moves the wave of the rows' levels along x. */
+function sweep(
+  { grid: [nx, ny], wraps, reach: [sx], slicesAt }: CpuRun,
+  { block }: DiamondShape,
+  { rows, visit }: { readonly rows: readonly Rows[]; readonly visit: Visit },
+): void {
+  const visitRows = ({ level, y0, y1 }: Rows, x0: number, x1: number): void => {
+    const shown = (box: Box): void => {
+      if (!isEmpty(box)) visit(level, box);
+    };
+    if (y0 < 0) shown({ x0, x1, y0: y0 + ny, y1: Math.min(ny, y1 + ny) });
+    shown({ x0, x1, y0: Math.max(0, y0), y1: Math.min(ny, y1) });
+    if (y1 > ny) shown({ x0, x1, y0: Math.max(0, y0 - ny), y1: y1 - ny });
+  };
+  const end = nx + sx * (rows.length - 1);
+  for (let front = 0; front < end; front += block) {
+    rows.forEach((row, i) => {
+      const [known0, known1] = slicesAt(row.level);
+      const open = wraps[0] ? sx * (i + 1) : 0;
+      const at = front - sx * i;
+      const x0 = Math.max(at, known0 + open), x1 = Math.min(at + block, known1 - open);
+      if (x1 > x0) visitRows(row, x0, x1);
+    });
+  }
+  if (!wraps[0]) return;
+  rows.forEach((row, i) => {
+    const open = sx * (i + 1);
+    visitRows(row, nx - open, nx);
+    visitRows(row, 0, open);
+  });
+}

@@ -1,0 +1,208 @@
+/**
+ * The orders of the CPU's workers, played on a model of the two arrays: every visit must find what it reads, and must
+ * overwrite only what nobody reads any more, however the workers of a round are interleaved.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import {
+  type Box,
+  type CpuOrder,
+  type CpuRun,
+  forEachImage,
+  shareRows,
+} from "../../../kernels/cpu/cpu_order.ts";
+import { diamondOrder, refuseDiamonds } from "../../../kernels/cpu/diamond_order.ts";
+import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
+import { seededRandom } from "../../../tuner/measuring/seeded_random.ts";
+
+interface Game {
+  readonly grid: readonly [number, number];
+  readonly wraps: readonly [boolean, boolean];
+  /** Reach of each sub-step along x and y. */
+  readonly reaches: readonly (readonly [number, number])[];
+  readonly steps: number;
+  readonly parts: number;
+  readonly ghost: readonly [boolean, boolean];
+  readonly seed: number;
+}
+
+/** Plays an order, and throws where a visit reads what is not there. */
+function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
+  const { grid: [nx, ny], wraps, reaches, steps, parts, ghost, seed } = game;
+  const substeps = reaches.length, levels = steps * substeps;
+  const lost = (level: number): number => {
+    let sum = 0;
+    for (let i = 0; i <= level; i++) sum += reaches[i % substeps]![0];
+    return sum;
+  };
+  const run = {
+    grid: [nx, ny],
+    wraps,
+    reach: [Math.max(...reaches.map(([x]) => x)), Math.max(...reaches.map(([, y]) => y))],
+    levels,
+    slicesAt: (level: number) => [ghost[0] ? lost(level) : 0, nx - (ghost[1] ? lost(level) : 0)] as const,
+    parts,
+  } as const;
+  /** The step of each field in both arrays: array, field, x, y. */
+  const state = [0, -1].map((step) => reaches.map(() => new Int32Array(nx * ny).fill(step)));
+  const visit = (level: number, { x0, x1, y0, y1 }: Box): void => {
+    const step = Math.floor(level / substeps), field = level % substeps;
+    const now = state[step % 2]!, next = state[(step + 1) % 2]!;
+    const [rx, ry] = reaches[field]!;
+    const where = (x: number, y: number): string => `level ${level} at ${x},${y}`;
+    assert(x0 >= 0 && x1 <= nx && y0 >= 0 && y1 <= ny, `${where(x0, y0)}: outside the grid`);
+    for (let x = x0; x < x1; x++) {
+      for (let y = y0; y < y1; y++) {
+        for (let dx = -rx; dx <= rx; dx++) {
+          for (let dy = -ry; dy <= ry; dy++) {
+            const isOut = (wraps[0] ? false : x + dx < 0 || x + dx >= nx) ||
+              (wraps[1] ? false : y + dy < 0 || y + dy >= ny);
+            if (isOut) continue;
+            const at = (((x + dx) % nx) + nx) % nx * ny + (((y + dy) % ny) + ny) % ny;
+            now.forEach((values) => assertEquals(values[at], step, `${where(x, y)} reads ${dx},${dy}`));
+            for (let made = 0; made < field; made++) {
+              assertEquals(next[made]![at], step + 1, `${where(x, y)} reads what was made at ${dx},${dy}`);
+            }
+          }
+        }
+        assertEquals(next[field]![x * ny + y], step - 1, `${where(x, y)} overwrites`);
+        next[field]![x * ny + y] = step + 1;
+      }
+    }
+  };
+  const orders = Array.from({ length: parts }, (_, part) => orderOf({ ...run, part }));
+  const draw = seededRandom(seed);
+  for (let round = 0; round < orders[0]!.rounds; round++) {
+    const waiting = orders.map((order) => {
+      const visits: (readonly [number, Box])[] = [];
+      order.visitRound(round, (level, box) => visits.push([level, box]));
+      return visits;
+    });
+    while (waiting.some((visits) => visits.length > 0)) {
+      const ready = waiting.filter((visits) => visits.length > 0);
+      // a worker may make many visits while another makes none
+      const one = ready[Math.floor(draw() * ready.length)]!;
+      for (const [level, box] of one.splice(0, 1 + Math.floor(draw() * one.length))) visit(level, box);
+    }
+  }
+  for (let field = 0; field < substeps; field++) {
+    const [x0, x1] = levels === 0 ? [0, nx] : run.slicesAt((steps - 1) * substeps + field);
+    const values = state[steps % 2]![field]!;
+    for (let x = x0; x < x1; x++) {
+      for (let y = 0; y < ny; y++) assertEquals(values[x * ny + y], steps, `field ${field} at ${x},${y}`);
+    }
+  }
+}
+
+const small = (min: number, max: number) => fc.integer({ min, max });
+const games = fc.record({
+  grid: fc.tuple(small(1, 24), small(1, 24)),
+  wraps: fc.tuple(fc.boolean(), fc.boolean()),
+  reaches: fc.array(fc.tuple(small(0, 2), small(0, 2)), { minLength: 1, maxLength: 3 }),
+  steps: small(0, 7),
+  parts: small(1, 5),
+  ghost: fc.tuple(fc.boolean(), fc.boolean()),
+  seed: small(0, 1000),
+}).filter(({ wraps, ghost, grid, reaches, steps }) => {
+  if (wraps[0] && (ghost[0] || ghost[1])) return false;
+  const lost = steps * reaches.reduce((sum, [x]) => sum + x, 0);
+  return (Number(ghost[0]) + Number(ghost[1])) * lost <= grid[0];
+});
+
+Deno.test("stepwise visits everything once, and reads what is there, with any strips and workers", () => {
+  fc.assert(
+    fc.property(games, small(0, 9), (game, strip) => play(game, (run) => stepwiseOrder(run, { strip }))),
+    { seed: 1, numRuns: 150 },
+  );
+});
+
+Deno.test("diamonds visit everything once, and read what is there, with any shape and workers", () => {
+  let played = 0;
+  fc.assert(
+    fc.property(
+      games,
+      fc.record({ tiles: small(1, 5), band: small(1, 4), block: small(1, 3) }),
+      (game, shape) => {
+        const reach = [0, 1].map((axis) => Math.max(...game.reaches.map((one) => one[axis]!))) as [
+          number,
+          number,
+        ];
+        if (refuseDiamonds({ ...game, reach }, shape) !== undefined) return;
+        if (game.steps > 1) played++;
+        play(game, (run) => diamondOrder(run, shape));
+      },
+    ),
+    { seed: 2, numRuns: 800 },
+  );
+  assert(played > 150, `${played}`);
+});
+
+Deno.test("a grid that diamonds fit exactly is not refused, and one row or slice less is", () => {
+  const shape = { tiles: 3, band: 2, block: 1 };
+  const run = { grid: [16, 24], wraps: [true, true], reach: [2, 2] } as const;
+  assertEquals(refuseDiamonds(run, shape), undefined);
+  assertStringIncludes(refuseDiamonds({ ...run, grid: [15, 24] }, shape)!, "16 slices open at the seam");
+  assertStringIncludes(refuseDiamonds({ ...run, grid: [16, 23] }, shape)!, "4 rows: it has 3");
+  const game = { ...run, reaches: [[2, 2]], steps: 5, parts: 2, ghost: [false, false], seed: 3 } as const;
+  play(game, (one) => diamondOrder(one, shape));
+  for (const grid of [[15, 30], [16, 22]] as const) {
+    assertThrows(() => play({ ...game, grid }, (one) => diamondOrder(one, shape)), Error, "level");
+  }
+});
+
+Deno.test("workers have whole diamonds each where their number divides the tiles", () => {
+  for (const wraps of [true, false]) {
+    const rows = Array.from({ length: 4 }, (_, part) => {
+      let sum = 0;
+      const run: CpuRun = {
+        grid: [8, 64],
+        wraps: [false, wraps],
+        reach: [1, 1],
+        levels: 16,
+        slicesAt: () => [0, 8],
+        part,
+        parts: 4,
+      };
+      const order = diamondOrder(run, { tiles: 8, band: 4, block: 1 });
+      for (let round = 0; round < order.rounds; round++) {
+        order.visitRound(round, (_, { x0, x1, y0, y1 }) => sum += (x1 - x0) * (y1 - y0));
+      }
+      return sum;
+    });
+    assert(Math.max(...rows) <= 1.2 * Math.min(...rows), `${rows}`);
+  }
+});
+
+Deno.test("images are the pads' rows, each once, of any grid", () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        grid: fc.tuple(small(1, 6), small(1, 6)),
+        wraps: fc.tuple(fc.boolean(), fc.boolean()),
+        reach: fc.tuple(small(0, 8), small(0, 8)),
+        parts: small(1, 3),
+      }),
+      ({ grid: [nx, ny], wraps, reach, parts }) => {
+        const found: string[] = [];
+        for (let part = 0; part < parts; part++) {
+          for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], { part, parts })) {
+            forEachImage(box, { grid: [nx, ny], wraps, reach }, ({ x0, x1, y0, y1 }) => {
+              for (let x = x0; x < x1; x++) for (let y = y0; y < y1; y++) found.push(`${x},${y}`);
+            });
+          }
+        }
+        const wanted: string[] = [];
+        const [rx, ry] = [wraps[0] ? reach[0] : 0, wraps[1] ? reach[1] : 0];
+        for (let x = -rx; x < nx + rx; x++) {
+          for (let y = -ry; y < ny + ry; y++) {
+            if (x < 0 || x >= nx || y < 0 || y >= ny) wanted.push(`${x},${y}`);
+          }
+        }
+        assertEquals(found.sort(), wanted.sort());
+      },
+    ),
+    { seed: 3, numRuns: 200 },
+  );
+});
