@@ -4,13 +4,16 @@
  *
  * @module
  */
+import { type Box, type CpuRun, forEachImage, shareRows } from "../../../kernels/cpu/cpu_order.ts";
+import { diamondOrder, type DiamondShape } from "../../../kernels/cpu/diamond_order.ts";
+import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
 import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
-import { indexOf } from "../../../kernels/layout.ts";
+import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { Update } from "../../../kernels/update.ts";
+import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import { Barrier } from "./barrier.ts";
-import { type Box, padRows, type PadSource, shareRows, stripsOf } from "./boxes.ts";
 import { type LineLoad, runLine } from "./line_worker.ts";
 
 /** Byte offsets of the arrays that hold F at even and at odd steps after the load. */
@@ -26,14 +29,19 @@ export interface StartCommand {
 }
 
 /** Makes a field known and zeroes its arrays. */
-export interface LoadCommand extends PadSource {
+export interface LoadCommand {
   readonly kind: "load";
+  readonly layout: Layout;
+  readonly boundaries: AxisBoundaries;
   readonly field: number;
   readonly module: WebAssembly.Module;
   readonly arrays: ArrayPair;
   readonly planes: Pick<Update, "fields" | "materials">;
-  /** Cells along x that each sub-step reaches. */
+  /** The furthest that any sub-step reaches along x and y; and slices that each of them reaches. */
+  readonly reach: readonly [x: number, y: number];
   readonly substepReach: readonly number[];
+  /** How the cells are visited: stepwise in strips of so many rows, or in diamonds. */
+  readonly shape: { readonly strip: number } | DiamondShape;
   /** Of a line; undefined for any other grid. */
   readonly line?: LineLoad | undefined;
   /** Byte offsets of the line's lanes at even and at odd steps of a run, where it is swept. */
@@ -160,40 +168,46 @@ class CpuWorker {
         arrays,
       });
     }
-    const [nx, ny] = load.layout.grid;
-    let [current, next] = arrays;
-    if (load.boundaries.includes("periodic")) {
+    const [nx, ny] = layout.grid, { boundaries, reach, substepReach, shape } = load;
+    const wraps = [boundaries[0] === "periodic", boundaries[1] === "periodic"] as const;
+    const around = { grid: [nx, ny], wraps, reach } as const;
+    const fillImages = (array: number, box: Box): void => {
+      if (!wraps[0] && !wraps[1]) return;
+      forEachImage(box, around, ({ x0, x1, y0, y1 }) => exports.copyRows(array, x0, x1, y0, y1));
+    };
+    if (boundaries.includes("periodic")) {
       // whoever wrote into the field since the last run need not have known of the pads
-      const grid = { x0: 0, x1: nx, y0: 0, y1: ny };
-      for (const { x0, x1, y0, y1 } of shareRows([grid], this.#start)) {
-        exports.wrapRows(current, x0, x1, y0, y1);
+      for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], this.#start)) {
+        exports.wrapRows(arrays[0], box.x0, box.x1, box.y0, box.y1);
+        fillImages(arrays[0], box);
       }
-      this.#fillPads({ load, exports }, current, grid);
       this.#barrier.wait();
     }
-    const last = load.substepReach.length - 1;
-    let invalid = 0; // slices at each ghosted end that are no longer known
-    for (let step = 0; step < steps; step++) {
-      for (const [index, reach] of load.substepReach.entries()) {
-        invalid += reach;
-        const slices = { x0: low ? invalid : 0, x1: nx - (high ? invalid : 0), y0: 0, y1: ny };
-        const substep = exports[`step${index}`];
-        for (const { x0, x1, y0, y1 } of shareRows(stripsOf(slices, load), this.#start)) {
-          substep!(current, next, signals[step] ?? 0, x0, x1, y0, y1);
-        }
-        this.#fillPads({ load, exports }, next, slices);
-        if (step + 1 < steps || index < last) this.#barrier.wait();
-      }
-      [current, next] = [next, current];
+    const substeps = substepReach.length;
+    /** Slices at each ghosted end that are no longer known once the level is reached. */
+    const lostAt = (level: number): number => {
+      const inStep = substepReach.slice(0, level % substeps + 1).reduce((sum, slices) => sum + slices, 0);
+      return Math.floor(level / substeps) * substepReach.reduce((sum, slices) => sum + slices, 0) + inStep;
+    };
+    const run: CpuRun = {
+      ...around,
+      ...this.#start,
+      levels: steps * substeps,
+      slicesAt: low || high
+        ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
+        : () => [0, nx],
+    };
+    const order = "strip" in shape ? stepwiseOrder(run, shape) : diamondOrder(run, shape);
+    for (let round = 0; round < order.rounds; round++) {
+      if (round > 0) this.#barrier.wait();
+      order.visitRound(round, (level, box) => {
+        const step = Math.floor(level / substeps);
+        const current = arrays[step % 2]!, next = arrays[1 - step % 2]!;
+        const substep = exports[`step${level % substeps}`]!;
+        substep(current, next, signals[step] ?? 0, box.x0, box.x1, box.y0, box.y1);
+        fillImages(next, box);
+      });
     }
-  }
-
-  /** Fills the pad rows around the slices, once all workers have finished the rows they are images of. */
-  #fillPads({ load, exports }: LoadedField, array: number, slices: Box): void {
-    const pads = padRows(load, slices.x0, slices.x1);
-    if (pads.length === 0) return;
-    this.#barrier.wait();
-    for (const { x0, x1, y0, y1 } of shareRows(pads, this.#start)) exports.copyRows(array, x0, x1, y0, y1);
   }
 
   #cells(array: number, length: number): Float32Array {

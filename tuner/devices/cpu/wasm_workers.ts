@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { usualStrip } from "../../../kernels/cpu/stepwise_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
@@ -14,7 +15,7 @@ import { BARRIER_BYTES } from "./barrier.ts";
 import { type CpuField, fieldOf } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
-import type { Command, Reply } from "./wasm_worker.ts";
+import type { Command, LoadCommand, Reply } from "./wasm_worker.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
@@ -45,6 +46,11 @@ export interface CpuProblem {
    * @default {0} classic: the workers meet after every sub-step
    */
   readonly nodePoints?: number;
+  /**
+   * How a grid is visited: stepwise in strips of so many rows along y (0: one strip), or in diamonds.
+   * @default {stepwise, in strips that suit the grid}
+   */
+  readonly shape?: LoadCommand["shape"] | undefined;
 }
 
 /** One waiting command: a reply from each worker settles it. */
@@ -124,7 +130,7 @@ export class CpuPool {
    * @throws {RangeError} when the update cannot be written for the layout
    * @throws {RunFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
    */
-  async load({ update, layout, boundary, nodePoints = 0 }: CpuProblem): Promise<CpuField> {
+  async load({ update, layout, boundary, nodePoints = 0, shape }: CpuProblem): Promise<CpuField> {
     const boundaries: AxisBoundaries = typeof boundary === "string"
       ? [boundary, boundary, boundary]
       : boundary;
@@ -149,10 +155,11 @@ export class CpuPool {
       module,
       layout,
       arrays: region.arrays,
-      reach: { x, y },
+      reach: [x, y],
       boundaries,
       planes: { fields, materials },
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
+      shape: shape ?? { strip: usualStrip(x, 4 * layout.slice) },
       line,
       laneArrays: region.laneArrays,
     } as const;
