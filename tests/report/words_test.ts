@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { FailureReason } from "../../tuner/configuration.ts";
 import { failureWords, parameterMeaning, parameterTitle } from "../../tuner/report/words.ts";
@@ -20,6 +21,11 @@ Deno.test("every parameter of every traversal has a name and a meaning in plain 
     assert(suited.length > 0, `no equation for ${traversal.name}`);
     // the first is enough: which parameters there are depends on the traversal alone
     for (const name of Object.keys(traversal.parameterLists(suited[0]!, DEVICE.gpu!.limits))) names.add(name);
+  }
+  for (const traversal of CPU_TRAVERSALS) {
+    for (const parameters of traversal.candidates(PROBLEMS[0]!, 2)) {
+      Object.keys(parameters).forEach((name) => names.add(name));
+    }
   }
   for (const name of names) {
     assertNotEquals(parameterMeaning(name), undefined, `words.ts lacks the parameter ${name}`);

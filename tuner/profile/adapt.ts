@@ -1,3 +1,4 @@
+import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -48,7 +49,7 @@ export function adaptConfiguration(
     if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   }
   if (share.gpuSlices === 0) {
-    return { configuration: { traversal: "stepwise", parameters: {}, share }, changes };
+    return { configuration: adaptCpu(configuration, share, problem), changes };
   }
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
@@ -75,6 +76,14 @@ export function adaptConfiguration(
     configuration: { traversal: traversal.name, parameters, share },
     changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
   };
+}
+
+/** The CPU alone: its own order if the grid allows it, else stepwise. */
+function adaptCpu({ traversal, parameters }: Configuration, share: Share, problem: Problem): Configuration {
+  const order = problem.stencil.dimensions === 1 ? undefined : cpuTraversalNamed(traversal);
+  return order !== undefined && order.infeasible(problem, parameters) === undefined
+    ? { traversal, parameters, share }
+    : { traversal: "stepwise", parameters: {}, share };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */

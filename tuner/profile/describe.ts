@@ -38,10 +38,10 @@ export function kernelNameOf(problem: ProfileProblem): string {
 /** A configuration in one line. */
 export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
+  const order = `${traversal} ${values}`.trim();
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
   const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
-  if (gpuSlices === 0) return cpu;
-  const gpu = `${traversal} ${values}`.trim();
-  if (cpuSlices === 0) return gpu;
-  return `${gpu}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
+  if (gpuSlices === 0) return `${cpu}, ${order}`;
+  if (cpuSlices === 0) return order;
+  return `${order}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { CPU_TRAVERSALS, cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
 import { ghostSlices } from "../devices/shared/shares.ts";
@@ -35,13 +36,14 @@ export function whyInvalid(
   recorded: Pick<ProfileDevice, "gpu">,
 ): string | undefined {
   const { traversal, parameters, share } = configuration;
-  const names = TRAVERSALS.map(({ name }) => name);
+  const cpuNames = share.gpuSlices === 0 ? CPU_TRAVERSALS.map(({ name }) => name) : [];
+  const names = [...new Set([...cpuNames, ...TRAVERSALS.map(({ name }) => name)])];
   if (!names.includes(traversal)) {
     return `wanted one of ${names.join(", ")}: found traversal ${JSON.stringify(traversal)}`;
   }
   const reason = whyNoShare(problem, configuration);
   if (reason !== undefined) return reason;
-  if (share.gpuSlices === 0) return undefined;
+  if (share.gpuSlices === 0) return cpuTraversalNamed(traversal)?.infeasible(problem, parameters);
   if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
   return whyNoParameters(problem, configuration) ??
     whyInfeasible(problem, configuration, ANY_DEVICE) ??

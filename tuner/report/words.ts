@@ -17,6 +17,10 @@ const PARAMETERS: Readonly<Record<string, readonly [title: string, meaning: stri
   tile: ["tile", "1: neighbours in a slice come from workgroup memory; 0: through the caches"],
   ahead: ["load ahead", "1: values are loaded one slice before they are used; 0: when they are used"],
   points: ["points per thread", "points of the line that a thread computes"],
+  strip: ["strip", "rows of a slice that a core visits before the next rows; 0: all"],
+  tiles: ["tiles", "diamonds side by side along y"],
+  levels: ["levels", "sub-steps by which a diamond grows before it narrows"],
+  block: ["block", "slices that the wave moves at once"],
   steps: ["steps per dispatch", "time steps that one dispatch computes"],
 };
 

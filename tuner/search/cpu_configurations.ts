@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { refuseSweep } from "../../kernels/traversals/line.ts";
 import type { Configuration } from "../configuration.ts";
@@ -11,13 +12,21 @@ import type { Configuration } from "../configuration.ts";
 const NODE_POINTS = [1024, 2048, 4096];
 
 /**
- * The configurations of all workers on the whole grid: stepwise; on a line classic, then swept with nodes of several
- * sizes up to one node a worker, likely the slowest first.
+ * The configurations of all workers on the whole grid: stepwise and in diamonds; on a line classic, then swept with nodes
+ * of several sizes up to one node per worker. The most promising come last.
  */
 export function cpuConfigurations(problem: Problem, workers: number): Configuration[] {
   const [slices, , points] = problem.grid;
   const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: workers };
-  if (refuseSweep(problem) !== undefined) return [{ traversal: "stepwise", parameters: {}, share }];
+  if (refuseSweep(problem) !== undefined) {
+    return CPU_TRAVERSALS.flatMap((traversal) =>
+      traversal.candidates(problem, workers).map((parameters) => ({
+        traversal: traversal.name,
+        parameters,
+        share,
+      }))
+    );
+  }
   const perWorker = Math.floor(points / workers);
   const nodes = [...NODE_POINTS.filter((node) => node < perWorker), perWorker].filter((node) => node >= 8);
   return [

@@ -8,7 +8,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { probeCpu } from "../measuring/cpu_probe.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
-import { cpuConfigurations } from "../search/cpu_configurations.ts";
+import { configurationKey } from "../configuration_key.ts";
 import type { Measurement } from "../configuration.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
@@ -21,9 +21,9 @@ export interface CpuResult {
   readonly message?: string;
 }
 
-/** Time for a configuration's samples, and the minimum even if time is over. */
-const SAMPLING_NS = 3e9, LEAST_SAMPLING_NS = 2e9;
-/** Samples for which time is kept. */
+/** Time for a configuration's samples, if so many fit into it. */
+const SAMPLING_NS = 1.5e9;
+/** Samples from which an interval can be reported. */
 const WANTED_SAMPLES = 3;
 
 /** Probes the CPU for a few hundredths of a second, so that the time to measure it is known before the search. */
@@ -45,30 +45,48 @@ export async function probe(run: TuningRun): Promise<CpuResult> {
 
 /** Measures the CPU alone, unless a probe says that it is far behind the GPU and would take more than the time left. */
 export async function measureCpu(run: TuningRun, probed: CpuResult, deadlineNs: number): Promise<CpuResult> {
-  const { request: { cpuWorkers }, environment: { signal, onProgress }, session, findings } = run;
+  const { request: { cpuWorkers, budget }, environment: { signal, onProgress }, session, findings } = run;
   if (cpuWorkers === 0) return { message: "no CPU workers were asked for" };
-  const configurations = cpuConfigurations(run.problem, cpuWorkers);
-  const known = configurations.map((one) => findings.recall(one)).filter((one) => one !== undefined);
-  if (known.length > 0) return fastestOf(known);
-  if (signal.aborted) return { message: "interrupted before the CPU was measured" };
+  const configurations = run.cpuConfigurations;
+  const evaluations: Evaluation[] = configurations.map((one) => findings.recall(one)).filter((one) =>
+    one !== undefined
+  );
+  const isKnown = new Set(evaluations.map(({ configuration }) => configurationKey(configuration)));
+  if (signal.aborted) {
+    return evaluations.length > 0
+      ? fastestOf(evaluations)
+      : { message: "interrupted before the CPU was measured" };
+  }
   const { best } = findings;
-  onProgress({ stage: "cpu", done: 0, total: 1, bestCellsPerSecond: best?.cellsPerSecond });
   const { cellsPerSecond } = probed;
   if (cellsPerSecond === undefined) return probed;
   const runNs = run.updates / cellsPerSecond * 1e9;
+  // half of the time is the balance's, if there is one
+  const untilNs = session.hasGpu ? (session.now() + deadlineNs) / 2 : deadlineNs;
   // a run to verify and one to time; half of the time left is the balance's
   if (best !== undefined && run.isCpuFarBehind && 2 * runNs > (deadlineNs - session.now()) / 2) {
     const factor = Math.round(best.cellsPerSecond / cellsPerSecond);
     const rates = `a probe ran at ${formatRate(cellsPerSecond)}, the GPU is ${factor} times as fast`;
     return { cellsPerSecond, message: `not measured: ${rates}` };
   }
-  const evaluations: Evaluation[] = [];
+  const most = "evaluations" in budget ? budget.evaluations : Infinity;
   for (const configuration of configurations.toReversed()) {
-    // the most promising one is always measured
-    if (evaluations.length > 0 && (signal.aborted || session.now() >= deadlineNs)) break;
-    const leftNs = deadlineNs - session.now() - runNs;
-    const samplingNs = Math.min(Math.max(leftNs, LEAST_SAMPLING_NS), SAMPLING_NS);
-    const evaluation = await run.measure(configuration, { samplingNs });
+    if (isKnown.has(configurationKey(configuration))) continue;
+    // the most promising one is always measured, and another only if it would probably end in time
+    const { measurement } = fastestOf(evaluations);
+    const nextNs = (1 + WANTED_SAMPLES) * runNs;
+    if (measurement !== undefined && (signal.aborted || session.now() + nextNs >= untilNs)) break;
+    if (evaluations.length >= most) break;
+    onProgress({
+      stage: "cpu",
+      done: evaluations.length,
+      total: Math.min(configurations.length, most),
+      bestCellsPerSecond: findings.best?.cellsPerSecond ?? measurement?.cellsPerSecond,
+    });
+    const evaluation = await run.measure(configuration, {
+      samplingNs: Math.max(SAMPLING_NS, WANTED_SAMPLES * 1.1 * runNs),
+      ...(measurement === undefined ? {} : { best: measurement.cellsPerSecond }),
+    });
     await run.keep(evaluation);
     evaluations.push(evaluation);
   }

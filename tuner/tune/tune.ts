@@ -45,7 +45,10 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const { verdict, drifts } = await search(run);
   await finals(run);
   const gpuAlone = findings.best;
-  const deadlineNs = afterDeadline(run.plan, { nowNs: session.now(), cpuNs: run.cpuNs });
+  // without a GPU all the time is the CPU's
+  const deadlineNs = session.hasGpu
+    ? afterDeadline(run.plan, { nowNs: session.now(), cpuNs: run.cpuNs })
+    : run.plan.endNs;
   const cpu = await measureCpu(run, probed, deadlineNs);
   const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs });
 

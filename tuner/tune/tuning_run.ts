@@ -15,6 +15,7 @@ import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
+import { cpuConfigurations } from "../search/cpu_configurations.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import {
@@ -109,6 +110,12 @@ export class TuningRun {
       minBatchNs: this.session.device.gpu?.timestampQuery ? DEVICE_BATCH_NS : HOST_BATCH_NS,
       evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
+  }
+
+  /** The CPU's configurations, the most promising last. */
+  get cpuConfigurations(): Configuration[] {
+    const { cpuWorkers } = this.request;
+    return cpuWorkers === 0 ? [] : cpuConfigurations(this.problem, cpuWorkers);
   }
 
   /** Measures the device, fixes the problem, computes the reference, enumerates the space. */

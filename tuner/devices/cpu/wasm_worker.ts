@@ -5,7 +5,8 @@
  * @module
  */
 import { type Box, type CpuRun, forEachImage, shareRows } from "../../../kernels/cpu/cpu_order.ts";
-import { diamondOrder, type DiamondShape } from "../../../kernels/cpu/diamond_order.ts";
+import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
+import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
 import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
 import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
@@ -40,8 +41,8 @@ export interface LoadCommand {
   /** The furthest that any sub-step reaches along x and y; and slices that each of them reaches. */
   readonly reach: readonly [x: number, y: number];
   readonly substepReach: readonly number[];
-  /** How the cells are visited: stepwise in strips of so many rows, or in diamonds. */
-  readonly shape: { readonly strip: number } | DiamondShape;
+  /** How a grid is visited. */
+  readonly shape: CpuShape;
   /** Of a line; undefined for any other grid. */
   readonly line?: LineLoad | undefined;
   /** Byte offsets of the line's lanes at even and at odd steps of a run, where it is swept. */

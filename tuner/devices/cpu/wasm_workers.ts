@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { usualStrip } from "../../../kernels/cpu/stepwise_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
@@ -15,7 +16,7 @@ import { BARRIER_BYTES } from "./barrier.ts";
 import { type CpuField, fieldOf } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
-import type { Command, LoadCommand, Reply } from "./wasm_worker.ts";
+import type { Command, Reply } from "./wasm_worker.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
@@ -46,11 +47,8 @@ export interface CpuProblem {
    * @default {0} classic: the workers meet after every sub-step
    */
   readonly nodePoints?: number;
-  /**
-   * How a grid is visited: stepwise in strips of so many rows along y (0: one strip), or in diamonds.
-   * @default {stepwise, in strips that suit the grid}
-   */
-  readonly shape?: LoadCommand["shape"] | undefined;
+  /** How a grid is visited. @default {stepwise, in strips that suit the grid} */
+  readonly shape?: CpuShape | undefined;
 }
 
 /** One waiting command: a reply from each worker settles it. */

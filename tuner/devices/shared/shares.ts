@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { type Boundary, periodicAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
@@ -179,7 +180,10 @@ async function makeCpuPart(
     : [along(wrapsX && share.gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
   // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
   const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points ?? 0 : 0;
-  const source = { update, layout, boundary: boundaries, nodePoints };
+  const order = share.gpuSlices === 0 ? cpuTraversalNamed(traversal) : undefined;
+  const reason = order?.infeasible(problem, parameters);
+  if (reason !== undefined) throw new RunFailure("limits", reason);
+  const source = { update, layout, boundary: boundaries, nodePoints, shape: order?.shape(parameters) };
   const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);

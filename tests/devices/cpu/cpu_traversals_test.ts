@@ -1,0 +1,100 @@
+/**
+ * Every way in which the CPU's workers can traverse a grid gives the oracle's bits, whatever the equation, the boundary,
+ * and the number of workers.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import { CPU_TRAVERSALS, type CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
+import { layOut } from "../../../kernels/layout.ts";
+import { runReference } from "../../../kernels/reference.ts";
+import { elastic } from "../../../kernels/stencils/elastic.ts";
+import { heat } from "../../../kernels/stencils/heat.ts";
+import { life } from "../../../kernels/stencils/life.ts";
+import type { Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import { planesOf, reachOf } from "../../../kernels/update.ts";
+import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
+import { initialCells } from "../../../tuner/devices/oracle.ts";
+import { gatherCells } from "../../../tuner/devices/shared/dense_cells.ts";
+
+const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
+
+/** Both levels after the steps, run in two parts, as the workers have them. */
+async function run(
+  pool: CpuPool,
+  { stencil, grid, boundary, steps, shape }: {
+    stencil: Stencil;
+    grid: Grid;
+    boundary: "zero" | "periodic";
+    steps: number;
+    shape: CpuShape;
+  },
+): Promise<[current: Uint32Array, previous: Uint32Array]> {
+  const { update } = stencil, { x, y, z } = reachOf(update);
+  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+  const field = await pool.load({ update, layout, boundary, shape });
+  await field.setInitial(stencil.initialField ?? "noise", { seed: 1 });
+  await field.run({ steps: Math.floor(steps / 3) });
+  await field.run({ steps: steps - Math.floor(steps / 3) });
+  const levels = [field.current, field.previous].map((level) => bits(gatherCells(level, layout)));
+  await field.dispose();
+  return [levels[0]!, levels[1]!];
+}
+
+const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]][] = [
+  [wave(2), [19, 23, 17], [{ strip: 5 }, { tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }]],
+  [wave(6), [37, 31, 13], [{ strip: 4 }, { tiles: 2, band: 2, block: 3 }]],
+  [wave(14), [29, 33, 11], [{ tiles: 2, band: 1, block: 1 }]],
+  [heat(1), [9, 40, 21], [{ tiles: 5, band: 2, block: 4 }]],
+  [heat(4), [34, 35, 9], [{ tiles: 2, band: 2, block: 2 }]],
+  [life(), [21, 18, 19], [{ tiles: 2, band: 4, block: 2 }]],
+  [elastic(), [18, 20, 12], [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]],
+];
+
+for (const workers of [1, 2, 3, 5]) {
+  Deno.test(`every order of ${workers} workers gives the oracle's bits for every equation and boundary`, async () => {
+    const pool = await CpuPool.create({ workers });
+    for (const [stencil, grid, shapes] of CASES) {
+      for (const boundary of ["zero", "periodic"] as const) {
+        const steps = 8;
+        const initial = initialCells({ grid, stencil }, { kind: stencil.initialField ?? "noise", seed: 1 });
+        const { update } = stencil;
+        const oracle = runReference({ current: initial, previous: initial }, {
+          update,
+          grid,
+          boundary,
+          steps,
+        });
+        for (const shape of shapes) {
+          const what = `${stencil.title}, ${boundary}, ${JSON.stringify(shape)}`;
+          const [current, previous] = await run(pool, { stencil, grid, boundary, steps, shape });
+          assertEquals(current, bits(oracle.current), what);
+          // where F(t−1) is never read, what its array holds is each traversal's own
+          const usual = await run(pool, { stencil, grid, boundary, steps, shape: { strip: 0 } });
+          assertEquals([current, previous], usual, what);
+        }
+      }
+    }
+    pool.dispose();
+  });
+}
+
+Deno.test("the candidates of every grid are feasible, and more workers than slices have some", () => {
+  for (const [stencil] of CASES) {
+    for (const grid of [[4, 5, 6], [64, 64, 64], [256, 256, 256], [3, 100, 30]] as const) {
+      for (const boundary of ["zero", "periodic"] as const) {
+        for (const workers of [1, 2, 7, 16]) {
+          const problem = { stencil, grid, boundary, steps: 32 };
+          const counts = CPU_TRAVERSALS.map((traversal) => {
+            const candidates = traversal.candidates(problem, workers);
+            for (const one of candidates) assertEquals(traversal.infeasible(problem, one), undefined);
+            return candidates.length;
+          });
+          assert(counts[0]! >= 1, `${grid}`);
+          if (grid[0] === 256 && workers <= 7) assert(counts[1]! >= 1, `${stencil.title} ${workers}`);
+        }
+      }
+    }
+  }
+});
