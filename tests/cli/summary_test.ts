@@ -160,7 +160,7 @@ Deno.test("the record for machines survives JSON, and has null for what is not t
 
 Deno.test("a configuration in one line", () => {
   const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
-  assertEquals(describeConfiguration({ ...CPU.configuration, share }), "CPU, 1 worker");
+  assertEquals(describeConfiguration({ ...CPU.configuration, share }), "CPU, 1 worker, stepwise");
   assertEquals(describeConfiguration(TORRE.configuration), "diamond-torre dts=5 nt=96");
   assert(!describeConfiguration({ ...TORRE.configuration, parameters: {} }).endsWith(" "));
 });
