@@ -67,7 +67,7 @@ Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchang
 
   GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast   stepwise threadsZ=256
   GPU diamond-torre   741 Gcells/s  the fastest is 1.04× as fast  diamond-torre dts=5 nt=96
-  CPU alone          9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers
+  CPU alone          9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers, stepwise
   GPU and CPU         770 Gcells/s  the fastest                   diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
   Balance: the times agree within 5%
 
@@ -95,7 +95,7 @@ Deno.test("the summary of a CPU alone, of one evaluation", () => {
   }, { device: { ...DEVICE, gpu: null }, written: "p.json" });
   const [, device, , winner, rate] = text.split("\n");
   assertEquals(device, "no GPU, Test CPU (8 cores)");
-  assertEquals(winner, "Fastest: CPU, 8 workers");
+  assertEquals(winner, "Fastest: CPU, 8 workers, stepwise");
   assertEquals(rate, "  9.50 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s)");
   assertStringIncludes(text, "\n1 evaluation, in 1 min 00 s; the GPU's search space has 0 configurations\n");
 });

@@ -1,3 +1,4 @@
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
@@ -76,19 +77,19 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     const { device, entries } = await readProfile(out);
     const entry = entries[0]!;
     assertEquals([device.gpu, device.measured.copyBytesPerSecond], [null, null]);
-    assertEquals(entry.configuration, {
-      traversal: "stepwise",
-      parameters: {},
-      share: { cpuSlices: 24, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
-    });
+    const { traversal, share } = entry.configuration;
+    assertEquals(share, { cpuSlices: 24, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 });
+    assert(CPU_TRAVERSALS.some(({ name }) => name === traversal), traversal);
+    assert(entry.search.spaceSize >= 3 && entry.search.evaluated === 3);
     assertEquals([entry.verification.against, entry.verification.maxError], ["oracle f32", 0]);
-    assertStringIncludes(stdout, "Fastest: CPU, 1 worker\n");
+    assertStringIncludes(stdout, `Fastest: CPU, 1 worker, ${traversal} `);
     assertStringIncludes(stdout, `Profile: ${out}`);
-    assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement"]);
+    const kinds = ["run", "measurement", "measurement", "measurement"];
+    assertEquals((await recordsOf(out)).map(({ kind }) => kind), kinds);
     const again = await runCommand("tune", [...args, "--resume", "--quiet"]);
     assertEquals([again.code, again.stderr], [0, ""]);
-    assertStringIncludes(again.stdout, "1 evaluation, 1 of them in earlier runs");
-    assertEquals((await recordsOf(out)).map(({ kind }) => kind), ["run", "measurement", "run"]);
+    assertStringIncludes(again.stdout, "3 evaluations, 3 of them in earlier runs");
+    assertEquals((await recordsOf(out)).map(({ kind }) => kind), [...kinds, "run"]);
     assertEquals((await readProfile(out)).entries[0]!.result, entry.result);
   }));
 
@@ -165,14 +166,15 @@ Deno.test("several runs at once on one profile lose no entries and no records", 
   inDirectory(async (directory) => {
     const out = `${directory}/p.json`;
     const orders = [2, 4, 6];
-    const alone = [...SMALL, "--no-gpu", "--cpu-workers", "1", "--out", out, "--quiet"];
+    const alone = [...SMALL, "--no-gpu", "--cpu-workers", "1", "--budget", "2", "--out", out, "--quiet"];
     const runs = await runCommands(orders.map((order) => ["tune", ...alone, "--order", `${order}`]));
     assertEquals(runs.codes, [0, 0, 0], runs.stderr);
     const { entries } = await readProfile(out);
     assertEquals(entries.map(({ problem }) => problem.order).sort(), orders);
     const { records, damaged } = await readJournal(`${out}.journal.jsonl`);
     assertEquals(damaged, []);
-    assertEquals(records.filter(({ kind }) => kind === "measurement").length, orders.length);
+    const evaluated = entries.reduce((sum, { search }) => sum + search.evaluated, 0);
+    assertEquals(records.filter(({ kind }) => kind === "measurement").length, evaluated);
   }));
 
 Deno.test("tune refuses what is wrong before any work, and writes nothing", () =>

@@ -19,13 +19,15 @@ export function cpuConfigurations(problem: Problem, workers: number): Configurat
   const [slices, , points] = problem.grid;
   const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: workers };
   if (refuseSweep(problem) !== undefined) {
-    return CPU_TRAVERSALS.flatMap((traversal) =>
+    const ways = CPU_TRAVERSALS.map((traversal) =>
       traversal.candidates(problem, workers).map((parameters) => ({
         traversal: traversal.name,
         parameters,
         share,
       }))
     );
+    // the best of each way comes before the rest
+    return [...ways.flatMap((way) => way.slice(0, -1)), ...ways.flatMap((way) => way.slice(-1))];
   }
   const perWorker = Math.floor(points / workers);
   const nodes = [...NODE_POINTS.filter((node) => node < perWorker), perWorker].filter((node) => node >= 8);
