@@ -42,7 +42,7 @@ export async function readSharedCells(field: SharedField, ago: 0 | 1): Promise<F
 }
 
 /** The own cells of an array, dense. */
-function gatherCells(array: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
+export function gatherCells(array: Float32Array, layout: Layout): Float32Array<ArrayBuffer> {
   const [nx, ny, nz] = layout.grid;
   const cells = new Float32Array(nx * layout.planes * ny * nz);
   rowStarts(layout).forEach((from, row) => cells.set(array.subarray(from, from + nz), row * nz));

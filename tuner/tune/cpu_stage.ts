@@ -74,9 +74,8 @@ export async function measureCpu(run: TuningRun, probed: CpuResult, deadlineNs: 
     if (isKnown.has(configurationKey(configuration))) continue;
     // the most promising one is always measured, and another only if it would probably end in time
     const { measurement } = fastestOf(evaluations);
-    const nextNs = (1 + WANTED_SAMPLES) * runNs;
-    if (measurement !== undefined && (signal.aborted || session.now() + nextNs >= untilNs)) break;
-    if (evaluations.length >= most) break;
+    const isLate = measurement !== undefined && session.now() + (1 + WANTED_SAMPLES) * runNs >= untilNs;
+    if (evaluations.length > 0 && (signal.aborted || isLate || evaluations.length >= most)) break;
     onProgress({
       stage: "cpu",
       done: evaluations.length,

@@ -129,7 +129,7 @@ function entryOf(
     search: {
       strategy: strategy.name,
       seed,
-      spaceSize: run.space.candidates.length,
+      spaceSize: run.space.candidates.length + run.cpuConfigurations.length,
       evaluated,
       failed,
       elapsedMs: run.elapsedNs / 1e6,

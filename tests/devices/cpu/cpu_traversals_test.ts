@@ -16,7 +16,7 @@ import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
-import { gatherCells } from "../../../tuner/devices/shared/dense_cells.ts";
+import { gatherCells } from "../cells.ts";
 
 const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
 

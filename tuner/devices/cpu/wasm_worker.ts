@@ -11,7 +11,7 @@ import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
 import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { Update } from "../../../kernels/update.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/wasm_source.ts";
+import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import { Barrier } from "./barrier.ts";
