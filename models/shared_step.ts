@@ -61,9 +61,11 @@ export interface SharedCosts {
     readonly passNs: number;
     readonly byteNs: number;
   };
-  /** Eq. 4: the host's copies of the GPU's slices, and of the CPU's; work in bytes. */
+  /** Eq. 4: the host's copies of the GPU's slices; work in bytes. */
   readonly unpack: LinearCost;
+  /** Eq. 4: the host's copies of the CPU's slices; work in bytes. */
   readonly pack: LinearCost;
+  /** How the parts of a round follow each other. */
   readonly schedule: {
     /** The host's wait in every round. */
     readonly waitNs: number;
