@@ -3,6 +3,7 @@ import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
+import { THOROUGH } from "../thorough.ts";
 
 const ENTRIES = {
   cpu: ["--no-gpu", "--cpu-workers", "1"],
@@ -57,7 +58,7 @@ function scaled(profile: Profile, factor: number): Profile {
 // a tolerance that leaves room for whatever else the machine does: what is tested is no rate
 const LENIENT = ["--quick", "--tolerance", "90%", "--quiet"];
 
-for (const kind of ["cpu", "gpu"] as const) {
+for (const kind of THOROUGH ? ["cpu", "gpu"] as const : ["cpu"] as const) {
   Deno.test({
     name: `tune, then qualify: exit 0; rates 40 times as high: exit 1 with the figures (${kind})`,
     ignore: kind === "gpu" && await navigator.gpu?.requestAdapter() === null,

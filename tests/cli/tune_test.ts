@@ -4,6 +4,7 @@ import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
 import { assertRefused, inDirectory, runCommand, runCommands, taskCommand } from "./run_task.ts";
 
 const SMALL = ["--grid", "24x20x16", "--steps", "12"];
@@ -112,7 +113,9 @@ testOnGpu(
       };
       await run("--budget", "2");
       assertEquals(await searched(), { recalled: 2, stderr: "" });
-      assertEquals((await run("--resume", "--budget", "1", "--order", "4")).summary.recalled, 0);
+      if (THOROUGH) {
+        assertEquals((await run("--resume", "--budget", "1", "--order", "4")).summary.recalled, 0);
+      }
       // a damaged line costs itself, and is reported
       const path = journalPath(out);
       const lines = (await Deno.readTextFile(path)).split("\n");

@@ -104,7 +104,8 @@ Deno.test("what the limits forbid is counted, with an example", () => {
   assertEquals(none.infeasible.map(({ traversal }) => traversal), ["stepwise", "diamond-torre"]);
 });
 
-for (const order of WAVE_ORDERS) {
+// what orders share is shown by three of them
+for (const order of WAVE_ORDERS.filter((order) => THOROUGH || [2, 6, 14].includes(order))) {
   Deno.test(`order ${order}: what is feasible can be planned within the limits`, () => {
     const problems = [
       problemOf(order),

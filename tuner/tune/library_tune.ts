@@ -104,6 +104,7 @@ export interface TuneResult {
  *   grid: [16, 16, 16],
  *   steps: 8,
  *   evaluations: 2,
+ *   gpu: false, // the CPU alone
  *   cpuWorkers: 1,
  *   onProgress: ({ stage, done, total }) => assert(stage.length > 0 && done <= Math.max(done, total)),
  * });
