@@ -21,8 +21,10 @@ export interface CpuResult {
   readonly message?: string;
 }
 
-/** Time for a configuration's samples, if so many fit into it. */
-const SAMPLING_NS = 1.5e9;
+/** Time for the samples of a configuration. */
+const SAMPLING_NS = 0.5e9;
+/** The CPU's configurations that are tried where the GPU's evaluations are counted: the best of each way. */
+const LEAST_CONFIGURATIONS = 2;
 /** Samples from which an interval can be reported. */
 const WANTED_SAMPLES = 3;
 
@@ -69,12 +71,14 @@ export async function measureCpu(run: TuningRun, probed: CpuResult, deadlineNs: 
     const rates = `a probe ran at ${formatRate(cellsPerSecond)}, the GPU is ${factor} times as fast`;
     return { cellsPerSecond, message: `not measured: ${rates}` };
   }
-  const most = "evaluations" in budget ? budget.evaluations : Infinity;
+  // where evaluations are counted they are the GPU's, and the CPU has the best of each of its ways
+  const counted = "evaluations" in budget ? budget.evaluations : Infinity;
+  const most = session.hasGpu && counted < Infinity ? Math.min(counted, LEAST_CONFIGURATIONS) : counted;
   for (const configuration of configurations.toReversed()) {
     if (isKnown.has(configurationKey(configuration))) continue;
     // the most promising one is always measured, and another only if it would probably end in time
     const { measurement } = fastestOf(evaluations);
-    const isLate = measurement !== undefined && session.now() + (1 + WANTED_SAMPLES) * runNs >= untilNs;
+    const isLate = measurement !== undefined && session.now() + (2 + WANTED_SAMPLES) * runNs >= untilNs;
     if (evaluations.length > 0 && (signal.aborted || isLate || evaluations.length >= most)) break;
     onProgress({
       stage: "cpu",
@@ -83,13 +87,20 @@ export async function measureCpu(run: TuningRun, probed: CpuResult, deadlineNs: 
       bestCellsPerSecond: findings.best?.cellsPerSecond ?? measurement?.cellsPerSecond,
     });
     const evaluation = await run.measure(configuration, {
-      samplingNs: Math.max(SAMPLING_NS, WANTED_SAMPLES * 1.1 * runNs),
+      samplingNs: SAMPLING_NS,
       ...(measurement === undefined ? {} : { best: measurement.cellsPerSecond }),
     });
     await run.keep(evaluation);
     evaluations.push(evaluation);
   }
-  return fastestOf(evaluations);
+  const { measurement } = fastestOf(evaluations);
+  if (measurement === undefined || measurement.samples.length >= WANTED_SAMPLES || signal.aborted) {
+    return fastestOf(evaluations);
+  }
+  // one or two samples are enough to find the fastest, not to report its rate
+  const again = await run.measure(measurement.configuration, { samplingNs: 1.1 * WANTED_SAMPLES * runNs });
+  await run.keep(again, { isAgain: true });
+  return fastestOf("measurement" in again ? [again] : evaluations);
 }
 
 /** The fastest configuration; if all failed, why the first did. */
