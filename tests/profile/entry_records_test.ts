@@ -82,7 +82,7 @@ Deno.test("other problems, devices and kernels of old are left out", () => {
   assertEquals(entryRecords(PROFILE, ENTRY, []).kernelSource, null);
 });
 
-Deno.test("configurations are told apart by values, not by the order of names", () => {
+Deno.test("configurations differ by values, not by the order of names", () => {
   const { share } = ENTRY.configuration;
   const key = (parameters: Record<string, number>): string =>
     configurationKey({ traversal: "t", parameters, share });

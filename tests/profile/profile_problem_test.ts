@@ -24,7 +24,7 @@ const problemOn = (stencil: Stencil, changed: Partial<Problem> = {}): Problem =>
   ...changed,
 });
 
-Deno.test("problems are told apart by everything that a profile says of them", () => {
+Deno.test("problems differ by everything that a profile says of them", () => {
   const stencils = [wave(2), wave(4), heat(1), heat(2), life("5/2-7"), life("4/2-7"), elastic()];
   const all = [...stencils, elastic({ medium: "uniform" })].map((stencil) => problemOn(stencil));
   assertEquals(new Set(all.map(describeProblem).map(stencilKey)).size, all.length);

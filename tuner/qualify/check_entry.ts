@@ -11,6 +11,7 @@ import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversa
 import { ghostSlices } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
+import { firstLine } from "../profile/check_record.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
 /** Limits that no device reaches: what cannot run with them cannot run anywhere. */
@@ -144,9 +145,4 @@ function gpuPart(problem: Problem, { share }: Configuration): Problem {
   const isPeriodic = problem.boundary === "periodic";
   const slices = gpuSlices + (isPeriodic ? 2 : 1) * ghostSlices(problem, exchangeEvery);
   return { ...problem, grid: [slices, ny, nz], boundary: isPeriodic ? "periodic-yz" : problem.boundary };
-}
-
-function firstLine(error: unknown): string {
-  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-  return line;
 }
