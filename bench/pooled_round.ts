@@ -31,6 +31,7 @@ export async function pooledRound(
   return await finalRound(
     [...each.values()].map(({ configuration, result, verification }) => ({
       ...result,
+      confidence95: result.confidence95 ?? [0, Infinity],
       configuration,
       verification,
       spread: 0,

@@ -31,7 +31,7 @@ import { taskCommand } from "../tests/cli/run_task.ts";
 interface Rate {
   readonly configuration: Configuration;
   readonly cellsPerSecond: number;
-  readonly confidence95: readonly [low: number, high: number];
+  readonly confidence95: readonly [low: number, high: number] | null;
 }
 
 /** What `tune --json` says, as far as it matters here. */
@@ -100,11 +100,11 @@ function coverage(
   let held = 0, of = 0;
   runs.forEach((run, place) => {
     for (const later of runs.slice(place + 1)) {
-      for (const { configuration, confidence95: [low, high] } of ratesOf(run)) {
+      for (const { configuration, confidence95 } of ratesOf(run)) {
         const found = later.finalRates.get(configurationKey(configuration))?.cellsPerSecond;
-        if (found === undefined) continue;
+        if (found === undefined || confidence95 === null) continue;
         of++;
-        if (low <= found && found <= high) held++;
+        if (confidence95[0] <= found && found <= confidence95[1]) held++;
       }
     }
   });
@@ -145,11 +145,11 @@ if (import.meta.main) {
   }
   console.log(formatTable([
     ["run", "choice", "rate", "95% interval", "tied", "its choice in each run"],
-    ...runs.map(({ winner, ties, entry: { result: { cellsPerSecond, confidence95: [low, high] } } }, i) => [
+    ...runs.map(({ winner, ties, entry: { result: { cellsPerSecond, confidence95 } } }, i) => [
       `${i + 1}`,
       names.get(winner)!,
       formatRate(cellsPerSecond),
-      `${formatRate(low)} to ${formatRate(high)}`,
+      confidence95?.map(formatRate).join(" to ") ?? "none",
       `${ties.size}`,
       runs.map((other) => placeIn(winner, other)).join(" "),
     ]),
@@ -171,7 +171,9 @@ if (import.meta.main) {
   const pooled = await pooledRound(runs.map(({ entry }) => entry) as [ProfileEntry, ...ProfileEntry[]]);
   const pooledRates = new Map(pooled?.map((one) => [configurationKey(one.measurement.configuration), one]));
   let held = 0;
-  for (const { winner, entry: { result: { confidence95: [low, high] } } } of runs) {
+  for (const { winner, entry: { result: { confidence95 } } } of runs) {
+    if (confidence95 === null) continue;
+    const [low, high] = confidence95;
     const found = pooledRates.get(winner)?.measurement.cellsPerSecond ?? NaN;
     if (low <= found && found <= high) held++;
   }

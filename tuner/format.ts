@@ -9,6 +9,13 @@ export function formatRate(cellsPerSecond: number): string {
   return `${threeDigits(cellsPerSecond / 1e9)} Gcells/s`;
 }
 
+/** A 95% interval of rates as an insertion: ` (95% between … and …)`; nothing where there is none. */
+export function formatInterval(confidence95: readonly [low: number, high: number] | null): string {
+  if (confidence95 === null) return "";
+  const [low, high] = confidence95.map(formatRate);
+  return ` (95% between ${low} and ${high})`;
+}
+
 /** A bandwidth: `2,995 GB/s`, `8.40 GB/s`. */
 export function formatBandwidth(bytesPerSecond: number): string {
   return `${threeDigits(bytesPerSecond / 1e9)} GB/s`;

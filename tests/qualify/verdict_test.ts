@@ -18,7 +18,8 @@ const rates: fc.Arbitrary<Rate> = fc.tuple(
   fc.double({ min: 1, max: 20, noNaN: true }),
 ).map(([rate, below, above]) => ({ cellsPerSecond: rate, confidence95: [rate * below, rate * above] }));
 
-function scaled({ cellsPerSecond, confidence95: [low, high] }: Rate, factor: number): Rate {
+function scaled({ cellsPerSecond, confidence95 }: Rate, factor: number): Rate {
+  const [low, high] = confidence95!;
   return { cellsPerSecond: factor * cellsPerSecond, confidence95: [factor * low, factor * high] };
 }
 

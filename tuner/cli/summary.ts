@@ -18,6 +18,7 @@ import {
   formatBandwidth,
   formatDuration,
   formatFactor,
+  formatInterval,
   formatPercent,
   formatPlural,
   formatRate,
@@ -91,10 +92,10 @@ export function renderSummary(outcome: TuneOutcome, { device, written }: Summary
   if (entry === undefined) {
     lines.push("No configuration verified: no profile was written.");
   } else {
-    const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = entry.result;
+    const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = entry.result;
     lines.push(
       `Fastest: ${describeConfiguration(entry.configuration)}`,
-      `  ${formatRate(cellsPerSecond)} (95% between ${formatRate(low)} and ${formatRate(high)})` +
+      `  ${formatRate(cellsPerSecond)}${formatInterval(confidence95)}` +
         (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
         (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
       `  verified against ${entry.verification.against}: ${describeError(entry.verification)}`,

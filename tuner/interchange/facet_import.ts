@@ -95,7 +95,7 @@ export function importFacetSpace(space: RecordedSpace, { source, run }: ImportOp
     journal.push({ kind: "measurement", run, at, measurement });
     const isWinner = configurationKey(configuration) === wanted;
     if (isWinner && isClose(measurement.cellsPerSecond, entry.result.cellsPerSecond)) isThere = true;
-    else if (measurement.confidence95[0] > entry.result.confidence95[1]) faster++;
+    else if (measurement.confidence95[0] > (entry.result.confidence95?.[1] ?? Infinity)) faster++;
   });
   if (!isThere) {
     throw new ProfileError(

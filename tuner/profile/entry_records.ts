@@ -1,5 +1,6 @@
 import type { Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
+import { medianInterval95 } from "../measuring/statistics.ts";
 import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
@@ -80,7 +81,8 @@ export function entryRecords(
 
 /** An entry's result as a measurement. */
 function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
-  const { cellsPerSecond, confidence95, samples } = result;
+  const { cellsPerSecond, samples } = result;
+  const confidence95 = result.confidence95 ?? medianInterval95(samples);
   const spread = (Math.max(...samples) - Math.min(...samples)) / cellsPerSecond;
   return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
 }

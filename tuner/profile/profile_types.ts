@@ -42,8 +42,11 @@ export interface ProfileProblem {
 export interface ProfileRate {
   /** The median. */
   readonly cellsPerSecond: number;
-  /** 95% interval of the rate that a later run finds; of an imported rate, of the median. */
-  readonly confidence95: readonly [low: number, high: number];
+  /**
+   * 95% interval of the rate that a later run finds; of an imported rate, of the median. null where fewer than three
+   * samples were taken.
+   */
+  readonly confidence95: readonly [low: number, high: number] | null;
 }
 
 /** A configuration that can't be told apart from the chosen one. */

@@ -15,7 +15,7 @@ import type {
   ProfileTie,
 } from "./profile_types.ts";
 
-export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem };
+export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem, ProfileRate };
 
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;
@@ -123,9 +123,11 @@ export const verificationSchema: z.ZodType<Verification> = record<Verification>(
   against: text,
 }).refine(({ maxError, bound }) => maxError <= bound, "a largest error within the bound");
 
-const rate = { cellsPerSecond: positive, confidence95: interval };
+const rate = { cellsPerSecond: positive, confidence95: interval.nullable() };
 
-function isWithinInterval({ cellsPerSecond, confidence95: [low, high] }: ProfileRate): boolean {
+function isWithinInterval({ cellsPerSecond, confidence95 }: ProfileRate): boolean {
+  if (confidence95 === null) return true;
+  const [low, high] = confidence95;
   return low <= cellsPerSecond && cellsPerSecond <= high;
 }
 

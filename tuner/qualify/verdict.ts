@@ -17,8 +17,8 @@
 export interface Rate {
   /** The median. */
   readonly cellsPerSecond: number;
-  /** 95% interval of the median. */
-  readonly confidence95: readonly [low: number, high: number];
+  /** 95% interval of the median; null where too few samples were taken for one. */
+  readonly confidence95: readonly [low: number, high: number] | null;
 }
 
 /** What became of a rate. */
@@ -51,7 +51,8 @@ export function mostRate(recorded: Rate, tolerance: number): number {
 }
 
 /** A rate's interval as far as it counts. */
-export function judgedInterval({ cellsPerSecond, confidence95: [low, high] }: Rate): [number, number] {
+export function judgedInterval({ cellsPerSecond, confidence95 }: Rate): [number, number] {
+  const [low, high] = confidence95 ?? [0, Infinity];
   return [Math.max(low, cellsPerSecond / WIDEST), Math.min(high, cellsPerSecond * WIDEST)];
 }
 

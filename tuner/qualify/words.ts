@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatPercent, formatPlural, formatRate } from "../format.ts";
+import { formatInterval, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
@@ -43,8 +43,7 @@ export function explainResult(result: EntryResult): string[] {
 
 /** A rate with its interval. */
 function describeRate({ cellsPerSecond, confidence95 }: Rate): string {
-  const [low, high] = confidence95.map(formatRate);
-  return `${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
+  return `${formatRate(cellsPerSecond)}${formatInterval(confidence95)}`;
 }
 
 const ANSWERS: Readonly<Record<Answer, string>> = {

@@ -53,14 +53,14 @@ function rowsOf(
     "note",
   ];
   const rows = points.map((point, i) => {
-    const { configuration: { parameters, share }, cellsPerSecond, confidence95: [low, high], roof } = point;
+    const { configuration: { parameters, share }, cellsPerSecond, confidence95, roof } = point;
     return [
       i + 1,
       point.series,
       ...names.map((name) => parameters[name] ?? ""),
       ...(isShared ? [share.cpuSlices, share.exchangeEvery] : []),
       gcells(cellsPerSecond),
-      `${gcells(low)}–${gcells(high)}`,
+      confidence95?.map(gcells).join("–") ?? "",
       point.samples,
       roof === undefined ? "" : formatPercent(cellsPerSecond / roof),
       point.compileNs === 0 ? "" : formatDuration(point.compileNs),

@@ -15,7 +15,8 @@ export interface Point {
   /** Whose rate it is: a traversal of the GPU's, "CPU" or "GPU + CPU". */
   readonly series: string;
   readonly cellsPerSecond: number;
-  readonly confidence95: readonly [low: number, high: number];
+  /** null where fewer than three samples were taken. */
+  readonly confidence95: readonly [low: number, high: number] | null;
   readonly samples: number;
   readonly compileNs: number;
   /** What it asks of the GPU; undefined where Facet does not know the kernel, or the CPU takes part. */

@@ -2,6 +2,7 @@ import {
   formatBandwidth,
   formatCount,
   formatFactor,
+  formatInterval,
   formatPercent,
   formatPlural,
   formatRate,
@@ -139,11 +140,11 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
 }
 
 function howSure({ entry: { result, verification } }: EntryView): Html {
-  const { confidence95: [low, high], samples } = result;
+  const { cellsPerSecond, confidence95, samples } = result;
   const { maxError, bound, against } = verification;
-  const rate = `${formatPlural(samples.length, "sample puts", "samples put")} its rate between ${
-    formatRate(low)
-  } and ${formatRate(high)} (95%).`;
+  const rate = `Its rate is ${formatRate(cellsPerSecond)}${formatInterval(confidence95)}, from ${
+    formatPlural(samples.length, "sample")
+  }.`;
   if (against.startsWith("nothing by Facet")) {
     return markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. ${rate}`;
   }

@@ -130,11 +130,17 @@ function entrySection(view: EntryView): Html {
 
 /** The figures that matter most. */
 function headline({ entry: { configuration, result, tieSet }, winner }: EntryView): Html {
-  const { cellsPerSecond, confidence95: [low, high], roofFraction, speedupOverStepwise } = result;
+  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = result;
   const [value = "", unit] = formatRate(cellsPerSecond).split(" ");
   const roof = winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`;
   const tiles: (false | { big: string; unit?: string | undefined; small: string })[] = [
-    { big: value, unit, small: `95% between ${gcells(low)} and ${gcells(high)}` },
+    {
+      big: value,
+      unit,
+      small: confidence95 === null
+        ? "from fewer than three samples"
+        : `95% between ${gcells(confidence95[0])} and ${gcells(confidence95[1])}`,
+    },
     speedupOverStepwise !== null &&
     { big: formatFactor(speedupOverStepwise), small: "the best stepwise kernel" },
     roofFraction !== null && { big: formatPercent(roofFraction), small: `of its roof${roof}` },

@@ -9,7 +9,7 @@ import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
-import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
+import { describeCostModel, type ProfileEntry, type ProfileRate } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { measureCpu, probe } from "./cpu_stage.ts";
 import { finals } from "./final_stage.ts";
@@ -20,6 +20,8 @@ import { TuningRun } from "./tuning_run.ts";
 
 export type * from "./tune_request.ts";
 
+/** Samples from which an interval is reported. */
+const LEAST_SAMPLES = 3;
 /** A run may exceed its budget by this part before the outcome says why. */
 const EXCEEDED = 0.1;
 
@@ -107,7 +109,7 @@ function entryOf(
   const ties = tieSet.includes(winner)
     ? tieSet
     : [{ ...winner, confidence95: laterRunInterval([samples], { rate: cellsPerSecond }) }];
-  const { confidence95 } = ties.find((one) => one.configuration === configuration) ?? winner;
+  const { confidence95 } = rateOf(ties.find((one) => one.configuration === configuration) ?? winner);
   return {
     problem: describeProblem(run.problem),
     configuration,
@@ -118,11 +120,7 @@ function entryOf(
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
       speedupOverStepwise: stepwise === undefined ? null : cellsPerSecond / stepwise.cellsPerSecond,
     },
-    tieSet: ties.map((tie) => ({
-      configuration: tie.configuration,
-      cellsPerSecond: tie.cellsPerSecond,
-      confidence95: tie.confidence95,
-    })),
+    tieSet: ties.map((tie) => ({ configuration: tie.configuration, ...rateOf(tie) })),
     balance: shared.iterations,
     ...(shared.costModel === undefined ? {} : { costModel: describeCostModel(shared.costModel) }),
     verification,
@@ -135,4 +133,9 @@ function entryOf(
       elapsedMs: run.elapsedNs / 1e6,
     },
   };
+}
+
+/** A rate as a profile has it: with an interval only if there are samples enough for one. */
+function rateOf({ cellsPerSecond, confidence95, samples }: Measurement): ProfileRate {
+  return { cellsPerSecond, confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null };
 }
