@@ -72,12 +72,10 @@ await runTuning({
   },
   evaluators: {
     workersFor: () => 1,
-    start: ({ grid, boundary, steps }, turn) =>
+    start: ({ grid, boundary, steps }, options) =>
       ProcessEvaluator.start({
         problem: { equation: "wave", variant: 2, grid, boundary, steps },
-        limitMs: 30_000,
-        samplingNs: 3e9,
-        turn,
+        ...options,
         command: [
           ...[Deno.execPath(), "run", "-A"] as const,
           new URL("./overhead_evaluator.ts", import.meta.url).href,

@@ -1,16 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { SURE_BLOCKS } from "../../tuner/measuring/final_round.ts";
-import {
-  afterDeadline,
-  blocksTime,
-  expectTurn,
-  finalsDeadline,
-  isFarBehind,
-  Latency,
-  planTime,
-  whySharingIsFutile,
-} from "../../tuner/tune/time_plan.ts";
+import { blocksTime, expectTurn, finalsDeadline, Latency, planTime } from "../../tuner/tune/time_plan.ts";
 import { measurementNamed } from "../measuring/fake_runner.ts";
 
 const turns = (count: number, ns: number) => Array(count).fill({ firstNs: ns, againNs: ns });
@@ -23,19 +14,23 @@ Deno.test("stages follow each other, the minimum of the final round fits, and a 
     ns,
     ns,
     fc.option(ns, { nil: undefined }),
-    (timeNs, count, turnNs, referenceNs, cpuNs) => {
+    fc.boolean(),
+    (timeNs, count, turnNs, referenceNs, cpuNs, hasGpu) => {
       const time = { startedNs: 5e9, timeNs };
       const plan = (slower: number) =>
         planTime(time, {
           turns: turns(count, slower * turnNs),
           referenceNs: slower * referenceNs,
           cpuNs: slower * (cpuNs ?? 0),
+          hasGpu,
           isShared: cpuNs !== undefined,
         });
-      const { searchUntilNs, finalsUntilNs, endNs } = plan(1);
-      assert(searchUntilNs < finalsUntilNs && finalsUntilNs <= endNs && endNs === 5e9 + timeNs);
+      const { searchUntilNs, cpuUntilNs, finalsUntilNs, endNs } = plan(1);
+      assert(searchUntilNs <= cpuUntilNs && cpuUntilNs < finalsUntilNs);
+      assert(finalsUntilNs <= endNs && endNs === 5e9 + timeNs);
+      assert(hasGpu || searchUntilNs === cpuUntilNs, "without a GPU all the time of the search is the CPU's");
       const leastNs = referenceNs + blocksTime(turns(Math.min(count, 2), turnNs), SURE_BLOCKS);
-      assert(finalsUntilNs - searchUntilNs >= leastNs * (1 - 1e-9) - 1e3);
+      assert(finalsUntilNs - cpuUntilNs >= leastNs * (1 - 1e-9) - 1e3);
       assert(plan(2).searchUntilNs <= searchUntilNs);
     },
   );
@@ -47,12 +42,12 @@ Deno.test("without a budget of time no stage ends the search, and the others tak
     turns: turns(3, 1e9),
     referenceNs: 1e9,
     cpuNs: 1e9,
+    hasGpu: true,
     isShared: true,
   });
   assertEquals([plan.searchUntilNs, plan.finalsUntilNs], [Infinity, Infinity]);
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 1e9 }), 13e9);
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 40e9 }), 43e9);
-  assertEquals(afterDeadline(plan, { nowNs: 3e9, cpuNs: 1e9 }), 18e9);
 });
 
 Deno.test("evaluations side by side wait for each other's turns, but compile at the same time", () => {
@@ -68,32 +63,8 @@ Deno.test("evaluations side by side wait for each other's turns, but compile at 
   assertAlmostEquals(latency.expectNs(2), (2e9 + 2 * 2e9) / 2, 1);
 });
 
-Deno.test("rates that are not known rule nothing out", () => {
-  for (const isFallback of [false, true]) {
-    assertEquals(whySharingIsFutile({ cpu: undefined, gpu: 1e9 }, isFallback), undefined);
-  }
-  assertEquals(whySharingIsFutile({ cpu: 1e9, gpu: undefined }, false), undefined);
-  assertEquals(isFarBehind({ cpu: 1, gpu: undefined }) || isFarBehind({ cpu: undefined, gpu: 1 }), false);
-});
-
-Deno.test("sharing is tried if the sum of both is more than one percent above the GPU alone", () => {
-  const rate = fc.double({ min: 1e6, max: 1e12, noNaN: true });
-  fc.assert(fc.property(rate, rate, (cpu, gpu) => {
-    const why = whySharingIsFutile({ cpu, gpu }, false);
-    assertEquals(why === undefined, cpu >= 0.01 * gpu, why);
-    // a CPU that may win is always measured
-    assertEquals(isFarBehind({ cpu, gpu }) && cpu > gpu, false);
-  }));
-});
-
-Deno.test("cores that compute as a GPU in software are shared with it only while that is faster", () => {
-  const why = (cpu: number): string | undefined => whySharingIsFutile({ cpu, gpu: 1e9 }, true);
-  assertEquals(why(0.9e9), undefined);
-  assertEquals(why(1e9), "the GPU is software, and the same cores are faster without it");
-});
-
 Deno.test("a fast device leaves the search nearly all the budget, a slow one three quarters", () => {
-  const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, isShared: false };
+  const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, hasGpu: true, isShared: false };
   const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
   const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
   assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [51e9, 60e9]);

@@ -25,16 +25,10 @@ import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
-import { type Budget, COMMON, DEFAULT_STRATEGY, file, type Options, type Values } from "./options.ts";
+import { COMMON, DEFAULT_STRATEGY, file, type Options, type Values } from "./options.ts";
 import { command, print } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
-
-/** Time to compile a configuration, and again to verify and time it: this part of the budget, within these bounds. */
-const LIMIT_PART = 0.25, LIMIT_MS = [10_000, 30_000] as const;
-
-/** Time for a configuration's samples. */
-const SAMPLING_NS = 3e9;
 
 /** The options of `tune`. */
 export const OPTIONS = {
@@ -84,7 +78,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
     }, {
       session,
       signal,
-      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested, budget) }),
+      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested) }),
       onProgress: (state) => progress.update(state),
       recall: async (start) =>
         options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
@@ -105,22 +99,15 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
 }
 
 /** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
-function evaluatorsOf({ equation, device }: RequestedProblem, budget: Budget): Evaluators {
-  const wanted = "timeNs" in budget ? budget.timeNs / 1e6 * LIMIT_PART : Infinity;
-  const [least, most] = LIMIT_MS;
+function evaluatorsOf({ equation, device }: RequestedProblem): Evaluators {
   return {
     workersFor: (problem) =>
       device.gpu?.isFallback ? 1 : processesFor(problem, {
         cores: navigator.hardwareConcurrency,
         memory: Deno.systemMemoryInfo().total,
       }),
-    start: ({ grid, boundary, steps }, turn) =>
-      ProcessEvaluator.start({
-        problem: { ...equation, grid, boundary, steps },
-        limitMs: Math.min(Math.max(wanted, least), most),
-        samplingNs: SAMPLING_NS,
-        turn,
-      }),
+    start: ({ grid, boundary, steps }, options) =>
+      ProcessEvaluator.start({ problem: { ...equation, grid, boundary, steps }, ...options }),
   };
 }
 

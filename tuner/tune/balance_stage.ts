@@ -21,14 +21,11 @@ export interface BalanceResult {
 }
 
 /** Shares the grid between the best configuration of the GPU and the CPU. */
-export async function balance(
-  run: TuningRun,
-  { cpuCellsPerSecond, deadlineNs }: { cpuCellsPerSecond: number | undefined; deadlineNs: number },
-): Promise<BalanceResult> {
+export async function balance(run: TuningRun): Promise<BalanceResult> {
   const { request: { startShare }, environment, session, problem, findings } = run;
   const { signal, onProgress, onEvaluation } = environment;
   const none = (message: string): BalanceResult => ({ iterations: [], message });
-  const { best } = findings;
+  const best = findings.bestOn("gpu");
   const why = whyNone(run);
   if (why !== undefined || best === undefined) return none(why ?? "no configuration of the GPU verified");
   const { gpu, cpuPool, reference } = await run.open();
@@ -38,8 +35,8 @@ export async function balance(
     problem,
     configuration: best.configuration,
     startShare,
-    alone: Math.max(cpuCellsPerSecond ?? 0, best.cellsPerSecond),
-    deadlineNs,
+    alone: findings.best?.cellsPerSecond ?? best.cellsPerSecond,
+    deadlineNs: run.plan.endNs,
     now: () => session.now(),
     signal,
     onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
@@ -59,10 +56,9 @@ export async function balance(
 }
 
 /** Why nothing is shared. */
-function whyNone({ request, session, problem, environment, sharingIsFutile }: TuningRun): string | undefined {
+function whyNone({ request, session, problem, environment }: TuningRun): string | undefined {
   if (request.cpuWorkers === 0) return "the GPU computes alone: no CPU workers were asked for";
   if (!session.hasGpu) return "the CPU computes alone: there is no GPU";
   if (problem.grid[0] < 2) return "none: a grid of one slice cannot be shared";
-  if (environment.signal.aborted) return "interrupted before the balance";
-  return sharingIsFutile && `not tried in a limited time: ${sharingIsFutile}`;
+  return environment.signal.aborted ? "interrupted before the balance" : undefined;
 }

@@ -16,7 +16,7 @@ export async function finals(run: TuningRun): Promise<void> {
     run;
   const { measured } = findings;
   const [best] = measured;
-  if (best === undefined || !session.hasGpu) return;
+  if (best === undefined) return;
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const timeOf = (measurements: readonly Measurement[], blocks: number): number =>
@@ -39,8 +39,9 @@ export async function finals(run: TuningRun): Promise<void> {
       await onEvaluation(evaluation);
       if (!("failure" in evaluation)) return;
       findings.countFailure(evaluation.failure);
-      // without a GPU it says nothing of the configuration
-      if (session.hasGpu) findings.forget(evaluation.configuration);
+      // if the GPU is lost for good, that says nothing of the configuration
+      const { configuration } = evaluation;
+      if (session.hasGpu || configuration.share.gpuSlices === 0) findings.forget(configuration);
       await run.recover(evaluation.failure);
     },
   });

@@ -1,5 +1,6 @@
 /**
- * What a run has found out so far: rates of the GPU alone, failures, and how many evaluations they took.
+ * What a run has found out so far: rates of the GPU alone and of the CPU alone, failures, and how many evaluations they
+ * took.
  *
  * @module
  */
@@ -7,6 +8,9 @@ import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
+
+/** A device that computes alone. */
+export type Alone = "gpu" | "cpu";
 
 /** A run's findings. */
 export class Findings {
@@ -24,36 +28,48 @@ export class Findings {
   finalists: readonly Finalist[] = [];
   /** Finalists that are statistically indistinguishable from the fastest, the chosen one first. */
   tieSet: readonly Measurement[] = [];
-  /** Verified measurements of the GPU alone, by configuration. */
+  /** Verified measurements of one device alone, by configuration. */
   readonly #measured = new Map<string, Measurement>();
 
-  /** Verified measurements of the GPU alone in the search, the fastest first. */
+  /** Verified measurements of the searches, each of one device alone, the fastest first. */
   get measured(): readonly Measurement[] {
     return [...this.#measured.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   }
 
-  /** The chosen configuration of the GPU alone; before the final round the fastest. */
+  /** The chosen configuration of one device alone; before the final round the fastest. */
   get best(): Measurement | undefined {
     return this.tieSet[0] ?? this.measured[0];
   }
 
+  /** The best configuration of a device alone. What the final round found counts more than the search. */
+  bestOn(device: Alone): Measurement | undefined {
+    const { best } = this;
+    const candidates = best === undefined ? [] : [best, ...this.bestOfEach.values()];
+    return candidates.find(({ configuration }) => deviceOf(configuration) === device);
+  }
+
   /**
-   * The best of each traversal on the GPU, the fastest first. What the final round found counts more than the search;
-   * the chosen configuration stands for its traversal.
+   * The best of each traversal, by {@linkcode wayOf}, the fastest first. What the final round found counts more than
+   * the search; the chosen configuration stands for its traversal.
    */
   get bestOfEach(): ReadonlyMap<string, Measurement> {
     const finalists = this.finalists.map(({ measurement }) => measurement);
     const ascending = [...this.measured.toReversed(), ...finalists.toReversed(), ...this.tieSet.slice(0, 1)];
-    const best = new Map(ascending.map((one) => [one.configuration.traversal, one]));
+    const best = new Map(ascending.map((one) => [wayOf(one.configuration), one]));
     return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
   }
 
-  /** Counts an evaluation, and remembers a rate of the GPU alone. */
+  /** The fastest of the plain traversal, the baseline of the speedup. */
+  get baseline(): Measurement | undefined {
+    const { bestOfEach } = this;
+    return [...bestOfEach.values()].find(({ configuration }) => PLAIN.includes(wayOf(configuration)));
+  }
+
+  /** Counts an evaluation of one device alone, and remembers its rate. */
   take(evaluation: Evaluation, { isAgain = false } = {}): void {
     if (!isAgain) this.count(evaluation);
     else if ("failure" in evaluation) this.countFailure(evaluation.failure);
     const { configuration } = evaluation;
-    if (configuration.share.gpuSlices === 0) return;
     // what was right once and fails now must not win by its earlier rate
     this.forget(configuration);
     if ("measurement" in evaluation) {
@@ -68,6 +84,11 @@ export class Findings {
     this.take(evaluation);
     this.recalled++;
     return evaluation;
+  }
+
+  /** Whether a configuration has a rate. */
+  isMeasured(configuration: Configuration): boolean {
+    return this.#measured.has(configurationKey(configuration));
   }
 
   /** Counts an evaluation. */
@@ -85,4 +106,16 @@ export class Findings {
   forget(configuration: Configuration): void {
     this.#measured.delete(configurationKey(configuration));
   }
+}
+
+/** The plain traversal's ways; on a line the CPU calls it classic. */
+const PLAIN = ["stepwise", "cpu stepwise", "cpu classic"];
+
+/** How one device computes alone: the name of a traversal of the GPU's, or `cpu` and the name of one of the CPU's. */
+export function wayOf(configuration: Configuration): string {
+  return deviceOf(configuration) === "gpu" ? configuration.traversal : `cpu ${configuration.traversal}`;
+}
+
+function deviceOf({ share }: Configuration): Alone {
+  return share.gpuSlices > 0 ? "gpu" : "cpu";
 }

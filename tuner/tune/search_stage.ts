@@ -135,7 +135,7 @@ async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
   if (evaluators === undefined) return inProcess(run);
   for (let tries = 1;; tries++) {
     try {
-      return await evaluators.start(problem, turn);
+      return await evaluators.start(problem, { turn, ...run.evaluationLimits });
     } catch (error) {
       const isHopeless = !isFailure(error) || error.reason !== "device-lost";
       if (isHopeless || tries === START_TRIES || signal.aborted) throw error;

@@ -1,6 +1,6 @@
 /**
- * The plan of a run's time. The search goes on until what comes after it would no longer fit: the final round, then the
- * CPU alone and the balance. How long these take is estimated from what the search has seen, so that a slower device
+ * The plan of a run's time. The search goes on until what comes after it would no longer fit: the CPU's configurations,
+ * the final round, and the balance. How long these take is estimated from what was seen so far, so that a slower device
  * leaves the search a smaller part of the budget. A minimum of each always runs: see the stages.
  *
  * @module
@@ -9,16 +9,15 @@ import type { Measurement } from "../configuration.ts";
 import { LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts";
-import { DISTINCT } from "../measuring/tie_set.ts";
 
-/** The final round gets this part of the budget, and so do the CPU and the balance; on a slow device up to `MOST`. */
+/** The final round gets this part of the budget; on a slow device up to `MOST`, and so does the CPU at most. */
 const PART = 0.15, MOST = 0.25;
-/** The final round, and the CPU with the balance, take no longer than this where they need not. */
-const FINALS_NS = 10e9, AFTER_NS = 15e9;
+/** The balance gets this part of the budget. */
+const BALANCE_PART = 0.05;
+/** The final round takes no longer than this where it need not. */
+const FINALS_NS = 10e9;
 /** Blocks of the final round that a plan has time for. */
 export const WANTED_BLOCKS = 3;
-/** A CPU slower than this part of the GPU will not win. */
-const FAR_BEHIND = 0.5;
 
 /** What a run has, in nanoseconds on its clock. */
 export interface RunTime {
@@ -33,16 +32,19 @@ export interface TimeNeeds {
   readonly turns: readonly TurnTime[];
   /** To compute the reference again once the search is over. */
   readonly referenceNs: number;
-  /** To measure the CPU alone. */
+  /** To evaluate what is left of the CPU's configurations. */
   readonly cpuNs: number;
+  /** Whether there is a GPU, whose search comes before. */
+  readonly hasGpu: boolean;
   /** Whether a balance follows. */
   readonly isShared: boolean;
 }
 
 /** When stages end, in nanoseconds on the run's clock. */
 export interface TimePlan {
-  /** Evaluations that would probably end later are not begun. */
+  /** Evaluations of the GPU, and of the CPU, that would probably end later are not begun. */
   readonly searchUntilNs: number;
+  readonly cpuUntilNs: number;
   /** Blocks of the final round that would end later are not begun, except for the first ones. */
   readonly finalsUntilNs: number;
   readonly endNs: number;
@@ -51,17 +53,22 @@ export interface TimePlan {
 /** Plans the stages. */
 export function planTime(
   { startedNs, timeNs }: RunTime,
-  { turns, referenceNs, cpuNs, isShared }: TimeNeeds,
+  { turns, referenceNs, cpuNs, hasGpu, isShared }: TimeNeeds,
 ): TimePlan {
   const endNs = startedNs + timeNs;
-  if (timeNs === Infinity) return { searchUntilNs: endNs, finalsUntilNs: endNs, endNs };
-  const balanceNs = isShared ? Math.min(PART * timeNs, AFTER_NS) : 0;
-  const finalsUntilNs = endNs - Math.max(balanceNs, Math.min(cpuNs, MOST * timeNs));
+  if (timeNs === Infinity) return { searchUntilNs: endNs, cpuUntilNs: endNs, finalsUntilNs: endNs, endNs };
+  const finalsUntilNs = endNs - (isShared ? BALANCE_PART * timeNs : 0);
   const usualNs = Math.min(PART * timeNs, FINALS_NS);
   const wantedNs = Math.max(usualNs, referenceNs + blocksTime(turns, WANTED_BLOCKS));
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
   const finalsNs = Math.max(leastNs, Math.min(wantedNs, MOST * timeNs));
-  return { searchUntilNs: finalsUntilNs - finalsNs, finalsUntilNs, endNs };
+  const cpuUntilNs = finalsUntilNs - finalsNs;
+  return {
+    searchUntilNs: cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * timeNs) : 0),
+    cpuUntilNs,
+    finalsUntilNs,
+    endNs,
+  };
 }
 
 /** When the final round ends that begins now: if the search ended early, it does not use up all that is left. */
@@ -70,14 +77,6 @@ export function finalsDeadline(
   { nowNs, wantedNs }: { readonly nowNs: number; readonly wantedNs: number },
 ): number {
   return Math.min(finalsUntilNs, nowNs + Math.max(FINALS_NS, wantedNs));
-}
-
-/** When the CPU and the balance end that begin now. */
-export function afterDeadline(
-  { endNs }: TimePlan,
-  { nowNs, cpuNs }: { readonly nowNs: number; readonly cpuNs: number },
-): number {
-  return Math.min(endNs, nowNs + Math.max(AFTER_NS, cpuNs));
 }
 
 /** The time of a finalist's turns, in nanoseconds. */
@@ -137,28 +136,4 @@ export class Latency {
   expectNs(evaluators: number): number {
     return this.#ended === 0 ? 0 : (this.#compileNs + evaluators * this.#turnNs) / this.#ended;
   }
-}
-
-/** Rates in cells per second. */
-export interface ProbedRates {
-  /** The CPU alone, probed; undefined if it was not. */
-  readonly cpu: number | undefined;
-  /** The best of the GPU so far; undefined if there is none. */
-  readonly gpu: number | undefined;
-}
-
-/** Whether the CPU alone will not win: then it is measured only if time is left. */
-export function isFarBehind({ cpu, gpu }: ProbedRates): boolean {
-  return cpu !== undefined && gpu !== undefined && cpu < FAR_BEHIND * gpu;
-}
-
-/** Why sharing the grid is not worth a limited time; undefined if it may be. Together the two reach their sum at most. */
-export function whySharingIsFutile({ cpu, gpu }: ProbedRates, isFallback: boolean): string | undefined {
-  if (cpu === undefined) return undefined;
-  if (isFallback && cpu >= (gpu ?? 0)) {
-    return "the GPU is software, and the same cores are faster without it";
-  }
-  // a gain that no comparison of rates would notice is none
-  if (gpu === undefined || cpu >= DISTINCT * gpu) return undefined;
-  return `the CPU could add ${(100 * cpu / gpu).toPrecision(1)}% at most`;
 }

@@ -1,5 +1,5 @@
 /**
- * A run of `tune`: device → space → search → final round → CPU → balance → the entry of a profile. Every configuration
+ * A run of `tune`: device → space → search (GPU, CPU) → final round → balance → the entry of a profile. Every configuration
  * that was timed was verified first. What fails is recorded, and the run goes on.
  *
  * @module
@@ -11,10 +11,9 @@ import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
 import { describeCostModel, type ProfileEntry, type ProfileRate } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
-import { measureCpu, probe } from "./cpu_stage.ts";
+import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
-import { afterDeadline } from "./time_plan.ts";
 import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
 import { TuningRun } from "./tuning_run.ts";
 
@@ -35,7 +34,7 @@ const EXCEEDED = 0.1;
 export async function runTuning(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
   const why = whyNotStorable(request);
   if (why !== undefined) throw new RequestError(`Cannot tune: ${why}`);
-  const { session, signal, onProgress } = environment;
+  const { signal, onProgress } = environment;
   const run = new TuningRun(request, environment);
   const { findings } = run;
   onProgress({ stage: "device", done: 0, total: 0 });
@@ -43,23 +42,18 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   findings.known = await environment.recall?.(start) ?? new Map();
   await environment.onStart(start);
 
-  const probed = await probe(run);
+  const whyNoCpu = await probe(run);
   const { verdict, drifts } = await search(run);
+  const cpuMessage = whyNoCpu ?? await searchCpu(run);
   await finals(run);
-  const gpuAlone = findings.best;
-  // without a GPU all the time is the CPU's
-  const deadlineNs = session.hasGpu
-    ? afterDeadline(run.plan, { nowNs: session.now(), cpuNs: run.cpuNs })
-    : run.plan.endNs;
-  const cpu = await measureCpu(run, probed, deadlineNs);
-  const shared = await balance(run, { cpuCellsPerSecond: cpu.cellsPerSecond, deadlineNs });
+  const shared = await balance(run);
 
   return {
     ...start,
-    entry: entryOf(run, cpu.measurement, shared),
-    gpuAlone,
-    cpuAlone: cpu.measurement,
-    cpuMessage: cpu.message,
+    entry: entryOf(run, shared),
+    gpuAlone: findings.bestOn("gpu"),
+    cpuAlone: findings.bestOn("cpu"),
+    cpuMessage,
     together: shared.measurement,
     balanceMessage: shared.message,
     costModel: shared.costModel,
@@ -84,26 +78,18 @@ function exceededMessage({ budget }: TuneRequest, elapsedNs: number): string | u
 }
 
 /**
- * The profile's entry for the winner: the GPU's chosen configuration, unless the CPU, or both together, is faster than
- * everything that ties with it. Undefined if nothing verified.
+ * The profile's entry for the winner: the configuration that the final round chose, unless both devices together are
+ * faster than everything that ties with it. Undefined if nothing verified.
  */
 function entryOf(
   run: TuningRun,
-  cpuAlone: Measurement | undefined,
-  shared: BalanceResult,
+  { measurement: together, ...shared }: BalanceResult,
 ): ProfileEntry | undefined {
-  const { request: { strategy, seed }, findings: { best, tieSet, bestOfEach, evaluated, failed } } = run;
-  const rateToBeat = Math.max(0, ...tieSet.map(({ cellsPerSecond }) => cellsPerSecond));
-  const winner = [cpuAlone, shared.measurement].reduce(
-    (leader, one) =>
-      one !== undefined && one.cellsPerSecond > Math.max(rateToBeat, leader?.cellsPerSecond ?? 0)
-        ? one
-        : leader,
-    best,
-  );
+  const { request: { strategy, seed }, findings: { best, tieSet, baseline, evaluated, failed } } = run;
+  const rateToBeat = Math.max(best?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
+  const winner = together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
   if (winner === undefined) return undefined;
   const { configuration, cellsPerSecond, samples, verification } = winner;
-  const stepwise = bestOfEach.get("stepwise");
   const roof = configuration.share.gpuSlices === 0 ? undefined : run.candidateOf(configuration)?.roof;
   // without a final round it was measured in one turn only
   const ties = tieSet.includes(winner)
@@ -118,7 +104,7 @@ function entryOf(
       confidence95,
       samples,
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
-      speedupOverStepwise: stepwise === undefined ? null : cellsPerSecond / stepwise.cellsPerSecond,
+      speedupOverStepwise: baseline === undefined ? null : cellsPerSecond / baseline.cellsPerSecond,
     },
     tieSet: ties.map((tie) => ({ configuration: tie.configuration, ...rateOf(tie) })),
     balance: shared.iterations,

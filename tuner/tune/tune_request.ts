@@ -77,7 +77,16 @@ export interface Evaluators {
    * Starts one.
    * @throws {RunFailure} if it cannot
    */
-  start(problem: Problem, turn: Turn): Promise<Evaluator>;
+  start(problem: Problem, options: EvaluatorOptions): Promise<Evaluator>;
+}
+
+/** What an evaluator gets to start with. */
+export interface EvaluatorOptions {
+  readonly turn: Turn;
+  /** Time to compile a configuration, and again to verify and time it, in milliseconds. */
+  readonly limitMs: number;
+  /** Time for a configuration's samples, in nanoseconds. */
+  readonly samplingNs: number;
 }
 
 /** What is known before the search. */

@@ -18,20 +18,26 @@ import { deviceModelOf } from "../search/device_model.ts";
 import { cpuConfigurations } from "../search/cpu_configurations.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
-import {
-  expectTurn,
-  isFarBehind,
-  planTime,
-  type ProbedRates,
-  type RunTime,
-  type TimePlan,
-  type TurnTime,
-  whySharingIsFutile,
-} from "./time_plan.ts";
-import type { TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
+import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
+import type { EvaluatorOptions, TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
+
+/** A configuration may take this part of the budget, or so many times what the reference took. */
+const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
+/** A configuration's samples may take this part of the budget. */
+const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 3e9;
+/** A CPU slower than this part of the GPU will not win. */
+const FAR_BEHIND = 0.5;
+
+/** What a probe says of the CPU. */
+interface ProbedCpu {
+  readonly cellsPerSecond: number;
+  /** A run of the problem, and an evaluation of a configuration. */
+  readonly runNs: number;
+  readonly evaluationNs: number;
+}
 
 /** One run of `tune`. */
 export class TuningRun {
@@ -39,10 +45,8 @@ export class TuningRun {
   /** What is computed, and the GPU's candidates; known once the run has started. */
   problem!: Problem;
   space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
-  /** What it takes to measure the CPU alone, in nanoseconds, as far as it was probed. */
-  cpuNs = 0;
-  /** The CPU's rate as it was probed; undefined if it was not. */
-  cpuCellsPerSecond: number | undefined;
+  /** What a probe says of the CPU alone; undefined if there was none. */
+  cpu: ProbedCpu | undefined;
   readonly #time: RunTime;
   #referenceNs = 0;
 
@@ -67,37 +71,44 @@ export class TuningRun {
 
   /** When the stages end, by what is known now. */
   get plan(): TimePlan {
-    const { request, findings: { measured } } = this;
+    const { request, session, findings: { measured } } = this;
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
+    const left = this.cpuConfigurations.filter((one) => !this.findings.isMeasured(one)).length;
     const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
     // while nothing is measured: a run as the reference's to verify, and one to time
     const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
     return planTime(this.#time, {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
-      cpuNs: this.isCpuFarBehind ? 0 : this.cpuNs,
-      isShared: request.cpuWorkers > 0 && this.sharingIsFutile === undefined,
+      cpuNs: this.isCpuFarBehind ? 0 : left * (this.cpu?.evaluationNs ?? 0),
+      hasGpu: session.hasGpu,
+      isShared: session.hasGpu && request.cpuWorkers > 0,
     });
   }
 
-  /** Why sharing the grid is not worth a limited time; undefined if it may be, or time is not limited. */
-  get sharingIsFutile(): string | undefined {
-    if (!("timeNs" in this.request.budget)) return undefined;
-    return whySharingIsFutile(this.#rates, this.session.device.gpu?.isFallback ?? false);
+  /**
+   * What one configuration may take in another process. A kernel as slow as the reference's has time enough, whatever
+   * the budget.
+   */
+  get evaluationLimits(): Pick<EvaluatorOptions, "limitMs" | "samplingNs"> {
+    const { timeNs } = this.#time;
+    const limitNs = Math.max(LIMIT_PART * timeNs, LIMIT_REFERENCES * this.#referenceNs);
+    return {
+      limitMs: Math.min(limitNs / 1e6, MOST_LIMIT_MS),
+      samplingNs: Math.min(SAMPLING_PART * timeNs, MOST_SAMPLING_NS),
+    };
   }
 
   /** Whether the CPU alone will not win. */
   get isCpuFarBehind(): boolean {
-    return isFarBehind(this.#rates);
-  }
-
-  get #rates(): ProbedRates {
-    return { cpu: this.cpuCellsPerSecond, gpu: this.findings.best?.cellsPerSecond };
+    const gpu = this.findings.bestOn("gpu");
+    return gpu !== undefined && this.cpu !== undefined &&
+      this.cpu.cellsPerSecond < FAR_BEHIND * gpu.cellsPerSecond;
   }
 
   /** Measurements and the best of stepwise, the baseline of the speedup. */
   withStepwise(measurements: readonly Measurement[]): readonly Measurement[] {
-    const baseline = this.findings.bestOfEach.get("stepwise");
+    const { baseline } = this.findings;
     return baseline === undefined || measurements.includes(baseline)
       ? measurements
       : [...measurements, baseline];
@@ -107,7 +118,7 @@ export class TuningRun {
   turnOf(measurement: Measurement): TurnTime {
     return expectTurn(measurement, {
       updates: this.updates,
-      minBatchNs: this.session.device.gpu?.timestampQuery ? DEVICE_BATCH_NS : HOST_BATCH_NS,
+      minBatchNs: this.session.device.gpu?.timestampQuery === false ? HOST_BATCH_NS : DEVICE_BATCH_NS,
       evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
   }
@@ -190,6 +201,7 @@ export class TuningRun {
 
   /** The candidate that a configuration was made of, whatever its shares. */
   candidateOf(configuration: Configuration): Candidate | undefined {
+    if (configuration.share.gpuSlices === 0) return undefined;
     const { share } = configuration, key = configurationKey(configuration);
     return this.space.candidates.find((one) =>
       configurationKey({ ...this.configurationOf(one), share }) === key

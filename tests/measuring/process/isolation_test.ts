@@ -67,7 +67,7 @@ testOnGpu(
       onEvaluation: (evaluation) => void evaluations.push(evaluation),
       evaluators: {
         workersFor: () => 1,
-        start(_, turn) {
+        start(_, { turn }) {
           starts++;
           return ProcessEvaluator.start({
             problem: { equation: "wave", variant: 2, grid: GRID, boundary: "zero", steps: 12 },
