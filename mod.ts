@@ -76,9 +76,9 @@ export type {
   ProfileEntry,
   ProfileProblem,
   ProfileRate,
+  ProfileRated,
   ProfileResult,
   ProfileSearch,
-  ProfileTie,
 } from "./tuner/profile/profile_types.ts";
 export { readProfile } from "./tuner/profile/read_profile.ts";
 export {

@@ -41,6 +41,22 @@ Deno.test("schema takes the sample profile and gives it back", () => {
   assertEquals(parseProfile(JSON.stringify(PROFILE), "p.json"), PROFILE);
 });
 
+Deno.test("schema takes the best of each traversal where it is listed, and checks its shares and rates", () => {
+  const best = ENTRY.tieSet[0]!;
+  const at = ["entries", 0, "bestOfEach"];
+  assertEquals(parseProfile(changed(at, [best]), "p.json").entries[0]!.bestOfEach, [best]);
+  const { configuration } = best;
+  const thin = { ...configuration, share: { ...configuration.share, cpuSlices: 3 } };
+  assertStringIncludes(
+    messageOf(changed(at, [best, { ...best, configuration: thin }])),
+    "bestOfEach[1].configuration.share: wanted slices that add up to 100, the grid's",
+  );
+  assertStringIncludes(
+    messageOf(changed(at, [{ ...best, cellsPerSecond: 1 }])),
+    "bestOfEach[0]: wanted a rate within its interval",
+  );
+});
+
 Deno.test("schema's records are the ones that the tuner exchanges", () => {
   // fails to compile when they drift apart
   const configuration: Configuration = ENTRY.configuration;

@@ -42,15 +42,13 @@ Deno.test("JUnit: a case for each entry, with the fate that a CI system shows", 
   );
   const xml = junitOf(qualification, NOW);
   const suite = parse(xml).querySelector("testsuite");
-  const totals = ["tests", "failures", "errors", "skipped", "timestamp"].map((name) =>
-    suite.getAttribute(name)
-  );
-  assertEquals(totals, ["6", "2", "1", "2", NOW]);
+  const totals = ["tests", "failures", "errors", "timestamp"].map((name) => suite.getAttribute(name));
+  assertEquals(totals, ["6", "4", "1", NOW]);
   const cases = [...suite.querySelectorAll("testcase")];
   const fates = cases.map((one) =>
-    ["failure", "error", "skipped"].filter((name) => one.querySelector(name) !== null).join()
+    ["failure", "error"].filter((name) => one.querySelector(name) !== null).join()
   );
-  assertEquals(fates, ["", "failure", "failure", "error", "skipped", "skipped"]);
+  assertEquals(fates, ["", "failure", "failure", "error", "failure", "failure"]);
   assertEquals(cases[0].getAttribute("classname"), "facet.wave");
   assertStringIncludes(cases[0].getAttribute("name"), "grid 100x100x10");
   assertStringIncludes(cases[1].querySelector("failure").getAttribute("message"), "slower by 67%");
@@ -59,6 +57,24 @@ Deno.test("JUnit: a case for each entry, with the fate that a CI system shows", 
     "measured 0.333 Gcells/s (95% between 0.333 Gcells/s and 0.333 Gcells/s), the best",
   );
   assertStringIncludes(xml, "gone &#60;&#38;&#62; away");
+});
+
+Deno.test("JUnit and Markdown are green only where the exit code is 0, and name a tolerance only where one applied", async () => {
+  const passing = await qualifyOn(new SimulatedSession(), profileOf([entryOf()]));
+  const numerics = await qualifyOn(new SimulatedSession(), profileOf([entryOf()]), { numericsOnly: true });
+  const stopped = await qualifyOn(new SimulatedSession(), profileOf([entryOf()]), {
+    signal: AbortSignal.abort(),
+  });
+  const [unknown] = (await everyVerdict()).results.filter(({ verdict }) => verdict === "not run");
+  const open = { ...numerics, answer: "unanswered", results: [...numerics.results, unknown!] } as const;
+  for (const [qualification, isGood] of [[passing, true], [numerics, true], [stopped, false], [open, false]] as const) {
+    const xml = junitOf(qualification, NOW), markdown = markdownOf(qualification);
+    assertEquals([qualification.answer === "yes", /<(failure|error) /.test(xml)], [isGood, !isGood]);
+    assertEquals(markdown.split("\n")[0]!.slice(3, 4), isGood ? "✅" : "❌");
+    const tolerant = [xml.includes("tolerance"), markdown.includes("Tolerance")];
+    assertEquals(tolerant, Array(2).fill(qualification === passing));
+    assertEquals(renderQualification(qualification).includes("tolerance"), qualification === passing);
+  }
 });
 
 Deno.test("JUnit: whatever a profile's texts hold, the document stays one", () => {
@@ -77,12 +93,12 @@ Deno.test("Markdown: the answer, a row for each entry, and what lies behind each
   const lines = markdownOf(await everyVerdict()).split("\n");
   assertEquals(
     lines[0],
-    "## Not qualified: 1 pass, 1 slower, 1 wrong, 1 failed, 1 not run, 1 not comparable",
+    "## ❌ Not qualified: 1 pass, 1 slower, 1 wrong, 1 failed, 1 not run, 1 not comparable",
   );
   const rows = lines.filter((line) =>
     line.startsWith("| ") && !line.startsWith("| |") && !line.includes("---")
   );
-  assertEquals(rows.map((row) => row.split(" ")[1]).join(""), "✅❌❌❌⚪⚪");
+  assertEquals(rows.map((row) => row.split(" ")[1]).join(""), "✅❌❌❌❌❌");
   // every row has the same cells, whatever the texts hold
   assertEquals(new Set(rows.map((row) => row.replaceAll("\\|", "").split("|").length)), new Set([8]));
   assertEquals(lines.filter((line) => line.startsWith("**")).length, 5);

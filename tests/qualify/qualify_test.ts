@@ -22,8 +22,9 @@ import {
   SimulatedSession,
   WRONG,
 } from "../devices/simulated_session.ts";
-import { entryOf, profileOf, slowedBy } from "./sample_entries.ts";
+import { BEST_OF_EACH, CPU_ALONE, entryOf, profileOf, slowedBy } from "./sample_entries.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
+import { describeConfiguration } from "../../tuner/profile/describe.ts";
 
 /** Qualifies one entry, whose preparations behave in turn as given. */
 async function one(behaviours: readonly Behaviour[], options: QualifyOptions = {}, device = HERE) {
@@ -182,19 +183,80 @@ Deno.test("the tie set is verified too: one wrong among the right makes the entr
   const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
   const right = new SimulatedSession();
   const { answer, results: [result] } = await qualifyOn(right, profile);
-  assertEquals([answer, result?.verdict, result?.tiesVerified, right.prepared.length], ["yes", "pass", 2, 3]);
+  assertEquals([answer, result?.verdict, result?.othersVerified, right.prepared.length], ["yes", "pass", 2, 3]);
   const bad = await qualifyOn(new SimulatedSession({ behave: inTurn({}, {}, WRONG) }), profile);
-  assertEquals([bad.answer, bad.results[0]!.verdict, bad.results[0]!.tiesVerified], ["no", "wrong", 1]);
-  assertStringIncludes(bad.results[0]!.reason!, "of the tie set, stepwise threadsZ=16 threadsY=4");
-  // one that is too large for this device is left out
+  assertEquals([bad.answer, bad.results[0]!.verdict, bad.results[0]!.othersVerified], ["no", "wrong", 1]);
+  assertStringIncludes(bad.results[0]!.reason!, "not the chosen one, but stepwise threadsZ=16 threadsY=4");
+  // one that cannot be run leaves the question open
   const full: Behaviour = { fails: { at: "initialise", with: new RunFailure("out-of-memory", "full") } };
   const small = await qualifyOn(new SimulatedSession({ behave: inTurn({}, full, {}) }), profile);
-  assertEquals([small.answer, small.results[0]!.tiesVerified], ["yes", 1]);
+  assertEquals([small.answer, small.results[0]!.othersVerified], ["unanswered", 1]);
   await assertRejects(
     () => qualifyOn(new SimulatedSession(), profileOf([entryOf({ ties: [3000] })])),
     ProfileError,
     "stepwise threadsZ=3000",
   );
+});
+
+/** An entry whose winner is the CPU, with the best of each traversal on both devices. */
+const CPU_WINS = entryOf({
+  traversal: "diamond-wavefront",
+  parameters: { tiles: 2, levels: 5, block: 2 },
+  share: CPU_ALONE,
+  best: BEST_OF_EACH,
+});
+
+/** Qualifies {@linkcode CPU_WINS} where one configuration behaves in another way. */
+async function besideTheCpu(behaviours: Readonly<Record<string, Behaviour>>, options: QualifyOptions = {}) {
+  const session = new SimulatedSession({
+    behave: (_, { traversal, share }) =>
+      behaviours[`${share.gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`] ?? {},
+  });
+  const { answer, results: [result] } = await qualifyOn(session, profileOf([CPU_WINS]), options);
+  return { session, answer, result: result! };
+}
+
+Deno.test("whichever configuration won, the best of each traversal on each device must be right", async () => {
+  let runs = 0;
+  const counted: Behaviour = { batchNs: (repetitions) => (runs++, 1e6 * repetitions) };
+  const right = await besideTheCpu({ "GPU marching": counted });
+  assertEquals([right.answer, right.result.verdict, right.result.othersVerified], ["yes", "pass", 3]);
+  // each is run once and not timed, though it is far slower than what was recorded
+  assertEquals([right.session.prepared.length, runs], [4, 1]);
+  assertEquals((await besideTheCpu({ "GPU marching": slowedBy(50) })).answer, "yes");
+  for (const [place, name] of ["GPU marching", "GPU stepwise", "CPU stepwise"].entries()) {
+    const { answer, result } = await besideTheCpu({ [name]: WRONG });
+    assertEquals([answer, result.verdict, result.othersVerified], ["no", "wrong", place]);
+    const named = describeConfiguration(BEST_OF_EACH[place]!);
+    assertStringIncludes(result.reason!, `not the chosen one, but ${named}: incorrect: differs from`);
+    assert(result.measured !== null && result.leastCellsPerSecond !== null);
+  }
+  const gone = await besideTheCpu({ "GPU stepwise": failing("device-lost", "gone") });
+  assertEquals([gone.answer, gone.result.verdict, gone.session.recoveries], ["device failed", "failed", 1]);
+});
+
+Deno.test("what could not be verified is no pass: without the GPU, without time, interrupted", async () => {
+  const noGpu = new SimulatedSession({ device: { ...HERE, gpu: null } });
+  const missing = await qualifyOn(noGpu, profileOf([CPU_WINS]));
+  const [result] = missing.results;
+  assertEquals([missing.answer, result?.verdict, result?.othersVerified], ["unanswered", "not run", 1]);
+  assertStringIncludes(result!.reason!, "there is no WebGPU adapter here");
+  // a slower winner stays slower, whatever could not be run beside it
+  const slow = new SimulatedSession({ device: { ...HERE, gpu: null }, behave: () => slowedBy(3) });
+  assertEquals((await qualifyOn(slow, profileOf([CPU_WINS]))).results[0]!.verdict, "slower");
+
+  const long = { ...CPU_WINS, bestOfEach: CPU_WINS.bestOfEach!.map((one) => ({ ...one, cellsPerSecond: 2e4 })) };
+  const hasty = await qualifyOn(new SimulatedSession(), profileOf([long]), { quick: true });
+  assertEquals([hasty.answer, hasty.results[0]!.verdict], ["unanswered", "not run"]);
+  assertStringIncludes(hasty.results[0]!.reason!, "no time: it takes 50.0 s");
+
+  const stop = new AbortController();
+  const behave = (): Behaviour => ({ batchNs: (n) => (stop.abort(), 1e6 * n) });
+  const ended = await qualifyOn(new SimulatedSession({ behave }), profileOf([CPU_WINS]), {
+    signal: stop.signal,
+  });
+  assertEquals([ended.interrupted, ended.results[0]!.verdict], [true, "not run"]);
+  assertStringIncludes(ended.results[0]!.reason!, "interrupted");
 });
 
 Deno.test("a quick qualification ends in time, and says what there was none for", async () => {
@@ -281,12 +343,12 @@ async function profileHere(changes: readonly NonNullable<Parameters<typeof entry
   return profileOf(entries, { ...await detectDevice(), measured: { copyBytesPerSecond: 1e9 } });
 }
 
-const CPU_ALONE = { cpuSlices: 20, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+const SMALL_CPU_ALONE = { ...CPU_ALONE, cpuSlices: 20 };
 
 testOnGpu("on real devices the GPU, the CPU and both together are verified and measured", async () => {
   const profile = await profileHere([
     {},
-    { share: CPU_ALONE },
+    { share: SMALL_CPU_ALONE },
     { share: { cpuSlices: 12, gpuSlices: 8, exchangeEvery: 2, cpuWorkers: 1 } },
     { problem: { boundary: "periodic" } },
   ]);
@@ -305,8 +367,23 @@ testOnGpu("a driver that gets all kernels wrong alike does not qualify", async (
   });
 });
 
+testOnGpu("a GPU that gets one kernel wrong does not qualify, though the CPU won", async () => {
+  const share = { cpuSlices: 0, gpuSlices: 20, exchangeEvery: 8, cpuWorkers: 0 };
+  const best = BEST_OF_EACH.slice(0, 1).map((one) => ({ ...one, share }));
+  const profile = await profileHere([{ share: SMALL_CPU_ALONE, best }]);
+  const verdictOf = async (): Promise<string> => {
+    const { results: [result] } = await qualify(profile, { numericsOnly: true });
+    return `${result!.verdict} ${result!.reason?.match(/but (\w+)/)?.[1]}`;
+  };
+  assertEquals(await verdictOf(), "right undefined");
+  const changed = await miscompiled(/^marching/, async () => {
+    assertEquals(await verdictOf(), "wrong marching");
+  });
+  assert(changed > 0);
+});
+
 Deno.test("a profile of the CPU alone qualifies without a GPU", async () => {
-  const profile = await profileHere([{ share: CPU_ALONE }]);
+  const profile = await profileHere([{ share: SMALL_CPU_ALONE }]);
   const { answer, results: [result] } = await qualify(profile, { numericsOnly: true });
   assertEquals([answer, result?.verification?.against, result?.verification?.maxError], [
     "yes",

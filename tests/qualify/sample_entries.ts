@@ -1,5 +1,5 @@
 import type { Configuration } from "../../tuner/configuration.ts";
-import type { Profile, ProfileEntry } from "../../tuner/profile/schema.ts";
+import type { Profile, ProfileEntry, ProfileRated } from "../../tuner/profile/schema.ts";
 import type { Behaviour } from "../measuring/fake_runner.ts";
 import { DEVICE, ENTRY, PROFILE } from "../profile/sample_profile.ts";
 
@@ -12,8 +12,15 @@ export function entryOf(changes: {
   readonly traversal?: string;
   /** Threads along z of the tie set's stepwise configurations. @default {none} */
   readonly ties?: readonly number[];
+  /** The best of each traversal. @default {not listed} */
+  readonly best?: readonly Configuration[];
 } = {}): ProfileEntry {
-  const { rate = 1e9 } = changes;
+  const { rate = 1e9, ties = [], best } = changes;
+  const rated = (configuration: Configuration): ProfileRated => ({
+    configuration,
+    cellsPerSecond: rate,
+    confidence95: [rate, rate],
+  });
   const { costModel: _, ...entry } = ENTRY;
   return {
     ...entry,
@@ -21,7 +28,7 @@ export function entryOf(changes: {
     configuration: {
       traversal: changes.traversal ?? "stepwise",
       parameters: changes.parameters ?? { threadsZ: 64, threadsY: 4, threadsX: 1 },
-      share: { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 10, cpuWorkers: 0, ...changes.share },
+      share: { ...GPU_ALONE, ...changes.share },
     },
     result: {
       ...ENTRY.result,
@@ -30,18 +37,29 @@ export function entryOf(changes: {
       samples: [rate],
       speedupOverStepwise: 1,
     },
-    tieSet: (changes.ties ?? []).map((threadsZ) => ({
-      configuration: {
-        traversal: "stepwise",
-        parameters: { threadsZ, threadsY: 4, threadsX: 1 },
-        share: { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 10, cpuWorkers: 0 },
-      },
-      cellsPerSecond: rate,
-      confidence95: [rate, rate],
-    })),
+    tieSet: ties.map((threadsZ) =>
+      rated({ traversal: "stepwise", parameters: { threadsZ, threadsY: 4, threadsX: 1 }, share: GPU_ALONE })
+    ),
+    ...(best && { bestOfEach: best.map(rated) }),
     balance: [],
   };
 }
+
+const GPU_ALONE = { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 10, cpuWorkers: 0 };
+
+/** The shares of a CPU alone. */
+export const CPU_ALONE = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+
+/** The best of three ways to compute the entry's problem: two on the GPU, one on the CPU. */
+export const BEST_OF_EACH: readonly Configuration[] = [
+  {
+    traversal: "marching",
+    parameters: { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 1, ahead: 0 },
+    share: GPU_ALONE,
+  },
+  { traversal: "stepwise", parameters: { threadsZ: 64, threadsY: 4, threadsX: 1 }, share: GPU_ALONE },
+  { traversal: "stepwise", parameters: { strip: 8 }, share: CPU_ALONE },
+];
 
 /** A profile of these entries, of the machine at hand unless told otherwise. */
 export function profileOf(entries: readonly ProfileEntry[], device: Profile["device"] = DEVICE): Profile {

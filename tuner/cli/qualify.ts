@@ -44,7 +44,7 @@ const EXIT_OF: Readonly<Record<Answer, number>> = {
 /** Runs the command. */
 export const run = command({
   usage: "deno task qualify --profile FILE [OPTIONS]",
-  about: `Verifies and measures every configuration of a profile on this device.
+  about: `Measures every entry of a profile on this device, and verifies the best of each of its traversals.
 Exit code 0: every entry passes; 1: at least one is slower or wrong, or could not be run or compared;
 2: the profile or an option is wrong; 3: the device failed; 130: interrupted.`,
   options: OPTIONS,
@@ -119,8 +119,7 @@ export function renderQualification(qualification: Qualification): string {
       "",
     );
   }
-  const isCompared = results.some(({ leastCellsPerSecond }) => leastCellsPerSecond !== null);
-  const allowed = isCompared ? `, tolerance ${formatPercent(tolerance)}` : "";
+  const allowed = tolerance === null ? "" : `, tolerance ${formatPercent(tolerance)}`;
   lines.push(`${describeAnswer(qualification)}${allowed}, in ${formatDuration(elapsedNs)}`);
   if (qualification.answer === "unanswered" && results.some(({ verdict }) => verdict === "not comparable")) {
     lines.push("--numerics asks for right results only.");

@@ -5,7 +5,7 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Measurement, Runner } from "../configuration.ts";
+import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
 import { refute } from "../devices/reference.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
@@ -44,6 +44,16 @@ export function evaluateOn(
   return evaluate(configuration, prepare, { ...options, now: () => session.now() });
 }
 
+/** Runs a configuration once in a session and compares its result, without timing it. */
+export function verifyOn(
+  session: Session,
+  configuration: Configuration,
+  problem: Problem,
+): Promise<{ readonly verification: Verification } | { readonly failure: Failure }> {
+  const prepare = () => session.prepare(problem, configuration);
+  return runVerified(prepare, ({ verification }) => Promise.resolve({ verification }));
+}
+
 /**
  * Verifies and times a configuration.
  *
@@ -55,15 +65,7 @@ export async function evaluate(
   prepare: () => Promise<Runner>,
   { problem, best = 0, samplingNs = 3e9, minSamples, now }: EvaluateOptions,
 ): Promise<Evaluation> {
-  let runner: Runner | undefined;
-  try {
-    runner = await prepare();
-    await runner.initialise();
-    const run = timedRun(runner);
-    const firstNs = await run(1);
-    const verification = await runner.verify();
-    const failure = refute(verification);
-    if (failure !== undefined) return { configuration, failure };
+  const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
@@ -77,11 +79,36 @@ export async function evaluate(
     });
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     return {
-      configuration,
       measurement: measurementOf(configuration, rates, { verification, compileNs: runner.compileNs }),
     };
+  });
+  return { configuration, ...found };
+}
+
+/** A configuration whose first run gave the right result. */
+interface Verified {
+  readonly runner: Runner;
+  readonly run: (repetitions: number) => Promise<number>;
+  readonly firstNs: number;
+  readonly verification: Verification;
+}
+
+/** Prepares a configuration, runs it once, and goes on with it if its result is right. */
+async function runVerified<T>(
+  prepare: () => Promise<Runner>,
+  goOn: (verified: Verified) => Promise<T>,
+): Promise<T | { readonly failure: Failure }> {
+  let runner: Runner | undefined;
+  try {
+    runner = await prepare();
+    await runner.initialise();
+    const run = timedRun(runner);
+    const firstNs = await run(1);
+    const verification = await runner.verify();
+    const failure = refute(verification);
+    return failure === undefined ? await goOn({ runner, run, firstNs, verification }) : { failure };
   } catch (error) {
-    if (isFailure(error)) return { configuration, failure: { reason: error.reason, message: error.message } };
+    if (isFailure(error)) return { failure: { reason: error.reason, message: error.message } };
     throw error;
   } finally {
     runner?.dispose();

@@ -49,8 +49,8 @@ export interface ProfileRate {
   readonly confidence95: readonly [low: number, high: number] | null;
 }
 
-/** A configuration that can't be told apart from the chosen one. */
-export interface ProfileTie extends ProfileRate {
+/** A configuration with its rate. */
+export interface ProfileRated extends ProfileRate {
   /** The configuration. */
   readonly configuration: Configuration;
 }
@@ -102,7 +102,9 @@ export interface ProfileEntry {
   /** How fast that is. */
   readonly result: ProfileResult;
   /** Configurations that can't be told apart from the chosen one, the chosen one included. */
-  readonly tieSet: readonly ProfileTie[];
+  readonly tieSet: readonly ProfileRated[];
+  /** The fastest configuration of each traversal on the GPU alone and on the CPU alone, as far as any was measured. */
+  readonly bestOfEach?: readonly ProfileRated[] | undefined;
   /** The balance between the CPU and the GPU. */
   readonly balance: readonly ProfileBalance[];
   /** What R was chosen by, where both devices took part and R was chosen by prediction. */

@@ -10,12 +10,20 @@ import type {
   ProfileEntry,
   ProfileProblem,
   ProfileRate,
+  ProfileRated,
   ProfileResult,
   ProfileSearch,
-  ProfileTie,
 } from "./profile_types.ts";
 
-export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem, ProfileRate };
+export type {
+  Profile,
+  ProfileCostModel,
+  ProfileDevice,
+  ProfileEntry,
+  ProfileProblem,
+  ProfileRate,
+  ProfileRated,
+};
 
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;
@@ -169,6 +177,9 @@ const costModel = z.strictObject({
   })),
 });
 
+const rated = record<ProfileRated>({ configuration: configurationSchema, ...rate })
+  .refine(isWithinInterval, "a rate within its interval");
+
 const entry = record<ProfileEntry>({
   problem: problemSchema,
   configuration: configurationSchema,
@@ -178,10 +189,8 @@ const entry = record<ProfileEntry>({
     roofFraction: positive.nullable(),
     speedupOverStepwise: positive.nullable(),
   }).refine(isWithinInterval, "a rate within its interval"),
-  tieSet: z.array(
-    record<ProfileTie>({ configuration: configurationSchema, ...rate })
-      .refine(isWithinInterval, "a rate within its interval"),
-  ),
+  tieSet: z.array(rated),
+  bestOfEach: z.array(rated).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,
     gpuSlices: natural,
@@ -198,14 +207,16 @@ const entry = record<ProfileEntry>({
     failed: z.record(name, counting, "numbers by reason"),
     elapsedMs: notNegative,
   }),
-}).check(({ value: { problem, configuration, tieSet, balance }, issues }) => {
+}).check(({ value: { problem, configuration, tieSet, bestOfEach = [], balance }, issues }) => {
   const slices = problem.grid[0];
   const shares = [
     { of: configuration.share, path: ["configuration", "share"] },
-    ...tieSet.map(({ configuration: { share: of } }, i) => ({
-      of,
-      path: ["tieSet", i, "configuration", "share"],
-    })),
+    ...Object.entries({ tieSet, bestOfEach }).flatMap(([list, all]) =>
+      all.map(({ configuration: { share: of } }, i) => ({
+        of,
+        path: [list, i, "configuration", "share"],
+      }))
+    ),
     ...balance.map((of, i) => ({ of, path: ["balance", i] })),
   ];
   for (const { of, path } of shares) {

@@ -1,14 +1,14 @@
 /**
- * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. A verdict
- * against the device is a failure, a failed device an error; an entry that could not be run or compared is skipped.
+ * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. A failed device is
+ * an error, any other verdict but a pass a failure, for what was not run or compared has not passed either.
  *
  * The format is that of https://github.com/testmoapp/junitxml, the common part of what its readers take.
  *
  * @module
  */
-import type { EntryResult, Qualification } from "./qualification.ts";
+import { type EntryResult, isPassing, type Qualification } from "./qualification.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import { describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
+import { describeDevice, describeVerdict, explainResult } from "./words.ts";
 
 /** Writes the document; the time stamp is as `2026-11-21T10:00:00Z`. */
 export function junitOf(qualification: Qualification, timestamp: string): string {
@@ -16,11 +16,11 @@ export function junitOf(qualification: Qualification, timestamp: string): string
   const kinds = results.map(kindOf);
   const count = (kind: string): number => kinds.filter((one) => one === kind).length;
   const totals = `tests="${results.length}" failures="${count("failure")}" errors="${count("error")}" ` +
-    `skipped="${count("skipped")}" time="${seconds(elapsedNs)}"`;
+    `time="${seconds(elapsedNs)}"`;
   const properties = Object.entries({
     device: describeDevice(device),
     recorded: describeDevice(recorded),
-    tolerance: `${tolerance}`,
+    ...(tolerance === null ? {} : { tolerance: `${tolerance}` }),
     ...(note === null ? {} : { note }),
   }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`);
   return [
@@ -38,10 +38,8 @@ export function junitOf(qualification: Qualification, timestamp: string): string
 }
 
 /** The element that a test case contains. */
-function kindOf({ verdict }: EntryResult): "failure" | "error" | "skipped" | "passed" {
-  if (verdict === "failed") return "error";
-  const leaning = leaningOf(verdict);
-  return leaning === "against" ? "failure" : leaning === "open" ? "skipped" : "passed";
+function kindOf({ verdict }: EntryResult): "failure" | "error" | "passed" {
+  return isPassing(verdict) ? "passed" : verdict === "failed" ? "error" : "failure";
 }
 
 function testCase(result: EntryResult): string {
@@ -52,8 +50,6 @@ function testCase(result: EntryResult): string {
   const text = escapeXml(lines.join("\n"));
   const fate = kind === "passed"
     ? []
-    : kind === "skipped"
-    ? [`      <skipped message="${message}"/>`]
     : [`      <${kind} type="${verdict}" message="${message}">${text}</${kind}>`];
   return [
     `    <testcase classname="facet.${escapeXml(problem.stencil)}" name="${

@@ -5,11 +5,11 @@
  */
 import { formatDuration, formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import type { EntryResult, Qualification } from "./qualification.ts";
-import { describeAnswer, describeDevice, describeVerdict, explainResult, leaningOf } from "./words.ts";
+import { type EntryResult, isPassing, type Qualification } from "./qualification.ts";
+import { describeAnswer, describeDevice, describeVerdict, explainResult } from "./words.ts";
 
-/** A sign before each verdict, so that a long table is read at a glance. */
-const SIGNS = { for: "✅", against: "❌", open: "⚪" } as const;
+/** A sign before the answer and each verdict, so that a long table is read at a glance. */
+const signOf = (isGood: boolean): string => isGood ? "✅" : "❌";
 
 /**
  * Writes the Markdown: the answer, a table with a row for each entry, and what lies behind every verdict that is
@@ -17,14 +17,15 @@ const SIGNS = { for: "✅", against: "❌", open: "⚪" } as const;
  */
 export function markdownOf(qualification: Qualification): string {
   const { results, device, recorded, tolerance, note, elapsedNs } = qualification;
-  const behind = results.filter(({ verdict }) => leaningOf(verdict) !== "for");
+  const behind = results.filter(({ verdict }) => !isPassing(verdict));
+  const allowed = tolerance === null ? "" : `Tolerance ${formatPercent(tolerance)}, `;
   const lines = [
-    `## ${escapeMarkdown(describeAnswer(qualification))}`,
+    `## ${signOf(behind.length === 0)} ${escapeMarkdown(describeAnswer(qualification))}`,
     "",
     `On ${escapeMarkdown(describeDevice(device))}; recorded on ${
       escapeMarkdown(describeDevice(recorded))
     }. ` +
-    `Tolerance ${formatPercent(tolerance)}, ${formatDuration(elapsedNs)}.`,
+    `${allowed}${formatDuration(elapsedNs)}.`,
     ...(note === null ? [] : ["", escapeMarkdown(note)]),
     "",
     "| | problem | configuration | recorded | measured | largest error |",
@@ -45,7 +46,7 @@ export function markdownOf(qualification: Qualification): string {
 function row(result: EntryResult): string {
   const { entry: { problem, configuration, result: recorded }, verdict, measured, verification } = result;
   const cells = [
-    `${SIGNS[leaningOf(verdict)]} ${describeVerdict(result)}`,
+    `${signOf(isPassing(verdict))} ${describeVerdict(result)}`,
     describeProfileProblem(problem),
     describeConfiguration(configuration),
     formatRate(recorded.cellsPerSecond),

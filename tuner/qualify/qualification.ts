@@ -15,6 +15,11 @@ import type { Rate, RateVerdict } from "./verdict.ts";
  */
 export type Verdict = RateVerdict | "right" | "wrong" | "not comparable" | "not run" | "failed";
 
+/** Whether a verdict speaks for the device; any other keeps a qualification from being passed. */
+export function isPassing(verdict: Verdict): boolean {
+  return verdict === "pass" || verdict === "faster" || verdict === "right";
+}
+
 /**
  * What all entries say together. `yes`: every one passes. `no`: at least one is slower, wrong, or does not compile.
  * `device failed`: none of these, but the device was lost or hung. `unanswered`: neither, but at least one could
@@ -42,8 +47,8 @@ export interface EntryResult {
   readonly ratio: number | null;
   /** How many times it was measured. */
   readonly attempts: number;
-  /** Configurations of its tie set, but for the chosen one, whose results are right. */
-  readonly tiesVerified: number;
+  /** Further configurations whose results are right: the rest of its tie set, the best of each traversal. */
+  readonly othersVerified: number;
   /** Time spent on it, pauses left out. */
   readonly elapsedNs: number;
 }
@@ -56,13 +61,13 @@ export interface Qualification {
   readonly device: DeviceDescription;
   /** The profile's. */
   readonly recorded: ProfileDevice;
-  /** Fraction that a rate might fall below the recorded interval. */
-  readonly tolerance: number;
+  /** Fraction that a rate might fall below the recorded interval; null where no rates were compared. */
+  readonly tolerance: number | null;
   /** What may explain differences, in one line; null where nothing is known. */
   readonly note: string | null;
   /** One for each entry, in the profile's order. */
   readonly results: readonly EntryResult[];
-  /** Whether it was ended before its end. */
+  /** Whether it was ended before everything was verified and compared. */
   readonly interrupted: boolean;
   /** Time for all of it. */
   readonly elapsedNs: number;
@@ -74,7 +79,5 @@ export function answerOf(results: readonly Pick<EntryResult, "verdict" | "failur
     verdict === "slower" || verdict === "wrong" || (verdict === "failed" && failure === "compile");
   if (results.some(isNo)) return "no";
   if (results.some(({ verdict }) => verdict === "failed")) return "device failed";
-  const isOpen = ({ verdict }: Pick<EntryResult, "verdict">): boolean =>
-    verdict === "not comparable" || verdict === "not run";
-  return results.some(isOpen) ? "unanswered" : "yes";
+  return results.every(({ verdict }) => isPassing(verdict)) ? "yes" : "unanswered";
 }

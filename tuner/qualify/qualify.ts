@@ -1,6 +1,7 @@
 /**
- * Qualification: whether this device still computes what a profile says, as fast as it says. Every configuration
- * is verified and measured again, and its rate is compared with the recorded interval.
+ * Qualification: whether this device still computes what a profile says, as fast as it says. Every entry's chosen
+ * configuration is verified and measured again, and its rate is compared with the recorded interval. Its ties and the
+ * best of each traversal are verified, so that a broken kernel is noticed whichever one won.
  *
  * What comes out slower is measured again later, several times, before the verdict: other programs slow a device
  * down for a while, and nothing speeds it up. So the fastest of the measurements counts; of the results the worst, for
@@ -14,7 +15,8 @@ import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
-import { attempt, expectedNs, notRun, type Run, type Trial, trialsOf, verifyTies } from "./trial.ts";
+import { type Others, verifyOthers, withOthers } from "./others.ts";
+import { attempt, configurationsOf, expectedNs, notRun, type Run, type Trial, trialsOf } from "./trial.ts";
 import { checkTolerance, judgedInterval } from "./verdict.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
@@ -62,8 +64,7 @@ const PAUSE_NS = 0.5e9, LONGEST_PAUSE_NS = 3e9;
 const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
 
 /**
- * Verifies and measures every configuration of a profile on this machine, and compares the rates with the
- * profile's.
+ * Verifies and measures every entry of a profile on this machine, and compares the rates with the profile's.
  *
  * @param profile what was recorded
  * @param options the tolerance, the time to spend, whom to inform
@@ -87,7 +88,7 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
   using session = new DeviceSession({
     device: await detectDevice(),
-    useGpu: profile.entries.some(({ configuration: { share } }) => share.gpuSlices > 0),
+    useGpu: profile.entries.flatMap(configurationsOf).some(({ share }) => share.gpuSlices > 0),
     timeoutMs: options.quick ? QUICK_TIMEOUT_MS : TIMEOUT_MS,
   });
   return await qualifyOn(session, profile, options);
@@ -117,19 +118,22 @@ export async function qualifyOn(
     const result = signal?.aborted
       ? notRun(trial, "interrupted")
       : await attempt(trial, run, trials.length - done);
-    findings.push({ trial, result });
+    // while the reference is there
+    const others = result.verification === null ? undefined : await verifyOthers(trial, run);
+    findings.push({ trial, result, others });
   }
   await measureAgain(findings, run, onProgress);
-  for (const finding of findings) finding.result = await verifyTies(finding.trial, finding.result, run);
-  const results = findings.map(({ result }) => result);
+  const results = findings.map(({ result, others }) => others ? withOthers(result, others) : result);
+  const answer = answerOf(results);
+  const isCompared = results.some(({ leastCellsPerSecond }) => leastCellsPerSecond !== null);
   return {
-    answer: answerOf(results),
+    answer,
     device: session.device,
     recorded: profile.device,
-    tolerance,
+    tolerance: isCompared ? tolerance : null,
     note: noteOf(profile.device, session.device) ?? null,
     results,
-    interrupted: signal?.aborted ?? false,
+    interrupted: answer !== "yes" && (signal?.aborted ?? false),
     elapsedNs: session.now() - startedNs,
   };
 }
@@ -154,6 +158,8 @@ async function slowdownOf(session: Session, trials: readonly Trial[], { device }
 interface Finding {
   readonly trial: Trial;
   result: EntryResult;
+  /** Undefined where the chosen configuration itself gave no right result. */
+  readonly others: Others | undefined;
 }
 
 /** Measures again what came out slower, in turns with pauses. */

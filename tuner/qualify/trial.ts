@@ -1,25 +1,26 @@
 /**
- * An entry on this device: whether it can run here and be compared, one attempt at it, and its tie set.
+ * An entry on this device: whether it can run here and be compared, and one attempt at its chosen configuration.
  *
  * @module
  */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import type { Session } from "../devices/session.ts";
 import { formatDuration } from "../format.ts";
-import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import { evaluateOn, type Evaluation, verifyOn } from "../measuring/evaluate.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
-import type { Profile, ProfileEntry } from "../profile/schema.ts";
+import type { Profile, ProfileEntry, ProfileProblem, ProfileRated } from "../profile/schema.ts";
 import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
 import type { EntryResult } from "./qualification.ts";
-import { judgeRate, leastRate } from "./verdict.ts";
+import { judgeRate, leastRate, type Rate } from "./verdict.ts";
 
 /** An entry that would take longer until its first sample is not run. */
-const ENTRY_NS = 600e9;
+export const ENTRY_NS = 600e9;
 /** Time for the samples of a measurement, at most and at least. */
 const SAMPLING_NS = 3e9, LEAST_SAMPLING_NS = 0.2e9;
 /** Samples of which the interval assumes no distribution. */
@@ -40,6 +41,20 @@ export interface Trial {
   readonly notComparable: string | undefined;
   /** Whether other programs' work slows it down. */
   readonly isNoisy: boolean;
+  /** What is verified besides: the rest of its tie set, and the best of each traversal. */
+  readonly others: readonly ProfileRated[];
+}
+
+/** Every configuration of an entry, the chosen one first. */
+export function configurationsOf(entry: ProfileEntry): Configuration[] {
+  return [entry.configuration, ...othersOf(entry).map(({ configuration }) => configuration)];
+}
+
+/** The configurations of an entry that are not the chosen one, each once. */
+function othersOf({ configuration, tieSet, bestOfEach = [] }: ProfileEntry): ProfileRated[] {
+  const others = new Map([...tieSet, ...bestOfEach].map((one) => [configurationKey(one.configuration), one]));
+  others.delete(configurationKey(configuration));
+  return [...others.values()];
 }
 
 /** What an attempt depends on. */
@@ -61,7 +76,7 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
   return profile.entries.map((entry, i) => {
     const { configuration } = entry;
     const problem = problemOf(entry.problem);
-    for (const one of [configuration, ...entry.tieSet.map((tie) => tie.configuration)]) {
+    for (const one of configurationsOf(entry)) {
       const invalid = problem && whyInvalid(problem, one, profile.device);
       if (invalid === undefined) continue;
       const name = `${describeProfileProblem(entry.problem)}; ${describeConfiguration(one)}`;
@@ -75,6 +90,7 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
         : whyNotHere(problem, configuration, device.gpu?.limits),
       notComparable: whyNotComparable(profile.device, device, configuration.share),
       isNoisy: configuration.share.cpuSlices > 0 || (device.gpu?.isFallback ?? false),
+      others: othersOf(entry),
     };
   });
 }
@@ -89,9 +105,13 @@ function whyUnknown({ problem }: ProfileEntry): string {
  * Nanoseconds until an entry has its first sample, by its recorded rate: the reference, a run to verify, one to time.
  * `slowdown` is how many times slower this device is than the recorded one.
  */
-export function expectedNs({ problem: { grid, steps }, result }: ProfileEntry, slowdown: number): number {
-  const runNs = Math.max(cellsOf(grid) * steps / result.cellsPerSecond * 1e9, steps * STEP_NS);
-  return slowdown * runNs * (RUNS + Math.max(1, result.speedupOverStepwise ?? 1));
+export function expectedNs({ problem, result }: ProfileEntry, slowdown: number): number {
+  return slowdown * runNs(problem, result) * (RUNS + Math.max(1, result.speedupOverStepwise ?? 1));
+}
+
+/** Nanoseconds of a run at a recorded rate. */
+export function runNs({ grid, steps }: ProfileProblem, { cellsPerSecond }: Rate): number {
+  return Math.max(cellsOf(grid) * steps / cellsPerSecond * 1e9, steps * STEP_NS);
 }
 
 /** Verifies and measures an entry once; so many entries share the time that is left, this one included. */
@@ -107,36 +127,35 @@ export async function attempt(trial: Trial, run: Run, entriesLeft: number): Prom
     return notRun(trial, `no time: it takes ${formatDuration(expected)} and more, ${left}`);
   }
   const isCompared = !numericsOnly && notComparable === undefined;
-  const shareNs = (deadlineNs - startedNs) / entriesLeft - expected;
-  const evaluation = await evaluateAndRecover(session, entry.configuration, {
-    problem,
-    samplingNs: numericsOnly ? 0 : Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
-    ...(isCompared && { minSamples: SAMPLES }),
-  });
+  const othersNs = slowdown * trial.others.reduce((sum, other) => sum + runNs(entry.problem, other), 0);
+  const shareNs = (deadlineNs - startedNs) / entriesLeft - expected - othersNs;
+  const evaluation = numericsOnly
+    ? await verifyOn(session, entry.configuration, problem)
+    : await evaluateOn(session, entry.configuration, {
+      problem,
+      samplingNs: Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
+      ...(isCompared && { minSamples: SAMPLES }),
+    });
+  if ("failure" in evaluation) session.recover(evaluation.failure);
   return { ...resultOf(trial, evaluation, run), attempts: 1, elapsedNs: session.now() - startedNs };
 }
 
-/** Evaluates a configuration; a device that is lost is opened anew for the next. */
-async function evaluateAndRecover(
-  session: Session,
-  configuration: Configuration,
-  options: Pick<EvaluateOptions, "problem" | "samplingNs" | "minSamples">,
-): Promise<Evaluation> {
-  const evaluation = await evaluateOn(session, configuration, options);
-  if ("failure" in evaluation) session.recover(evaluation.failure);
-  return evaluation;
-}
-
-/** What an evaluation says of an entry. */
-function resultOf(trial: Trial, evaluation: Evaluation, { tolerance, numericsOnly }: Run): EntryResult {
+/** What an evaluation says of an entry; one without a measurement only whether it is right. */
+function resultOf(
+  trial: Trial,
+  evaluation: Evaluation | Awaited<ReturnType<typeof verifyOn>>,
+  { tolerance }: Run,
+): EntryResult {
   const { entry, notComparable } = trial;
   if ("failure" in evaluation) {
     const { reason: failure, message } = evaluation.failure;
     return { ...notRun(trial, `${failure}: ${message}`), verdict: verdictOf(failure), failure };
   }
+  if ("verification" in evaluation) {
+    return { ...notRun(trial, null), verification: evaluation.verification, verdict: "right" };
+  }
   const { cellsPerSecond, confidence95, samples, verification } = evaluation.measurement;
   const verified = { ...notRun(trial, null), verification };
-  if (numericsOnly) return { ...verified, verdict: "right" };
   const measured = { cellsPerSecond, confidence95, samples };
   if (notComparable !== undefined) {
     return { ...verified, measured, verdict: "not comparable", reason: notComparable };
@@ -151,7 +170,7 @@ function resultOf(trial: Trial, evaluation: Evaluation, { tolerance, numericsOnl
 }
 
 /** What a failure says of a configuration. */
-function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
+export function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
   if (failure === "incorrect") return "wrong";
   return failure === "limits" || failure === "out-of-memory" ? "not run" : "failed";
 }
@@ -168,42 +187,7 @@ export function notRun({ entry }: Trial, reason: string | null): EntryResult {
     leastCellsPerSecond: null,
     ratio: null,
     attempts: 0,
-    tiesVerified: 0,
+    othersVerified: 0,
     elapsedNs: 0,
   };
-}
-
-/**
- * Verifies an entry's tie set as far as there is time: configurations that other programs take if the chosen one cannot
- * run. Their rates are not compared.
- *
- * @param result what became of the chosen configuration
- * @returns the same with the number of ties that are right; if one is wrong or fails, its verdict instead
- */
-export async function verifyTies(
-  { entry, problem }: Trial,
-  result: EntryResult,
-  run: Run,
-): Promise<EntryResult> {
-  const { session, deadlineNs, slowdown, signal } = run;
-  if (problem === undefined || result.verification === null) return result;
-  const chosen = describeConfiguration(entry.configuration);
-  const startedNs = session.now();
-  let tiesVerified = 0, found = result;
-  for (const { configuration } of entry.tieSet) {
-    const name = describeConfiguration(configuration);
-    if (name === chosen) continue;
-    if (signal?.aborted || session.now() + expectedNs(entry, slowdown) > deadlineNs) break;
-    const evaluation = await evaluateAndRecover(session, configuration, { problem, samplingNs: 0 });
-    if ("measurement" in evaluation) {
-      tiesVerified++;
-      continue;
-    }
-    const { reason: failure, message } = evaluation.failure;
-    const verdict = verdictOf(failure);
-    if (verdict === "not run") continue; // whoever chooses it checks that it fits
-    found = { ...result, verdict, failure, reason: `of the tie set, ${name}: ${failure}: ${message}` };
-    break;
-  }
-  return { ...found, tiesVerified, elapsedNs: result.elapsedNs + session.now() - startedNs };
 }

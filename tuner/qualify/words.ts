@@ -6,16 +6,8 @@
 import { formatInterval, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-import type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
+import type { Answer, EntryResult, Qualification } from "./qualification.ts";
 import type { Rate } from "./verdict.ts";
-
-const AGAINST: readonly Verdict[] = ["slower", "wrong", "failed"];
-const OPEN: readonly Verdict[] = ["not comparable", "not run"];
-
-/** Whether a verdict speaks for the device, against it, or leaves the question open. */
-export function leaningOf(verdict: Verdict): "for" | "against" | "open" {
-  return AGAINST.includes(verdict) ? "against" : OPEN.includes(verdict) ? "open" : "for";
-}
 
 /** The verdict in short: `slower by 67%`. */
 export function describeVerdict({ verdict, ratio }: EntryResult): string {
@@ -35,8 +27,12 @@ export function explainResult(result: EntryResult): string[] {
   if (verification !== null) {
     const [error, bound] = [verification.maxError, verification.bound].map((value) => value.toPrecision(3));
     lines.push(`verified against ${verification.against}: largest error ${error}, bound ${bound}`);
-    const { tiesVerified: ties } = result;
-    if (ties > 0) lines.push(`${ties} ${ties === 1 ? "other" : "others"} of its tie set verified as well`);
+    const { othersVerified } = result;
+    if (othersVerified > 0) {
+      const others = formatPlural(othersVerified, "other configuration");
+      lines.push(`${others} of this entry verified as well: ties, and the best of each traversal`);
+    }
+    if (entry.bestOfEach === undefined) lines.push("the profile lists no best of each traversal to verify");
   }
   return lines;
 }

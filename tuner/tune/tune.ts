@@ -9,7 +9,7 @@ import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
-import { describeCostModel, type ProfileEntry, type ProfileRate } from "../profile/schema.ts";
+import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals } from "./final_stage.ts";
@@ -85,7 +85,8 @@ function entryOf(
   run: TuningRun,
   { measurement: together, ...shared }: BalanceResult,
 ): ProfileEntry | undefined {
-  const { request: { strategy, seed }, findings: { best, tieSet, baseline, evaluated, failed } } = run;
+  const { request: { strategy, seed }, findings } = run;
+  const { best, tieSet, baseline, bestOfEach, evaluated, failed } = findings;
   const rateToBeat = Math.max(best?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
   const winner = together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
   if (winner === undefined) return undefined;
@@ -95,7 +96,7 @@ function entryOf(
   const ties = tieSet.includes(winner)
     ? tieSet
     : [{ ...winner, confidence95: laterRunInterval([samples], { rate: cellsPerSecond }) }];
-  const { confidence95 } = rateOf(ties.find((one) => one.configuration === configuration) ?? winner);
+  const { confidence95 } = ratedOf(ties.find((one) => one.configuration === configuration) ?? winner);
   return {
     problem: describeProblem(run.problem),
     configuration,
@@ -106,7 +107,8 @@ function entryOf(
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
       speedupOverStepwise: baseline === undefined ? null : cellsPerSecond / baseline.cellsPerSecond,
     },
-    tieSet: ties.map((tie) => ({ configuration: tie.configuration, ...rateOf(tie) })),
+    tieSet: ties.map(ratedOf),
+    bestOfEach: [...bestOfEach.values()].map(ratedOf),
     balance: shared.iterations,
     ...(shared.costModel === undefined ? {} : { costModel: describeCostModel(shared.costModel) }),
     verification,
@@ -121,7 +123,7 @@ function entryOf(
   };
 }
 
-/** A rate as a profile has it: with an interval only if there are samples enough for one. */
-function rateOf({ cellsPerSecond, confidence95, samples }: Measurement): ProfileRate {
-  return { cellsPerSecond, confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null };
+/** A measurement as a profile lists it: with an interval only if there are samples enough for one. */
+function ratedOf({ configuration, cellsPerSecond, confidence95, samples }: Measurement): ProfileRated {
+  return { configuration, cellsPerSecond, confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null };
 }
