@@ -67,7 +67,12 @@ Deno.test("JUnit and Markdown are green only where the exit code is 0, and name 
   });
   const [unknown] = (await everyVerdict()).results.filter(({ verdict }) => verdict === "not run");
   const open = { ...numerics, answer: "unanswered", results: [...numerics.results, unknown!] } as const;
-  for (const [qualification, isGood] of [[passing, true], [numerics, true], [stopped, false], [open, false]] as const) {
+  for (
+    const [qualification, isGood] of [[passing, true], [numerics, true], [stopped, false], [
+      open,
+      false,
+    ]] as const
+  ) {
     const xml = junitOf(qualification, NOW), markdown = markdownOf(qualification);
     assertEquals([qualification.answer === "yes", /<(failure|error) /.test(xml)], [isGood, !isGood]);
     assertEquals(markdown.split("\n")[0]!.slice(3, 4), isGood ? "✅" : "❌");

@@ -183,7 +183,12 @@ Deno.test("the tie set is verified too: one wrong among the right makes the entr
   const profile = profileOf([entryOf({ ties: [64, 32, 16] })]); // the first is the chosen one
   const right = new SimulatedSession();
   const { answer, results: [result] } = await qualifyOn(right, profile);
-  assertEquals([answer, result?.verdict, result?.othersVerified, right.prepared.length], ["yes", "pass", 2, 3]);
+  assertEquals([answer, result?.verdict, result?.othersVerified, right.prepared.length], [
+    "yes",
+    "pass",
+    2,
+    3,
+  ]);
   const bad = await qualifyOn(new SimulatedSession({ behave: inTurn({}, {}, WRONG) }), profile);
   assertEquals([bad.answer, bad.results[0]!.verdict, bad.results[0]!.othersVerified], ["no", "wrong", 1]);
   assertStringIncludes(bad.results[0]!.reason!, "not the chosen one, but stepwise threadsZ=16 threadsY=4");
@@ -245,7 +250,10 @@ Deno.test("what could not be verified is no pass: without the GPU, without time,
   const slow = new SimulatedSession({ device: { ...HERE, gpu: null }, behave: () => slowedBy(3) });
   assertEquals((await qualifyOn(slow, profileOf([CPU_WINS]))).results[0]!.verdict, "slower");
 
-  const long = { ...CPU_WINS, bestOfEach: CPU_WINS.bestOfEach!.map((one) => ({ ...one, cellsPerSecond: 2e4 })) };
+  const long = {
+    ...CPU_WINS,
+    bestOfEach: CPU_WINS.bestOfEach!.map((one) => ({ ...one, cellsPerSecond: 2e4 })),
+  };
   const hasty = await qualifyOn(new SimulatedSession(), profileOf([long]), { quick: true });
   assertEquals([hasty.answer, hasty.results[0]!.verdict], ["unanswered", "not run"]);
   assertStringIncludes(hasty.results[0]!.reason!, "no time: it takes 50.0 s");

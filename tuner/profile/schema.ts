@@ -15,15 +15,7 @@ import type {
   ProfileSearch,
 } from "./profile_types.ts";
 
-export type {
-  Profile,
-  ProfileCostModel,
-  ProfileDevice,
-  ProfileEntry,
-  ProfileProblem,
-  ProfileRate,
-  ProfileRated,
-};
+export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem, ProfileRated };
 
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;

@@ -125,5 +125,9 @@ function entryOf(
 
 /** A measurement as a profile lists it: with an interval only if there are samples enough for one. */
 function ratedOf({ configuration, cellsPerSecond, confidence95, samples }: Measurement): ProfileRated {
-  return { configuration, cellsPerSecond, confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null };
+  return {
+    configuration,
+    cellsPerSecond,
+    confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null,
+  };
 }
