@@ -188,10 +188,10 @@ Deno.test("of configurations that tie the chosen one stands for its traversal, a
   assertEquals(Math.max(...rates), fastest?.measurement.cellsPerSecond);
   assertEquals(bestOfEach.get("stepwise"), gpuAlone);
   // the entry keeps the best of each way, on either device, whichever won
-  const kept = entry!.bestOfEach!.map((
-    { configuration: { traversal, share } },
-  ) => [traversal, share.cpuWorkers]);
-  assertEquals(kept.map(String).sort(), ["diamond-wavefront,1", "stepwise,0", "stepwise,1"]);
+  const kept = entry!.bestOfEach!.map(({ configuration: { traversal, share: { cpuWorkers } } }) =>
+    `${traversal} ${cpuWorkers}`
+  );
+  assertEquals(kept.sort(), ["diamond-wavefront 1", "stepwise 0", "stepwise 1"]);
   assertEquals(entry!.bestOfEach![0]!.configuration, gpuAlone?.configuration);
   // a CPU that is slower than one of the ties does not win
   const between = (entry!.result.cellsPerSecond + Math.max(...rates)) / 2;
