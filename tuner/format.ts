@@ -49,46 +49,73 @@ export function formatDuration(timeNs: number): string {
   return `${threeDigits(seconds / size)} ${unit}`;
 }
 
+/** A number far from 1, as an error of rounding: `1.9e-6`, `0`. */
+export function formatSmall(value: number): string {
+  return value === 0 ? "0" : value.toExponential(1);
+}
+
+/** The largest error and its bound: `exact`, or `largest error 1.9e-6, bound 1.5e-4`. */
+export function formatError(
+  { maxError, bound }: { readonly maxError: number; readonly bound: number },
+): string {
+  return maxError === 0 ? "exact" : `largest error ${formatSmall(maxError)}, bound ${formatSmall(bound)}`;
+}
+
 /** A count with separators: `12,345`. */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");
 }
 
+/** Least width of a last column whose text is wrapped; a narrower one goes below its row. */
+const LEAST_COLUMN = 24;
+
 /**
- * Lays out rows in columns, without spaces at the ends of lines; a shorter row leaves its last columns empty.
+ * Lays out rows in columns, without spaces at the ends of lines; a shorter row leaves its last columns empty. Where the
+ * columns do not fit, the last one is wrapped, or those that do not fit go below their row; the first is never broken.
  *
- * @param options the columns to align right, from 0, and the text before every line
+ * @param options the columns to align right, from 0, the text before every line, and the longest line
  */
 export function formatTable(
   rows: readonly (readonly string[])[],
-  { right = [], indent = "" }: { right?: readonly number[]; indent?: string } = {},
+  { right = [], indent = "", width = Infinity }: {
+    readonly right?: readonly number[];
+    readonly indent?: string;
+    readonly width?: number;
+  } = {},
 ): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from(
     { length: columns },
     (_, column) => Math.max(...rows.map((row) => lengthOf(row[column] ?? ""))),
   );
-  const lines = rows.map((row) => {
-    const cells = row.map((cell, column) => {
+  /** Where each column begins, and where one after the last would. */
+  const starts = widths.reduce((all, one) => [...all, all.at(-1)! + one + 2], [lengthOf(indent)]);
+  const fitting = Math.max(1, starts.findLastIndex((start) => start - 2 <= width));
+  const isWrapped = fitting === columns - 1 && width - starts[fitting]! >= LEAST_COLUMN;
+  const start = isWrapped ? starts[fitting]! : lengthOf(indent) + 4;
+  const lines = rows.flatMap((row) => {
+    const cells = row.slice(0, fitting).map((cell, column) => {
       const space = " ".repeat(widths[column]! - lengthOf(cell));
       return right.includes(column) ? space + cell : cell + space;
     });
-    return (indent + cells.join("  ")).trimEnd();
+    const rest = row.slice(fitting).filter((cell) => cell !== "").join("  ");
+    const below = rest === "" ? [] : wrapText(rest, width - start);
+    const beside = isWrapped ? below.splice(0, 1) : [];
+    return [indent + [...cells, ...beside].join("  "), ...below.map((line) => " ".repeat(start) + line)];
   });
-  return lines.join("\n");
+  return lines.map((line) => line.trimEnd()).join("\n");
 }
 
-/** Breaks a text into lines of at most `width` characters, at spaces; line ends in it stay. */
+/** Breaks a text into lines of at most `width` characters, at spaces; a longer word stays whole. */
 export function wrapText(text: string, width: number): string[] {
-  return text.split("\n").flatMap((paragraph) => {
-    const lines: string[] = [];
-    for (const word of paragraph.split(" ")) {
-      const last = lines.at(-1);
-      if (last === undefined || lengthOf(last) + 1 + lengthOf(word) > width) lines.push(word);
-      else lines[lines.length - 1] = `${last} ${word}`;
-    }
-    return lines;
-  });
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    const isFull = last !== undefined && lengthOf(last) + 1 + lengthOf(word) > width;
+    if (last !== undefined && !isFull) lines[lines.length - 1] = `${last} ${word}`;
+    else if (!isFull || word !== "") lines.push(word);
+  }
+  return lines;
 }
 
 /** A count with its noun: `1 failure`, `1,234 failures`. */

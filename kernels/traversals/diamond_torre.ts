@@ -64,6 +64,7 @@ const EARLIEST = 99;
 export const diamondTorre: Traversal = {
   name: "diamond-torre",
   title: "torres of diamond tiles: many time steps in one pass over memory",
+  dimensions: 3,
   refuse({ stencil, boundary }) {
     if (boundary !== "zero") {
       return `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`;

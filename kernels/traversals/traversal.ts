@@ -115,8 +115,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /** 1: for problems in one dimension only, and not offered for others. @default {any} */
-  readonly dimensions?: 1;
+  /** The dimensions of the problems that it is for, and for no others offered. @default {any} */
+  readonly dimensions?: 1 | 3;
   /** Why it cannot run the problem with any parameters; undefined where it can. */
   refuse(problem: Problem): string | undefined;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

@@ -96,7 +96,7 @@ Deno.test("what is wrong with a file is one line: where, wanted, found", () => {
   const cases: [text: string, message: string][] = [
     ["", 'wanted T4 results (a field "results") or a Kernel Tuner cache'],
     ["hello", "wanted T4 results"],
-    [CLOSED + "x", "it is not JSON: Unexpected non-whitespace"],
+    [CLOSED + "x", "wanted nothing more, found x"],
     [CLOSED.replace('"times": [0.4', '"times": [04'), "it is not JSON"],
     [CLOSED.replace("[1, 2.5]", "5"), "tune_params.x: wanted a list of values, found 5"],
     [

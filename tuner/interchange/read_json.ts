@@ -6,6 +6,7 @@
 import { gunzipSync } from "node:zlib";
 import * as z from "zod";
 import { describeValue, firstLine } from "../profile/check_record.ts";
+import { jsonFault } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ParameterValue } from "./recorded_space.ts";
 
@@ -84,8 +85,8 @@ export function parseJson(text: string, source: string): { data: unknown; notes:
         data: JSON.parse(mended),
         notes: [`${countOf(notNumbers, "value")} of NaN or Infinity: read as nothing`],
       };
-    } catch (error) {
-      throw new ProfileError(`Cannot read ${source}: it is not JSON: ${firstLine(error)}`);
+    } catch {
+      throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(mended)}`);
     }
   }
 }

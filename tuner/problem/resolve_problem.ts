@@ -91,8 +91,9 @@ export function resolveProblem(
       `Cannot ${action}: a GPU or CPU workers are wanted: ${noGpu}, and there are 0 workers`,
     );
   }
+  const { dimensions: wanted = 3 } = stencil;
   const traversals = names.length === 0
-    ? TRAVERSALS.filter(({ dimensions = stencil.dimensions }) => dimensions === stencil.dimensions)
+    ? TRAVERSALS.filter(({ dimensions = wanted }) => dimensions === wanted)
     : names.map(traversalNamed);
   if (gpu === null && names.length > 0) {
     throw new RequestError(`Cannot ${action}: the traversal ${names[0]} runs on a GPU: ${noGpu}`);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Configuration, Verification } from "../configuration.ts";
-import { checkRecord, describeValue, firstLine } from "./check_record.ts";
+import { checkRecord, describeValue } from "./check_record.ts";
+import { jsonFault } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
   Profile,
@@ -244,8 +245,8 @@ export function parseProfile(json: string, source: string): Profile {
   let data: unknown;
   try {
     data = JSON.parse(json);
-  } catch (error) {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${firstLine(error)}`);
+  } catch {
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(json)}`);
   }
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {

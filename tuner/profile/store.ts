@@ -1,4 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
+import { gpuName } from "../devices/vendors.ts";
 import { withDirectoryLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
@@ -111,7 +112,7 @@ export async function checkFileWritable(path: string): Promise<void> {
 function refuseForeign(path: string, theirs: DeviceIdentity, ours: DeviceIdentity): void {
   if (isSameDevice(theirs, ours)) return;
   const describe = ({ gpu, cpu }: DeviceIdentity): string =>
-    `${gpu?.description || gpu?.vendor || "no GPU"} with ${cpu.model} (${cpu.cores} cores)`;
+    `${gpu === null ? "no GPU" : gpuName(gpu)} with ${cpu.model} (${cpu.cores} cores)`;
   throw new ProfileError(
     `Cannot write ${path}: it is the profile of another device, ${describe(theirs)}; ` +
       `this one is ${describe(ours)}: choose another file with --out`,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatDuration, formatPercent, formatRate } from "../format.ts";
+import { formatDuration, formatPercent, formatRate, formatSmall } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { type EntryResult, isPassing, type Qualification } from "./qualification.ts";
 import { describeAnswer, describeDevice, describeVerdict, explainResult } from "./words.ts";
@@ -51,7 +51,7 @@ function row(result: EntryResult): string {
     describeConfiguration(configuration),
     formatRate(recorded.cellsPerSecond),
     measured === null ? "" : formatRate(measured.cellsPerSecond),
-    verification === null ? "" : verification.maxError.toPrecision(3),
+    verification === null ? "" : formatSmall(verification.maxError),
   ];
   return `| ${cells.map(escapeMarkdown).join(" | ")} |`;
 }

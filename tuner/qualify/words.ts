@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { formatInterval, formatPercent, formatPlural, formatRate } from "../format.ts";
+import { formatError, formatInterval, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import type { Answer, EntryResult, Qualification } from "./qualification.ts";
 import type { Rate } from "./verdict.ts";
@@ -25,8 +26,7 @@ export function explainResult(result: EntryResult): string[] {
     if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
   }
   if (verification !== null) {
-    const [error, bound] = [verification.maxError, verification.bound].map((value) => value.toPrecision(3));
-    lines.push(`verified against ${verification.against}: largest error ${error}, bound ${bound}`);
+    lines.push(`verified against ${verification.against}: ${formatError(verification)}`);
     const { othersVerified } = result;
     if (othersVerified > 0) {
       const others = formatPlural(othersVerified, "other configuration");
@@ -58,7 +58,7 @@ export function describeAnswer({ answer, results, interrupted }: Qualification):
 
 /** A device in a line: `NVIDIA H100 80GB HBM3, Intel(R) Xeon(R) Processor (16 cores), linux x86_64`. */
 export function describeDevice({ gpu, cpu, os, deno }: DeviceDescription | ProfileDevice): string {
-  const name = gpu === null ? "no GPU" : gpu.description || `${gpu.vendor} ${gpu.device}`;
+  const name = gpu === null ? "no GPU" : gpuName(gpu);
   const kind = gpu?.isFallback ? " (software)" : "";
   return `${name}${kind}, ${cpu.model} (${formatPlural(cpu.cores, "core")}), ${os}, Deno ${deno}`;
 }

@@ -9,7 +9,8 @@
  * @module
  */
 import * as z from "zod";
-import { checkRecord, firstLine } from "../profile/check_record.ts";
+import { checkRecord } from "../profile/check_record.ts";
+import { jsonFault } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { deviceSchema, problemSchema } from "../profile/schema.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
@@ -50,8 +51,8 @@ export function readOldRecording(text: string, source: string): ReplaySpace {
   let data: unknown;
   try {
     data = JSON.parse(text);
-  } catch (error) {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${firstLine(error)}`);
+  } catch {
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text)}`);
   }
   const { device, problem, traversals } = checkRecord(recordingSchema, data, source);
   const configurations = traversals.flatMap((table) => rowsOf(table, source));

@@ -1,10 +1,11 @@
+import { gpuName, vendorName } from "../devices/vendors.ts";
 import { formatBandwidth, formatCount } from "../format.ts";
 import type { Profile } from "../profile/schema.ts";
 import { type Hole, type Html, markup } from "./html.ts";
 
 /** The device in a few words: its GPU, or its CPU. */
 export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
-  return gpu === null ? cpu.model : gpu.description || `GPU ${gpu.vendor} ${gpu.device}`;
+  return gpu === null ? cpu.model : gpuName(gpu);
 }
 
 /** The device as a list of terms. */
@@ -33,7 +34,7 @@ function gpuRows(gpu: Profile["device"]["gpu"]): [string, Hole][] {
   return [
     [
       "Vendor, architecture",
-      [vendor, architecture].filter((text) => text !== "").join(", ") || "not reported",
+      [vendorName(vendor), architecture].filter((text) => text !== "").join(", ") || "not reported",
     ],
     ["Workgroup memory", formatBytes(limits.maxComputeWorkgroupStorageSize)],
     ["Workgroup", `at most ${formatCount(limits.maxComputeInvocationsPerWorkgroup)} threads`],
