@@ -29,6 +29,8 @@ export interface DeviceModel {
   readonly bytesPerExchange?: number;
   /** Whether threads step through branches that none of them takes. @default {false} */
   readonly stepsThroughBranches?: boolean;
+  /** @default {Infinity} instructions of a kernel's loop that are worth compiling */
+  readonly mostLoopInstructions?: number;
 }
 
 /**

@@ -43,7 +43,7 @@ const OUTCOME: TuneOutcome = {
   cpuMessage: undefined,
   balanceMessage: "the times agree within 5%",
   costModel: undefined,
-  bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE]]),
+  bestOfEach: new Map([["stepwise", STEPWISE], ["diamond-torre", TORRE], ["cpu stepwise", CPU]]),
   finalists: [],
   evaluated: 96,
   recalled: 0,
@@ -67,7 +67,7 @@ Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchang
 
   GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast   stepwise threadsZ=256
   GPU diamond-torre   741 Gcells/s  the fastest is 1.04× as fast  diamond-torre dts=5 nt=96
-  CPU alone          9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers, stepwise
+  CPU stepwise       9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers, stepwise
   GPU and CPU         770 Gcells/s  the fastest                   diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
   Balance: the times agree within 5%
 
@@ -88,7 +88,7 @@ Deno.test("the summary of a CPU alone, of one evaluation", () => {
     entry,
     gpuAlone: undefined,
     together: undefined,
-    bestOfEach: new Map(),
+    bestOfEach: new Map([["cpu stepwise", CPU]]),
     balanceMessage: "the CPU computes alone: there is no GPU",
     evaluated: 1,
     failed: {},
@@ -117,7 +117,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
   assertEquals(text.split("\n").slice(3), [
     "No configuration verified: no profile was written.",
     "",
-    "  CPU alone: no CPU workers were asked for",
+    "  CPU: no CPU workers were asked for",
     "  Balance: the times agree within 5%",
     "",
     "96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 96 failures: 96 incorrect",
@@ -134,7 +134,7 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   const lines = renderSummary({
     ...OUTCOME,
     entry: { ...ENTRY, tieSet: [chosen!, tied] },
-    bestOfEach: new Map([["diamond-torre", torre]]),
+    bestOfEach: new Map([["diamond-torre", torre], ["cpu stepwise", CPU]]),
   }, CONTEXT).split("\n");
   assert(lines.includes(
     "  2 configurations tie, at up to 775 Gcells/s: of these Facet picks the one that needs least of the device",

@@ -53,7 +53,7 @@ for (const [name, bytes] of SIZES) {
 Deno.test("the default grid of an H100 is long in y, and a software device's is small", () => {
   const limits = limitsOf(2 ** 31 - 4);
   assertEquals(defaultGrid(wave(2), { limits, isFallback: false }).slice(1), [5280, 128]);
-  assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [128, 128, 128]);
+  assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [64, 64, 64]);
   assertEquals(defaultGrid(wave(2), { limits: undefined, isFallback: false }), [192, 192, 256]);
 });
 

@@ -143,11 +143,13 @@ function describeError({ maxError, bound }: Pick<Verification, "maxError" | "bou
 
 /** The table of the best of each kind, and how far the winner is ahead of each. */
 function comparison(
-  { entry, bestOfEach, cpuAlone, cpuMessage, together, balanceMessage, costModel }: TuneOutcome,
+  { entry, bestOfEach, cpuMessage, together, balanceMessage, costModel }: TuneOutcome,
 ): string[] {
   const kinds: [name: string, best: Measurement | undefined][] = [
-    ...[...bestOfEach].map(([name, best]): [string, Measurement] => [`GPU ${name}`, best]),
-    ["CPU alone", cpuAlone],
+    ...[...bestOfEach.values()].map((best): [string, Measurement] => {
+      const { configuration: { traversal, share } } = best;
+      return [`${share.gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`, best];
+    }),
     ["GPU and CPU", together],
   ];
   const chosen = entry?.result.cellsPerSecond ?? 0;
@@ -166,7 +168,7 @@ function comparison(
     ]]
   );
   const table = rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })];
-  const cpu = cpuMessage === undefined ? [] : [`  CPU alone: ${cpuMessage}`];
+  const cpu = cpuMessage === undefined ? [] : [`  CPU: ${cpuMessage}`];
   const model = costModel === undefined ? [] : [`  ${describeModel(costModel)}`];
   return [...table, ...cpu, `  Balance: ${balanceMessage}`, ...model];
 }

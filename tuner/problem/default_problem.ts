@@ -33,7 +33,8 @@ export interface GridOptions {
  * The default grid. Its z is one small workgroup of a torre; a multiprocessor holds several of them. Its y is long, as
  * torres side by side fill a GPU: a row has 5280 / W of them, at least two for each of an H100's 132 multiprocessors up
  * to W = 20. Its x takes the rest of a buffer binding, pads included. A line has 2²⁰ points, the largest in the paper
- * on the swept rule; on a CPU 2¹⁴.
+ * on the swept rule; on a CPU 2¹⁴. A GPU in software is given little work, so that dozens of configurations are tried
+ * in a minute.
  */
 export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
   if (stencil.dimensions === 1) {
@@ -43,7 +44,7 @@ export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0
   /** As many slices as keep the memory of several fields within bounds. */
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
   if (limits === undefined) return [fewer(192), 192, 256];
-  if (isFallback) return [fewer(128), 128, 128];
+  if (isFallback) return [fewer(64), 64, 64];
   if (planes > 1) return squareGrid(planes, limits, halvings);
   const { x: reach } = reachOf(stencil.update);
   const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);

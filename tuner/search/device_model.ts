@@ -23,6 +23,13 @@ const SOFTWARE_STEPS_THROUGH_BRANCHES = true;
 const UNLIMITED = 1e6;
 
 /**
+ * Instructions of a kernel's loop that a software driver is given at most. Torres of orders 2 and 4 with fewer than 1,500
+ * are evaluated within half a second, with more than 2,500 not within two (llvmpipe on 2 cores, the 1,192 torres of
+ * `fixtures/llvmpipe`).
+ */
+const SOFTWARE_LOOP_INSTRUCTIONS = 1500;
+
+/**
  * What the models should know of a device beside its bandwidth. A driver that computes in software runs workgroups on
  * the CPU's cores, a vector of threads at a time.
  *
@@ -41,6 +48,7 @@ export function deviceModelOf(
     workgroupsAtOnce: cpu.cores,
     bytesPerExchange: SOFTWARE_BYTES_PER_EXCHANGE,
     stepsThroughBranches: SOFTWARE_STEPS_THROUGH_BRANCHES,
+    mostLoopInstructions: SOFTWARE_LOOP_INSTRUCTIONS,
     registersPerThreadLimit: UNLIMITED,
     registersPerMultiprocessor: UNLIMITED * 1024,
   };

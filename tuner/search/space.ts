@@ -66,11 +66,15 @@ const TURN = 0.95;
  * Enumerates the space, promising configurations first: the few best predicted of every traversal in turn, so
  * that no traversal is judged by the model alone, then all others by their prediction.
  */
-export function enumerateSpace(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
+export function enumerateSpace(
+  problem: Problem,
+  { traversals, limits, device }: SpaceOptions,
+): Space {
   const refused: Space["refused"][number][] = [];
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
   const cells = cellsOf(problem.grid);
+  const { mostLoopInstructions: mostInstructions = Infinity } = device;
   let combinations = 0;
   for (const traversal of traversals) {
     const reason = traversal.refuse(problem);
@@ -81,13 +85,23 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
     let count = 0, example = "";
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {
       combinations++;
-      const why = traversal.infeasible(problem, parameters, limits);
-      if (why !== undefined) {
+      const leaveOut = (why: string): void => {
         count++;
         example ||= why;
+      };
+      const why = traversal.infeasible(problem, parameters, limits);
+      if (why !== undefined) {
+        leaveOut(why);
         continue;
       }
       const demand = traversal.demand(problem, parameters);
+      const { loopInstructions = 0 } = demand;
+      if (loopInstructions > mostInstructions) {
+        leaveOut(
+          `its loop has ${loopInstructions} instructions, which a driver in software compiles for too long`,
+        );
+        continue;
+      }
       const predicted = predictRate(demand, device, { cells });
       candidates.push({
         traversal,
