@@ -15,6 +15,8 @@ export interface Share {
   readonly exchangeEvery: number;
   /** CPU workers; 0 where the GPU computes alone. */
   readonly cpuWorkers: number;
+  /** How the workers traverse their slices beside a GPU; of a CPU alone the configuration says it. @default {stepwise} */
+  readonly cpu?: Pick<Configuration, "traversal" | "parameters"> | undefined;
 }
 
 /** A traversal with its parameters, and how the slices are shared. */

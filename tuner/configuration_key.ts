@@ -3,11 +3,23 @@
  *
  * @module
  */
+import type { Parameters } from "../kernels/traversals/traversal.ts";
 import type { Configuration } from "./configuration.ts";
 
 /** A text that is equal for equal configurations only. */
 export function configurationKey({ traversal, parameters, share }: Configuration): string {
-  const sorted = Object.keys(parameters).sort().map((name) => [name, parameters[name]]);
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  return JSON.stringify([traversal, sorted, cpuSlices, gpuSlices, exchangeEvery, cpuWorkers]);
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = share;
+  return JSON.stringify([
+    traversal,
+    sorted(parameters),
+    cpuSlices,
+    gpuSlices,
+    exchangeEvery,
+    cpuWorkers,
+    ...(cpu === undefined ? [] : [cpu.traversal, sorted(cpu.parameters)]),
+  ]);
+}
+
+function sorted(parameters: Parameters): (readonly [name: string, value: number])[] {
+  return Object.entries(parameters).sort(([a], [b]) => a < b ? -1 : 1);
 }

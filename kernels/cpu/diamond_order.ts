@@ -48,6 +48,7 @@ export function refuseDiamonds(
   { grid: [nx, ny], wraps, reach: [sx, sy] }: Pick<CpuRun, "grid" | "wraps" | "reach">,
   { tiles, band }: DiamondShape,
 ): string | undefined {
+  if (tiles > ny) return `${tiles} tiles along y: the grid has ${ny} rows`;
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
   if (even.length + odd.length > 0) {
     const cuts = [...even, ...odd].sort((a, b) => a - b);

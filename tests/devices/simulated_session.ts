@@ -4,15 +4,17 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Runner } from "../../tuner/configuration.ts";
+import type { SharedCosts } from "../../models/shared_step.ts";
+import type { Configuration, Failure } from "../../tuner/configuration.ts";
 import type { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";
 import type { Reference } from "../../tuner/devices/reference.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
-import type { Devices, PrepareOptions } from "../../tuner/devices/runners.ts";
+import type { Devices, FieldRunner, PrepareOptions } from "../../tuner/devices/runners.ts";
 import type { Session } from "../../tuner/devices/session.ts";
 import { type Behaviour, FakeRunner } from "../measuring/fake_runner.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
+import { COSTS, simulatedTimes } from "./simulated_times.ts";
 
 /** The machine of the sample profile, an H100. */
 export const { measured: _, ...SIMULATED_DEVICE } = DEVICE;
@@ -31,6 +33,8 @@ export interface Simulation {
   readonly copyBytesPerSecond?: number;
   /** The CPU's rate when it is probed. @default {1e9} */
   readonly cpuCellsPerSecond?: number;
+  /** What the times of shared configurations follow, whatever `behave` says of their rate. @default {COSTS} */
+  readonly costs?: SharedCosts;
 }
 
 /** Behaviours one after the other, the last one from then on. */
@@ -105,14 +109,20 @@ export class SimulatedSession implements Session {
     problem: Problem,
     configuration: Configuration,
     { onCompiled }: PrepareOptions = {},
-  ): Promise<Runner> {
+  ): Promise<FieldRunner> {
     await this.open(problem);
     if (!this.hasGpu && configuration.share.gpuSlices > 0) {
       throw new RunFailure("limits", "there is no GPU for its slices");
     }
     const behaviour = this.#simulation.behave?.(this.prepared.length, configuration, problem) ?? {};
     this.prepared.push(configuration);
-    const runner = new FakeRunner(configuration, behaviour, this.time);
+    const { share } = configuration;
+    const steps = simulatedTimes(problem, share, this.#simulation.costs ?? COSTS);
+    const shared: Behaviour = share.cpuSlices === 0 || share.gpuSlices === 0 ? {} : {
+      clock: "host",
+      batchNs: (repetitions) => steps(problem.steps, repetitions).wallNs,
+    };
+    const runner = new FakeRunner(configuration, { ...behaviour, ...shared, steps }, this.time);
     this.time.nowNs += runner.compileNs;
     await onCompiled?.();
     return runner;

@@ -1,6 +1,8 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import type { Configuration, Measurement, Runner, Verification } from "../../tuner/configuration.ts";
+import type { Configuration, Measurement, Verification } from "../../tuner/configuration.ts";
+import type { FieldRunner } from "../../tuner/devices/runners.ts";
+import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 
 /** A problem of 1e6 cell updates: a run of 1 ms is 1 Gcell/s. */
 export const PROBLEM: Problem = { stencil: wave(2), grid: [100, 100, 10], boundary: "zero", steps: 10 };
@@ -38,8 +40,10 @@ export interface Behaviour {
   compileNs?: number;
   /** Time to initialise it, and again to verify it. @default {0} */
   setupNs?: number;
+  /** Times of any number of steps; without them only whole runs are possible. */
+  steps?: (steps: number, repetitions: number) => SharedTimes;
   /** @default {"device"} */
-  clock?: Runner["clock"];
+  clock?: FieldRunner["clock"];
   /** @default {a right result} */
   verification?: Partial<Verification>;
   /** Where it throws, and what. */
@@ -47,9 +51,9 @@ export interface Behaviour {
 }
 
 /** A runner without a device: its time is what the test says, and moves a clock. */
-export class FakeRunner implements Runner {
+export class FakeRunner implements FieldRunner {
   readonly compileNs: number;
-  readonly clock: Runner["clock"];
+  readonly clock: FieldRunner["clock"];
   readonly calls: string[] = [];
   /** Repetitions of every batch. */
   readonly batches: number[] = [];
@@ -76,6 +80,13 @@ export class FakeRunner implements Runner {
     const timeNs = batchNs(repetitions, this.batches.push(repetitions) - 1);
     this.time.nowNs += timeNs;
     return timeNs;
+  }
+
+  async runSteps(steps: number, repetitions = 1): Promise<SharedTimes> {
+    await this.#call("run");
+    const times = this.#behaviour.steps!(steps, repetitions);
+    this.time.nowNs += times.wallNs;
+    return times;
   }
 
   async verify(): Promise<Verification> {

@@ -1,14 +1,11 @@
-import { assert, assertAlmostEquals, assertEquals, assertStringIncludes } from "@std/assert";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { assert, assertAlmostEquals, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { balancedShare, sharedGridOf } from "../../models/shared_step.ts";
-import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { makeReference } from "../../tuner/devices/reference.ts";
 import { balance } from "../../tuner/sharing/balance.ts";
-import { sharingDevices } from "../../tuner/sharing/shared_run.ts";
-import { testOnGpu } from "../test_on_gpu.ts";
-import { COSTS, PROBLEM, simulate } from "./simulated_devices.ts";
+import { COSTS } from "../devices/simulated_times.ts";
+import { PROBLEM, simulate } from "./simulated_devices.ts";
 
 Deno.test("the balance picks an R within 3% of the best, and its model predicts every R within 10%", async () => {
   // the last CPU is so slow that Eq. 8 would leave it out
@@ -60,7 +57,7 @@ Deno.test("with an R given, only that one is balanced, and there is no model", a
   const { best, iterations, costModel, settled } = await balance({ ...options, exchangeEvery: [3] });
   assert(settled);
   assertEquals(costModel, undefined);
-  assert(options.opened.every(({ share }) => share.exchangeEvery === 3));
+  assert(options.session.prepared.every(({ share }) => share.exchangeEvery === 3));
   assertEquals(iterations.at(-1)!.cpuSlices, best!.configuration.share.cpuSlices);
 });
 
@@ -75,14 +72,7 @@ Deno.test("a wrong result is a failure on record, and the next candidate is meas
   assert(best?.configuration.share.exchangeEvery !== exchangeEvery);
 });
 
-Deno.test("without time, after an interruption, or on a grid too thin there is no share, and a reason", async () => {
-  const late = await balance({ ...simulate(), deadlineNs: 0 });
-  assertEquals([late.best, late.iterations, late.settled, late.message], [
-    undefined,
-    [],
-    false,
-    "no time left to balance",
-  ]);
+Deno.test("after an interruption, or on a grid too thin there is no share, and a reason", async () => {
   const stopped = await balance({ ...simulate(), signal: AbortSignal.abort() });
   assertEquals([stopped.best, stopped.iterations, stopped.costModel], [undefined, [], undefined]);
   const thin = await balance(simulate({ problem: { ...PROBLEM, stencil: wave(8), grid: [7, 24, 32] } }));
@@ -98,30 +88,76 @@ Deno.test("devices that fail are evaluations on record; a lost device ends the b
   const result = await balance(lost);
   assertEquals(result.best, undefined);
   assertEquals(result.evaluations.map((one) => "failure" in one && one.failure.reason), ["device-lost"]);
-  assertEquals(lost.opened.at(-1)!.share.exchangeEvery, 2);
+  assertEquals(lost.session.prepared.at(-1)!.share.exchangeEvery, 2);
 });
 
-testOnGpu("on real devices: slices add up, and what is measured is verified", async (gpu) => {
-  const problem: Problem = { stencil: wave(2), grid: [24, 8, 16], boundary: "periodic", steps: 4 };
-  const reference = await makeReference({ gpu, problem });
-  const cpuPool = await CpuPool.create({ workers: 1 });
-  const share = { cpuSlices: 0, gpuSlices: 24, exchangeEvery: 4, cpuWorkers: 0 };
-  try {
-    const { iterations, evaluations } = await balance({
-      devices: sharingDevices({ gpu, cpuPool, reference }),
-      problem,
-      configuration: { traversal: "stepwise", parameters: { threadsZ: 16, threadsY: 2, threadsX: 1 }, share },
-      exchangeEvery: [2],
-      now: () => performance.now() * 1e6,
-    });
-    assertEquals(iterations[0]!.cpuSlices, 2);
-    for (const { cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs } of iterations) {
-      assertEquals(cpuSlices + gpuSlices, 24);
-      assertEquals([cpuTimeNs > 0, gpuTimeNs > 0], [cpuSlices > 0, gpuSlices > 0]);
+/** Devices that hardly wait, and rates of the simulated devices alone, in cells per second. */
+const FAST = { ...COSTS, schedule: { ...COSTS.schedule, waitNs: 1e6 } };
+const ALONE = { cpu: 1e9 / COSTS.cpu.updateNs, gpu: 1e9 / COSTS.gpu.updateNs };
+
+Deno.test("however little time there is, one share is timed on both devices, and its slices add up", async () => {
+  for (const grid of [[96, 96, 64], [512, 528, 128], [5, 24, 32]] as const) {
+    for (const deadlineNs of [0, 1, 1e9]) {
+      for (const cpu of [ALONE.cpu, 1e-3 * ALONE.cpu, 1e3 * ALONE.cpu, undefined]) {
+        const updateNs = 1e9 / (cpu ?? ALONE.cpu);
+        const costs = { ...COSTS, cpu: { ...COSTS.cpu, updateNs } };
+        const options = simulate({ costs, problem: { ...PROBLEM, grid } });
+        const { iterations, best } = await balance({ ...options, alone: { ...ALONE, cpu }, deadlineNs });
+        const what = `${grid}, ${deadlineNs}, ${cpu}`;
+        assert(iterations.length >= 1, what);
+        for (const { cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs } of iterations) {
+          assertEquals(cpuSlices + gpuSlices, grid[0], what);
+          assertEquals([cpuTimeNs > 0, gpuTimeNs > 0], [cpuSlices > 0, gpuSlices > 0], what);
+        }
+        if (deadlineNs <= 1) assertEquals([iterations.length, best], [1, undefined], what);
+      }
     }
-    for (const evaluation of evaluations) assert("measurement" in evaluation, JSON.stringify(evaluation));
-  } finally {
-    cpuPool.dispose();
-    reference.dispose();
   }
+});
+
+Deno.test("the first share is what the rates alone promise, and later ones end before the deadline", async () => {
+  const { iterations } = await balance({ ...simulate(), alone: ALONE });
+  assertEquals(iterations[0]!.cpuSlices, Math.round(256 * ALONE.cpu / (ALONE.cpu + ALONE.gpu)));
+  assertEquals(
+    (await balance({ ...simulate(), alone: ALONE, startShare: 0.25 })).iterations[0]!.cpuSlices,
+    64,
+  );
+  for (const seconds of [0.1, 0.3, 1, 3, 10]) {
+    const options = simulate({ costs: FAST });
+    const { best } = await balance({ ...options, alone: ALONE, deadlineNs: seconds * 1e9 });
+    const spent = options.session.now() / 1e9;
+    assert(spent <= 1.1 * seconds, `${spent} of ${seconds}`);
+    assertEquals(best !== undefined, seconds > 0.3, `${seconds}`);
+  }
+});
+
+Deno.test("in a limited time what is slower than one device alone is not verified, and the message says so", async () => {
+  const slower = await balance({
+    ...simulate(),
+    alone: { cpu: ALONE.cpu, gpu: 1e3 * ALONE.gpu },
+    deadlineNs: 60e9,
+  });
+  assertEquals([slower.best, slower.evaluations, slower.iterations.length > 0], [undefined, [], true]);
+  assertMatch(slower.message, /; a step takes [\d.]+ ms, on the GPU alone 419 ns$/);
+  const late = await balance({ ...simulate({ costs: FAST }), alone: ALONE, deadlineNs: 0.1e9 });
+  assertMatch(late.message, /; too late to verify a step of [\d.]+ µs$/);
+});
+
+Deno.test("the CPU traverses its share as it was told, alone or beside the GPU", async () => {
+  const cpu = { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 4, block: 2 } };
+  const options = { ...simulate(), cpu };
+  const { best } = await balance(options);
+  assertEquals(best?.configuration.share.cpu, cpu);
+  for (const { share } of options.session.prepared) {
+    assertEquals(share.cpu, share.cpuSlices > 0 && share.gpuSlices > 0 ? cpu : undefined);
+  }
+  const alone = { ...simulate(), cpu, startShare: 1 };
+  await balance(alone);
+  assertEquals(
+    alone.session.prepared.map(({ traversal, parameters, share }) => [
+      { traversal, parameters },
+      share.cpu,
+    ]),
+    [[cpu, undefined]],
+  );
 });

@@ -1,6 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { SIMULATED_DEVICE, SimulatedSession } from "../devices/simulated_session.ts";
 import { fastestPeriod, periodsFor, searchPeriods } from "../../tuner/sharing/search_periods.ts";
-import { COSTS, PROBLEM, simulate } from "./simulated_devices.ts";
+import { COSTS } from "../devices/simulated_times.ts";
+import { PROBLEM, simulate } from "./simulated_devices.ts";
 
 Deno.test("R = 1, 2, 4, … 32 are tried as far as their ghost zones and the run's steps allow", () => {
   assertEquals(periodsFor(simulate()), [1, 2, 4, 8, 16, 32]);
@@ -45,30 +47,47 @@ Deno.test("a CPU that is too slow for any share ends the search after two R", as
 });
 
 Deno.test("no further R is tried where the wait alone takes longer than the faster device alone", async () => {
-  const slow = { ...simulate(), alone: 256 * 64 * 64 / 1e-4 }; // 0.1 ms a step; 10 ms / 32 are more
-  assertEquals((await searchPeriods(slow, periodsFor(slow))).length, 1);
-  const fast = { ...simulate(), alone: 256 * 64 * 64 / 4e-4 };
-  assert((await searchPeriods(fast, periodsFor(fast))).length > 1);
+  const triedBeside = async (rate: number): Promise<number> => {
+    const options = { ...simulate(), alone: { cpu: rate, gpu: rate } };
+    return (await searchPeriods(options, periodsFor(options))).length;
+  };
+  assertEquals(await triedBeside(256 * 64 * 64 / 1e-4), 1); // 0.1 ms a step; 10 ms / 32 are more
+  assert(await triedBeside(256 * 64 * 64 / 4e-4) > 1);
+});
+
+Deno.test("in a limited time R = 1 alone where sharing cannot pay, else rounds as long as the host's wait", () => {
+  const periods = (cpu: number, { gpu = 1e9, isFallback = false } = {}): readonly number[] => {
+    const device = { ...SIMULATED_DEVICE, gpu: { ...SIMULATED_DEVICE.gpu!, isFallback } };
+    const session = new SimulatedSession({ device });
+    return periodsFor({ ...simulate(), session, alone: { cpu, gpu }, deadlineNs: 1e9 });
+  };
+  // the slower device adds less than a percent, or is the same cores
+  for (const cpu of [0.0099e9, 101e9]) assertEquals(periods(cpu), [1]);
+  assertEquals(periods(1e9, { isFallback: true }), [1]);
+  // 256×64×64 cells: a step of both takes 0.55 ms, then more, then less
+  assertEquals(periods(0.9e9, { isFallback: true }), [32]);
+  assertEquals(periods(1e8, { gpu: 1e8 }), [2, 4, 8, 16, 32]);
+  assertEquals(periods(1e11, { gpu: 1e11 }), [32]);
 });
 
 Deno.test("little time: fewer R, and what was measured by then", async () => {
   const all = simulate();
   await searchPeriods(all, periodsFor(all));
-  const some = { ...simulate(), deadlineNs: 0.7 * all.timeNs() };
+  const some = { ...simulate(), deadlineNs: 1.4 * all.session.now() };
   const tried = await searchPeriods(some, periodsFor(some));
   assert(tried.length >= 1 && tried.length < 6 && fastestPeriod(tried) !== undefined);
-  const one = { ...simulate(), deadlineNs: 60e6 }; // a batch of four rounds and half of the next
+  const one = { ...simulate(), deadlineNs: 0 };
   const [first, ...others] = await searchPeriods(one, periodsFor(one));
   assertEquals(others, []);
   assertEquals([first!.iterations.length, first!.message, first!.isSettled], [
     1,
-    "no time left to balance",
+    "no time left after 1 iteration",
     false,
   ]);
   assertEquals(first!.cpuSlices, 26);
-  const none = { ...simulate(), deadlineNs: 0 };
+  const none = { ...simulate(), signal: AbortSignal.abort() };
   const [empty] = await searchPeriods(none, periodsFor(none));
-  assertEquals([empty!.iterations, empty!.stepNs, none.opened], [[], Infinity, []]);
+  assertEquals([empty!.iterations, empty!.stepNs, none.session.prepared], [[], Infinity, []]);
 });
 
 Deno.test("a share that cannot run ends the search with what was measured before", async () => {

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { sweepExchange } from "../../tuner/sharing/sweep_exchange.ts";
-import { COSTS, PROBLEM, simulate } from "./simulated_devices.ts";
+import { COSTS } from "../devices/simulated_times.ts";
+import { PROBLEM, simulate } from "./simulated_devices.ts";
 
 const PERIODS = Array.from({ length: 20 }, (_, i) => i + 1);
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -439,7 +439,76 @@ Deno.test("a CPU far behind the GPU is left out where there is no time for it, a
   const { outcome } = await simulate(simulation, { cpuWorkers: 2, grid, budget: { timeNs: 60e9 } });
   assertEquals(outcome.cpuAlone, undefined);
   assertStringIncludes(outcome.cpuMessage!, "not measured: a probe ran at 0.00100 Gcells/s");
+  assert(outcome.entry!.balance.length >= 1);
+  assertMatch(outcome.balanceMessage, /; a step takes 10.\d ms, on the GPU alone 33.6 µs$/);
   assertWon(outcome);
+});
+
+/** A machine whose CPU and GPU both compute a tenth of 10 Gcells/s, and share without waiting if they share. */
+function pair(cpuRate: number, waitNs: number): Simulation {
+  return {
+    behave: (_, { share }, problem) => atRate(share.gpuSlices > 0 ? 1e9 : cpuRate, problem),
+    cpuCellsPerSecond: cpuRate,
+    costs: {
+      cpu: { updateNs: 1e9 / cpuRate, stepNs: 0, missNs: 0, cachedCells: 0 },
+      gpu: { updateNs: 1, stepNs: 0, passNs: 0, byteNs: 0 },
+      unpack: { a: 0, b: 1 },
+      pack: { a: 0, b: 1 },
+      schedule: { submitNs: 0, timerNs: 0, waitNs, contention: 0, starvation: 0 },
+    },
+  };
+}
+
+Deno.test("a GPU and workers are always balanced, however little time there is and whoever wins", async () => {
+  const grid: Grid = [96, 96, 64];
+  for (const timeNs of [1, 20e9, 60e9]) {
+    for (const cpuRate of [1e8, 1e9, 1e12]) {
+      for (const waitNs of [0, 10e6]) {
+        const { outcome } = await simulate(pair(cpuRate, waitNs), {
+          grid,
+          budget: { timeNs },
+          cpuWorkers: 2,
+        });
+        const what = `${timeNs / 1e9} s, CPU ${cpuRate / 1e9}, ${waitNs}: ${outcome.balanceMessage}`;
+        const { balance } = outcome.entry!;
+        assert(balance.length >= 1, what);
+        for (const { cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs } of balance) {
+          assertEquals(cpuSlices + gpuSlices, 96, what);
+          assertEquals([cpuTimeNs > 0, gpuTimeNs > 0], [cpuSlices > 0, gpuSlices > 0], what);
+        }
+        if (timeNs > 1) assert(outcome.elapsedNs <= 1.1 * timeNs, `${outcome.elapsedNs / 1e9} of ${what}`);
+      }
+    }
+  }
+});
+
+Deno.test("both together win where they are faster than either, each in the best of its ways", async () => {
+  const grid: Grid = [96, 96, 64];
+  const { outcome } = await simulate(pair(1e9, 0), { grid, budget: { timeNs: 60e9 }, cpuWorkers: 2 });
+  const { share, traversal } = outcome.entry!.configuration;
+  assertEquals([traversal, share.cpuSlices + share.gpuSlices, share.cpuWorkers], ["stepwise", 96, 2]);
+  assert(Math.abs(share.cpuSlices - 48) <= 4, `${share.cpuSlices}`);
+  const { traversal: name, parameters } = outcome.cpuAlone!.configuration;
+  assertEquals(share.cpu, { traversal: name, parameters });
+  assert(outcome.entry!.result.cellsPerSecond > 1.5e9);
+});
+
+Deno.test("a configuration that cannot compute a share, or compiles too long, leaves the balance to another", async () => {
+  const { behave, ...simulation } = pair(1e9, 0);
+  for (const trouble of [failing("limits"), { compileNs: 50e9 }]) {
+    const { outcome } = await simulate({
+      ...simulation,
+      behave: (prepared, configuration, problem) => ({
+        ...behave!(prepared, configuration, problem),
+        ...(configuration.traversal === "troubled" && {
+          ...atRate(3e9, problem),
+          ...(configuration.share.cpuSlices > 0 || "compileNs" in trouble ? trouble : {}),
+        }),
+      }),
+    }, { strategy: first(...named("troubled")), budget: { timeNs: 200e9 }, cpuWorkers: 2 });
+    assertEquals(outcome.gpuAlone?.configuration.traversal, "troubled");
+    assert(outcome.entry!.balance.length >= 1, outcome.balanceMessage);
+  }
 });
 
 Deno.test("a default grid shrinks until the reference fits the memory; nothing else is forgiven", async () => {
@@ -502,6 +571,7 @@ testOnGpu("on a real device broken kernels fail, and GPU, CPU and balance are me
     assertEquals(failuresOf(evaluations).slice(0, 2).map(({ reason }) => reason), ["compile", "incorrect"]);
     assertEquals(outcome.gpuAlone?.configuration.traversal, "stepwise");
     assert(outcome.cpuAlone !== undefined && outcome.entry !== undefined);
+    assert(outcome.entry.balance.length >= 1, outcome.balanceMessage);
     for (const { cpuSlices, gpuSlices } of outcome.entry.balance) assertEquals(cpuSlices + gpuSlices, 24);
   } finally {
     all.splice(-broken.length);

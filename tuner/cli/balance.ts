@@ -6,15 +6,16 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balance } from "../sharing/balance.ts";
-import { sharingDevices } from "../sharing/shared_run.ts";
 import { DeviceSession } from "../devices/session.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceError } from "../devices/device_error.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
+import { cpuConfigurations } from "../search/cpu_configurations.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
@@ -137,15 +138,18 @@ interface BalanceSetup {
 async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
   const { request: { problem, cpuWorkers }, configuration, attended: { signal, progress }, session } = setup;
   progress.update({ stage: "reference", done: 0, total: 0 });
-  const { gpu, cpuPool, reference } = await session.open(problem, cpuWorkers);
+  await session.open(problem, cpuWorkers);
   const context = await measureAlone(setup);
   if (signal.aborted) return EXIT.interrupted;
   const stage = options.sweepExchange === undefined ? "balance" : "sweep";
+  const { gpuAlone, cpuAlone } = context;
   const sharing = {
-    devices: sharingDevices({ gpu: gpu!, cpuPool: cpuPool!, reference }),
+    session,
     problem,
     configuration,
-    now: () => session.now(),
+    cpuWorkers: cpuAlone?.configuration.share.cpuWorkers ?? cpuWorkers,
+    cpu: cpuAlone?.configuration,
+    alone: { cpu: cpuAlone?.cellsPerSecond, gpu: gpuAlone?.cellsPerSecond },
     signal,
     onProgress: (done: number, total: number) => progress.update({ stage, done, total }),
   };
@@ -175,7 +179,7 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
   return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;
 }
 
-/** Verifies and times each device with the whole grid. */
+/** Verifies and times each device with the whole grid; the CPU in the best of its ways. */
 async function measureAlone(
   { request: { problem, device, cpuWorkers }, configuration, attended: { progress }, session }: BalanceSetup,
 ): Promise<BalanceContext> {
@@ -184,11 +188,12 @@ async function measureAlone(
     const evaluation = await evaluateOn(session, configuration, { problem });
     return "measurement" in evaluation ? evaluation.measurement : undefined;
   };
-  const share = { cpuSlices: problem.grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
-  return {
-    problem,
-    device,
-    gpuAlone: await measure("GPU alone", configuration),
-    cpuAlone: await measure("CPU alone", { traversal: "stepwise", parameters: {}, share }),
-  };
+  const gpuAlone = await measure("GPU alone", configuration);
+  let cpuAlone: Measurement | undefined;
+  // the most promising of each way come last
+  for (const way of cpuConfigurations(problem, cpuWorkers).slice(-CPU_TRAVERSALS.length)) {
+    const one = await measure("CPU alone", way);
+    if (one !== undefined && one.cellsPerSecond > (cpuAlone?.cellsPerSecond ?? 0)) cpuAlone = one;
+  }
+  return { problem, device, gpuAlone, cpuAlone };
 }

@@ -152,9 +152,8 @@ export const COMMON = {
   },
   startShare: {
     value: "F",
-    help: "the CPU's share of the slices when balancing begins, 0 to 1",
+    help: "the CPU's share of the slices when balancing begins, 0 to 1 (default: by the rates of both alone)",
     read: number("a number from 0 to 1", (share) => share >= 0 && share <= 1),
-    default: "0.1",
     notWith: {
       "--no-gpu": "nothing is shared",
       "--cpu-workers 0": "nothing is shared",

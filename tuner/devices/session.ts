@@ -6,7 +6,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration, Failure, Runner } from "../configuration.ts";
+import type { Configuration, Failure } from "../configuration.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { DeviceDescription } from "./device.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
@@ -14,7 +14,7 @@ import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
 import { makeReference, type Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
-import { type Devices, prepare, type PrepareOptions } from "./runners.ts";
+import { type Devices, type FieldRunner, prepare, type PrepareOptions } from "./runners.ts";
 
 /** What configurations run on. */
 export interface Session extends Disposable {
@@ -41,7 +41,7 @@ export interface Session extends Disposable {
    * Compiles a configuration and takes its memory.
    * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
    */
-  prepare(problem: Problem, configuration: Configuration, options?: PrepareOptions): Promise<Runner>;
+  prepare(problem: Problem, configuration: Configuration, options?: PrepareOptions): Promise<FieldRunner>;
   /** Gives back the reference's memory; it is computed again when it is needed. */
   releaseReference(): void;
   /** If this failure means that a device is lost, closes all, to be opened anew when needed; returns whether it did. */
@@ -130,7 +130,7 @@ export class DeviceSession implements Session {
     problem: Problem,
     configuration: Configuration,
     options: PrepareOptions = {},
-  ): Promise<Runner> {
+  ): Promise<FieldRunner> {
     const { cpuSlices, gpuSlices, cpuWorkers } = configuration.share;
     const needs = { cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0, needsGpu: gpuSlices > 0 };
     return await prepare(await this.#open(problem, needs), problem, configuration, options);

@@ -19,7 +19,14 @@ import {
   type ProfileEntry,
   SCHEMA_VERSION,
 } from "../profile/schema.ts";
-import { FACET_BLOCK_VERSION, FAILURE_OF, measured, runTimeNs, SHARE_PARAMETERS } from "./facet_space.ts";
+import {
+  BESIDE_GPU,
+  FACET_BLOCK_VERSION,
+  FAILURE_OF,
+  measured,
+  runTimeNs,
+  SHARE_PARAMETERS,
+} from "./facet_space.ts";
 import { countOf } from "./read_json.ts";
 import type { JsonObject, RecordedSpace, SpaceRecord } from "./recorded_space.ts";
 
@@ -123,14 +130,20 @@ function configurationOf(
   { values }: SpaceRecord,
   where: string,
 ): Configuration {
-  const named = new Map(parameters.map(({ name }, i) => [name, values[i]]));
-  const own = [...named].filter(([name, value]) =>
-    value !== null && name !== "traversal" && !SHARE_PARAMETERS.some((other) => other === name)
-  );
+  const given = parameters.flatMap(({ name }, i) => values[i] === null ? [] : [[name, values[i]] as const]);
+  const { own = [], share = [], besideGpu = [] } = Object.groupBy(given, ([name]) => {
+    if (SHARE_PARAMETERS.some((other) => other === name)) return "share";
+    return name.startsWith(BESIDE_GPU) ? "besideGpu" : "own";
+  });
+  const traversing = (named: typeof given, prefix = "") => {
+    const values = named.map(([name, value]) => [name.slice(prefix.length), value]);
+    const { traversal, ...parameters } = Object.fromEntries(values);
+    return { traversal, parameters };
+  };
+  const cpu = besideGpu.length === 0 ? {} : { cpu: traversing(besideGpu, BESIDE_GPU) };
   return checkRecord(configurationSchema, {
-    traversal: named.get("traversal"),
-    parameters: Object.fromEntries(own),
-    share: Object.fromEntries(SHARE_PARAMETERS.map((name) => [name, named.get(name)])),
+    ...traversing(own),
+    share: { ...Object.fromEntries(share), ...cpu },
   }, where);
 }
 

@@ -27,6 +27,9 @@ export const FACET_BLOCK_VERSION = 1;
 /** Parameters of a configuration that say how the slices are shared. */
 export const SHARE_PARAMETERS = ["cpuSlices", "gpuSlices", "exchangeEvery", "cpuWorkers"] as const;
 
+/** What begins the name of a parameter that says how the CPU traverses its slices beside the GPU. */
+export const BESIDE_GPU = "cpu_";
+
 /** Facet's reasons in T4's words. */
 export const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
   compile: "compile",
@@ -64,15 +67,16 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
     ...failed.map(({ configuration }) => configuration),
   ];
   const own = new Set<string>(configurations.flatMap(({ parameters }) => Object.keys(parameters)));
-  const names = ["traversal", ...own, ...SHARE_PARAMETERS];
-  const valuesOf = (configuration: Configuration): ParameterValue[] => {
-    const { traversal, parameters, share } = configuration;
-    return [
-      traversal,
-      ...[...own].map((name) => parameters[name] ?? null),
-      ...SHARE_PARAMETERS.map((name) => share[name]),
-    ];
-  };
+  const besideGpu = new Set<string>(
+    configurations.flatMap(({ share }) => Object.keys(valuesBesideGpu(share))),
+  );
+  const names = ["traversal", ...own, ...SHARE_PARAMETERS, ...besideGpu];
+  const valuesOf = ({ traversal, parameters, share }: Configuration): ParameterValue[] => [
+    traversal,
+    ...[...own].map((name) => parameters[name] ?? null),
+    ...SHARE_PARAMETERS.map((name) => share[name]),
+    ...[...besideGpu].map((name) => valuesBesideGpu(share)[name] ?? null),
+  ];
   const rows = configurations.map(valuesOf);
   const facet: JsonObject = {
     version: FACET_BLOCK_VERSION,
@@ -103,6 +107,13 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
       "which run an evaluation belongs to, and nanoseconds of compiling beyond 12 digits",
     ],
   };
+}
+
+/** How the CPU traverses its slices beside the GPU, by name. */
+function valuesBesideGpu({ cpu }: Configuration["share"]): Readonly<Record<string, ParameterValue>> {
+  const { traversal, parameters } = cpu ?? {};
+  const named = traversal === undefined ? [] : Object.entries({ traversal, ...parameters });
+  return Object.fromEntries(named.map(([name, value]) => [BESIDE_GPU + name, value]));
 }
 
 function measuredRecord(

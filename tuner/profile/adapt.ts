@@ -3,7 +3,7 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { cpuLayoutOf, gpuPartOf } from "../devices/shared/shares.ts";
+import { cpuLayoutOf, cpuPartOf, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { ProfileProblem } from "./profile_types.ts";
 
@@ -43,9 +43,9 @@ export function adaptConfiguration(
   const { problem, limits, mayChange } = target;
   const fitted = adaptShare(configuration.share, target);
   if ("reason" in fitted) return fitted;
-  const { share, changes } = fitted;
+  const { share, changes } = fitCpuPart(fitted, configuration, problem);
   if (share.cpuSlices > 0) {
-    const bytes = 2 * 4 * cpuLayoutOf(problem, share).length;
+    const bytes = 2 * 4 * cpuLayoutOf(cpuPartOf(problem, share)).length;
     if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   }
   if (share.gpuSlices === 0) {
@@ -122,7 +122,20 @@ function adaptShare(
       ? []
       : [`exchange every ${share.exchangeEvery} → ${exchangeEvery} steps`]),
   ];
-  return { share: { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: share.cpuWorkers }, changes };
+  return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
+}
+
+/** Leaves out a traversal that the CPU's slices do not allow. */
+function fitCpuPart(
+  { share, changes }: { readonly share: Share; readonly changes: readonly string[] },
+  configuration: Configuration,
+  problem: Problem,
+): { readonly share: Share; readonly changes: readonly string[] } {
+  const { cpu, ...stepwise } = share;
+  const reason = cpu && refuseCpuPart(problem, { ...configuration, share });
+  return reason === undefined
+    ? { share, changes }
+    : { share: stepwise, changes: [...changes, `stepwise on the CPU: ${reason}`] };
 }
 
 /** Parameters that the traversal knows; those that count workgroups follow the grid, so that as many run at once. */

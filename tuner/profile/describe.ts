@@ -35,13 +35,20 @@ export function kernelNameOf(problem: ProfileProblem): string {
   return [problem.stencil, ...variant].join("-");
 }
 
+/** A traversal with its parameters. */
+function describeTraversal(
+  { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
+): string {
+  return [traversal, ...Object.entries(parameters).map(([name, value]) => `${name}=${value}`)].join(" ");
+}
+
 /** A configuration in one line. */
-export function describeConfiguration({ traversal, parameters, share }: Configuration): string {
-  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-  const order = `${traversal} ${values}`.trim();
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  const cpu = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
-  if (gpuSlices === 0) return `${cpu}, ${order}`;
+export function describeConfiguration(configuration: Configuration): string {
+  const order = describeTraversal(configuration);
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
+  const workers = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
+  if (gpuSlices === 0) return `${workers}, ${order}`;
   if (cpuSlices === 0) return order;
-  return `${order}, ${gpuSlices} slices; ${cpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
+  const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
+  return `${order}, ${gpuSlices} slices; ${onCpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
 }

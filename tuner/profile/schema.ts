@@ -102,18 +102,26 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
     "an order with the wave equation",
   );
 
-/** {@linkcode Configuration} as JSON. */
-export const configurationSchema: z.ZodType<Configuration> = record<Configuration>({
+const traversal = {
   traversal: name,
   parameters: z.record(identifier, finite, "parameters by name"),
+};
+
+/** {@linkcode Configuration} as JSON. */
+export const configurationSchema: z.ZodType<Configuration> = record<Configuration>({
+  ...traversal,
   share: record<Configuration["share"]>({
     cpuSlices: natural,
     gpuSlices: natural,
     exchangeEvery: counting,
     cpuWorkers: natural,
+    cpu: record<NonNullable<Configuration["share"]["cpu"]>>(traversal).optional(),
   }).refine(
     ({ cpuSlices, cpuWorkers }) => cpuSlices === 0 || cpuWorkers > 0,
     "a worker for the CPU's slices",
+  ).refine(
+    ({ cpuSlices, gpuSlices, cpu }) => cpu === undefined || (cpuSlices > 0 && gpuSlices > 0),
+    "slices on both devices where cpu says how the CPU traverses its own",
   ),
 });
 

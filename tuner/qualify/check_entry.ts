@@ -5,10 +5,10 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { CPU_TRAVERSALS, cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices } from "../devices/shared/shares.ts";
+import { ghostSlices, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
 import { firstLine } from "../profile/check_record.ts";
@@ -42,9 +42,9 @@ export function whyInvalid(
   if (!names.includes(traversal)) {
     return `wanted one of ${names.join(", ")}: found traversal ${JSON.stringify(traversal)}`;
   }
-  const reason = whyNoShare(problem, configuration);
-  if (reason !== undefined) return reason;
-  if (share.gpuSlices === 0) return cpuTraversalNamed(traversal)?.infeasible(problem, parameters);
+  const reason = whyNoShare(problem, configuration) ??
+    (share.cpuSlices > 0 ? refuseCpuPart(problem, configuration) : undefined);
+  if (reason !== undefined || share.gpuSlices === 0) return reason;
   if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
   return whyNoParameters(problem, configuration) ??
     whyInfeasible(problem, configuration, ANY_DEVICE) ??
@@ -52,7 +52,7 @@ export function whyInvalid(
     (recorded.gpu.limits.maxBufferSize === 0
       ? undefined
       : whyInfeasible(problem, configuration, recorded.gpu.limits)) ??
-    whyNoPlan(gpuPart(problem, configuration), traversal, parameters);
+    whyNoPlan(gpuPartOf(problem, share), traversal, parameters);
 }
 
 /** Why a configuration cannot run on a GPU of these limits, though it may elsewhere; without one they are undefined. */
@@ -110,7 +110,7 @@ function whyInfeasible(
   limits: DeviceLimits,
 ): string | undefined {
   const traversal = traversalNamed(configuration.traversal), { parameters } = configuration;
-  const part = gpuPart(problem, configuration);
+  const part = gpuPartOf(problem, configuration.share);
   try {
     return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits);
   } catch (error) {
@@ -135,14 +135,4 @@ function whyNoPlan(problem: Problem, name: string, parameters: Parameters): stri
   } catch (error) {
     return missing.length > 0 ? why : firstLine(error);
   }
-}
-
-/** The GPU's share as a problem of its own, its ghost zones included. */
-function gpuPart(problem: Problem, { share }: Configuration): Problem {
-  const { cpuSlices, gpuSlices, exchangeEvery } = share;
-  if (cpuSlices === 0) return problem;
-  const [, ny, nz] = problem.grid;
-  const isPeriodic = problem.boundary === "periodic";
-  const slices = gpuSlices + (isPeriodic ? 2 : 1) * ghostSlices(problem, exchangeEvery);
-  return { ...problem, grid: [slices, ny, nz], boundary: isPeriodic ? "periodic-yz" : problem.boundary };
 }

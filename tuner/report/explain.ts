@@ -115,7 +115,7 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
 }
 
 function againstCpu({ entry: { configuration: { share }, balance }, points }: EntryView): Html | undefined {
-  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } = share;
+  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery, cpu: onCpu } = share;
   if (gpuSlices === 0) {
     return markup`<strong>The CPU computes alone:</strong> ${
       formatPlural(cpuWorkers, "worker was", "workers were")
@@ -124,7 +124,7 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
   if (cpuSlices > 0) {
     return markup`<strong>The CPU takes ${formatCount(cpuSlices)} of ${
       formatCount(cpuSlices + gpuSlices)
-    } slices</strong> and exchanges its ghost zone every ${
+    } slices</strong> in the order ${onCpu?.traversal ?? "stepwise"}, and exchanges its ghost zone every ${
       formatPlural(exchangeEvery, "step")
     }: together the two devices are faster than either alone.`;
   }

@@ -16,7 +16,9 @@ import {
   type SharePoint,
 } from "../../models/shared_step.ts";
 import type { Measurement } from "../configuration.ts";
-import { evaluate, type Evaluation } from "../measuring/evaluate.ts";
+import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { formatDuration } from "../format.ts";
+import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import {
   type BalancedPeriod,
   fastestPeriod,
@@ -25,7 +27,7 @@ import {
   searchPeriods,
   type SharedIteration,
 } from "./search_periods.ts";
-import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
+import { aloneNs, shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 /** What {@linkcode balance} takes. */
 export interface BalanceOptions extends SharingOptions {
@@ -65,6 +67,11 @@ export interface CurvePoint extends PredictedPoint {
 const CANDIDATES = 3, NEAR = 0.05;
 /** Time for the samples of one R. */
 const SAMPLING_NS = 1.5e9;
+/** A share to verify and measure. */
+interface BalanceCandidate extends SharePoint {
+  /** Time of one step, as the search measured it or the model predicts it. */
+  readonly stepNs: number;
+}
 
 /**
  * Finds R, and the shares of the CPU and the GPU that take equally long. A device's failure is an evaluation on
@@ -88,11 +95,14 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   const costModel = options.exchangeEvery === undefined ? modelOf(options, tried) : undefined;
   const picked = fastestPeriod(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
-  let best: Measurement | undefined;
-  for (const [i, point] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
-    if (options.signal?.aborted || hasLostDevice(evaluations) || (i > 0 && isOver(options))) break;
+  let best: Measurement | undefined, whyNotMeasured: string | undefined;
+  for (const [i, candidate] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
+    if (options.signal?.aborted || hasLostDevice(evaluations)) break;
+    const why = whyNotMeasure(options, candidate);
+    if (i === 0) whyNotMeasured = why;
+    if (why !== undefined) continue;
     onProgress(searching + i, total);
-    const evaluation = await measure(options, point, best);
+    const evaluation = await measure(options, candidate, best);
     evaluations.push(evaluation);
     if (!("measurement" in evaluation)) continue;
     const { measurement } = evaluation;
@@ -105,9 +115,8 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     iterations: first === picked ? picked.iterations : [...first!.iterations, ...picked.iterations],
     evaluations,
     settled: picked.isSettled,
-    message: tried.length === 1
-      ? picked.message
-      : `exchanging every ${picked.exchangeEvery} steps, ${picked.message}`,
+    message: (tried.length === 1 ? "" : `exchanging every ${picked.exchangeEvery} steps, `) + picked.message +
+      (whyNotMeasured === undefined ? "" : `; ${whyNotMeasured}`),
     costModel: costModel && { ...costModel, curve: withMeasured(options, costModel, evaluations) },
   };
 }
@@ -116,7 +125,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
 export function candidatesOf(
   tried: readonly BalancedPeriod[],
   curve: readonly CurvePoint[],
-): readonly SharePoint[] {
+): readonly BalanceCandidate[] {
   const fastest = fastestPeriod(tried);
   if (fastest === undefined) return [];
   const near = tried.filter(({ stepNs }) => stepNs <= (1 + NEAR) * fastest.stepNs)
@@ -124,8 +133,26 @@ export function candidatesOf(
   const [predicted] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
   const isNew = predicted !== undefined && predicted.measuredNs === null &&
     predicted.predictedNs < fastest.stepNs;
-  return [fastest, ...(isNew ? [predicted] : []), ...near.slice(1)].slice(0, CANDIDATES)
-    .map(({ exchangeEvery, cpuSlices }) => ({ exchangeEvery, cpuSlices }));
+  return [fastest, ...(isNew ? [{ ...predicted, stepNs: predicted.predictedNs }] : []), ...near.slice(1)]
+    .slice(0, CANDIDATES);
+}
+
+/** Why a share is not measured in a limited time; undefined if it is. */
+function whyNotMeasure(
+  options: SharingOptions,
+  { stepNs }: BalanceCandidate,
+): string | undefined {
+  const { session, problem, alone, deadlineNs } = options;
+  if (deadlineNs === undefined) return undefined;
+  const fastestNs = aloneNs(options);
+  if (stepNs > (1 + NEAR) * fastestNs) {
+    const device = (alone?.cpu ?? 0) > (alone?.gpu ?? 0) ? "CPU" : "GPU";
+    return `a step takes ${formatDuration(stepNs)}, on the ${device} alone ${formatDuration(fastestNs)}`;
+  }
+  // a run to verify, and a sample by the host's clock
+  const runNs = problem.steps * stepNs;
+  const isLate = session.now() + runNs + Math.max(runNs, HOST_BATCH_NS) > deadlineNs;
+  return isLate ? `too late to verify a step of ${formatDuration(stepNs)}` : undefined;
 }
 
 /** The costs and the curve by what the search measured. */
@@ -158,13 +185,11 @@ async function measure(
   point: SharePoint,
   best: Measurement | undefined,
 ): Promise<Evaluation> {
-  const { devices, problem, now, deadlineNs = Infinity } = options;
-  const configuration = shareConfiguration(options, point);
-  return await evaluate(configuration, () => devices.open(problem, configuration), {
+  const { session, problem, deadlineNs = Infinity } = options;
+  return await evaluateOn(session, shareConfiguration(options, point), {
     problem,
     ...(best === undefined ? {} : { best: best.cellsPerSecond }),
-    samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - now(), 0)),
-    now,
+    samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - session.now(), 0)),
   });
 }
 

@@ -1,7 +1,8 @@
 /**
  * The search for R and the shares: for R = 1, 2, 4, … 32 Eq. 8 moves slices until both devices take equally long. By
  * Eq. 7 the time of a step first falls and then rises with R, so the search ends where it clearly rises. The cost
- * model is fitted to what it measures.
+ * model is fitted to what it measures. One share is always measured; where time is limited, others only if they
+ * would probably end in time, and only those R that may make sharing pay.
  *
  * @module
  */
@@ -17,7 +18,16 @@ import {
 } from "../../models/shared_step.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { isOver, ROUNDS, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
+import { formatPlural } from "../format.ts";
+import { DISTINCT } from "../measuring/tie_set.ts";
+import {
+  aloneNs,
+  batchesNs,
+  isOver,
+  shareConfiguration,
+  type SharingOptions,
+  timeShare,
+} from "./shared_run.ts";
 
 /** R that are tried. */
 const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
@@ -25,6 +35,8 @@ const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
 const ITERATIONS = 5, FEW_ITERATIONS = 2;
 /** The search ends where a step takes so many times as long as the fastest, or after so many R without a share. */
 const RISEN = 1.2, ZEROS = 2;
+/** How long the host waits for a mapping: Deno polls the device every 10 ms. */
+const WAIT_NS = 10e6;
 /** Part of the time left that the search may take; the rest is for verified measurements. */
 const SEARCH_PART = 0.5;
 
@@ -42,16 +54,34 @@ export interface BalancedPeriod extends SharePoint {
   readonly message: string;
   /** Time of one step with the balanced share; infinite where one device has no slices. */
   readonly stepNs: number;
+  /** How long the last measurement took, compiling included. */
+  readonly iterationNs: number;
   /** The share that failed, and why. */
   readonly failed?: { readonly configuration: Configuration; readonly failure: Failure };
 }
 
-/** R to try; those whose ghost zones do not fit are left out. */
-export function periodsFor({ problem }: SharingOptions, given?: readonly number[]): readonly number[] {
+/**
+ * R to try; those whose ghost zones do not fit are left out, and in a limited time those that end a round before the
+ * host's wait does. Where no R can make sharing pay, one is enough: 1, which allows the thinnest shares.
+ */
+export function periodsFor(options: SharingOptions, given?: readonly number[]): readonly number[] {
+  const { problem, alone, deadlineNs } = options;
   const shared = sharedGridOf(problem);
-  return given === undefined
-    ? PERIODS.filter((period) => fits(shared, period))
-    : given.filter((period) => 2 * thinnestShare(shared, period) <= problem.grid[0]);
+  if (given !== undefined) {
+    return given.filter((period) => 2 * thinnestShare(shared, period) <= problem.grid[0]);
+  }
+  const fitting = PERIODS.filter((period) => fits(shared, period));
+  if (deadlineNs === undefined || alone?.cpu === undefined || alone.gpu === undefined) return fitting;
+  if (cannotPay(options, alone.cpu, alone.gpu)) return fitting.slice(0, 1);
+  const stepNs = cellsOf(problem.grid) / (alone.cpu + alone.gpu) * 1e9;
+  const long = fitting.filter((period) => period * stepNs >= WAIT_NS);
+  return long.length > 0 ? long : fitting.slice(-1);
+}
+
+/** Whether the slower device adds less than rates distinguish, or is the same cores. */
+function cannotPay({ session: { device } }: SharingOptions, cpu: number, gpu: number): boolean {
+  return Math.min(cpu, gpu) < DISTINCT * Math.max(cpu, gpu) ||
+    ((device.gpu?.isFallback ?? false) && cpu >= gpu);
 }
 
 /** Measurements that a search over these R takes at most. */
@@ -70,9 +100,11 @@ export async function searchPeriods(
     readonly isComplete?: boolean;
   } = {},
 ): Promise<BalancedPeriod[]> {
-  const { problem: { grid: [slices] }, now, deadlineNs = Infinity } = options;
-  const untilNs = now() + SEARCH_PART * (deadlineNs - now());
-  const isFixed = options.startShare === 0 || options.startShare === 1;
+  const { problem: { grid: [slices] }, session, deadlineNs = Infinity } = options;
+  const beganNs = session.now();
+  const untilNs = deadlineNs === Infinity ? deadlineNs : beganNs + SEARCH_PART * (deadlineNs - beganNs);
+  const firstShare = options.startShare ?? shareByRates(options);
+  const isFixed = firstShare === 0 || firstShare === 1;
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
@@ -80,16 +112,21 @@ export async function searchPeriods(
     if (last !== undefined && !isComplete && endsBefore(exchangeEvery, options, tried, untilNs)) break;
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
-      ? options.startShare
+      ? firstShare
       : Math.min(Math.max(last.cpuSlices, 0.5), slices - 0.5) / slices;
     const maxIterations = last === undefined ? ITERATIONS : FEW_ITERATIONS;
-    const before = { exchangeEvery, iterations: [], samples: [] };
-    tried.push(await balancePeriod(options, before, { startShare, maxIterations, onIteration }));
+    const before = { exchangeEvery, iterations: [], samples: [], iterationNs: 0 };
+    tried.push(await balancePeriod(options, before, { startShare, maxIterations, untilNs, onIteration }));
   }
   const best = fastestPeriod(tried);
   if (best === undefined || best.isSettled || best.failed !== undefined || isOver(options)) return tried;
-  const settled = await balancePeriod(options, best, { maxIterations: ITERATIONS, onIteration });
+  const settled = await balancePeriod(options, best, { maxIterations: ITERATIONS, untilNs, onIteration });
   return tried.map((one) => one === best ? settled : one);
+}
+
+/** The CPU's part by Eq. 8 if each device is as fast as alone; undefined where that is not known. */
+function shareByRates({ alone: { cpu, gpu } = { cpu: undefined, gpu: undefined } }: SharingOptions) {
+  return cpu === undefined || gpu === undefined ? undefined : cpu / (cpu + gpu);
 }
 
 /** The R with the fastest step; undefined if none has shares for both devices. */
@@ -105,46 +142,45 @@ function endsBefore(
   tried: readonly BalancedPeriod[],
   untilNs: number,
 ): boolean {
-  const { now } = options;
   const last = tried.at(-1)!;
-  const roundNs = Math.max(0, ...last.samples.map((sample) => sample.roundNs));
-  // two batches, of rounds that may be longer in proportion to R
-  if (now() + 2 * ROUNDS * roundNs * exchangeEvery / last.exchangeEvery >= untilNs) return true;
+  // rounds may be longer in proportion to R
+  const roundNs = Math.max(0, ...last.samples.map((sample) => sample.roundNs)) * exchangeEvery /
+    last.exchangeEvery;
+  if (options.session.now() + Math.max(last.iterationNs, batchesNs(roundNs)) >= untilNs) return true;
   if (tried.length >= ZEROS && tried.slice(-ZEROS).every(({ stepNs }) => stepNs === Infinity)) return true;
   return last.stepNs > RISEN * (fastestPeriod(tried)?.stepNs ?? Infinity) || cannotWin(options, tried);
 }
 
 /** Whether the host's wait alone makes a step slower than on the faster device alone, even with the largest R. */
-function cannotWin({ problem, alone }: SharingOptions, tried: readonly BalancedPeriod[]): boolean {
-  if (alone === undefined) return false;
+function cannotWin(options: SharingOptions, tried: readonly BalancedPeriod[]): boolean {
   const waitsNs = tried.flatMap(({ samples }) => samples).map((
     { roundNs, computeNs, unpackNs, packNs, gpuNs },
   ) => roundNs - Math.max(computeNs + unpackNs + packNs, gpuNs));
-  return waitsNs.length > 0 && Math.min(...waitsNs) / LONGEST_PERIOD > cellsOf(problem.grid) / alone * 1e9;
+  return waitsNs.length > 0 && Math.min(...waitsNs) / LONGEST_PERIOD > aloneNs(options);
 }
-
-/** Time is up, or the run was interrupted. */
-const OVER = "no time left to balance";
 
 /** Iterates Eq. 8 with one R, from what was measured before; a failure ends it with the fastest share so far. */
 async function balancePeriod(
   options: SharingOptions,
-  before: Pick<BalancedPeriod, "exchangeEvery" | "iterations" | "samples">,
-  { startShare, maxIterations, onIteration }: {
+  before: Pick<BalancedPeriod, "exchangeEvery" | "iterations" | "samples" | "iterationNs">,
+  { startShare, maxIterations, untilNs, onIteration }: {
     startShare?: number | undefined;
     maxIterations: number;
+    /** When to end, on the session's clock; what was not measured before has one measurement in any case. */
+    untilNs: number;
     onIteration: () => void;
   },
 ): Promise<BalancedPeriod> {
-  const { problem } = options;
+  const { problem, session, signal } = options;
   const { exchangeEvery } = before;
   const shared = sharedGridOf(problem);
   const [slices] = problem.grid;
   const iterations = [...before.iterations], samples = [...before.samples];
+  let { iterationNs } = before;
   const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
     const sample = samples.findLast((one) => one.cpuSlices === cpuSlices);
     const stepNs = sample === undefined ? Infinity : stepOf(sample, problem.steps);
-    return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs };
+    return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
   };
   const limits = {
     slices,
@@ -155,7 +191,12 @@ async function balancePeriod(
   let next: NextShare = nextShare(iterations, limits);
   while (next.end === undefined) {
     const fallback = fastestShare(iterations)?.cpuSlices ?? 0;
-    if (isOver(options)) return end(fallback, OVER);
+    const done = formatPlural(iterations.length, "iteration");
+    if (signal?.aborted) return end(fallback, `interrupted after ${done}`);
+    const beganNs = session.now();
+    if (iterations.length > 0 && beganNs + iterationNs > untilNs) {
+      return end(fallback, `no time left after ${done}`);
+    }
     onIteration();
     const { cpuSlices } = next;
     const configuration = shareConfiguration(options, { exchangeEvery, cpuSlices });
@@ -164,6 +205,7 @@ async function balancePeriod(
       const { cpuNs: cpuTimeNs, gpuNs: gpuTimeNs, ...sample } = times;
       const gpuSlices = slices - cpuSlices;
       iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs });
+      iterationNs = session.now() - beganNs;
       if (cpuSlices > 0 && gpuSlices > 0) {
         samples.push({ exchangeEvery, cpuSlices, ...sample, gpuNs: gpuTimeNs });
       }

@@ -1,37 +1,30 @@
 /**
- * What the balance needs of the devices: shared configurations that can be started, run, timed and verified.
+ * Shared configurations as the balance needs them: made of what each device does, and timed.
  *
  * @module
  */
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharePoint } from "../../models/shared_step.ts";
-import type { Configuration } from "../configuration.ts";
-import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
-import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import type { Reference } from "../devices/reference.ts";
-import { type FieldRunner, prepare } from "../devices/runners.ts";
+import type { Configuration, Share } from "../configuration.ts";
+import type { FieldRunner } from "../devices/runners.ts";
+import type { Session } from "../devices/session.ts";
 import { median } from "../measuring/statistics.ts";
-
-/** The pair of devices. */
-export interface SharingDevices {
-  readonly cpuWorkers: number;
-  /** @throws {RunFailure} if the configuration cannot run */
-  open(problem: Problem, configuration: Configuration): Promise<FieldRunner>;
-}
 
 /** What a search for the best share takes. */
 export interface SharingOptions {
-  readonly devices: SharingDevices;
+  /** The devices, and the clock. */
+  readonly session: Session;
   readonly problem: Problem;
   /** How the GPU computes its share. */
   readonly configuration: Configuration;
-  /** Cells per second of the faster device alone, if known. */
-  readonly alone?: number | undefined;
-  /** Fraction of the slices that the CPU computes at first. @default {0.1} */
-  readonly startShare?: number;
-  /** The clock, in nanoseconds. */
-  readonly now: () => number;
-  /** When to stop, on the clock; a batch that has begun is ended. @default {Infinity} */
+  readonly cpuWorkers: number;
+  /** How they traverse their share. @default {stepwise} */
+  readonly cpu?: Share["cpu"];
+  /** Cells per second of each device alone, as far as known. */
+  readonly alone?: { readonly cpu: number | undefined; readonly gpu: number | undefined };
+  /** Fraction of the slices that the CPU computes at first. @default {by the rates alone; 0.1 if one is not known} */
+  readonly startShare?: number | undefined;
+  /** When to stop, on the session's clock; one iteration is made whatever the time. @default {Infinity} */
   readonly deadlineNs?: number;
   /** Stops after the measurement under way. */
   readonly signal?: AbortSignal;
@@ -50,31 +43,24 @@ export interface ShareTimes {
   readonly roundNs: number;
 }
 
-/** Rounds timed together. */
-export const ROUNDS = 4;
+/** Rounds timed together: so many at most, and fewer where they last longer than this together. */
+const ROUNDS = 4, BATCH_NS = 200e6;
 /** Batches are repeated until the times of both devices stay within this part, and for so long at most. */
 const STEADY = 0.03, UNSTEADY_NS = 400e6;
 /** A time that no clock resolves. */
 const LEAST_NS = 1000;
 
-/** The real devices. */
-export function sharingDevices(
-  devices: { gpu: GpuDevice; cpuPool: CpuPool; reference: Reference },
-): SharingDevices {
-  return {
-    cpuWorkers: devices.cpuPool.workers,
-    open: (problem, configuration) => prepare(devices, problem, configuration),
-  };
-}
-
-/** The GPU's configuration with a share for the CPU. */
+/** Both devices' configurations with a share for each; where the CPU has all slices, its own. */
 export function shareConfiguration(
-  { configuration: { traversal, parameters }, devices, problem: { grid: [slices] } }: SharingOptions,
+  { configuration, cpu, cpuWorkers, problem: { grid: [slices] } }: SharingOptions,
   { exchangeEvery, cpuSlices }: SharePoint,
 ): Configuration {
-  const cpuWorkers = cpuSlices > 0 ? devices.cpuWorkers : 0;
-  const share = { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers };
-  return { traversal, parameters, share };
+  const gpuSlices = slices - cpuSlices;
+  const share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0 };
+  const onCpu = cpu && { traversal: cpu.traversal, parameters: cpu.parameters };
+  if (gpuSlices === 0) return { ...(onCpu ?? { traversal: "stepwise", parameters: {} }), share };
+  const { traversal, parameters } = configuration;
+  return { traversal, parameters, share: cpuSlices > 0 && onCpu ? { ...share, cpu: onCpu } : share };
 }
 
 /**
@@ -82,36 +68,52 @@ export function shareConfiguration(
  * counts, without the first, in which shaders are compiled and V8 replaces its first code.
  */
 export async function timeShare(options: SharingOptions, configuration: Configuration): Promise<ShareTimes> {
-  const runner = await options.devices.open(options.problem, configuration);
+  const runner = await options.session.prepare(options.problem, configuration);
   try {
     await runner.initialise();
-    let before = await timeBatch(runner, configuration), best: ShareTimes | undefined;
-    for (let spentNs = 0; spentNs < UNSTEADY_NS && !isOver(options);) {
-      const times = await timeBatch(runner, configuration);
+    let before = await timeBatch(runner, configuration, 1);
+    const rounds = roundsOf(before.roundNs);
+    let best: ShareTimes | undefined;
+    for (let spentNs = 0; best === undefined || (spentNs < UNSTEADY_NS && !isOver(options));) {
+      const times = await timeBatch(runner, configuration, rounds);
       if (best === undefined || times.roundNs < best.roundNs) best = times;
       if (isNear(times.cpuNs, before.cpuNs) && isNear(times.gpuNs, before.gpuNs)) break;
-      spentNs += ROUNDS * times.roundNs;
+      spentNs += rounds * times.roundNs;
       before = times;
     }
-    return best ?? before;
+    return best;
   } finally {
     runner.dispose();
   }
 }
 
-async function timeBatch(runner: FieldRunner, { share }: Configuration): Promise<ShareTimes> {
-  const times = await runner.runSteps(share.exchangeEvery, ROUNDS);
+/** Expected time of the two batches that every share takes, with rounds of this time, in nanoseconds. */
+export function batchesNs(roundNs: number): number {
+  return (1 + roundsOf(roundNs)) * roundNs;
+}
+
+/** Rounds of a batch. */
+function roundsOf(roundNs: number): number {
+  return Math.min(Math.max(1, Math.floor(BATCH_NS / roundNs)), ROUNDS);
+}
+
+async function timeBatch(
+  runner: FieldRunner,
+  { share }: Configuration,
+  rounds: number,
+): Promise<ShareTimes> {
+  const times = await runner.runSteps(share.exchangeEvery, rounds);
   const middle = (roundsNs: readonly number[]): number =>
     roundsNs.length === 0 ? 0 : Math.max(LEAST_NS, median(roundsNs));
   // a device alone reports only the sum of its rounds
-  const rounds = share.cpuSlices === 0 || share.gpuSlices === 0 ? ROUNDS : 1;
+  const reported = share.cpuSlices === 0 || share.gpuSlices === 0 ? rounds : 1;
   return {
-    cpuNs: middle(times.cpuRoundsNs) / rounds,
-    gpuNs: middle(times.gpuRoundsNs) / rounds,
+    cpuNs: middle(times.cpuRoundsNs) / reported,
+    gpuNs: middle(times.gpuRoundsNs) / reported,
     computeNs: middle(times.computeRoundsNs),
     unpackNs: middle(times.unpackRoundsNs),
     packNs: middle(times.packRoundsNs),
-    roundNs: times.wallNs / ROUNDS,
+    roundNs: times.wallNs / rounds,
   };
 }
 
@@ -119,7 +121,12 @@ function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= STEADY * Math.max(a, b);
 }
 
+/** Time of a step on the faster device alone, in nanoseconds; infinite where no rate is known. */
+export function aloneNs({ problem, alone }: SharingOptions): number {
+  return cellsOf(problem.grid) / Math.max(alone?.cpu ?? 0, alone?.gpu ?? 0) * 1e9;
+}
+
 /** Whether to begin nothing more. */
-export function isOver({ signal, now, deadlineNs = Infinity }: SharingOptions): boolean {
-  return (signal?.aborted ?? false) || now() >= deadlineNs;
+export function isOver({ signal, session, deadlineNs = Infinity }: SharingOptions): boolean {
+  return (signal?.aborted ?? false) || session.now() >= deadlineNs;
 }

@@ -122,11 +122,11 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
 
 /** Times one batch; the first time verifies the share. */
 async function measure(trial: Trial, options: SweepOptions): Promise<void> {
-  const { devices, problem } = options;
+  const { session, problem } = options;
   const { point } = trial;
   let runner: FieldRunner | undefined;
   try {
-    runner = await devices.open(problem, shareConfiguration(options, point));
+    runner = await session.prepare(problem, shareConfiguration(options, point));
     await runner.initialise();
     if (trial.repetitions === undefined) {
       const timeNs = await runner.run();

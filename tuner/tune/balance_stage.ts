@@ -1,13 +1,15 @@
 /**
- * The balance of a run: the grid shared between the chosen configuration of the GPU and the CPU.
+ * The balance of a run: the grid shared between the GPU and the CPU, each in the best way that was found for it.
  *
  * @module
  */
 import type { Measurement } from "../configuration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
-import { balance as balanceDevices, type SharedCostModel } from "../sharing/balance.ts";
-import { sharingDevices } from "../sharing/shared_run.ts";
+import { type Balance, balance as balanceDevices, type SharedCostModel } from "../sharing/balance.ts";
 import type { TuningRun } from "./tuning_run.ts";
+
+/** A configuration of the GPU that compiles longer than this part of the time left is passed over. */
+const COMPILING_PART = 0.5;
 
 /** What sharing came to. */
 export interface BalanceResult {
@@ -20,31 +22,37 @@ export interface BalanceResult {
   readonly costModel?: SharedCostModel | undefined;
 }
 
-/** Shares the grid between the best configuration of the GPU and the CPU. */
+/** Shares the grid; until the run's end, but always with one iteration where the devices allow it. */
 export async function balance(run: TuningRun): Promise<BalanceResult> {
-  const { request: { startShare }, environment, session, problem, findings } = run;
+  const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
   const { signal, onProgress, onEvaluation } = environment;
   const none = (message: string): BalanceResult => ({ iterations: [], message });
-  const best = findings.bestOn("gpu");
   const why = whyNone(run);
-  if (why !== undefined || best === undefined) return none(why ?? "no configuration of the GPU verified");
-  const { gpu, cpuPool, reference } = await run.open();
-  if (gpu === undefined || cpuPool === undefined) return none("the devices could not be opened");
-  const result = await balanceDevices({
-    devices: sharingDevices({ gpu, cpuPool, reference }),
-    problem,
-    configuration: best.configuration,
-    startShare,
-    alone: findings.best?.cellsPerSecond ?? best.cellsPerSecond,
-    deadlineNs: run.plan.endNs,
-    now: () => session.now(),
-    signal,
-    onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
-  });
-  for (const evaluation of result.evaluations) {
-    findings.count(evaluation);
-    await onEvaluation(evaluation);
+  if (why !== undefined) return none(why);
+  const deadlineNs = run.plan.endNs;
+  const cpu = findings.bestOn("cpu");
+  let result: Balance | undefined;
+  for (const { configuration, cellsPerSecond } of waysOnGpu(run, deadlineNs)) {
+    result = await balanceDevices({
+      session,
+      problem,
+      configuration,
+      cpuWorkers: cpu?.configuration.share.cpuWorkers ?? cpuWorkers,
+      cpu: cpu?.configuration,
+      startShare,
+      alone: { cpu: cpu?.cellsPerSecond ?? run.cpu?.cellsPerSecond, gpu: cellsPerSecond },
+      deadlineNs,
+      signal,
+      onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
+    });
+    for (const evaluation of result.evaluations) {
+      findings.count(evaluation);
+      await onEvaluation(evaluation);
+    }
+    // what computes the whole grid need not be able to compute a share of it
+    if (result.iterations.length > 0 || signal.aborted) break;
   }
+  if (result === undefined) return none("no configuration of the GPU verified");
   const { best: measurement, message, costModel } = result;
   // times of one step: R is not the same in all of them
   const iterations = result.iterations.map(({ exchangeEvery, cpuTimeNs, gpuTimeNs, ...slices }) => ({
@@ -53,6 +61,15 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
     gpuTimeNs: gpuTimeNs / exchangeEvery,
   }));
   return { measurement, iterations, message, costModel };
+}
+
+/** How the GPU may compute its share: the best way, and the best of every other traversal. */
+function waysOnGpu({ session, findings }: TuningRun, deadlineNs: number): Measurement[] {
+  const ways = [...new Set([findings.bestOn("gpu"), ...findings.bestOfEach.values()])]
+    .filter((one) => one !== undefined).filter(({ configuration: { share } }) => share.gpuSlices > 0);
+  const mostNs = COMPILING_PART * (deadlineNs - session.now());
+  const quick = ways.filter(({ compileNs }) => compileNs <= mostNs);
+  return quick.length > 0 ? quick : ways.toSorted((a, b) => a.compileNs - b.compileNs);
 }
 
 /** Why nothing is shared. */

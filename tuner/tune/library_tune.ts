@@ -42,7 +42,7 @@ export interface TuneOptions {
   readonly gpu?: boolean;
   /** Makes random choices repeatable. @default {1} */
   readonly seed?: number;
-  /** The CPU's share of the slices when balancing begins, 0 to 1. @default {0.1} */
+  /** The CPU's share of the slices when balancing begins, 0 to 1. @default {by the rates of both alone} */
   readonly startShare?: number;
   /** Ends the run after the evaluation under way; what is known by then is returned. */
   readonly signal?: AbortSignal;
@@ -139,7 +139,7 @@ export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
 
 /** Checks the options and fills in what is missing. */
 async function resolve(options: TuneOptions) {
-  const { stencil = wave(2), budgetMs = 60_000, evaluations, seed = 1, startShare = 0.1 } = options;
+  const { stencil = wave(2), budgetMs = 60_000, evaluations, seed = 1, startShare } = options;
   const { strategy: name = STRATEGIES[0]!.name } = options;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
@@ -148,7 +148,8 @@ async function resolve(options: TuneOptions) {
   must(isWhole(evaluations ?? 1, 1), "evaluations must be a whole number, at least 1", evaluations);
   must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
   must(isWhole(seed, 0) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
-  must(startShare >= 0 && startShare <= 1, "startShare must be from 0 to 1", startShare);
+  const isPart = startShare === undefined || (startShare >= 0 && startShare <= 1);
+  must(isPart, "startShare must be from 0 to 1", startShare);
   const strategies = STRATEGIES.map((one) => one.name);
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((one) => one.name === name)!;

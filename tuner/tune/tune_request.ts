@@ -27,8 +27,8 @@ export interface TuneRequest extends Problem {
   /** Workers on the CPU; 0: the GPU alone. */
   readonly cpuWorkers: number;
   readonly seed: number;
-  /** The CPU's share of the slices when balancing begins. */
-  readonly startShare: number;
+  /** The CPU's share of the slices when balancing begins. @default {by the rates of both alone} */
+  readonly startShare?: number | undefined;
 }
 
 /** How far a run has come. */

@@ -10,9 +10,15 @@ import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
-import type { Configuration } from "../../../tuner/configuration.ts";
+import type { Configuration, Share } from "../../../tuner/configuration.ts";
 import { combine } from "../../../kernels/traversals/combine.ts";
-import { initialCells, maxAbs, wholeNumberElastic, wholeNumberWave } from "../../kernels/oracle_case.ts";
+import {
+  initialCells,
+  maxAbs,
+  wholeNumberElastic,
+  wholeNumberStaggered,
+  wholeNumberWave,
+} from "../../kernels/oracle_case.ts";
 import { updateOf } from "../../../kernels/update.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
@@ -41,6 +47,8 @@ interface SharedCase {
   readonly cpuSlices: number;
   readonly exchangeEvery: number;
   readonly workers: number;
+  /** @default {plain stepwise} */
+  readonly cpu?: Share["cpu"];
   /** Steps of runs one after another. */
   readonly runs: readonly number[];
 }
@@ -54,7 +62,10 @@ const WANTED: Readonly<Record<string, Parameters>> = {
 
 function configurationOf(
   gpu: GpuDevice,
-  { stencil, grid, boundary, traversal: name, cpuSlices, exchangeEvery, workers }: Omit<SharedCase, "runs">,
+  { stencil, grid, boundary, traversal: name, cpuSlices, exchangeEvery, workers, cpu }: Omit<
+    SharedCase,
+    "runs"
+  >,
 ): Configuration {
   const traversal = traversalNamed(name);
   const problem: Problem = { stencil, grid, boundary, steps: 8 };
@@ -65,7 +76,7 @@ function configurationOf(
   assert(parameters !== undefined, `${name} has no such parameters on ${grid.join("x")}`);
   const gpuSlices = grid[0] - cpuSlices;
   const cpuWorkers = cpuSlices > 0 ? workers : 0;
-  return { traversal: name, parameters, share: { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } };
+  return { traversal: name, parameters, share: { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } };
 }
 
 async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one: SharedCase): Promise<void> {
@@ -91,7 +102,7 @@ async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one
   }
 }
 
-/** All cases with pools of 1, 2 and 3 workers. */
+/** All cases, with pools of 1, 2 and 3 workers. */
 function testCases(name: string, cases: readonly SharedCase[]): void {
   testOnGpu(name, async (gpu) => {
     const pools = await Promise.all([1, 2, 3].map((workers) => CpuPool.create({ workers })));
@@ -103,63 +114,125 @@ function testCases(name: string, cases: readonly SharedCase[]): void {
   });
 }
 
+/** Half a tile of 5 rows or more holds one level, of 8 or more two. */
+const DIAMONDS = { traversal: "diamond-wavefront", parameters: { tiles: 1, levels: 2, block: 2 } };
+const LOW_DIAMONDS = { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 1, block: 1 } };
+const STRIPS = { traversal: "stepwise", parameters: { strip: 2 } };
+
 /** Every R, every kind of share (thinnest, widest, half) and every number of workers, and most pairs of them. */
 const COMBINATIONS = [
-  { exchangeEvery: 1, cpuSlices: 1, workers: 2 },
-  { exchangeEvery: 2, cpuSlices: 6, workers: 1 },
+  { exchangeEvery: 1, cpuSlices: 1, workers: 2, cpu: LOW_DIAMONDS },
+  { exchangeEvery: 2, cpuSlices: 6, workers: 1, cpu: DIAMONDS },
   { exchangeEvery: 3, cpuSlices: 10, workers: 3 },
-  { exchangeEvery: 5, cpuSlices: 5, workers: 3 },
-  { exchangeEvery: 5, cpuSlices: 8, workers: 1 },
+  { exchangeEvery: 5, cpuSlices: 5, workers: 3, cpu: DIAMONDS },
+  { exchangeEvery: 5, cpuSlices: 8, workers: 1, cpu: STRIPS },
 ];
 
-for (const traversal of ["stepwise", "marching", "diamond-torre"]) {
-  for (const boundary of ["zero", "periodic"] as const) {
-    if (traversal === "diamond-torre" && boundary === "periodic") continue; // it refuses to
-    // 7 + 1 steps: no multiple of R = 2, 3 or 5, and the second run begins with what the first one exchanged
-    const control = { stencil: ALONG_X, grid: [13, 5, 11] as Grid, boundary, traversal, runs: [7, 1] };
-    testCases(
-      `${traversal}, ${boundary}: any R, share and number of workers equals the oracle`,
-      COMBINATIONS.map((combination) => ({ ...control, ...combination })),
-    );
-    const wide = { grid: [14, 9, 10] as Grid, boundary, traversal, workers: 2 };
-    testCases(`${traversal}, ${boundary}: taps along all axes, orders 2, 4, 6`, [
-      { ...wide, stencil: wholeNumberWave(2), exchangeEvery: 3, cpuSlices: 5, runs: [7] },
-      { ...wide, stencil: wholeNumberWave(4), exchangeEvery: 2, cpuSlices: 9, runs: [3, 2] },
-      ...(traversal === "stepwise"
-        ? [{ ...wide, stencil: wholeNumberWave(6), exchangeEvery: 2, cpuSlices: 7, runs: [3] }]
-        : []),
-    ]);
-  }
-}
+const BOTH = ["zero", "periodic"] as const;
 
-for (const traversal of ["stepwise", "marching"]) {
-  for (const boundary of ["zero", "periodic"] as const) {
-    const lives = { stencil: life("4-6/3-9"), grid: [13, 6, 11] as Grid, boundary, traversal, runs: [7, 4] };
-    testCases(
-      `${traversal}, ${boundary}: life, any R, share and number of workers`,
-      COMBINATIONS.slice(1, 4).map((combination) => ({ ...lives, ...combination })),
-    );
-    const waves = { stencil: wholeNumberElastic(), grid: [27, 5, 9] as Grid, boundary, traversal };
-    testCases(`${traversal}, ${boundary}: elastic waves, any R, share and number of workers`, [
-      { ...waves, exchangeEvery: 1, cpuSlices: 23, workers: 1, runs: [1, 2] },
-      { ...waves, exchangeEvery: 3, cpuSlices: 12, workers: 2, runs: [3] },
-    ]);
-  }
-}
+/** Once for each boundary. */
+const onBoth = (one: Omit<SharedCase, "boundary">): SharedCase[] =>
+  BOTH.map((boundary) => ({ ...one, boundary }));
 
-for (const boundary of ["zero", "periodic"] as const) {
-  const alone = {
-    stencil: wholeNumberWave(2),
-    grid: [5, 4, 3] as Grid,
-    boundary,
+// 7 + 1 steps: no multiple of R = 2, 3 or 5, and the second run begins with what the first one exchanged
+const LINES = { stencil: ALONG_X, grid: [13, 5, 11] as Grid, runs: [7, 1] };
+testCases(
+  "any R, share, number of workers and order of the CPU equals the oracle",
+  COMBINATIONS.flatMap((combination) => onBoth({ ...LINES, traversal: "stepwise", ...combination })),
+);
+
+// what the GPU's traversal does with ghost zones does not depend on what is exchanged
+const [, HALF, WIDEST] = COMBINATIONS;
+const WIDE = { grid: [14, 9, 10] as Grid, workers: 2 };
+testCases("every traversal of the GPU equals the oracle with ghost zones", [
+  ...onBoth({ ...LINES, traversal: "marching", ...HALF! }),
+  ...onBoth({ ...LINES, traversal: "marching", ...WIDEST! }),
+  // torres refuse a periodic boundary
+  { ...LINES, traversal: "diamond-torre", boundary: "zero", ...HALF! },
+  { ...LINES, traversal: "diamond-torre", boundary: "zero", ...WIDEST! },
+  {
+    ...WIDE,
+    traversal: "diamond-torre",
+    boundary: "zero",
+    stencil: wholeNumberWave(4),
+    exchangeEvery: 2,
+    cpuSlices: 9,
+    runs: [3, 2],
+  },
+]);
+
+testCases("taps along all axes, orders 2, 4, 6", [
+  ...onBoth({
+    ...WIDE,
     traversal: "stepwise",
-    runs: [4, 3],
-  };
-  testCases(`${boundary}: a share of 0 leaves its device out, whatever R`, [
-    { ...alone, cpuSlices: 0, exchangeEvery: 4, workers: 1 },
-    { ...alone, cpuSlices: 5, exchangeEvery: 4, workers: 2 },
-  ]);
-}
+    stencil: wholeNumberWave(2),
+    exchangeEvery: 3,
+    cpuSlices: 5,
+    cpu: DIAMONDS,
+    runs: [7],
+  }),
+  ...onBoth({
+    ...WIDE,
+    traversal: "marching",
+    stencil: wholeNumberWave(4),
+    exchangeEvery: 2,
+    cpuSlices: 9,
+    cpu: DIAMONDS,
+    runs: [3, 2],
+  }),
+  ...onBoth({
+    ...WIDE,
+    traversal: "stepwise",
+    stencil: wholeNumberWave(6),
+    exchangeEvery: 2,
+    cpuSlices: 7,
+    cpu: { ...DIAMONDS, parameters: { ...DIAMONDS.parameters, levels: 1 } },
+    runs: [3],
+  }),
+]);
+
+testCases("life, which reads no level before, and elastic waves in two sub-steps with materials", [
+  ...onBoth({
+    stencil: life("4-6/3-9"),
+    grid: [13, 6, 11],
+    traversal: "stepwise",
+    runs: [7, 4],
+    ...HALF!,
+  }),
+  ...onBoth({
+    stencil: life("4-6/3-9"),
+    grid: [13, 6, 11],
+    traversal: "marching",
+    runs: [7, 4],
+    ...WIDEST!,
+  }),
+  ...onBoth({
+    stencil: wholeNumberElastic(),
+    grid: [27, 9, 9],
+    traversal: "stepwise",
+    exchangeEvery: 3,
+    cpuSlices: 12,
+    workers: 2,
+    cpu: DIAMONDS,
+    runs: [3],
+  }),
+  ...onBoth({
+    stencil: wholeNumberStaggered(),
+    grid: [27, 9, 9],
+    traversal: "marching",
+    exchangeEvery: 1,
+    cpuSlices: 19,
+    workers: 1,
+    cpu: DIAMONDS,
+    runs: [1, 2],
+  }),
+]);
+
+const ALONE = { stencil: wholeNumberWave(2), grid: [5, 4, 3] as Grid, traversal: "stepwise", runs: [4, 3] };
+testCases("a share of 0 leaves its device out, whatever R", [
+  ...onBoth({ ...ALONE, cpuSlices: 0, exchangeEvery: 4, workers: 1 }),
+  ...onBoth({ ...ALONE, cpuSlices: 5, exchangeEvery: 4, workers: 2 }),
+]);
 
 /** A problem whose ghost zones see waves, its reference, and a pool. */
 async function withReference(
@@ -277,6 +350,17 @@ testOnGpu("a share that cannot be is refused, and leaves no memory taken", async
     await assertRejects(() => create({ gpuSlices: 12 }), RunFailure, "do not make up 24");
     await assertRejects(() => create({ exchangeEvery: 0 }), RunFailure, "whole number from 1 up");
     await assertRejects(() => create({ cpuWorkers: 3 }), RunFailure, "3 CPU workers wanted, there are 2");
+    const onCpu = (traversal: string, parameters: Parameters) => create({ cpu: { traversal, parameters } });
+    await assertRejects(() => onCpu("swept", {}), RunFailure, "the CPU has no traversal swept");
+    const diamonds = DIAMONDS.parameters;
+    await onCpu("diamond-wavefront", { ...diamonds, levels: 1 });
+    await assertRejects(
+      () => onCpu("diamond-wavefront", diamonds),
+      RunFailure,
+      "2 levels narrow half a tile",
+    );
+    const beside = { ...configuration.share, cpuSlices: 0, gpuSlices: 24, cpu: DIAMONDS };
+    await assertRejects(() => create(beside), RunFailure, "nothing is shared");
     const torre = { traversal: "diamond-torre", parameters: {}, share: configuration.share };
     await assertRejects(
       () => SharedField.create(problem, { gpu, cpuPool: pool, configuration: torre }),

@@ -3,7 +3,7 @@ import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { SharedRounds } from "../../../tuner/devices/shared/shared_rounds.ts";
 import type { CpuPart, GpuPart } from "../../../tuner/devices/shared/shares.ts";
 
-/** Two parts without slices to exchange, which write down what happens, and end their rounds when they are told. */
+/** Two parts without slices to exchange that record what happens; the test ends their rounds. */
 function recordedParts() {
   const events: string[] = [];
   const pending: { cpu: PromiseWithResolvers<number>[]; gpu: PromiseWithResolvers<number>[] } = {

@@ -5,7 +5,7 @@
  */
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import { type Boundary, periodicAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { periodicAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../../configuration.ts";
@@ -60,41 +60,53 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
   return exchangeEvery * stepReach(stencil.update).x;
 }
 
-/** Slices of the ghost zones at the two ends of a share. */
-interface GhostZones {
-  readonly before: number;
-  readonly after: number;
+/** Slices of the ghost zones where the shares meet, and at the ends of the grid. */
+function ghostZones(
+  problem: Problem,
+  { cpuSlices, gpuSlices, exchangeEvery }: Share,
+  ghost = ghostSlices(problem, exchangeEvery),
+): { readonly inner: number; readonly outer: number } {
+  const inner = cpuSlices > 0 && gpuSlices > 0 ? ghost : 0;
+  return { inner, outer: problem.boundary === "periodic" ? inner : 0 };
 }
 
-function ghostZones(
-  { boundary }: Pick<Problem, "boundary">,
-  { cpuSlices, gpuSlices }: Pick<Share, "cpuSlices" | "gpuSlices">,
-  ghost: number,
-): { cpu: GhostZones; gpu: GhostZones } {
-  const isShared = cpuSlices > 0 && gpuSlices > 0;
-  const inner = isShared ? ghost : 0, outer = isShared && boundary === "periodic" ? ghost : 0;
-  return { cpu: { before: outer, after: inner }, gpu: { before: inner, after: outer } };
+/** So many slices and the ghost zones as a problem of its own. */
+function partOf(problem: Problem, slices: number, { inner, outer }: ReturnType<typeof ghostZones>): Problem {
+  const [, ny, nz] = problem.grid;
+  const boundary = outer > 0 ? "periodic-yz" : problem.boundary;
+  return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
 }
 
 /** What the GPU computes: its share of the problem, ghost zones included. */
 export function gpuPartOf(problem: Problem, share: Share, ghost?: number): Problem {
-  const { cpuSlices, gpuSlices, exchangeEvery } = share;
-  const { gpu: { before, after } } = ghostZones(problem, share, ghost ?? ghostSlices(problem, exchangeEvery));
-  const boundary = cpuSlices > 0 && problem.boundary === "periodic" ? "periodic-yz" : problem.boundary;
-  const [, ny, nz] = problem.grid;
-  return { ...problem, boundary, grid: [before + gpuSlices + after, ny, nz] };
+  return partOf(problem, share.gpuSlices, ghostZones(problem, share, ghost));
 }
 
-/** Where the cells of the CPU's share lie, ghost zones included. */
-export function cpuLayoutOf(problem: Problem, share: Share, ghost?: number): Layout {
-  const { stencil: { update }, grid: [, ny, nz] } = problem;
-  const { cpu: { before, after } } = ghostZones(
-    problem,
-    share,
-    ghost ?? ghostSlices(problem, share.exchangeEvery),
-  );
+/** What the CPU computes: its share of the problem, ghost zones included. */
+export function cpuPartOf(problem: Problem, share: Share, ghost?: number): Problem {
+  return partOf(problem, share.cpuSlices, ghostZones(problem, share, ghost));
+}
+
+/** Where the cells of the CPU's part lie. */
+export function cpuLayoutOf({ stencil: { update }, grid }: Problem): Layout {
   const { x, y, z } = reachOf(update);
-  return layOut([before + share.cpuSlices + after, ny, nz], { pad: [x, y, z], planes: planesOf(update) });
+  return layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+}
+
+/** How the workers traverse their slices; on a line, and where nothing was chosen, they know how. */
+function cpuTraversalOf({ traversal, parameters, share }: Configuration) {
+  const { traversal: name, parameters: own } = share.gpuSlices === 0
+    ? { traversal, parameters }
+    : share.cpu ?? { traversal: "stepwise", parameters: {} };
+  return { name, parameters: own, order: cpuTraversalNamed(name) };
+}
+
+/** Why the CPU's workers cannot traverse their slices as they should; undefined if they can. */
+export function refuseCpuPart(problem: Problem, configuration: Configuration): string | undefined {
+  const { share } = configuration;
+  const { name, parameters, order } = cpuTraversalOf(configuration);
+  if (order === undefined && share.gpuSlices > 0) return `the CPU has no traversal ${name}`;
+  return order?.infeasible(cpuPartOf(problem, share), parameters);
 }
 
 /**
@@ -105,19 +117,17 @@ export function cpuLayoutOf(problem: Problem, share: Share, ghost?: number): Lay
 export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
   checkShare(problem, options);
   const { share } = options.configuration;
-  const { ghost = ghostSlices(problem, share.exchangeEvery) } = options;
-  const zones = ghostZones(problem, share, ghost);
-  const isPeriodic = problem.boundary === "periodic";
-  const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, zones.cpu);
+  const { inner, outer } = ghostZones(problem, share, options.ghost);
+  const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, outer);
   try {
-    const gpu = share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, zones.gpu);
+    const gpu = share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, inner);
     const { update } = problem.stencil;
     const { toCpu, toGpu } = cpu === undefined || gpu === undefined
       ? { toCpu: [], toGpu: [] }
       : transfersBetween(cpu, gpu, {
-        ghost,
+        ghost: inner,
         reach: stepReach(update).x,
-        isPeriodic,
+        isPeriodic: problem.boundary === "periodic",
         readsPrevious: readsPrevious(update),
       });
     return { cpu, gpu, toCpu, toGpu };
@@ -139,7 +149,7 @@ function checkShare(
   { grid, stencil, boundary }: Problem,
   { gpu, cpuPool, configuration, ghost }: ShareOptions,
 ): void {
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = configuration.share;
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
   const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
   if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
     throw new RunFailure(
@@ -151,7 +161,10 @@ function checkShare(
     throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
   }
   if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
-  if (cpuSlices === 0 || gpuSlices === 0) return;
+  if (cpuSlices === 0 || gpuSlices === 0) {
+    if (cpu === undefined) return;
+    throw new RunFailure("limits", `a CPU's ${cpu.traversal} beside a GPU wanted, but nothing is shared`);
+  }
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
     throw new RunFailure(
       "limits",
@@ -168,34 +181,32 @@ function checkShare(
 
 async function makeCpuPart(
   problem: Problem,
-  { cpuPool, configuration: { traversal, parameters, share }, ghost }: ShareOptions,
-  { before }: GhostZones,
+  { cpuPool, configuration, ghost }: ShareOptions,
+  first: number,
 ): Promise<CpuPart> {
-  const { boundary, stencil: { update } } = problem;
-  const layout = cpuLayoutOf(problem, share, ghost);
-  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
-  const along = (wraps: boolean): Boundary => wraps ? "periodic" : "zero";
-  const boundaries = boundary === "insulated"
-    ? boundary
-    : [along(wrapsX && share.gpuSlices === 0), along(wrapsY), along(wrapsZ)] as const;
-  // of a line; what the GPU's traversal is called does not matter to the CPU's share of a grid
-  const nodePoints = share.gpuSlices === 0 && traversal === "swept" ? parameters.points ?? 0 : 0;
-  const order = share.gpuSlices === 0 ? cpuTraversalNamed(traversal) : undefined;
-  const reason = order?.infeasible(problem, parameters);
+  const { share } = configuration;
+  const part = cpuPartOf(problem, share, ghost);
+  const { boundary, stencil: { update } } = part;
+  const layout = cpuLayoutOf(part);
+  const [x, y, z] = periodicAxes(boundary).map((wraps) => wraps ? "periodic" : "zero");
+  const boundaries = boundary === "insulated" ? boundary : [x!, y!, z!] as const;
+  const reason = refuseCpuPart(problem, configuration);
   if (reason !== undefined) throw new RunFailure("limits", reason);
+  const { name, parameters, order } = cpuTraversalOf(configuration);
+  const nodePoints = name === "swept" ? parameters.points ?? 0 : 0;
   const source = { update, layout, boundary: boundaries, nodePoints, shape: order?.shape(parameters) };
   const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });
   const compileNs = (performance.now() - started) * 1e6;
-  return { field, compileNs, first: before, slices: share.cpuSlices };
+  return { field, compileNs, first, slices: share.cpuSlices };
 }
 
 async function makeGpuPart(
   problem: Problem,
   { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuMemory, onCompiled }: ShareOptions,
-  { before }: GhostZones,
+  first: number,
 ): Promise<GpuPart> {
   const part = gpuPartOf(problem, share, ghost);
   const traversal = traversalNamed(name);
@@ -206,5 +217,5 @@ async function makeGpuPart(
     memory: gpuMemory,
     onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
   });
-  return { field, first: before, slices: share.gpuSlices };
+  return { field, first, slices: share.gpuSlices };
 }

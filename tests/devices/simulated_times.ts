@@ -1,0 +1,49 @@
+/**
+ * Times of shared configurations that follow the cost model exactly.
+ *
+ * @module
+ */
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { roundTimes, roundWork, type SharedCosts, sharedGridOf } from "../../models/shared_step.ts";
+import type { Share } from "../../tuner/configuration.ts";
+import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
+
+/** A wait of 10 ms a round, and devices of about the same speed. */
+export const COSTS: SharedCosts = {
+  cpu: { updateNs: 0.5, stepNs: 10e3, missNs: 0, cachedCells: 0 },
+  gpu: { updateNs: 0.4, stepNs: 10e3, passNs: 0, byteNs: 0.05 },
+  unpack: { a: 0.5, b: 50e3 },
+  pack: { a: 0.5, b: 100e3 },
+  schedule: { submitNs: 0, timerNs: 0, waitNs: 10e6, contention: 0, starvation: 0.5 },
+};
+
+/** Times of so many steps, so often; a device alone reports the sum of its rounds. */
+export function simulatedTimes(
+  problem: Problem,
+  share: Share,
+  costs: SharedCosts,
+): (steps: number, repetitions: number) => SharedTimes {
+  const shared = sharedGridOf(problem);
+  return (steps, repetitions) => {
+    const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
+    const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
+    const rounds = new Array<number[]>(repetitions).fill(once).flat().map((count) => {
+      const work = roundWork(shared, share, count);
+      const unpackNs = costs.unpack.a * work.bytes + costs.unpack.b;
+      const packNs = costs.pack.a * work.bytes + costs.pack.b;
+      const { cpuNs, gpuNs, roundNs } = roundTimes(work, costs);
+      return { cpuNs, gpuNs, roundNs, unpackNs, packNs, computeNs: cpuNs - unpackNs - packNs };
+    });
+    const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
+    const part = (of: (times: typeof rounds[number]) => number): number[] =>
+      isShared ? rounds.map(of) : [rounds.reduce((sum, one) => sum + of(one), 0)];
+    return {
+      wallNs: rounds.reduce((sum, { roundNs }) => sum + roundNs, 0),
+      cpuRoundsNs: share.cpuSlices > 0 ? part(({ cpuNs }) => cpuNs) : [],
+      gpuRoundsNs: share.gpuSlices > 0 ? part(({ gpuNs }) => gpuNs) : [],
+      computeRoundsNs: isShared ? part(({ computeNs }) => computeNs) : [],
+      unpackRoundsNs: isShared ? part(({ unpackNs }) => unpackNs) : [],
+      packRoundsNs: isShared ? part(({ packNs }) => packNs) : [],
+    };
+  };
+}
