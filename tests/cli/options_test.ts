@@ -86,7 +86,7 @@ Deno.test("a wrong request names the option, in one line", () => {
 
 Deno.test("balance: defaults, and every option", () => {
   const defaults = parseOptions([], BALANCE)!;
-  assertEquals([defaults.startShare, defaults.passes, defaults.traversal], [0.1, 7, "stepwise"]);
+  assertEquals([defaults.startShare, defaults.passes, defaults.traversal], [undefined, 7, "stepwise"]);
   assertEquals([defaults.exchangeEvery, defaults.sweepExchange], [undefined, undefined]);
   const given = parseOptions(
     [

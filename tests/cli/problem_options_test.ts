@@ -42,7 +42,7 @@ Deno.test("tune without options is the wave equation for a minute", () => {
     noGpu: false,
     strategy: "auto",
     budget: { timeNs: 60e9 },
-    startShare: 0.1,
+    startShare: undefined,
     seed: 1,
     out: undefined,
     resume: false,
