@@ -61,6 +61,7 @@ interface Known {
 export class DeviceSession implements Session {
   readonly device: DeviceDescription;
   readonly #timeoutMs: number;
+  readonly #checksReference: boolean;
   #hasGpu: boolean;
   #gpu: GpuDevice | undefined;
   #gpuMemory: KeptMemory | undefined;
@@ -69,16 +70,19 @@ export class DeviceSession implements Session {
 
   /**
    * @param options `useGpu`: whether the GPU takes part and computes every reference; work on it that takes longer than
-   *   `timeoutMs` is given up
+   *   `timeoutMs` is given up; `checksReference`: whether the GPU's is compared with the oracle: not where the process
+   *   that started this one has done so
    */
   constructor(
-    { device, useGpu = true, timeoutMs = 20_000 }: {
+    { device, useGpu = true, timeoutMs = 20_000, checksReference = true }: {
       readonly device: DeviceDescription;
       readonly useGpu?: boolean;
       readonly timeoutMs?: number;
+      readonly checksReference?: boolean;
     },
   ) {
     this.device = device;
+    this.#checksReference = checksReference;
     this.#hasGpu = useGpu && device.gpu !== null;
     this.#timeoutMs = timeoutMs;
   }
@@ -191,12 +195,14 @@ export class DeviceSession implements Session {
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;
-    const reference = await makeReference({ gpu, problem }).catch((error) => {
-      const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
-      if (needsGpu || gpu === undefined || !isTooLarge) throw error;
-      isOnGpu = false;
-      return makeReference({ problem });
-    });
+    const reference = await makeReference({ gpu, problem, isChecked: !this.#checksReference }).catch(
+      (error) => {
+        const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
+        if (needsGpu || gpu === undefined || !isTooLarge) throw error;
+        isOnGpu = false;
+        return makeReference({ problem });
+      },
+    );
     this.#known = { key, isOnGpu, reference };
     return reference;
   }

@@ -1,5 +1,5 @@
 import { expectedImprovement } from "./expected_improvement.ts";
-import { EvaluationCost } from "./evaluation_cost.ts";
+import { EvaluationCost, instructionsOf } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
@@ -91,7 +91,9 @@ class AutoSearch<P extends Point> implements Search<P> {
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : shuffled(candidates, this.#draw).slice(0, FIRST_UNPREDICTED);
-    this.#first = first.map((candidate) => this.#indices.get(candidate)!);
+    // what compiles soonest comes first
+    this.#first = first.toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
+      .map((candidate) => this.#indices.get(candidate)!);
     this.#lattice = new Lattice(candidates);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
     const common = { candidates, first: first.length };

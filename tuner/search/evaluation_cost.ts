@@ -37,6 +37,6 @@ export class EvaluationCost {
 }
 
 /** Instructions to compile, roughly; 0 where unknown. */
-function instructionsOf({ demand }: Point): number {
+export function instructionsOf({ demand }: Point): number {
   return demand?.loopInstructions ?? 0;
 }

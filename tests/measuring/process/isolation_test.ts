@@ -80,7 +80,7 @@ testOnGpu(
     });
     const [hangs, crashes, loses, ...rest] = evaluations;
     assert("failure" in hangs! && "failure" in crashes! && "failure" in loses!);
-    assertEquals(hangs.failure, { reason: "timeout", message: "did not end within 8 s" });
+    assertEquals(hangs.failure, { reason: "timeout", message: "did not end within 8.00 s" });
     assertEquals(crashes.failure, { reason: "device-lost", message: "the process that measured it ended" });
     assertEquals(loses.failure.reason, "device-lost");
     assertMatch(loses.failure.message, /lost|destroyed/);

@@ -73,9 +73,9 @@ export async function serveEvaluations(): Promise<void> {
   // Ctrl-C is for the process that waits for this one
   Deno.addSignalListener("SIGINT", () => {});
   try {
-    const { problem: request, timeoutMs, samplingNs } = await receive("open");
+    const { problem: request, timeoutMs, samplingNs, checksReference } = await receive("open");
     const problem = problemOf(request);
-    const session = new DeviceSession({ device: await detectDevice(), timeoutMs });
+    const session = new DeviceSession({ device: await detectDevice(), timeoutMs, checksReference });
     await session.openGpu();
     await takeTurn();
     await session.open(problem);

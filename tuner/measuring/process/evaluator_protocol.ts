@@ -29,6 +29,8 @@ export type ToEvaluator =
     readonly timeoutMs: number;
     /** Time for a configuration's samples. */
     readonly samplingNs: number;
+    /** Whether its reference is compared with the oracle. */
+    readonly checksReference: boolean;
   }
   | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
   | { readonly say: "go" };

@@ -6,6 +6,7 @@
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../../kernels/update.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
+import { formatDuration } from "../../format.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
 import {
   type FromEvaluator,
@@ -27,6 +28,8 @@ interface ProcessOptions {
    * @default {300e6} a space of thousands must end, and a median is stable long before
    */
   readonly samplingNs?: number;
+  /** Whether its reference is compared with the oracle. @default {true} */
+  readonly checksReference?: boolean;
   /** The program. @default this Deno with `evaluator_main.ts` */
   readonly command?: readonly [string, ...string[]];
 }
@@ -62,8 +65,8 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem, samplingNs = 300e6 } = options;
-    const open = { say: "open", problem, timeoutMs: START_LIMIT_MS, samplingNs } as const;
+    const { problem, samplingNs = 300e6, checksReference = true } = options;
+    const open = { say: "open", problem, timeoutMs: START_LIMIT_MS, samplingNs, checksReference } as const;
     const { answer } = await evaluator.#converse(open, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
@@ -174,6 +177,6 @@ export function processesFor(
 
 function failureOf(answer: Answer, limitMs: number): Failure {
   return answer.say === "late"
-    ? { reason: "timeout", message: `did not end within ${limitMs / 1000} s` }
+    ? { reason: "timeout", message: `did not end within ${formatDuration(limitMs * 1e6)}` }
     : { reason: "device-lost", message: "the process that measured it ended" };
 }
