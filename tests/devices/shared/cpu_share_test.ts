@@ -75,13 +75,15 @@ async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<v
     const start = round * exchangeEvery;
     whole = runReference(whole, { update, grid, boundary, steps: exchangeEvery, start });
     for (const level of readsPrevious(update) ? ["current", "previous"] as const : ["current"] as const) {
+      const found = bits(field[level]), expected = bits(whole[level]);
       eachRow((x, _, at, inGrid) => {
         if (!isOwn(x)) return;
-        const found = bits(field[level].subarray(at, at + nz));
-        const expected = bits(whole[level].subarray(inGrid, inGrid + nz));
-        const what = `${stencil.title}, ${boundary}, R = ${exchangeEvery}, ${JSON.stringify(shape)}`;
-        const where = `round ${round + 1}, ${level}, slice ${x - first}, ${pool.workers} workers`;
-        assertEquals(found, expected, `${what}: ${where}`);
+        for (let z = 0; z < nz; z++) {
+          if (found[at + z] === expected[inGrid + z]) continue;
+          const what = `${stencil.title}, ${boundary}, R = ${exchangeEvery}, ${JSON.stringify(shape)}`;
+          const where = `round ${round + 1}, ${level}, slice ${x - first}, ${pool.workers} workers`;
+          assertEquals(field[level][at + z], whole[level][inGrid + z], `${what}: ${where}`);
+        }
       });
     }
   }
@@ -90,20 +92,20 @@ async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<v
 
 type Shaped = readonly [stencil: Stencil, rows: readonly [number, number], shapes: readonly CpuShape[]];
 
-/** Shapes that suit 20 to 40 rows of an equation; half a tile must hold its levels. */
+/** As few rows as the shapes allow: half a tile must hold its levels. */
 const SHAPES: readonly Shaped[] = [
-  [wave(2), [23, 17], [{ tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }, { strip: 5 }]],
-  [wave(6), [31, 13], [{ tiles: 2, band: 2, block: 3 }, { strip: 4 }]],
-  [wave(14), [33, 6], [{ tiles: 2, band: 1, block: 1 }]],
-  [heat(1), [40, 21], [{ tiles: 5, band: 2, block: 4 }]],
-  [heat(4), [35, 9], [{ tiles: 2, band: 2, block: 2 }]],
-  [life(), [18, 19], [{ tiles: 2, band: 4, block: 2 }]],
-  [elastic(), [20, 12], [{ tiles: 2, band: 2, block: 1 }, { strip: 3 }]],
+  [wave(2), [23, 9], [{ tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }, { strip: 5 }]],
+  [wave(6), [25, 5], [{ tiles: 2, band: 2, block: 3 }, { strip: 4 }]],
+  [wave(14), [29, 3], [{ tiles: 2, band: 1, block: 1 }]],
+  [heat(1), [21, 7], [{ tiles: 5, band: 2, block: 4 }]],
+  [heat(4), [33, 5], [{ tiles: 2, band: 2, block: 2 }]],
+  [life(), [17, 7], [{ tiles: 2, band: 4, block: 2 }]],
+  [elastic(), [17, 5], [{ tiles: 2, band: 2, block: 1 }, { strip: 3 }]],
 ];
 
 const OTHERS: readonly Shaped[] = [
-  ...[4, 8, 10, 12].map((order): Shaped => [wave(order), [order * 3, 7], [{ tiles: 1, band: 2, block: 2 }]]),
-  ...[2, 3].map((delta): Shaped => [heat(delta), [25, 8], [{ tiles: 3, band: 1, block: 1 }]]),
+  ...[4, 8, 10, 12].map((order): Shaped => [wave(order), [order * 3, 5], [{ tiles: 1, band: 2, block: 2 }]]),
+  ...[2, 3].map((delta): Shaped => [heat(delta), [25, 6], [{ tiles: 3, band: 1, block: 1 }]]),
 ];
 
 Deno.test("R steps of the CPU's share are the oracle's in every order, for every equation and boundary", async () => {

@@ -1,0 +1,54 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Configuration } from "../../../tuner/configuration.ts";
+import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
+import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
+import { RunFailure } from "../../../tuner/devices/run_failure.ts";
+import { makeShares } from "../../../tuner/devices/shared/shares.ts";
+
+const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
+
+/** What the CPU's workers are given for a configuration. */
+async function givenToWorkers({ share, ...way }: Pick<Configuration, "traversal" | "parameters"> & {
+  readonly share: Partial<Configuration["share"]>;
+}): Promise<CpuProblem> {
+  let given: CpuProblem | undefined;
+  const stop = new RunFailure("limits", "enough is known");
+  const load = (problem: CpuProblem) => {
+    given = problem;
+    return Promise.reject(stop);
+  };
+  const whole = { cpuSlices: 10, gpuSlices: 14, exchangeEvery: 3, cpuWorkers: 2, ...share };
+  await assertRejects(
+    () =>
+      makeShares(PROBLEM, {
+        cpuPool: { workers: 2, load } as unknown as CpuPool,
+        gpu: {} as GpuDevice,
+        configuration: { ...way, share: whole },
+      }),
+    RunFailure,
+    stop.message,
+  );
+  return given!;
+}
+
+Deno.test("the CPU traverses its share as the share says, and alone as the configuration says", async () => {
+  const diamonds = { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 3, block: 2 } };
+  const shape = { tiles: 2, band: 3, block: 2 };
+  const onGpu = { traversal: "stepwise", parameters: { threadsZ: 8, threadsY: 4, threadsX: 1 } };
+  const beside = await givenToWorkers({ ...onGpu, share: { cpu: diamonds } });
+  // own slices and two ghost zones of R · reach = 6; x ends there
+  assertEquals([beside.shape, beside.layout.grid, beside.boundary], [shape, [22, 32, 9], [
+    "zero",
+    "periodic",
+    "periodic",
+  ]]);
+  assertEquals((await givenToWorkers({ ...onGpu, share: {} })).shape, undefined);
+  const alone = await givenToWorkers({ ...diamonds, share: { cpuSlices: 24, gpuSlices: 0 } });
+  assertEquals([alone.shape, alone.layout.grid, alone.boundary], [shape, [24, 32, 9], [
+    "periodic",
+    "periodic",
+    "periodic",
+  ]]);
+});
