@@ -1,13 +1,16 @@
 /**
- * `bench`: measures the CPU's workers against the same loops in C; in one dimension the swept rule against classic.
+ * `bench`: measures the CPU's workers, in every order, against the same loops in C; in one dimension the swept rule
+ * against classic.
  *
  * @module
  */
-import type { Grid } from "../kernels/stencils/stencil.ts";
+import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../kernels/stencils/ks.ts";
-import { WAVE_ORDERS } from "../kernels/stencils/wave.ts";
-import { benchGrids, renderGrids } from "./bench_grids.ts";
-import { C_COMPILER } from "./native_loops.ts";
+import { heat, HEAT_DELTAS } from "../kernels/stencils/heat.ts";
+import { wave, WAVE_ORDERS } from "../kernels/stencils/wave.ts";
+import { benchGrids } from "./bench_grids.ts";
+import { C_COMPILER, NATIVE_COMPILER } from "./native_loops.ts";
+import { renderGrids } from "./render_grids.ts";
 import { checkFileWritable } from "../tuner/profile/store.ts";
 import {
   benchLines,
@@ -39,7 +42,8 @@ import { RequestError } from "../tuner/problem/request_error.ts";
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
 const DEFAULT_GRIDS: readonly Grid[] = [[64, 64, 64], [256, 256, 256]];
 
-const DEFAULT_ORDERS = [2, 4, 8, 14];
+const GRID_EQUATIONS = ["wave", "heat"] as const;
+const DEFAULT_ORDERS = [2, 4], DEFAULT_DELTAS = [1];
 
 const DEFAULT_WORKERS = 2;
 
@@ -48,15 +52,22 @@ const ONLY_LINES = `it belongs to --stencil ${lineEquations().join(" or ")}`;
 const OPTIONS = {
   stencil: {
     value: "NAME",
-    help: `equation: wave, or in one dimension ${lineEquations().join(", ")} (default wave)`,
-    read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
-      text === "wave" ? text : oneOf(lineEquations())(text, refuse, earlier),
+    help: `equation: ${GRID_EQUATIONS.join(", ")} (default both); in one dimension ${
+      lineEquations().join(", ")
+    }`,
+    read: oneOf([...GRID_EQUATIONS, ...lineEquations()]),
     repeatable: true,
   },
   order: {
     value: "N",
-    help: `order in space (default ${DEFAULT_ORDERS.join(", ")})`,
+    help: `wave: order in space (default ${DEFAULT_ORDERS.join(", ")})`,
     read: oneOfNumbers(WAVE_ORDERS),
+    repeatable: true,
+  },
+  delta: {
+    value: "N",
+    help: `heat: reach in space (default ${DEFAULT_DELTAS.join(", ")})`,
+    read: oneOfNumbers(HEAT_DELTAS),
     repeatable: true,
   },
   grid: {
@@ -65,7 +76,7 @@ const OPTIONS = {
       DEFAULT_GRIDS.map((grid) => grid.join("x")).join(", ")
     }), or points (default 2048, 4096, … 1048576)`,
     read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      ((earlier.stencil as string[]).some((name) => name !== "wave") ? readLine : readGrid)(
+      ((earlier.stencil as string[]).some(isLine) ? readLine : readGrid)(
         text,
         refuse,
         earlier,
@@ -74,7 +85,7 @@ const OPTIONS = {
   },
   workers: {
     value: "N",
-    help: `workers to compare with one, 1 leaves it out; one dimension: workers (default ${DEFAULT_WORKERS})`,
+    help: `workers, and threads of the loops in C on all cores (default ${DEFAULT_WORKERS})`,
     read: whole(1, 1024),
     notWith: { "--no-cpu": "they are the CPU's" },
   },
@@ -107,11 +118,12 @@ const OPTIONS = {
 /** Runs the command: exit code 1 where the ways to compute differ in any bit. */
 export const run = command({
   usage: "deno task bench [OPTIONS]",
-  about: "Measures one CPU worker against the same loops in C, and several workers against one, in turns.\n" +
+  about:
+    "Measures the CPU's workers in every order against the same loops in C, on one core and on all, in turns.\n" +
     "Of an equation in one dimension it measures the swept rule against classic, on the GPU and on the workers.",
   options: OPTIONS,
 }, async (options) => {
-  if (options.stencil.some((name) => name !== "wave")) return await runLines(options);
+  if (options.stencil.some(isLine)) return await runLines(options);
   for (
     const [name, value] of Object.entries({ points: options.points, steps: options.steps, out: options.out })
   ) {
@@ -120,26 +132,52 @@ export const run = command({
   if (options.noGpu) throw new RequestError(`Cannot use --no-gpu: ${ONLY_LINES}`);
   if (options.noCpu) throw new RequestError(`Cannot use --no-cpu: ${ONLY_LINES}`);
   const { workers = DEFAULT_WORKERS, seconds } = options;
-  const orders = options.order.length > 0 ? options.order : DEFAULT_ORDERS;
   const grids = options.grid.length > 0 ? options.grid : DEFAULT_GRIDS;
-  const comparisons = await benchGrids({ orders, grids, workers, timeMs: seconds * 1e3 });
+  const stencils = stencilsOf(options);
+  const comparisons = await benchGrids({ stencils, grids, workers, timeMs: seconds * 1e3 });
+  const compilers = { c: C_COMPILER.join(" "), native: NATIVE_COMPILER.join(" ") };
   console.log(
     options.json
-      ? JSON.stringify({ compiler: C_COMPILER.join(" "), workers, comparisons }, null, 2)
+      ? JSON.stringify({ compilers, workers, comparisons }, null, 2)
       : renderGrids(comparisons, workers),
   );
-  return comparisons.every(({ sameBits }) => sameBits) ? EXIT.done : EXIT.no;
+  return comparisons.every(({ wrong }) => wrong.length === 0) ? EXIT.done : EXIT.no;
 });
+
+function isLine(name: string): boolean {
+  return lineEquations().includes(name);
+}
+
+/** The equations that are asked for: those of an order or a reach alone belong to it. */
+function stencilsOf({ stencil, order, delta }: Values<typeof OPTIONS>): Stencil[] {
+  const names = stencil.length > 0
+    ? stencil
+    : GRID_EQUATIONS.filter((name) =>
+      order.length + delta.length === 0 || (name === "wave" ? order : delta).length > 0
+    );
+  for (const [option, name, values] of [["--order", "wave", order], ["--delta", "heat", delta]] as const) {
+    if (values.length > 0 && !names.includes(name)) {
+      throw new RequestError(`Cannot use ${option}: it belongs to --stencil ${name}`);
+    }
+  }
+  const orders = order.length > 0 ? order : DEFAULT_ORDERS,
+    deltas = delta.length > 0 ? delta : DEFAULT_DELTAS;
+  return names.flatMap((name) =>
+    name === "wave" ? orders.map((one) => wave(one)) : deltas.map((one) => heat(one))
+  );
+}
 
 /** The second part: the swept rule against classic. */
 async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
   const { stencil: stencils, workers = DEFAULT_WORKERS, points, steps } = options;
-  if (options.order.length > 0) {
-    throw new RequestError("Cannot use --order: equations in one dimension have none");
+  if (options.order.length + options.delta.length > 0) {
+    const option = options.order.length > 0 ? "--order" : "--delta";
+    throw new RequestError(`Cannot use ${option}: equations in one dimension have none`);
   }
-  if (stencils.includes("wave")) {
+  const other = stencils.find((name) => !isLine(name));
+  if (other !== undefined) {
     throw new RequestError(
-      "Cannot use --stencil wave with an equation in one dimension: run them one by one",
+      `Cannot use --stencil ${other} with an equation in one dimension: run them one by one`,
     );
   }
   if (points !== undefined && !stencils.includes("ks")) {

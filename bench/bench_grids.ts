@@ -1,171 +1,225 @@
 /**
- * The first part of `bench`: one CPU worker against the same loops in C, and several workers against one.
+ * The first part of `bench`: the CPU's workers on grids, in every order, against the same loops in C.
  *
  * @module
  */
+import { CPU_TRAVERSALS, type CpuTraversal } from "../kernels/cpu/cpu_traversals.ts";
 import { layOut } from "../kernels/layout.ts";
-import { cellsOf, type Grid, type Stencil } from "../kernels/stencils/stencil.ts";
-import { wave } from "../kernels/stencils/wave.ts";
+import { cellsOf, type Grid, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
+import type { Parameters } from "../kernels/traversals/traversal.ts";
 import { planesOf, reachOf } from "../kernels/update.ts";
+import { predictCpuRate } from "../models/cpu_roofline.ts";
+import { errorBound } from "../models/error_bound.ts";
+import { measureCpuCopy } from "../tuner/devices/cpu/cpu_bandwidth.ts";
+import type { CpuField } from "../tuner/devices/cpu/cpu_field.ts";
+import { detectWasmFeatures } from "../tuner/devices/cpu/wasm_features.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
-import { formatRate, formatTable } from "../tuner/format.ts";
+import { levelOf } from "../tuner/devices/shared/slice_exchange.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { RequestError } from "../tuner/problem/request_error.ts";
-import { C_COMPILER, NativeLoops } from "./native_loops.ts";
+import { NATIVE_COMPILER, NativeLoops } from "./native_loops.ts";
 import { medianRatio, takeTurns, WARM_UP_TURNS } from "./take_turns.ts";
 import { hashBits } from "./write_c.ts";
 
 /** What to compare. */
 export interface GridBenchRequest {
-  readonly orders: readonly number[];
+  readonly stencils: readonly Stencil[];
   readonly grids: readonly Grid[];
   readonly workers: number;
-  /** For each order and grid. */
+  /** For each equation and grid, beside the search for the best parameters. */
   readonly timeMs: number;
 }
+
+/** The ways to compute a grid: C and a worker on one core; workers stepwise, in their orders, and C on all. */
+const WAYS = ["c", "one", "stepwise", "strips", "diamonds", "native"] as const;
+export type Way = typeof WAYS[number];
 
 /** What was found; rates are medians in cells per second. */
 export interface CpuComparison {
-  readonly order: number;
+  readonly title: string;
   readonly grid: Grid;
   /** Bytes of both time levels with their pads. */
   readonly bytes: number;
+  /** Bytes per second that all workers move together on arrays of this size. */
+  readonly copyBytesPerSecond: number;
   readonly samples: number;
-  /** The loops in C; null without gcc. */
-  readonly cCellsPerSecond: number | null;
-  readonly oneCellsPerSecond: number;
-  readonly manyCellsPerSecond: number | null;
-  /** Median over the turns of one worker's rate by that of C. */
-  readonly oneOverC: number | null;
-  readonly manyOverOne: number | null;
-  /** Whether every way gave the same bits in the end. */
-  readonly sameBits: boolean;
+  /** Undefined without gcc, and of the diamonds where none fit the grid. */
+  readonly cellsPerSecond: Readonly<Partial<Record<Way, number>>>;
+  /** Medians over the turns of one way's rate by another's: one worker by C, all others by stepwise. */
+  readonly ratios: Readonly<Partial<Record<Exclude<Way, "c" | "stepwise">, number>>>;
+  /** Diamonds' rate by that of C on all cores, turn by turn. */
+  readonly diamondsOverNative: number | undefined;
+  /** The parameters of strips and diamonds: the fastest of a short search. */
+  readonly chosen: Readonly<Partial<Record<Way, Parameters>>>;
+  /** Ways whose result is not the same: bit for bit, or within rounding where products are fused. */
+  readonly wrong: readonly Way[];
 }
 
-/** One way to advance the field: nanoseconds of a run, and the bits of its result. */
+/** One way to advance the field: nanoseconds of a run. */
 interface Contender {
   run(steps: number): Promise<number>;
-  hash(): number;
   dispose(): Promise<void>;
 }
 
-/** Time of one sample, long compared with the few µs of starting and stopping it. */
-const SAMPLE_NS = 60e6;
+/** Time of one sample, long compared with the few µs of starting and stopping it; steps of a sample at least. */
+const SAMPLE_NS = 60e6, LEAST_STEPS = 32;
 
-/** Compares all orders on all grids. */
+/** Parameters of each order that are tried, the best predicted. */
+const MOST_TRIED = 8;
+
+/** Compares all equations on all grids. */
 export async function benchGrids(
-  { orders, grids, workers, timeMs }: GridBenchRequest,
+  { stencils, grids, workers, timeMs }: GridBenchRequest,
 ): Promise<CpuComparison[]> {
-  const one = await CpuPool.create({ workers: 1 });
-  const many = workers > 1 ? await CpuPool.create({ workers }) : undefined;
-  try {
-    const comparisons: CpuComparison[] = [];
-    for (const grid of grids) {
-      for (const order of orders) {
-        comparisons.push({
-          order,
-          ...await compareOnGrid({ stencil: wave(order), grid, one, many, timeMs }),
-        });
+  const comparisons: CpuComparison[] = [];
+  for (const grid of grids) {
+    for (const stencil of stencils) {
+      // pools of their own give the memory back
+      const one = await CpuPool.create({ workers: 1 }), all = await CpuPool.create({ workers });
+      try {
+        comparisons.push(await compareOnGrid({ stencil, grid, one, all, timeMs }));
+      } catch (error) {
+        if (error instanceof RunFailure && error.reason === "limits") throw new RequestError(error.message);
+        throw error;
+      } finally {
+        one.dispose();
+        all.dispose();
       }
     }
-    return comparisons;
-  } catch (error) {
-    if (error instanceof RunFailure && error.reason === "limits") throw new RequestError(error.message);
-    throw error;
-  } finally {
-    one.dispose();
-    many?.dispose();
   }
+  return comparisons;
 }
 
 /** Compares one stencil on one grid, boundary zero. */
-async function compareOnGrid({ stencil: { update }, grid, one, many, timeMs }: {
+async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
   readonly stencil: Stencil;
   readonly grid: Grid;
   readonly one: CpuPool;
-  readonly many: CpuPool | undefined;
+  readonly all: CpuPool;
   readonly timeMs: number;
-}): Promise<Omit<CpuComparison, "order">> {
-  const { x, y, z } = reachOf(update);
+}): Promise<CpuComparison> {
+  const { update } = stencil, { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  const load = async (pool: CpuPool): Promise<Contender> => {
-    const field = await pool.load({ update, layout, boundary: "zero" });
+  const load = async (
+    pool: CpuPool,
+    order?: CpuTraversal,
+    parameters: Parameters = {},
+  ): Promise<CpuField> => {
+    const shape = order?.shape(parameters), fused = parameters.fused === 1;
+    const field = await pool.load({ update, layout, boundary: "zero", shape, fused });
     await field.setInitial("noise", { seed: 0 });
-    return {
-      run: (steps) => field.run({ steps }),
-      hash: () => hashBits(field.current, layout),
-      dispose: () => field.dispose(),
-    };
+    return field;
   };
-  // C last: a field that does not fit is refused before there is a process to end
-  const oneWorker = await load(one), manyWorkers = many && await load(many);
-  const c = await NativeLoops.create({ update, layout });
-  const all: Contender[] = [oneWorker, manyWorkers, c].filter((contender) => contender !== undefined);
+  const copyBytesPerSecond = await measureCpuCopy(
+    all,
+    { stencil, grid, boundary: "zero", steps: 1 },
+    all.workers,
+  );
+  const usual = await load(all);
+  await usual.run({ steps: 2 });
+  const steps = 2 * Math.ceil(Math.max(LEAST_STEPS / 2, SAMPLE_NS / await usual.run({ steps: 2 })));
+  await usual.setInitial("noise", { seed: 0 });
+  const problem: Problem = { stencil, grid, boundary: "zero", steps };
+  const search = { pool: all, problem, copyBytesPerSecond };
+  const contenders: Partial<Record<Way, Contender>> = {}, fields: Partial<Record<Way, CpuField>> = {};
+  const chosen: Partial<Record<Way, Parameters>> = {};
+  const join = (way: Way, field: CpuField): void => {
+    fields[way] = field;
+    contenders[way] = { run: (steps) => field.run({ steps }), dispose: () => field.dispose() };
+  };
   try {
-    // an even number of steps brings each sample back to the same arrays
-    const probeNs = await oneWorker.run(2);
-    for (const other of all.slice(1)) await other.run(2);
-    const steps = 2 * Math.max(1, Math.round(SAMPLE_NS / probeNs));
-    const runs = all.map((contender) => () => contender.run(steps));
-    const samples = await takeTurns(runs, { untilMs: performance.now() + timeMs, warmUp: WARM_UP_TURNS });
-    const timesOf = (contender: Contender | undefined): number[] | undefined =>
-      contender && samples[all.indexOf(contender)];
-    const rate = (times: number[]): number => cellsOf(grid) * steps / median(times) * 1e9;
-    const ofC = timesOf(c), ofOne = timesOf(oneWorker)!, ofMany = timesOf(manyWorkers);
+    join("stepwise", usual);
+    for (const [i, way] of (["strips", "diamonds"] as const).entries()) {
+      const order = CPU_TRAVERSALS[i]!;
+      const best = await findBest(order, search, (parameters) => load(all, order, parameters));
+      if (best === undefined) continue;
+      chosen[way] = best;
+      join(way, await load(all, order, best));
+    }
+    join("one", await load(one));
+    // C last: a field that does not fit is refused before there is a process to end
+    const c = await NativeLoops.create({ update, layout });
+    const native = await NativeLoops.create({ update, layout }, {
+      compiler: NATIVE_COMPILER,
+      threads: all.workers,
+    });
+    if (c !== undefined) contenders.c = c;
+    if (native !== undefined) contenders.native = native;
+    const ways = WAYS.filter((way) => contenders[way] !== undefined);
+    const samples = await takeTurns(ways.map((way) => () => contenders[way]!.run(steps)), {
+      untilMs: performance.now() + timeMs,
+      warmUp: WARM_UP_TURNS,
+    });
+    const timesOf = (way: Way): number[] | undefined => samples[ways.indexOf(way)];
+    const ratio = (way: Way, by: Way): number | undefined => {
+      const upper = timesOf(by), lower = timesOf(way);
+      return upper && lower && medianRatio(upper, lower);
+    };
+    const known = <T>(entries: readonly (readonly [string, T | undefined])[]) =>
+      Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Record<string, T>;
+    const turns = WARM_UP_TURNS + samples[0]!.length;
+    const isRight = async (way: Way): Promise<boolean> => {
+      if (way === "c") return await c!.hash() === hashBits(usual.current, layout);
+      const field = fields[way];
+      if (field === undefined) return true; // fused by the compiler as it likes
+      const slices = { ago: 0, slice: 0, slices: grid[0] } as const;
+      const { maxError, maxValue, notFinite } = await field.compare(
+        { ...levelOf(usual, 0), slice: 0 },
+        slices,
+      );
+      const bound = chosen[way]?.fused === 1
+        ? errorBound({ stencil, steps: steps * turns, maxField: Math.max(1, maxValue), kernels: 2 })
+        : 0;
+      return notFinite === 0 && maxError <= bound;
+    };
+    const wrong: Way[] = [];
+    for (const way of ways) if (!await isRight(way)) wrong.push(way);
     return {
+      title: stencil.title,
       grid,
       bytes: 8 * layout.length,
-      samples: ofOne.length,
-      cCellsPerSecond: ofC === undefined ? null : rate(ofC),
-      oneCellsPerSecond: rate(ofOne),
-      manyCellsPerSecond: ofMany === undefined ? null : rate(ofMany),
-      oneOverC: ofC === undefined ? null : medianRatio(ofC, ofOne),
-      manyOverOne: ofMany === undefined ? null : medianRatio(ofOne, ofMany),
-      sameBits: new Set(all.map((contender) => contender.hash())).size === 1,
+      copyBytesPerSecond,
+      samples: samples[0]!.length,
+      cellsPerSecond: known(ways.map((way) => [way, cellsOf(grid) * steps / median(timesOf(way)!) * 1e9])),
+      ratios: known([
+        ["one", ratio("one", "c")],
+        ...(["strips", "diamonds", "native"] as const).map((way) => [way, ratio(way, "stepwise")] as const),
+      ]),
+      diamondsOverNative: ratio("diamonds", "native"),
+      chosen,
+      wrong,
     };
   } finally {
-    for (const contender of all) await contender.dispose();
+    for (const contender of Object.values(contenders)) await contender.dispose();
   }
 }
 
-/**
- * The results for people.
- *
- * @param comparisons in the order they were measured
- * @param workers of the pool of several
- * @returns text of whole lines, without the last line end
- */
-export function renderGrids(comparisons: readonly CpuComparison[], workers: number): string {
-  const rate = (cellsPerSecond: number | null): string =>
-    cellsPerSecond === null ? "–" : formatRate(cellsPerSecond);
-  const ratio = (value: number | null): string => value === null ? "–" : value.toFixed(2);
-  const header = ["grid", "MiB", "order", "C", "1 worker", "of C", `${workers} workers`, "of 1", "samples"];
-  const rows = comparisons.map((found) => [
-    found.grid.join("x"),
-    (found.bytes / 2 ** 20).toFixed(0),
-    String(found.order),
-    rate(found.cCellsPerSecond),
-    rate(found.oneCellsPerSecond),
-    ratio(found.oneOverC),
-    rate(found.manyCellsPerSecond),
-    ratio(found.manyOverOne),
-    String(found.samples),
-  ]);
-  const hasC = comparisons.some(({ cCellsPerSecond }) => cCellsPerSecond !== null);
-  const differing = comparisons.filter(({ sameBits }) => !sameBits);
-  return [
-    `Wave equation, boundary zero, f32; medians of samples taken in turns. C: plain loops, ${
-      C_COMPILER.join(" ")
-    }, one thread.`,
-    ...(hasC ? [] : ["There is no gcc on this machine: the loops in C are left out."]),
-    "",
-    formatTable([header, ...rows], { right: [1, 2, 3, 4, 5, 6, 7, 8] }),
-    "",
-    differing.length === 0
-      ? "All ways gave the same field, bit for bit."
-      : `DIFFERENT FIELDS: ${
-        differing.map(({ grid, order }) => `order ${order} on ${grid.join("x")}`).join(", ")
-      }`,
-  ].join("\n");
+/** The fastest of the best predicted parameters, in runs of one sample each; undefined where none fit the grid. */
+async function findBest(
+  order: CpuTraversal,
+  { pool: { workers }, problem, copyBytesPerSecond }: {
+    readonly pool: CpuPool;
+    readonly problem: Problem;
+    readonly copyBytesPerSecond: number;
+  },
+  load: (parameters: Parameters) => Promise<CpuField>,
+): Promise<Parameters | undefined> {
+  const device = { copyBytesPerSecond, workers }, cells = cellsOf(problem.grid);
+  const rated = order.candidates(problem, workers, { fuses: detectWasmFeatures().relaxedSimd }).map((
+    one,
+  ) => ({
+    parameters: one,
+    predicted: predictCpuRate(order.demand(problem, one, workers), device, { cells }),
+  }));
+  const tried = rated.sort((a, b) => b.predicted - a.predicted).slice(0, MOST_TRIED);
+  const times: { parameters: Parameters; timeNs: number }[] = [];
+  for (const { parameters } of tried) {
+    const field = await load(parameters);
+    const run = () => field.run({ steps: problem.steps });
+    await run();
+    times.push({ parameters, timeNs: Math.min(await run(), await run()) });
+    await field.dispose();
+  }
+  return times.sort((a, b) => a.timeNs - b.timeNs)[0]?.parameters;
 }

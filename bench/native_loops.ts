@@ -6,15 +6,17 @@
  */
 import { type CSource, writeC } from "./write_c.ts";
 
-/** How the loops are compiled: the instructions that WebAssembly has, four floats at once, no fused products. */
-export const C_COMPILER = ["gcc", "-O3", "-msse4.1", "-ffp-contract=off"] as const;
+/** How the loops of one core are compiled: the instructions that WebAssembly has, four floats at once, nothing fused. */
+export const C_COMPILER: readonly string[] = ["gcc", "-O3", "-msse4.1", "-ffp-contract=off"];
+
+/** How those of all cores are compiled: all instructions that this machine has, products and sums fused. */
+export const NATIVE_COMPILER: readonly string[] = ["gcc", "-O3", "-march=native", "-fopenmp"];
 
 /** A process that reads numbers of steps and runs them. */
 export class NativeLoops {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #output: ReadableStreamDefaultReader<string>;
-  #hash = 0;
 
   private constructor(child: Deno.ChildProcess) {
     this.#child = child;
@@ -25,21 +27,30 @@ export class NativeLoops {
   /**
    * Compiles the loops and starts them.
    *
+   * @param compiler its name and flags
+   * @param threads of loops that several share
    * @returns the process, or undefined where there is no gcc
    * @throws {Error} when gcc fails
    */
-  static async create(source: CSource): Promise<NativeLoops | undefined> {
+  static async create(
+    source: CSource,
+    { compiler = C_COMPILER, threads = 1 }: { compiler?: readonly string[]; threads?: number } = {},
+  ): Promise<NativeLoops | undefined> {
     const directory = await Deno.makeTempDir({ prefix: "facet-" });
     try {
       const code = `${directory}/loops.c`, program = `${directory}/loops`;
       await Deno.writeTextFile(code, writeC(source));
-      const [gcc, ...flags] = C_COMPILER;
-      const command = new Deno.Command(gcc, { args: [...flags, "-o", program, code], stderr: "piped" });
+      const [gcc, ...flags] = compiler;
+      const command = new Deno.Command(gcc!, { args: [...flags, "-o", program, code], stderr: "piped" });
       const { success, stderr } = await command.output();
       if (!success) {
         throw new Error(`Cannot compile the C loops: ${new TextDecoder().decode(stderr).split("\n")[0]}`);
       }
-      return new NativeLoops(new Deno.Command(program, { stdin: "piped", stdout: "piped" }).spawn());
+      return new NativeLoops(new Deno.Command(program, {
+        stdin: "piped",
+        stdout: "piped",
+        env: { OMP_NUM_THREADS: `${threads}` },
+      }).spawn());
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
@@ -50,7 +61,17 @@ export class NativeLoops {
   }
 
   /** Advances the field by so many steps, and returns the nanoseconds that they took. */
-  async run(steps: number): Promise<number> {
+  run(steps: number): Promise<number> {
+    return this.#ask(steps);
+  }
+
+  /** The newest level's bits, as `hashBits` computes them. */
+  hash(): Promise<number> {
+    return this.#ask(0);
+  }
+
+  /** Sends a number, and returns what the program answers. */
+  async #ask(steps: number): Promise<number> {
     await this.#input.write(new TextEncoder().encode(`${steps}\n`));
     let line = "";
     while (!line.endsWith("\n")) {
@@ -58,14 +79,7 @@ export class NativeLoops {
       if (done) throw new Error("Cannot run the C loops: the process ended");
       line += value;
     }
-    const [timeNs = NaN, hash = NaN] = line.trim().split(" ").map(Number);
-    this.#hash = hash;
-    return timeNs;
-  }
-
-  /** The newest level after the last run, as `hashBits` computes it. */
-  hash(): number {
-    return this.#hash;
+    return Number(line);
   }
 
   /** Ends the process. */

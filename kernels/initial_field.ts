@@ -28,8 +28,11 @@ export const HASH = {
 
 /** The 32-bit hash of a cell; the same arithmetic stands in the WGSL of `kernels/wgsl/fields.ts`. */
 export function hashCell([x, y, z]: Grid, seed: number): number {
-  let h = (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0;
-  h = Math.imul(h ^ (h >>> 16), HASH.first);
+  return mix((Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0);
+}
+
+function mix(bits: number): number {
+  let h = Math.imul(bits ^ (bits >>> 16), HASH.first);
   h = Math.imul(h ^ (h >>> 13), HASH.second);
   return (h ^ (h >>> 16)) >>> 0;
 }
@@ -37,14 +40,17 @@ export function hashCell([x, y, z]: Grid, seed: number): number {
 /** How the seeds of two planes of one problem differ: 2³² by the golden ratio. */
 export const PLANE_SEED = 0x9e3779b9;
 
-/** The hash of a cell of a plane. */
-function hashPlane(cell: Grid, plane: number, seed: number): number {
-  return hashCell(cell, (seed + Math.imul(plane, PLANE_SEED)) | 0);
+/** The seed of a plane. */
+function seedOf(plane: number, seed: number): number {
+  return (seed + Math.imul(plane, PLANE_SEED)) | 0;
 }
 
 /** The initial value of a field's cell, exact in f32. */
 export function initialValue(kind: InitialField, cell: Grid, seed: number, plane = 0): number {
-  const hash = hashPlane(cell, plane, seed);
+  return valueOf(kind, hashCell(cell, seedOf(plane, seed)));
+}
+
+function valueOf(kind: InitialField, hash: number): number {
   switch (kind) {
     case "noise":
       return (hash >>> 8) * 2 ** -23 - 1;
@@ -65,10 +71,10 @@ export function initialRow(
   plane: number,
   row: Float32Array,
 ): void {
-  const material = materials[plane - fields.length];
+  const values = materials[plane - fields.length]?.values;
+  const start = (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + seedOf(plane, seed)) | 0;
   for (let z = 0; z < row.length; z++) {
-    row[z] = material === undefined
-      ? initialValue(kind, [x, y, z], seed, plane)
-      : material.values[hashPlane([x, y, z], plane, seed) >>> 29]!;
+    const hash = mix((start + Math.imul(z, HASH.z)) | 0);
+    row[z] = values === undefined ? valueOf(kind, hash) : values[hash >>> 29]!;
   }
 }

@@ -1,5 +1,6 @@
 /**
- * The oracle: any stencil in plain loops, f64 or f32. Slow on purpose; everything faster is compared with it.
+ * The oracle: any stencil in plain loops, one operation after another over a whole row of cells, f64 or f32. Everything
+ * faster is compared with it.
  *
  * @module
  */
@@ -69,57 +70,77 @@ export function runReference<T extends Float32Array | Float64Array>(
   }
   /** By `ago`: t − 1, t, and t + 1 as far as it is made. */
   let previous = levels.previous.slice() as T, current = levels.current.slice() as T, next = current;
-  const round = current instanceof Float32Array ? Math.fround : (value: number) => value;
+  const newRow = (): T => current.slice(0, nz) as T;
   const [periodicX, periodicY, periodicZ] = periodicAxes(boundary);
-  const wrap = (i: number, n: number): number => ((i % n) + n) % n;
-  let x = 0, y = 0, z = 0, signal = 0;
-  const read = ({ offset: [dx, dy, dz], ago, plane }: Tap) => (): number => {
-    let i = x + dx, j = y + dy, k = z + dz;
-    if (boundary === "insulated") i = mirrored(i, nx), j = mirrored(j, ny), k = mirrored(k, nz);
-    if (periodicX) i = wrap(i, nx);
-    if (periodicY) j = wrap(j, ny);
-    if (periodicZ) k = wrap(k, nz);
-    if (i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz) return 0;
-    const level = ago === 0 ? current : ago === 1 ? previous : next;
-    return level[((i * planes + plane) * ny + j) * nz + k]!;
+  /** The cell that a place along an axis stands for; undefined where zeros lie. */
+  const place = (i: number, n: number, isPeriodic: boolean): number | undefined => {
+    if (boundary === "insulated") return mirrored(i, n);
+    if (isPeriodic) return ((i % n) + n) % n;
+    return i >= 0 && i < n ? i : undefined;
   };
-  const algebra = roundedAlgebra(round, read, () => signal);
-  const substeps = update.substeps.map((substep) =>
-    substep.map(({ field, value }) => ({ field, evaluate: fold(value, algebra) }))
-  );
+  let x = 0, y = 0, signal = 0;
+  const read = ({ offset: [dx, dy, dz], ago, plane }: Tap) => {
+    const row = newRow();
+    const outside = [...row.keys()].filter((z) => z + dz < 0 || z + dz >= nz);
+    const first = Math.min(nz, Math.max(0, -dz)), end = Math.max(first, Math.min(nz, nz - dz));
+    return (): T => {
+      const i = place(x + dx, nx, periodicX), j = place(y + dy, ny, periodicY);
+      if (i === undefined || j === undefined) return row.fill(0) as T;
+      const level = ago === 0 ? current : ago === 1 ? previous : next;
+      const start = ((i * planes + plane) * ny + j) * nz;
+      row.set(level.subarray(start + first + dz, start + end + dz), first);
+      for (const z of outside) {
+        const k = place(z + dz, nz, periodicZ);
+        row[z] = k === undefined ? 0 : level[start + k]!;
+      }
+      return row;
+    };
+  };
+  /** Rounds when it stores: every operation once. */
+  const join = (operate: (row: T, left: T, right: T) => void) => (left: () => T, right: () => T) => {
+    const row = newRow();
+    return (): T => {
+      operate(row, left(), right());
+      return row;
+    };
+  };
+  const algebra: Algebra<() => T> = {
+    tap: read,
+    constant(value) {
+      const row = newRow().fill(value) as T;
+      return () => row;
+    },
+    signal() {
+      const row = newRow();
+      return () => row.fill(signal) as T;
+    },
+    add: join((row, left, right) => {
+      for (let z = 0; z < nz; z++) row[z] = left[z]! + right[z]!;
+    }),
+    subtract: join((row, left, right) => {
+      for (let z = 0; z < nz; z++) row[z] = left[z]! - right[z]!;
+    }),
+    multiply: join((row, left, right) => {
+      for (let z = 0; z < nz; z++) row[z] = left[z]! * right[z]!;
+    }),
+    atLeast: join((row, left, right) => {
+      for (let z = 0; z < nz; z++) row[z] = left[z]! >= right[z]! ? 1 : 0;
+    }),
+  };
+  const assignments = update.substeps.flat().map(({ field, value }) => ({
+    field,
+    evaluate: fold(value, algebra),
+  }));
 
   for (let step = start; step < start + steps; step++) {
-    signal = round(update.signal?.(step) ?? 0);
+    signal = update.signal?.(step) ?? 0;
     next = current.slice() as T; // with the materials
-    for (const { field, evaluate } of substeps.flat()) {
+    for (const { field, evaluate } of assignments) {
       for (x = 0; x < nx; x++) {
-        for (y = 0; y < ny; y++) {
-          const row = ((x * planes + field) * ny + y) * nz;
-          for (z = 0; z < nz; z++) next[row + z] = evaluate();
-        }
+        for (y = 0; y < ny; y++) next.set(evaluate(), ((x * planes + field) * ny + y) * nz);
       }
     }
     [previous, current] = [current, next];
   }
   return { current, previous };
-}
-
-/** Turns an expression into a function that rounds after every operation. */
-export function roundedAlgebra(
-  round: (value: number) => number,
-  tap: (tap: Tap) => () => number,
-  signal: () => number,
-): Algebra<() => number> {
-  return {
-    tap,
-    constant: (value) => {
-      const rounded = round(value);
-      return () => rounded;
-    },
-    signal: () => signal,
-    add: (left, right) => () => round(left() + right()),
-    subtract: (left, right) => () => round(left() - right()),
-    multiply: (left, right) => () => round(left() * right()),
-    atLeast: (left, right) => () => left() >= right() ? 1 : 0,
-  };
 }

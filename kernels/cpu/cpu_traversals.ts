@@ -1,29 +1,44 @@
 /**
- * How the CPU's workers can traverse a grid, each way with its parameters and what makes them feasible. The numbers of
- * workers and of tiles decide how the grid is divided among them.
+ * How the CPU's workers can traverse a grid, each way with its parameters, what makes them feasible, and what they ask of
+ * the CPU. The numbers of workers and of tiles decide how the grid is divided among them.
  *
  * @module
  */
 import type { Problem } from "../stencils/stencil.ts";
 import { periodicAxes } from "../stencils/stencil.ts";
 import type { Parameters } from "../traversals/traversal.ts";
-import { planesOf, reachOf } from "../update.ts";
+import { reachOf, valuesMoved } from "../update.ts";
+import {
+  arithmeticDemand,
+  BYTES,
+  bytesOfPass,
+  bytesOfSteps,
+  type CpuDemand,
+  reusedSlices,
+} from "./cpu_demand.ts";
 import { type DiamondShape, refuseDiamonds } from "./diamond_order.ts";
 
 /** How workers visit a grid: stepwise in strips of so many rows (0: one strip), or in diamonds. */
 export type CpuShape = { readonly strip: number } | DiamondShape;
 
-/** A way to traverse a grid on the CPU. */
+/** A way to traverse a grid on the CPU. All have the parameter `fused`: 1 where products and sums are one operation. */
 export interface CpuTraversal {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /** The parameters to try, the most promising last. */
-  candidates(problem: Problem, workers: number): Parameters[];
+  /** The parameters to try, in no order; fused ones only where the engine has relaxed SIMD. */
+  candidates(problem: Problem, workers: number, engine: { readonly fuses: boolean }): Parameters[];
   /** Why these parameters cannot run; undefined if they can. */
   infeasible(problem: Problem, parameters: Parameters): string | undefined;
+  /** What feasible parameters ask of the CPU. */
+  demand(problem: Problem, parameters: Parameters, workers: number): CpuDemand;
   /** What the workers are given; undefined where they choose for themselves. */
   shape(parameters: Parameters): CpuShape | undefined;
+}
+
+/** Numbers of workers that are tried: all, and where there are at least four half of them, which may be all cores. */
+export function workerCounts(workers: number): number[] {
+  return workers >= 4 ? [workers, Math.floor(workers / 2)] : [workers];
 }
 
 /** Rows of a strip that are tried; 0: one strip. */
@@ -32,43 +47,52 @@ const STRIPS = [8, 16, 32, 0];
 const stepwise: CpuTraversal = {
   name: "stepwise",
   title: "one round per level, in strips along y",
-  candidates: ({ grid: [, ny] }) => STRIPS.filter((strip) => strip < ny).map((strip) => ({ strip })),
-  infeasible: (_, { strip }) =>
+  candidates: ({ grid: [, ny] }, _, { fuses }) =>
+    STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses)),
+  infeasible: (_, { strip, fused }) =>
     strip === undefined || (Number.isSafeInteger(strip) && strip >= 0)
-      ? undefined
+      ? refuseFused(fused)
       : `strips must have a whole number of rows, not ${strip}`,
+  demand({ grid: [nx, ny, nz], stencil: { update } }, { strip = 0, fused }, workers) {
+    const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
+    const { x, y } = reachOf(update), reused = reusedSlices(update);
+    const { bytesPerUpdate, extraBytesPerUpdate } = bytesOfSteps(update);
+    const bytesOfRow = bytesOfPass(update).held / 2 * nz;
+    return {
+      ...arithmeticDemand(update, fused === 1),
+      bytesPerUpdate,
+      // a strip reads rows of its neighbours
+      extraBytesPerUpdate: extraBytesPerUpdate + (strips > 1 ? bytesPerUpdate * y / rows : 0),
+      reusedBytes: (2 * x + 1) * rows * bytesOfRow,
+      reusedBytesPerUpdate: reused,
+      meetingsPerStep: update.substeps.length,
+      callsPerStep: update.substeps.length * (strips + 2 * workers),
+      imbalance: Math.ceil(nx * ny / workers) * workers / (nx * ny),
+    };
+  },
   shape: ({ strip }) => strip === undefined ? undefined : { strip },
 };
 
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
 const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [2, 4];
 
-/** Bytes that stay in a core's second-level cache. */
-const CACHE_BYTES = 2 ** 20;
-
 const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
   title: "many steps per pass: diamonds along y and time, a wavefront along x",
-  candidates(problem, workers) {
-    const { grid: [, ny, nz], steps, stencil: { update } } = problem;
-    const { x, y } = reachOf(update);
-    const found: { parameters: Parameters; place: number }[] = [];
+  candidates(problem, workers, { fuses }) {
+    const { grid: [, ny], steps, stencil: { update } } = problem;
+    const reach = Math.max(1, reachOf(update).y);
+    const found = new Map<string, Parameters>();
     for (const rows of TILE_ROWS) {
-      const tiles = workers * Math.max(1, Math.round(ny / (rows * Math.max(1, y)) / workers));
-      const most = Math.min(Math.floor(ny / tiles / 2 / Math.max(1, y)), steps * update.substeps.length);
-      for (const levels of new Set([most, Math.floor(most / 2)])) {
+      const tiles = workers * Math.max(1, Math.round(ny / (rows * reach) / workers));
+      const most = Math.min(Math.floor(ny / tiles / 2 / reach), steps * update.substeps.length);
+      for (const levels of [most, Math.floor(most / 2)]) {
         for (const block of BLOCKS) {
-          const parameters = { tiles, levels, block };
-          if (this.infeasible(problem, parameters) !== undefined) continue;
-          const slices = 2 * levels * x + 2 * x + block;
-          const bytes = 2 * 4 * planesOf(update) * nz * slices * ny / tiles;
-          // what leaves the cache is loaded again at every level
-          found.push({ parameters, place: (bytes <= CACHE_BYTES ? levels : 1 / levels) + block / 100 });
+          for (const one of eachFused({ tiles, levels, block }, fuses)) found.set(JSON.stringify(one), one);
         }
       }
     }
-    const distinct = new Map(found.map((one) => [JSON.stringify(one.parameters), one]));
-    return [...distinct.values()].sort((a, b) => a.place - b.place).map(({ parameters }) => parameters);
+    return [...found.values()].filter((one) => this.infeasible(problem, one) === undefined);
   },
   infeasible({ grid: [nx, ny], boundary, stencil }, parameters) {
     const shape = diamondShape(parameters);
@@ -79,7 +103,25 @@ const diamondWavefront: CpuTraversal = {
     }
     const [wrapsX, wrapsY] = periodicAxes(boundary);
     const { x, y } = reachOf(stencil.update);
-    return refuseDiamonds({ grid: [nx, ny], wraps: [wrapsX, wrapsY], reach: [x, y] }, shape);
+    return refuseFused(parameters.fused) ??
+      refuseDiamonds({ grid: [nx, ny], wraps: [wrapsX, wrapsY], reach: [x, y] }, shape);
+  },
+  demand({ grid: [nx, ny, nz], steps, stencil: { update } }, parameters, workers) {
+    const { tiles, band, block } = diamondShape(parameters)!;
+    const substeps = update.substeps.length, { x, y } = reachOf(update);
+    const levels = Math.min(band, steps * substeps), rows = ny / tiles;
+    const { held, moved } = bytesOfPass(update);
+    return {
+      ...arithmeticDemand(update, parameters.fused === 1),
+      // a diamond of `rows` at its widest makes `levels` · `rows` updates, and reads what lies around it
+      bytesPerUpdate: moved * substeps / levels,
+      extraBytesPerUpdate: held * substeps / levels * 2 * y / rows,
+      reusedBytes: held * nz * rows * (2 * band * x + 2 * x + block),
+      reusedBytesPerUpdate: BYTES * valuesMoved(update),
+      meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
+      callsPerStep: substeps * 2 * tiles * Math.ceil(nx / block),
+      imbalance: Math.ceil(tiles / workers) * workers / tiles,
+    };
   },
   shape: (parameters) => diamondShape(parameters),
 };
@@ -87,6 +129,15 @@ const diamondWavefront: CpuTraversal = {
 function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | undefined {
   const isCount = (value: number | undefined): value is number => Number.isSafeInteger(value) && value! >= 1;
   return isCount(tiles) && isCount(levels) && isCount(block) ? { tiles, band: levels, block } : undefined;
+}
+
+/** The parameters as they are, and fused where the engine can. */
+function eachFused(parameters: Parameters, fuses: boolean): Parameters[] {
+  return fuses ? [parameters, { ...parameters, fused: 1 }] : [parameters];
+}
+
+function refuseFused(fused: number | undefined): string | undefined {
+  return fused === undefined || fused === 0 || fused === 1 ? undefined : `fused must be 0 or 1, not ${fused}`;
 }
 
 /** Every way to traverse a grid on the CPU. */

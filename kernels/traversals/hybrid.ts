@@ -6,8 +6,7 @@
  *
  * @module
  */
-import { fold } from "../expression.ts";
-import { roundedAlgebra } from "../reference.ts";
+import { type Algebra, fold, type Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { lineShape, madeBy, rowTap } from "./line.ts";
 import { nodeLayout, swept } from "./swept.ts";
@@ -132,10 +131,10 @@ function diamondOnHost(
   const evaluate = update.substeps.map((_, index) =>
     fold(
       madeBy(update, index).value,
-      roundedAlgebra(Math.fround, (tap) => {
+      rounded((tap) => {
         const { offset, back } = rowTap(update, index, tap);
         return () => rowAt(row - back + places)[image(c + offset) + reach]!;
-      }, () => 0),
+      }),
     )
   );
   const stored: StoredRow[] = [];
@@ -154,4 +153,18 @@ function diamondOnHost(
     right.set(from.subarray(end - edge, end), j * edge);
   }
   return { left, right, stored };
+}
+
+/** Turns an expression without a signal into a function that rounds to f32 after every operation. */
+function rounded(tap: (tap: Tap) => () => number): Algebra<() => number> {
+  const round = Math.fround;
+  return {
+    tap,
+    constant: (value) => () => round(value),
+    signal: () => () => 0,
+    add: (left, right) => () => round(left() + right()),
+    subtract: (left, right) => () => round(left() - right()),
+    multiply: (left, right) => () => round(left() * right()),
+    atLeast: (left, right) => () => left() >= right() ? 1 : 0,
+  };
 }

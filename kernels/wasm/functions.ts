@@ -95,18 +95,34 @@ export function addIndexFunction<Names extends string>(
   if (!isInner) m.addFunctionExport(name, name);
 }
 
+/** A value to be written; of a product that is used once also its factors, if they may be fused with a sum. */
+interface Value {
+  write(): Node;
+  readonly factors?: readonly [Value, Value];
+}
+
 /** Writes some expressions as often as a loop needs them. */
 export class VectorWriter {
   readonly #m: Target["module"];
+  readonly #fusion: Fusion | undefined;
   readonly #expressions: readonly Expression[];
   readonly #declare: Declare;
   readonly #constants: ReadonlyMap<number, Local>;
   readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
 
-  /** @param signal holds the update's signal in all lanes; undefined where none is read */
-  constructor({ module }: Target, expressions: readonly Expression[], declare: Declare, signal?: Local) {
-    this.#m = module;
+  /**
+   * @param options `signal` holds the update's signal in all lanes, where any is read; `fused`: products are fused with
+   *   sums
+   */
+  constructor(
+    target: Target,
+    expressions: readonly Expression[],
+    declare: Declare,
+    { signal, fused = false }: { readonly signal?: Local; readonly fused?: boolean } = {},
+  ) {
+    this.#m = target.module;
+    this.#fusion = fused ? fusionOf(target) : undefined;
     this.#signal = signal;
     this.#expressions = expressions;
     this.#declare = declare;
@@ -121,28 +137,52 @@ export class VectorWriter {
 
   /** One vector of each expression, and what must be set before those are read. */
   write(read: (tap: Tap) => Node): { before: Node[]; values: Node[] } {
-    const m = this.#m, before: Node[] = [];
-    const join =
-      (operation: (left: Node, right: Node) => Node) => (left: () => Node, right: () => Node) => () =>
-        operation(left(), right());
-    const algebra: Algebra<() => Node> = {
-      tap: (tap) => () => read(tap),
-      constant: (value) => () => this.#constants.get(Math.fround(value))!.get(),
-      signal: () => () => this.#signal!.get(),
-      add: join((left, right) => m.f32x4.add(left, right)),
-      subtract: join((left, right) => m.f32x4.sub(left, right)),
-      multiply: join((left, right) => m.f32x4.mul(left, right)),
+    const m = this.#m, fusion = this.#fusion, before: Node[] = [];
+    type Operation = (left: Node, right: Node) => Node;
+    const join = (operation: Operation) => (left: Value, right: Value): Value => ({
+      write: () => operation(left.write(), right.write()),
+    });
+    /** The product of `product`'s factors added to, or subtracted from, the other; undefined where it is none. */
+    const fuse = (operation: keyof Fusion, product: Value, other: Value): Value | undefined => {
+      const { factors } = product;
+      if (fusion === undefined || factors === undefined) return undefined;
+      return { write: () => fusion[operation](factors[0].write(), factors[1].write(), other.write()) };
+    };
+    const sum = join(m.f32x4.add), difference = join(m.f32x4.sub), product = join(m.f32x4.mul);
+    const algebra: Algebra<Value> = {
+      tap: (tap) => ({ write: () => read(tap) }),
+      constant: (value) => ({ write: () => this.#constants.get(Math.fround(value))!.get() }),
+      signal: () => ({ write: () => this.#signal!.get() }),
+      add: (left, right) => fuse("add", right, left) ?? fuse("add", left, right) ?? sum(left, right),
+      subtract: (left, right) => fuse("subtract", right, left) ?? difference(left, right),
+      multiply: (left, right) => ({ ...product(left, right), factors: [left, right] }),
       atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), this.#constants.get(1)!.get())),
     };
     let used = 0;
     const values = foldShared(this.#expressions, algebra, (value) => {
       const local = this.#shared[used] ??= this.#declare("v128");
       used++;
-      before.push(local.set(value()));
-      return () => local.get();
+      before.push(local.set(value.write()));
+      return { write: () => local.get() };
     });
-    return { before, values: values.map((value) => value()) };
+    return { before, values: values.map((value) => value.write()) };
   }
+}
+
+/** a·b added to c, or subtracted from it. */
+type Fusion = Readonly<Record<"add" | "subtract", (a: Node, b: Node, c: Node) => Node>>;
+
+/** What binaryen has no functions for, though it writes it: an operation of three vectors is made another one. */
+function fusionOf({ library, module: m }: Target): Fusion {
+  const { SIMDTernary } = library as unknown as {
+    SIMDTernary: { setOp(node: Node, operation: binaryen.Operations): void };
+  };
+  const make = (operation: binaryen.Operations) => (a: Node, b: Node, c: Node): Node => {
+    const node = m.v128.bitselect(a, b, c);
+    SIMDTernary.setOp(node, operation);
+    return node;
+  };
+  return { add: make(library.RelaxedMaddVecF32x4), subtract: make(library.RelaxedNmaddVecF32x4) };
 }
 
 /** The different constants, rounded to f32; a comparison takes a 1. */
@@ -173,13 +213,17 @@ export function whileLeft(
 }
 
 /** Writes a module that imports `facet.memory`, with the functions that `add` adds; returns its bytes. */
-export async function writeModule(add: (target: Target) => void): Promise<Uint8Array<ArrayBuffer>> {
+export async function writeModule(
+  add: (target: Target) => void,
+  { fused = false }: { readonly fused?: boolean } = {},
+): Promise<Uint8Array<ArrayBuffer>> {
   // loaded only where it is used: 15 MB of library, a third of a second
   const { default: library } = await import("binaryen");
   const module = new library.Module();
   try {
     const { Features } = library;
-    module.setFeatures(Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt);
+    const plain = Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt;
+    module.setFeatures(fused ? plain | Features.RelaxedSIMD : plain);
     module.setMemory(1, 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     add({ library, module });

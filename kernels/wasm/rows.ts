@@ -17,6 +17,8 @@ export interface WasmSource {
   readonly layout: Layout;
   /** Periodic axes have their pads filled; the others' pads are never written. */
   readonly boundaries: AxisBoundaries;
+  /** Whether a product and a sum are one operation that rounds once. @default {false} */
+  readonly fused?: boolean;
 }
 
 /** Bytes of a cell, and of the four cells of a vector. */
@@ -67,8 +69,9 @@ export function addWrapRows(target: Target, source: WasmSource): void {
  * image of.
  */
 export function addCopyRows(target: Target, source: WasmSource): void {
-  const { module: m } = target, { layout } = source, { grid: [nx, ny], pad, pitch } = layout;
-  const wrap = (i: Local, cells: number): Node => {
+  const { module: m } = target, { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
+  const wrap = (i: Local, cells: number, boundary: Boundary): Node => {
+    if (boundary !== "periodic") return i.get();
     const remainder = m.i32.rem_s(i.get(), m.i32.const(cells));
     return m.i32.rem_s(m.i32.add(remainder, m.i32.const(cells)), m.i32.const(cells));
   };
@@ -83,7 +86,7 @@ export function addCopyRows(target: Target, source: WasmSource): void {
           planesIn(source).map((plane) =>
             m.memory.copy(
               start({ x: x.get(), y: y.get(), plane }),
-              start({ x: wrap(x, nx), y: wrap(y, ny), plane }),
+              start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
               m.i32.const(pitch * CELL),
             )
           ),

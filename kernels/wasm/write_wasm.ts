@@ -1,9 +1,9 @@
 /**
  * The writer for the CPU: an update as a WebAssembly module with 128-bit SIMD over an imported shared memory.
  *
- * Each operation of the expression becomes one `f32x4` instruction, in the expression's own order. Nothing
- * is fused, because WebAssembly without relaxed SIMD has no fused multiply-add: the results equal those of
- * the f32 oracle bit for bit.
+ * Each operation of the expression becomes one `f32x4` instruction, in the expression's own order: the results equal
+ * those of the f32 oracle bit for bit. **Fused**, a product that is added or subtracted and that sum are one instruction
+ * of relaxed SIMD, which rounds once where the CPU has one: results differ by rounding, and not at all on whole numbers.
  *
  * A row with three taps or more is **held**: its aligned vectors are loaded into locals, and a tap between two
  * of them is cut out by a shuffle (`palignr` on x86). For order 14 that makes 3 loads a vector of the 15 in the
@@ -57,7 +57,7 @@ export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuf
     source.update.substeps.forEach((_, index) => addSubstep(target, source, index));
     addWrapRows(target, source);
     addCopyRows(target, source);
-  });
+  }, source);
 }
 
 function checkSource({ update, layout }: WasmSource): void {
@@ -108,7 +108,7 @@ function writeSubstep(
   const row = declare("i32"), write = declare("i32"), end = declare("i32");
   const read = declare("i32"), made = declare("i32");
   const signals = declare("v128");
-  const writer = new VectorWriter(target, expressionsOf(substep), declare, signals);
+  const writer = new VectorWriter(target, expressionsOf(substep), declare, { signal: signals, ...source });
   const taps = new TapReader(substep, { layout, m, read, made, write, declare });
 
   const updateVector = (vector: number) => writer.write((tap) => taps.read(tap, vector));

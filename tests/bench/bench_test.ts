@@ -1,50 +1,58 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { run } from "../../bench/bench.ts";
-import { type CpuComparison, renderGrids } from "../../bench/bench_grids.ts";
+import { benchGrids, type CpuComparison } from "../../bench/bench_grids.ts";
+import { renderGrids } from "../../bench/render_grids.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
 const FOUND: CpuComparison = {
-  order: 2,
+  title: "heat diffusion",
   grid: [64, 64, 64],
   bytes: 2 ** 21,
+  copyBytesPerSecond: 3e10,
   samples: 12,
-  cCellsPerSecond: 2e9,
-  oneCellsPerSecond: 1.9e9,
-  manyCellsPerSecond: 3.61e9,
-  oneOverC: 0.95,
-  manyOverOne: 1.9,
-  sameBits: true,
+  cellsPerSecond: { c: 2e9, one: 1.9e9, stepwise: 3.61e9, strips: 3.7e9, diamonds: 5e9, native: 4e9 },
+  ratios: { one: 0.95, strips: 1.025, diamonds: 1.385, native: 1.1 },
+  diamondsOverNative: 1.25,
+  chosen: { strips: { strip: 8 }, diamonds: { tiles: 4, levels: 8, block: 2, fused: 1 } },
+  wrong: [],
 };
 
-Deno.test("the results are a table that says what was compared", () => {
+Deno.test("the results are tables that say what was compared", () => {
   assertEquals(
-    renderGrids([FOUND, { ...FOUND, order: 14, oneCellsPerSecond: 0.5e9, oneOverC: 1.2345 }], 2),
-    `Wave equation, boundary zero, f32; medians of samples taken in turns. C: plain loops, gcc -O3 -msse4.1 -ffp-contract=off, one thread.
+    renderGrids([FOUND], 2).split("\n").slice(3),
+    `                               copy     C  1 worker  stepwise  strips  diamonds  native  samples
+heat diffusion, 64x64x64  30.0 GB/s  2.00      1.90      3.61    3.70      5.00    4.00       12
 
-grid      MiB  order              C        1 worker  of C      2 workers  of 1  samples
-64x64x64    2      2  2.00 Gcells/s   1.90 Gcells/s  0.95  3.61 Gcells/s  1.90       12
-64x64x64    2     14  2.00 Gcells/s  0.500 Gcells/s  1.23  3.61 Gcells/s  1.90       12
+Ratios, medians over the turns: one worker by C, all workers by their own stepwise, diamonds by native.
 
-All ways gave the same field, bit for bit.`,
+                          1 worker/C  strips  diamonds  native  diamonds/native  strips chosen  diamonds chosen
+heat diffusion, 64x64x64        0.95    1.02      1.39    1.10             1.25  strip=8        tiles=4 levels=8 block=2 fused=1
+
+All ways gave the same field, bit for bit; where products are fused, within rounding.`.split("\n"),
   );
 });
 
-Deno.test("what was not measured is a dash, and a missing compiler is mentioned", () => {
-  const lines = renderGrids([
-    { ...FOUND, cCellsPerSecond: null, oneOverC: null, manyCellsPerSecond: null, manyOverOne: null },
-  ], 1).split("\n");
-  assertEquals(lines[1], "There is no gcc on this machine: the loops in C are left out.");
-  assertEquals(lines[4]!.split(/ {2,}/), ["64x64x64", "2", "2", "–", "1.90 Gcells/s", "–", "–", "–", "12"]);
+Deno.test("what was not measured is a dash, a missing compiler is mentioned, and fields that differ are named", () => {
+  const { c: _, native: _native, ...cellsPerSecond } = FOUND.cellsPerSecond;
+  const lines = renderGrids([{ ...FOUND, cellsPerSecond, wrong: ["strips"] }], 2).split("\n");
+  assertEquals(lines[2], "There is no gcc on this machine: the loops in C are left out.");
+  assertEquals(lines[5]!.split(/ {2,}/).slice(2), ["–", "1.90", "3.61", "3.70", "5.00", "–", "12"]);
+  assertEquals(lines.at(-1), "DIFFERENT FIELDS: heat diffusion, 64x64x64: strips");
 });
 
-Deno.test("fields that differ are named", () => {
-  const text = renderGrids([FOUND, { ...FOUND, order: 8, sameBits: false }], 2);
-  assertEquals(text.split("\n").at(-1), "DIFFERENT FIELDS: order 8 on 64x64x64");
+Deno.test("every way to compute a grid is measured, and all give the same field", async () => {
+  const [found] = await benchGrids({ stencils: [heat(1)], grids: [[12, 40, 30]], workers: 2, timeMs: 0 });
+  const { c: _, native: _native, ...cellsPerSecond } = found!.cellsPerSecond;
+  assertEquals(Object.keys(cellsPerSecond), ["one", "stepwise", "strips", "diamonds"]);
+  assertEquals(found!.wrong, []);
+  assert(found!.copyBytesPerSecond > 0);
 });
 
 Deno.test("wrong options are refused before any work", async () => {
   const cases: string[][] = [
     ["--order", "3"],
+    ["--delta", "2", "--stencil", "wave"],
     ["--grid", "0x1x1"],
     ["--workers", "0"],
     ["--workers", "1.5"],

@@ -31,6 +31,8 @@ export interface Simulation {
   readonly whyNoReference?: (computed: number) => RunFailure | undefined;
   /** @default {a tenth of the sample profile's} */
   readonly copyBytesPerSecond?: number;
+  /** That of the CPU. @default {3e10} */
+  readonly cpuCopyBytesPerSecond?: number;
   /** The CPU's rate when it is probed. @default {1e9} */
   readonly cpuCellsPerSecond?: number;
   /** What the times of shared configurations follow, whatever `behave` says of their rate. @default {COSTS} */
@@ -90,6 +92,10 @@ export class SimulatedSession implements Session {
   copyBytesPerSecond(): Promise<number> {
     this.copies++;
     return Promise.resolve(this.#simulation.copyBytesPerSecond ?? DEVICE.measured.copyBytesPerSecond! / 10);
+  }
+
+  cpuCopyBytesPerSecond(): Promise<number> {
+    return Promise.resolve(this.#simulation.cpuCopyBytesPerSecond ?? 3e10);
   }
 
   open(problem: Problem, cpuWorkers = 0): Promise<Devices> {

@@ -23,7 +23,7 @@ Deno.test("every parameter of every traversal has a name and a meaning in plain 
     for (const name of Object.keys(traversal.parameterLists(suited[0]!, DEVICE.gpu!.limits))) names.add(name);
   }
   for (const traversal of CPU_TRAVERSALS) {
-    for (const parameters of traversal.candidates(PROBLEMS[0]!, 2)) {
+    for (const parameters of traversal.candidates(PROBLEMS[0]!, 2, { fuses: true })) {
       Object.keys(parameters).forEach((name) => names.add(name));
     }
   }

@@ -16,11 +16,11 @@ import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { CpuField } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
-import { type Comparison, joinComparisons } from "./gpu/gpu_comparison.ts";
+import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
-import { compareOnHost, oracleOf, oracleProblem, wholeLevel } from "./oracle.ts";
+import { oracleOf, oracleProblem } from "./oracle.ts";
 import { RunFailure } from "./run_failure.ts";
 
 /** What a field starts from. */
@@ -76,7 +76,7 @@ export async function makeReference(
     readonly start?: Start;
     /** Whether this device was compared with the oracle before. @default {false} */
     readonly isChecked?: boolean;
-    /** What the oracle may do where there is no GPU: some 3 s at 12 ns each (AMD EPYC, Zen 5, 2026-11-21). */
+    /** What the oracle may do where there is no GPU: about 1 s (AMD EPYC, Zen 5, 2026-11-22). */
     readonly oracleOperations?: number;
   },
 ): Promise<Reference> {
@@ -179,7 +179,7 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
     await Promise.all(
       stateLevels(small).map(async (ago) => {
         const cells = new Float32Array(await gpu.read(field.level(ago)));
-        return compareOnHost({ cells, layout: field.plan.layout }, { ...wholeLevel(small, ago), ...oracle });
+        return compareSlices({ cells, layout: field.plan.layout, slice: 0 }, oracle[ago], small.grid[0]);
       }),
     ),
   );
@@ -194,10 +194,16 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   const small = oracleProblem(problem, oracleOperations);
   const pool = await CpuPool.create({ workers: 1 });
   try {
-    await checkCpu(pool, small, start);
-    const field = await runOnCpu(pool, problem, start);
-    // copies, since the pool ends here
-    const levels = stateLevels(problem).map((ago) => levelOf(field, ago).cells.slice());
+    const field = await startOnCpu(pool, problem, start);
+    const running = field.run({ steps: problem.steps });
+    running.catch(() => {}); // awaited below
+    // the worker begins before the oracle takes this thread
+    await new Promise((resolve) => setTimeout(resolve));
+    const oracle = oracleOf(small, start);
+    await running;
+    await checkCpu(pool, small, { start, oracle });
+    // what the workers that compute results share with these: the memory outlives its pool
+    const levels = stateLevels(problem).map((ago) => levelOf(field, ago));
     const [nx] = problem.grid, [checkedSlices] = small.grid;
     const isChecked = small.steps === problem.steps && checkedSlices === nx;
     const extent = `${small.steps} of ${problem.steps} steps on ${checkedSlices} of ${nx} slices`;
@@ -207,10 +213,8 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
       against: isChecked ? "oracle f32" : `one CPU worker, checked by oracle f32: ${extent}`,
       prepareGpu: () => Promise.resolve(),
       compareGpu: () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU")),
-      compareCpu: (result, slices) =>
-        Promise.resolve(
-          compareOnHost(levelOf(result, slices.ago), { ...slices, layout: field.layout, levels }),
-        ),
+      compareCpu: (result, { referenceSlice, ...slices }) =>
+        result.compare({ ...levels[slices.ago]!, slice: referenceSlice }, slices),
       dispose: () => levels.splice(0),
     };
   } finally {
@@ -218,28 +222,29 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   }
 }
 
-async function runOnCpu(
+async function startOnCpu(
   pool: CpuPool,
-  { grid, boundary, stencil: { update }, steps }: Problem,
+  { grid, boundary, stencil: { update } }: Problem,
   { kind, seed }: Start,
 ): Promise<CpuField> {
   const { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
   const field = await pool.load({ update, layout, boundary });
   await field.setInitial(kind, { seed });
-  await field.run({ steps });
   return field;
 }
 
 /** One worker and the oracle give the same bits; anything else is a wrong kernel. */
-async function checkCpu(pool: CpuPool, problem: Problem, start: Start): Promise<void> {
-  const oracle = oracleOf(problem, start);
-  const field = await runOnCpu(pool, problem, start);
+async function checkCpu(
+  pool: CpuPool,
+  problem: Problem,
+  { start, oracle }: { readonly start: Start; readonly oracle: ReturnType<typeof oracleOf> },
+): Promise<void> {
+  const field = await startOnCpu(pool, problem, start);
+  await field.run({ steps: problem.steps });
   for (const ago of stateLevels(problem)) {
-    const { maxError, notFinite } = compareOnHost(levelOf(field, ago), {
-      ...wholeLevel(problem, ago),
-      ...oracle,
-    });
+    const result = { ...levelOf(field, ago), slice: 0 };
+    const { maxError, notFinite } = compareSlices(result, oracle[ago], problem.grid[0]);
     if (maxError > 0 || notFinite > 0) {
       throw new RunFailure(
         "incorrect",

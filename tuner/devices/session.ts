@@ -7,6 +7,7 @@
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
+import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { DeviceDescription } from "./device.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
@@ -30,6 +31,11 @@ export interface Session extends Disposable {
    * @throws {RunFailure} if there is no GPU, or it fails
    */
   copyBytesPerSecond(): Promise<number>;
+  /**
+   * Bytes per second that so many workers of the CPU move together, on arrays of the problem's size.
+   * @throws {RunFailure} if they fail
+   */
+  cpuCopyBytesPerSecond(problem: Problem, cpuWorkers: number): Promise<number>;
   /**
    * Opens the devices and computes the reference, as far as that is not done.
    *
@@ -113,6 +119,10 @@ export class DeviceSession implements Session {
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
+  async cpuCopyBytesPerSecond(problem: Problem, cpuWorkers: number): Promise<number> {
+    return await measureCpuCopy(await this.#openPool(cpuWorkers), problem, cpuWorkers);
+  }
+
   /** Opens the GPU alone. */
   async openGpu(): Promise<GpuDevice> {
     if (!this.#hasGpu) throw new RunFailure("limits", "there is no GPU");
@@ -179,7 +189,7 @@ export class DeviceSession implements Session {
   }
 
   async #openPool(workers: number): Promise<CpuPool> {
-    if (this.#pool?.workers === workers) return this.#pool;
+    if (this.#pool !== undefined && this.#pool.workers >= workers) return this.#pool;
     this.#pool?.dispose();
     this.#pool = undefined; // the next line may throw
     return this.#pool = await CpuPool.create({ workers });

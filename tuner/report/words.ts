@@ -21,6 +21,7 @@ const PARAMETERS: Readonly<Record<string, readonly [title: string, meaning: stri
   tiles: ["tiles", "diamonds side by side along y"],
   levels: ["levels", "sub-steps by which a diamond grows before it narrows"],
   block: ["block", "slices that the wave moves at once"],
+  fused: ["fused", "1: a product and a sum are one operation that rounds once"],
   steps: ["steps per dispatch", "time steps that one dispatch computes"],
 };
 

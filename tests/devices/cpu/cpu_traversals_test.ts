@@ -12,8 +12,9 @@ import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { life } from "../../../kernels/stencils/life.ts";
 import type { Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
-import { wave } from "../../../kernels/stencils/wave.ts";
+import { wave, waveUpdate } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
+import { errorBound } from "../../../models/error_bound.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { gatherCells } from "../cells.ts";
@@ -23,7 +24,8 @@ const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice()
 /** Both levels after the steps, run in two parts, as the workers have them. */
 async function run(
   pool: CpuPool,
-  { stencil, grid, boundary, steps, shape }: {
+  { stencil, grid, boundary, steps, shape, workers }: {
+    workers: number;
     stencil: Stencil;
     grid: Grid;
     boundary: "zero" | "periodic";
@@ -33,7 +35,7 @@ async function run(
 ): Promise<[current: Uint32Array, previous: Uint32Array]> {
   const { update } = stencil, { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  const field = await pool.load({ update, layout, boundary, shape });
+  const field = await pool.load({ update, layout, boundary, shape, workers });
   await field.setInitial(stencil.initialField ?? "noise", { seed: 1 });
   await field.run({ steps: Math.floor(steps / 3) });
   await field.run({ steps: steps - Math.floor(steps / 3) });
@@ -52,9 +54,10 @@ const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]
   [elastic(), [18, 20, 12], [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]],
 ];
 
-for (const workers of [1, 2, 3, 5]) {
+for (const workers of [1, 2, 3, 4, 5]) {
   Deno.test(`every order of ${workers} workers gives the oracle's bits for every equation and boundary`, async () => {
-    const pool = await CpuPool.create({ workers });
+    // one worker more, which has no part in the fields
+    const pool = await CpuPool.create({ workers: workers + 1 });
     for (const [stencil, grid, shapes] of CASES) {
       for (const boundary of ["zero", "periodic"] as const) {
         const steps = 8;
@@ -68,10 +71,10 @@ for (const workers of [1, 2, 3, 5]) {
         });
         for (const shape of shapes) {
           const what = `${stencil.title}, ${boundary}, ${JSON.stringify(shape)}`;
-          const [current, previous] = await run(pool, { stencil, grid, boundary, steps, shape });
+          const [current, previous] = await run(pool, { stencil, grid, boundary, steps, shape, workers });
           assertEquals(current, bits(oracle.current), what);
           // where F(t−1) is never read, what its array holds is each traversal's own
-          const usual = await run(pool, { stencil, grid, boundary, steps, shape: { strip: 0 } });
+          const usual = await run(pool, { stencil, grid, boundary, steps, shape: { strip: 0 }, workers });
           assertEquals([current, previous], usual, what);
         }
       }
@@ -87,7 +90,7 @@ Deno.test("the candidates of every grid are feasible, and more workers than slic
         for (const workers of [1, 2, 7, 16]) {
           const problem = { stencil, grid, boundary, steps: 32 };
           const counts = CPU_TRAVERSALS.map((traversal) => {
-            const candidates = traversal.candidates(problem, workers);
+            const candidates = traversal.candidates(problem, workers, { fuses: true });
             for (const one of candidates) assertEquals(traversal.infeasible(problem, one), undefined);
             return candidates.length;
           });
@@ -97,4 +100,31 @@ Deno.test("the candidates of every grid are feasible, and more workers than slic
       }
     }
   }
+});
+
+Deno.test("fused products are exact on whole numbers, and elsewhere differ from the oracle within the bound", async () => {
+  const pool = await CpuPool.create({ workers: 2 });
+  const grid: Grid = [9, 14, 19], steps = 6, boundary = "zero";
+  const whole = waveUpdate({ centre: -3, sides: [2, -1] });
+  for (const [update, kind] of [[whole, "integers"], [wave(4).update, "noise"]] as const) {
+    const { x, y, z } = reachOf(update);
+    const layout = layOut(grid, { pad: [x, y, z] });
+    const stencil = { ...wave(4), update };
+    const initial = initialCells({ grid, stencil }, { kind, seed: 1 });
+    const oracle = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
+    for (const shape of [{ strip: 3 }, { tiles: 2, band: 1, block: 2 }]) {
+      const field = await pool.load({ update, layout, boundary, shape, fused: true });
+      await field.setInitial(kind, { seed: 1 });
+      await field.run({ steps });
+      const current = gatherCells(field.current, layout);
+      if (kind === "integers") assertEquals(bits(current), bits(oracle.current));
+      else {
+        const error = Math.max(...current.map((value, i) => Math.abs(value - oracle.current[i]!)));
+        const bound = errorBound({ stencil, steps, maxField: 1, kernels: 2 });
+        assert(error > 0 && error <= bound, `${error}, bound ${bound}`);
+      }
+      await field.dispose();
+    }
+  }
+  pool.dispose();
 });

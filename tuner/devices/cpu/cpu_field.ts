@@ -6,8 +6,10 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { stepReach, type Update } from "../../../kernels/update.ts";
+import { type Comparison, joinComparisons } from "../comparison.ts";
+import type { SliceCells } from "../shared/slice_exchange.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
-import type { ArrayPair, Command, LoadCommand } from "./wasm_worker.ts";
+import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
 
 /** Options of {@linkcode CpuField.setInitial}. */
 export interface InitialOptions {
@@ -37,6 +39,15 @@ export interface RunOptions {
   readonly ghost?: { readonly low?: boolean; readonly high?: boolean };
 }
 
+/** Slices of one level. */
+export interface FieldSlices {
+  /** 0: F(t), 1: F(t−1). */
+  readonly ago: 0 | 1;
+  /** First slice. */
+  readonly slice: number;
+  readonly slices: number;
+}
+
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
 export interface CpuField {
   readonly layout: Layout;
@@ -53,6 +64,12 @@ export interface CpuField {
    * @throws {RangeError} when the ghost zones are thicker than the field, or meet a periodic x
    */
   run(options: RunOptions): Promise<number>;
+  /**
+   * Compares slices of a level with others, each worker its part of them.
+   *
+   * @param expected cells in memory that workers can share
+   */
+  compare(expected: SliceCells, slices: FieldSlices): Promise<Comparison>;
   /** Gives the memory back to the pool. */
   dispose(): Promise<void>;
 }
@@ -69,7 +86,7 @@ export function fieldOf(
   { update, memory, send, dispose }: {
     readonly update: Update;
     readonly memory: CpuMemory;
-    readonly send: (commandOf: () => Command) => Promise<number>;
+    readonly send: (commandOf: () => Command) => Promise<readonly Done[]>;
     readonly dispose: () => Promise<void>;
   },
 ): CpuField {
@@ -106,7 +123,7 @@ export function fieldOf(
           "Cannot run the CPU field: ghost zones need boundary zero along x: it is periodic",
         );
       }
-      return await send(() => {
+      const done = await send(() => {
         const pair: ArrayPair = [current, previous];
         if (steps % 2 === 1) [current, previous] = [previous, current];
         const { signal } = update;
@@ -114,6 +131,13 @@ export function fieldOf(
         step += steps;
         return { kind: "run", field, steps, arrays: pair, shrink: [low, high], signals };
       });
+      return Math.max(...done.map(({ timeNs }) => timeNs));
+    },
+    compare: async (expected, { ago, slice, slices }) => {
+      const compared = await send(() => {
+        return { kind: "compare", field, array: [current, previous][ago]!, slice, slices, expected };
+      });
+      return joinComparisons(compared.flatMap(({ comparison }) => comparison ?? []));
     },
     dispose,
   };

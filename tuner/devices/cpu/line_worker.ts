@@ -90,37 +90,43 @@ function runSwept(
 }
 
 function runClassic(worker: WorkerLine, { steps, arrays }: LineRun): void {
-  const { layout: { grid: [, , points] }, line: { pad, fields }, part, parts } = worker;
-  const whole = { begin: 0, end: points };
+  const { memory, layout: { grid: [, , points], length }, line: { pad, fields }, exports, part, parts } =
+    worker;
+  // a view for each row would cost as much as a short row
+  const levels = arrays.map((array) => ({ array, cells: new Float32Array(memory.buffer, array, length) }));
+  const rows = fields.map((field, substep) => ({ field, make: exports[`row${substep}`]! }));
   if (part === 0) {
     // the pads may be stale: whoever wrote into the field need not know of them
-    for (const array of arrays) for (const field of fields) renewPads(worker, { array, field }, whole);
+    for (const { cells } of levels) for (const field of fields) renewPads(worker, field, cells, 0, points);
   }
   worker.meet();
   // a worker with fewer points than the pads would need its neighbour's for them
   const used = Math.max(1, Math.min(parts, Math.floor(points / (pad + 1))));
   const begin = Math.floor(points * part / used), end = Math.floor(points * (part + 1) / used);
-  let [current, next] = arrays;
+  // point `pad` is the furthest that a pad is an image of
+  const isAtEnd = begin <= pad || end >= points - pad;
   for (let step = 1; step <= steps; step++) {
-    for (const [substep, field] of fields.entries()) {
+    const current = levels[(step - 1) % 2]!, next = levels[step % 2]!;
+    for (let substep = 0; substep < rows.length; substep++) {
+      const { field, make } = rows[substep]!;
       if (part < used) {
-        worker.exports[`row${substep}`]!(current, next, begin, end);
-        // point `pad` is the furthest that a pad is an image of
-        if (begin <= pad || end >= points - pad) renewPads(worker, { array: next, field }, { begin, end });
+        make(current.array, next.array, begin, end);
+        if (isAtEnd) renewPads(worker, field, next.cells, begin, end);
       }
-      if (step < steps || substep < fields.length - 1) worker.meet();
+      if (step < steps || substep < rows.length - 1) worker.meet();
     }
-    [current, next] = [next, current];
   }
 }
 
 /** Renews those pads of a field whose sources lie in begin ≤ z < end: another worker may be writing the others. */
 function renewPads(
-  { memory, layout: { grid: [, , points], origin, plane, length }, line: { pad, ends } }: WorkerLine,
-  { array, field }: { readonly array: number; readonly field: number },
-  { begin, end }: { readonly begin: number; readonly end: number },
+  { layout: { grid: [, , points], origin, plane }, line: { pad, ends } }: WorkerLine,
+  field: number,
+  cells: Float32Array,
+  begin: number,
+  end: number,
 ): void {
-  const cells = new Float32Array(memory.buffer, array, length), low = origin + field * plane;
+  const low = origin + field * plane;
   for (const side of [-1, 1]) {
     const outermost = side < 0 ? 0 : points - 1;
     for (let k = 1; k <= pad; k++) {

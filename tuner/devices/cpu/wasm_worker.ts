@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Box, type CpuRun, forEachImage, shareRows } from "../../../kernels/cpu/cpu_order.ts";
+import { type Box, type CpuRun, forEachImage, type Part, shareRows } from "../../../kernels/cpu/cpu_order.ts";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
 import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
@@ -14,6 +14,8 @@ import type { Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
+import { compareSlices, type Comparison } from "../comparison.ts";
+import type { SliceCells } from "../shared/slice_exchange.ts";
 import { Barrier } from "./barrier.ts";
 import { type LineLoad, runLine } from "./line_worker.ts";
 
@@ -24,14 +26,16 @@ export type ArrayPair = readonly [number, number];
 export interface StartCommand {
   readonly kind: "start";
   readonly part: number;
-  readonly parts: number;
   readonly memory: WebAssembly.Memory;
-  readonly barrier: SharedArrayBuffer;
 }
 
 /** Makes a field known and zeroes its arrays. */
 export interface LoadCommand {
   readonly kind: "load";
+  /** How many workers share the field: the first ones. */
+  readonly parts: number;
+  /** Where they meet. */
+  readonly barrier: SharedArrayBuffer;
   readonly layout: Layout;
   readonly boundaries: AxisBoundaries;
   readonly field: number;
@@ -73,6 +77,18 @@ export interface RunCommand {
   readonly signals: Float32Array;
 }
 
+/** Compares slices of a level. */
+export interface CompareCommand {
+  readonly kind: "compare";
+  readonly field: number;
+  /** Byte offset of the level. */
+  readonly array: number;
+  /** First slice. */
+  readonly slice: number;
+  readonly slices: number;
+  readonly expected: SliceCells;
+}
+
 /** Forgets a field. */
 export interface UnloadCommand {
   readonly kind: "unload";
@@ -80,70 +96,98 @@ export interface UnloadCommand {
 }
 
 /** What a worker is told. */
-export type Command = StartCommand | LoadCommand | InitialCommand | RunCommand | UnloadCommand;
+export type Command =
+  | StartCommand
+  | LoadCommand
+  | InitialCommand
+  | RunCommand
+  | CompareCommand
+  | UnloadCommand;
 
-/** What a worker answers to each command: the time from the first barrier to the last, or what failed. */
-export type Reply = { readonly timeNs: number } | { readonly error: string };
-
-/** A field as a worker knows it. */
-interface LoadedField {
-  readonly load: LoadCommand;
-  readonly exports: WasmExports;
+/** A command done: the time from the first barrier to the last, and what was found in the worker's part. */
+export interface Done {
+  readonly timeNs: number;
+  readonly comparison?: Comparison | undefined;
 }
 
-/** One worker: its share of the rows, and its side of the barrier. */
+/** What a worker answers to each command. */
+export type Reply = Done | { readonly error: string };
+
+/** A field as a worker knows it, and the worker's part of it. */
+interface LoadedField extends Part {
+  readonly load: LoadCommand;
+  readonly exports: WasmExports;
+  readonly barrier: Barrier;
+}
+
+/** One worker: its share of the rows, and its side of the barriers. */
 class CpuWorker {
   readonly #start: StartCommand;
-  readonly #barrier: Barrier;
   readonly #fields = new Map<number, LoadedField>();
 
   constructor(start: StartCommand) {
     this.#start = start;
-    this.#barrier = new Barrier(start.barrier, start.parts);
   }
 
   /** Executes a command together with the other workers. When one fails the pool ends those who wait for it. */
   obey(command: Exclude<Command, StartCommand>): Reply {
     try {
-      this.#barrier.wait();
+      if (command.kind === "load") this.#load(command);
+      const field = this.#fields.get(command.field);
+      if (field === undefined) {
+        throw new Error(`Cannot ${command.kind} field ${command.field}: it is not loaded`);
+      }
+      field.barrier.wait();
       const start = performance.now();
-      this.#execute(command);
-      this.#barrier.wait();
-      return { timeNs: (performance.now() - start) * 1e6 };
+      const comparison = this.#execute(field, command);
+      field.barrier.wait();
+      return { timeNs: (performance.now() - start) * 1e6, comparison };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #execute(command: Exclude<Command, StartCommand>): void {
-    if (command.kind === "load") {
-      const imports = { facet: { memory: this.#start.memory } };
-      const exports = new WebAssembly.Instance(command.module, imports).exports as unknown as WasmExports;
-      this.#fields.set(command.field, { load: command, exports });
-      return this.#clear(command);
-    }
-    if (command.kind === "unload") return void this.#fields.delete(command.field);
-    const field = this.#fields.get(command.field);
-    if (field === undefined) {
-      throw new Error(`Cannot ${command.kind} field ${command.field}: it is not loaded`);
-    }
-    if (command.kind === "initial") this.#initialise(field.load, command);
-    else this.#run(field, command);
+  #load(load: LoadCommand): void {
+    const imports = { facet: { memory: this.#start.memory } };
+    const exports = new WebAssembly.Instance(load.module, imports).exports as unknown as WasmExports;
+    const { part } = this.#start, { parts } = load;
+    const barrier = new Barrier(load.barrier, parts);
+    this.#fields.set(load.field, { load, exports, barrier, part, parts });
   }
 
-  #clear({ layout: { length }, arrays }: LoadCommand): void {
-    const { part, parts } = this.#start;
+  #execute(field: LoadedField, command: Exclude<Command, StartCommand>): Comparison | undefined {
+    if (command.kind === "compare") return this.#compare(field, command);
+    if (command.kind === "load") this.#clear(field);
+    else if (command.kind === "initial") this.#initialise(field, command);
+    else if (command.kind === "run") this.#run(field, command);
+    else this.#fields.delete(command.field);
+    return undefined;
+  }
+
+  #clear({ load: { layout: { length }, arrays }, part, parts }: LoadedField): void {
     const first = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
     for (const array of arrays) this.#cells(array, length).fill(0, first, end);
   }
 
+  #compare(
+    { load: { layout }, part, parts }: LoadedField,
+    { array, slice, slices, expected }: CompareCommand,
+  ): Comparison {
+    const first = Math.floor(slices * part / parts), end = Math.floor(slices * (part + 1) / parts);
+    return compareSlices(
+      { cells: this.#cells(array, layout.length), layout, slice: slice + first },
+      { ...expected, slice: expected.slice + first },
+      end - first,
+    );
+  }
+
   #initialise(
-    { layout, arrays, planes }: LoadCommand,
+    { load: { layout, arrays, planes }, ...mine }: LoadedField,
     { initial: kind, seed, xOffset, xPeriod }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
-    for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], this.#start)) {
+    for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], mine)) {
       for (let x = x0; x < x1; x++) {
         const globalX = (((x + xOffset) % xPeriod) + xPeriod) % xPeriod;
         for (let y = y0; y < y1; y++) {
@@ -158,11 +202,12 @@ class CpuWorker {
     }
   }
 
-  #run({ load, exports }: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
+  #run(field: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
+    const { load, exports, barrier, part, parts } = field;
     const { layout, line, laneArrays } = load;
     if (line !== undefined) {
-      const { memory, part, parts } = this.#start;
-      const meet = (): void => this.#barrier.wait();
+      const { memory } = this.#start;
+      const meet = (): void => barrier.wait();
       const rows = exports as unknown as LineExports;
       return runLine({ layout, line, laneArrays, exports: rows, memory, part, parts, meet }, {
         steps,
@@ -178,11 +223,11 @@ class CpuWorker {
     };
     if (boundaries.includes("periodic")) {
       // whoever wrote into the field since the last run need not have known of the pads
-      for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], this.#start)) {
+      for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], field)) {
         exports.wrapRows(arrays[0], box.x0, box.x1, box.y0, box.y1);
         fillImages(arrays[0], box);
       }
-      this.#barrier.wait();
+      barrier.wait();
     }
     const substeps = substepReach.length;
     /** Slices at each ghosted end that are no longer known once the level is reached. */
@@ -192,7 +237,8 @@ class CpuWorker {
     };
     const run: CpuRun = {
       ...around,
-      ...this.#start,
+      part,
+      parts,
       levels: steps * substeps,
       slicesAt: low || high
         ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
@@ -200,7 +246,7 @@ class CpuWorker {
     };
     const order = "strip" in shape ? stepwiseOrder(run, shape) : diamondOrder(run, shape);
     for (let round = 0; round < order.rounds; round++) {
-      if (round > 0) this.#barrier.wait();
+      if (round > 0) barrier.wait();
       order.visitRound(round, (level, box) => {
         const step = Math.floor(level / substeps);
         const current = arrays[step % 2]!, next = arrays[1 - step % 2]!;

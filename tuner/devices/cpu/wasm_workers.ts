@@ -10,13 +10,13 @@ import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
-import { writeLine } from "../../../kernels/wasm/write_line.ts";
-import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
+import { compileOnce } from "./compiled_modules.ts";
 import { type CpuField, fieldOf } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
-import type { Command, Reply } from "./wasm_worker.ts";
+import { detectWasmFeatures } from "./wasm_features.ts";
+import type { Command, Done, Reply } from "./wasm_worker.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
@@ -49,12 +49,18 @@ export interface CpuProblem {
   readonly nodePoints?: number;
   /** How a grid is visited. @default {stepwise, in strips that suit the grid} */
   readonly shape?: CpuShape | undefined;
+  /** Whether products and sums are fused: needs relaxed SIMD. @default {false} */
+  readonly fused?: boolean;
+  /** Workers that share the field, at most the pool's. @default {all} */
+  readonly workers?: number;
 }
 
 /** One waiting command: a reply from each worker settles it. */
 interface Pending {
-  readonly replies: number[];
-  resolve(timeNs: number): void;
+  readonly replies: Done[];
+  /** Workers that reply. */
+  readonly workers: number;
+  resolve(replies: readonly Done[]): void;
   reject(failure: RunFailure): void;
 }
 
@@ -116,9 +122,8 @@ export class CpuPool {
       );
     }
     const pool = new CpuPool(options);
-    const barrier = new SharedArrayBuffer(BARRIER_BYTES);
-    const start = { kind: "start", parts: options.workers, memory: pool.#memory.shared, barrier } as const;
-    await pool.#enqueue((part) => ({ ...start, part }));
+    const start = { kind: "start", memory: pool.#memory.shared } as const;
+    await pool.#enqueue(options.workers, (part) => ({ ...start, part }));
     return pool;
   }
 
@@ -128,28 +133,30 @@ export class CpuPool {
    * @throws {RangeError} when the update cannot be written for the layout
    * @throws {RunFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
    */
-  async load({ update, layout, boundary, nodePoints = 0, shape }: CpuProblem): Promise<CpuField> {
+  async load(
+    { update, layout, boundary, nodePoints = 0, shape, fused = false, workers = this.workers }: CpuProblem,
+  ): Promise<CpuField> {
     const boundaries: AxisBoundaries = typeof boundary === "string"
       ? [boundary, boundary, boundary]
       : boundary;
-    const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, this.workers);
+    if (fused && !detectWasmFeatures().relaxedSimd) {
+      throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
+    }
+    const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, workers);
     const lanes = line?.swept?.lanes;
     const region = this.#memory.take(layout, lanes?.bytes ?? 0);
-    const bytes = line === undefined
-      ? writeWasm({ update, layout, boundaries })
-      : writeLine({ update, layout, ends: line.ends, lanes });
-    const module = await bytes.then(WebAssembly.compile).catch(
-      (error) => {
-        this.#memory.free(region);
-        throw error;
-      },
-    );
+    const module = await compileOnce({ update, layout, boundaries, fused, line }).catch((error) => {
+      this.#memory.free(region);
+      throw error;
+    });
     const field = this.#fields++;
     const { x, y } = reachOf(update);
     const { fields, materials } = update;
     const load = {
       kind: "load",
       field,
+      parts: workers,
+      barrier: new SharedArrayBuffer(BARRIER_BYTES),
       module,
       layout,
       arrays: region.arrays,
@@ -161,14 +168,14 @@ export class CpuPool {
       line,
       laneArrays: region.laneArrays,
     } as const;
-    await this.#enqueue(() => load);
+    await this.#enqueue(workers, () => load);
     return fieldOf(load, {
       update,
       memory: this.#memory,
-      send: (commandOf) => this.#enqueue(commandOf),
+      send: (commandOf) => this.#enqueue(workers, commandOf),
       dispose: async () => {
         if (!this.#memory.free(region) || this.#end !== undefined) return;
-        await this.#enqueue(() => ({ kind: "unload", field }));
+        await this.#enqueue(workers, () => ({ kind: "unload", field }));
       },
     });
   }
@@ -178,14 +185,14 @@ export class CpuPool {
     this.#fail(new RunFailure("device-lost", "The CPU pool was disposed"));
   }
 
-  /** Posts a command to every worker once those before it are done. */
-  #enqueue(commandOf: (part: number) => Command): Promise<number> {
+  /** Posts a command to the first workers once those before it are done. */
+  #enqueue(workers: number, commandOf: (part: number) => Command): Promise<readonly Done[]> {
     const done = this.#queue.then(() =>
-      new Promise<number>((resolve, reject) => {
+      new Promise<readonly Done[]>((resolve, reject) => {
         if (this.#end !== undefined) return reject(this.#end);
-        this.#pending = { replies: [], resolve, reject };
+        this.#pending = { replies: [], workers, resolve, reject };
         const command = commandOf(0);
-        this.#threads.forEach((thread, part) =>
+        this.#threads.slice(0, workers).forEach((thread, part) =>
           thread.postMessage(command.kind === "start" ? commandOf(part) : command)
         );
       })
@@ -199,9 +206,9 @@ export class CpuPool {
       return this.#fail(new RunFailure("device-lost", `A CPU worker failed: ${firstLine(reply.error)}`));
     }
     const pending = this.#pending;
-    if (pending === undefined || pending.replies.push(reply.timeNs) < this.workers) return;
+    if (pending === undefined || pending.replies.push(reply) < pending.workers) return;
     this.#pending = undefined;
-    pending.resolve(Math.max(...pending.replies));
+    pending.resolve(pending.replies);
   }
 
   #fail(failure: RunFailure): void {

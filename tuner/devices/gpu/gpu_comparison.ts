@@ -8,6 +8,7 @@ import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/field
 import type { GpuDevice } from "./gpu_device.ts";
 import { compileCompare } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
+import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { SliceCells } from "../shared/slice_exchange.ts";
 
 /** Bytes of a comparison: `COMPARISON_WORDS`. */
@@ -22,26 +23,6 @@ export interface Slab {
   readonly layout: Layout;
   /** First slice. */
   readonly slice: number;
-}
-
-/** How two fields differ. */
-export interface Comparison {
-  readonly maxError: number;
-  /** Largest |value| of the reference. */
-  readonly maxValue: number;
-  /** Cells where either is infinite or not a number. */
-  readonly notFinite: number;
-  readonly cells: number;
-}
-
-/** The comparison of several parts as one. */
-export function joinComparisons(parts: readonly Comparison[]): Comparison {
-  return parts.reduce((a, b) => ({
-    maxError: Math.max(a.maxError, b.maxError),
-    maxValue: Math.max(a.maxValue, b.maxValue),
-    notFinite: a.notFinite + b.notFinite,
-    cells: a.cells + b.cells,
-  }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
 }
 
 /** What a comparison needs. */

@@ -13,7 +13,7 @@
  * @module
  */
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { type Comparison, joinComparisons } from "../gpu/gpu_comparison.ts";
+import { type Comparison, joinComparisons } from "../comparison.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
 import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
 import {

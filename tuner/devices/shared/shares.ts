@@ -157,7 +157,7 @@ function checkShare(
       `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${grid[0]}`,
     );
   }
-  if (cpuSlices > 0 && cpuPool?.workers !== cpuWorkers) {
+  if (cpuSlices > 0 && !(cpuWorkers >= 1 && cpuWorkers <= (cpuPool?.workers ?? 0))) {
     throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
   }
   if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
@@ -194,7 +194,15 @@ async function makeCpuPart(
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const { name, parameters, order } = cpuTraversalOf(configuration);
   const nodePoints = name === "swept" ? parameters.points ?? 0 : 0;
-  const source = { update, layout, boundary: boundaries, nodePoints, shape: order?.shape(parameters) };
+  const source = {
+    update,
+    layout,
+    boundary: boundaries,
+    nodePoints,
+    shape: order?.shape(parameters),
+    fused: order !== undefined && parameters.fused === 1,
+    workers: share.cpuWorkers,
+  };
   const started = performance.now();
   const field = await cpuPool!.load(source).catch((error) => {
     throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);

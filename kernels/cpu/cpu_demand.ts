@@ -1,0 +1,86 @@
+/**
+ * What a way to traverse a grid asks of the CPU, known before anything is compiled: the input of
+ * `models/cpu_roofline.ts`.
+ *
+ * @module
+ */
+import { fold, uniform } from "../expression.ts";
+import { expressionsOf, planesOf, readsPrevious, tapsOf, type Update, valuesMoved } from "../update.ts";
+
+/** What a configuration of the CPU asks for; per update means: per cell and full time step. */
+export interface CpuDemand {
+  /** Bytes read from and written to memory per update, at best: every value moved once in each pass. */
+  readonly bytesPerUpdate: number;
+  /** Cell updates computed per update kept: nothing is computed twice. */
+  readonly redundancy: 1;
+  /** Bytes that stores load first although nothing reads them; no part of the roof. */
+  readonly extraBytesPerUpdate: number;
+  /** Bytes that each worker uses again and again, and the bytes per update that then come from its own cache. */
+  readonly reusedBytes: number;
+  readonly reusedBytesPerUpdate: number;
+  /** Instructions per update, estimated: one of four cells counts a quarter. */
+  readonly instructionsPerUpdate: number;
+  /** Times per step that all workers wait for each other. */
+  readonly meetingsPerStep: number;
+  /** Calls of a kernel per time step, all workers'. */
+  readonly callsPerStep: number;
+  /** The most work of any worker, over the mean. */
+  readonly imbalance: number;
+}
+
+/** Bytes of a value, and values of a vector. */
+export const BYTES = 4;
+const LANES = 4;
+
+/** What every way to traverse a grid asks for alike. */
+export function arithmeticDemand(
+  update: Update,
+  fused: boolean,
+): Pick<CpuDemand, "redundancy" | "instructionsPerUpdate"> {
+  const loads = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length + substep.length, 0);
+  const operations = expressionsOf(update).reduce((sum, value) => {
+    return sum + fold<Counted>(value, {
+      ...uniform<Counted>(LEAF, (left, right) => counted([left, right])),
+      tap: () => LEAF,
+      multiply: (left, right) => ({ ...counted([left, right]), isProduct: true }),
+      add: (left, right) => counted([left, right], fused && (left.isProduct || right.isProduct)),
+      subtract: (left, right) => counted([left, right], fused && right.isProduct),
+    }).operations;
+  }, 0);
+  return { redundancy: 1, instructionsPerUpdate: (loads + operations) / LANES };
+}
+
+/** Operations of a part of an expression. */
+interface Counted {
+  readonly operations: number;
+  readonly isProduct: boolean;
+}
+
+const LEAF: Counted = { operations: 0, isProduct: false };
+
+/** Operations of both operands and one of their own, if it is not one with a product. */
+function counted([left, right]: readonly [Counted, Counted], isFused = false): Counted {
+  return { operations: left.operations + right.operations + (isFused ? 0 : 1), isProduct: false };
+}
+
+/** Bytes per update of one pass over memory for each sub-step. */
+export function bytesOfSteps(update: Update): Pick<CpuDemand, "bytesPerUpdate" | "extraBytesPerUpdate"> {
+  // a store of what was not read loads its cache line first
+  const unread = readsPrevious(update) ? 0 : update.fields.length;
+  return { bytesPerUpdate: BYTES * valuesMoved(update), extraBytesPerUpdate: BYTES * unread };
+}
+
+/** Bytes of a cell, both levels with all their planes; and moved where a pass over memory makes many levels. */
+export function bytesOfPass(update: Update): { held: number; moved: number } {
+  const planes = planesOf(update);
+  return { held: 2 * BYTES * planes, moved: 2 * BYTES * (planes + update.fields.length) };
+}
+
+/** Bytes per update that come from slices loaded before: of every plane and x that taps read but the foremost. */
+export function reusedSlices({ substeps }: Update): number {
+  return BYTES * substeps.reduce((sum, substep) => {
+    const read = tapsOf(substep).filter(({ ago }) => ago !== 1);
+    const slices = new Set(read.map(({ plane, offset: [x] }) => `${plane} ${x}`));
+    return sum + slices.size - new Set(read.map(({ plane }) => plane)).size;
+  }, 0);
+}

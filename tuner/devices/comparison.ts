@@ -1,0 +1,47 @@
+/**
+ * How two fields differ: what a comparison finds, on whatever device, and the comparison of cells in memory.
+ *
+ * @module
+ */
+import { indexOf } from "../../kernels/layout.ts";
+import type { SliceCells } from "./shared/slice_exchange.ts";
+
+/** How two fields differ. */
+export interface Comparison {
+  readonly maxError: number;
+  /** Largest |value| of the reference. */
+  readonly maxValue: number;
+  /** Cells where either is infinite or not a number. */
+  readonly notFinite: number;
+  readonly cells: number;
+}
+
+/** The comparison of several parts as one. */
+export function joinComparisons(parts: readonly Comparison[]): Comparison {
+  return parts.reduce((a, b) => ({
+    maxError: Math.max(a.maxError, b.maxError),
+    maxValue: Math.max(a.maxValue, b.maxValue),
+    notFinite: a.notFinite + b.notFinite,
+    cells: a.cells + b.cells,
+  }), { maxError: 0, maxValue: 0, notFinite: 0, cells: 0 });
+}
+
+/** Compares slices, all planes of them, with those that are expected. */
+export function compareSlices(result: SliceCells, expected: SliceCells, slices: number): Comparison {
+  const { cells, layout: { grid: [, ny, nz], planes } } = result, { cells: wanted } = expected;
+  let maxError = 0, maxValue = 0, notFinite = 0;
+  for (let x = 0; x < slices; x++) {
+    for (let row = 0; row < planes * ny; row++) {
+      const y = row % ny, plane = Math.floor(row / ny);
+      const mine = indexOf(result.layout, [result.slice + x, y, 0], plane);
+      const other = indexOf(expected.layout, [expected.slice + x, y, 0], plane);
+      for (let z = 0; z < nz; z++) {
+        const value = Math.abs(wanted[other + z]!), error = Math.abs(cells[mine + z]! - wanted[other + z]!);
+        if (!(error < Infinity)) notFinite++;
+        else if (error > maxError) maxError = error;
+        if (value > maxValue) maxValue = value;
+      }
+    }
+  }
+  return { maxError, maxValue, notFinite, cells: slices * planes * ny * nz };
+}

@@ -1,0 +1,49 @@
+/**
+ * The modules of the CPU's workers, compiled once for each update and layout: a module that is used again keeps the fast
+ * code that the engine has made of it meanwhile, whichever workers made it run.
+ *
+ * @module
+ */
+import type { Layout } from "../../../kernels/layout.ts";
+import type { Update } from "../../../kernels/update.ts";
+import type { AxisBoundaries, WasmSource } from "../../../kernels/wasm/rows.ts";
+import { writeLine } from "../../../kernels/wasm/write_line.ts";
+import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
+import type { LineLoad } from "./line_worker.ts";
+
+/** What a module is written from. */
+interface ModuleSource extends WasmSource {
+  /** How a line is computed; undefined for any other grid. */
+  readonly line: LineLoad | undefined;
+}
+
+/** By update, then by all else that the text of a module depends on. */
+const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>();
+
+/**
+ * Compiles what a field needs, or finds it.
+ *
+ * @throws {RangeError} when the update cannot be written for the layout
+ */
+export function compileOnce({ line, ...source }: ModuleSource): Promise<WebAssembly.Module> {
+  const { update, layout, boundaries, fused } = source;
+  const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
+  compiled.set(update, modules);
+  const lanes = line?.swept?.lanes;
+  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, line?.ends, lanes]);
+  let module = modules.get(key);
+  if (module === undefined) {
+    const bytes = line === undefined
+      ? writeWasm(source)
+      : writeLine({ update, layout, ends: line.ends, lanes });
+    module = bytes.then(WebAssembly.compile);
+    module.catch(() => modules.delete(key));
+    modules.set(key, module);
+  }
+  return module;
+}
+
+/** Of a layout what its module depends on: how many slices there are only where x is periodic. */
+function sameText({ grid: [nx, ...slice], length: _, ...layout }: Layout, [x]: AxisBoundaries): object {
+  return { ...layout, grid: [x === "periodic" ? nx : 0, ...slice] };
+}
