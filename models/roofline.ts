@@ -79,6 +79,25 @@ const THREADS_AT_ONCE = 2 ** 17;
 /** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
 const BARRIER_STALL = 0.1;
 
+/** Threads as a SIMD machine runs them: a partly filled group takes as long as a full one. */
+function groupThreadsOf({ threadsPerWorkgroup }: Demand, { simdWidth = 32 }: DeviceModel): number {
+  return Math.ceil(threadsPerWorkgroup / simdWidth) * simdWidth;
+}
+
+/** 32-bit registers that a thread can have. */
+function registerLimitOf(demand: Demand, device: DeviceModel): number {
+  const { registersPerThreadLimit = 255, registersPerMultiprocessor = 65536 } = device;
+  return Math.min(
+    registersPerThreadLimit,
+    Math.floor(registersPerMultiprocessor / groupThreadsOf(demand, device)),
+  );
+}
+
+/** Values of a thread that find no register and go to memory, by the estimate of the demand. */
+export function spilledRegisters(demand: Demand, device: DeviceModel): number {
+  return Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimitOf(demand, device));
+}
+
 /** Cells per second that bandwidth, bytes read plus bytes written, allows for the traversal's traffic. */
 export function roofOf(
   demand: Pick<Demand, "bytesPerUpdate" | "redundancy">,
@@ -95,30 +114,22 @@ export function predictRate(
 ): number {
   const {
     copyBytesPerSecond,
-    registersPerThreadLimit = 255,
     registersPerMultiprocessor = 65536,
-    simdWidth = 32,
     saturationWorkgroups = 100,
     workgroupsAtOnce = THREADS_AT_ONCE / demand.threadsPerWorkgroup,
     bytesPerExchange = BYTES_PER_EXCHANGE,
   } = device;
-  // a partly filled SIMD group takes as long as a full one
-  const groupThreads = Math.ceil(demand.threadsPerWorkgroup / simdWidth) * simdWidth;
-  const registerLimit = Math.min(
-    registersPerThreadLimit,
-    Math.floor(registersPerMultiprocessor / groupThreads),
-  );
-  const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
+  const groupThreads = groupThreadsOf(demand, device);
   const bytes = demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
     bytesPerExchange * (demand.exchangesPerUpdate ?? 0) +
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
-    BYTES_PER_SPILL * spilled;
+    BYTES_PER_SPILL * spilledRegisters(demand, device);
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
   const equivalentBytes = bytes * refetch * rounds * demand.redundancy;
 
-  const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
+  const registers = Math.min(demand.registersPerThread, registerLimitOf(demand, device)) * groupThreads;
   const resident = Math.max(
     1,
     Math.min(

@@ -5,17 +5,21 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
+import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { ghostSlices, gpuPartOf } from "../../tuner/devices/shared/shares.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
+import { predict } from "../../tuner/profile/near.ts";
 import { problemDistance, ProfileIndex } from "../../tuner/profile/profile_index.ts";
 import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
+import { enumerateSpace } from "../../tuner/search/space.ts";
 import { THOROUGH } from "../thorough.ts";
 
 const FIXTURES = new URL("../../fixtures/h100/", import.meta.url);
@@ -129,7 +133,7 @@ Deno.test("of several profiles the most alike device counts, whatever its proble
     description: "NVIDIA A100",
   });
   const choice = chooseConfiguration([other, mine], problemOf(grid), deviceOf(H100));
-  assertEquals([choice.match, choice.configuration.traversal], ["same-device", "marching"]);
+  assertEquals([choice.match, choice.entry], ["same-device", mine.entries[0]]);
   assertEquals(chooseConfiguration([other], problemOf(grid), deviceOf(H100)).match, "same-vendor");
 });
 
@@ -171,13 +175,96 @@ Deno.test("what depends on the grid is changed, and the choice says so", () => {
   assertEquals([narrow.match, threads, dts], ["same-device", 96, 6]);
   assertStringIncludes(narrow.message, "threads 128 → 96");
 
-  const march = profileOf([
-    entryOf(problemOf([256, 64, 64]), gpuAlone([256, 64, 64], "marching", MARCHING)),
+  // a march of few workgroups is cut into more pieces
+  const measured = entryOf(
+    problemOf([256, 512, 512]),
+    gpuAlone([256, 512, 512], "marching", MARCHING),
+    200e9,
+  );
+  const march = profileOf([{ ...measured, result: { ...measured.result, speedupOverStepwise: 10 } }]);
+  const { configuration: { traversal, parameters } } = chooseConfiguration(
+    march,
+    problemOf([256, 64, 64]),
+    deviceOf(H100),
+  );
+  assert(traversal === "marching" && parameters.pieces! > MARCHING.pieces, JSON.stringify(parameters));
+});
+
+/** Grids unlike those that were measured: cubes, odd ones, slabs, long rows, and small ones. */
+const OTHER_GRIDS: readonly Grid[] = [
+  [512, 512, 512],
+  [256, 256, 256],
+  [300, 400, 500],
+  [128, 2000, 200],
+  [900, 900, 100],
+  [400, 3000, 128],
+  [64, 64, 64],
+  [37, 211, 61],
+  [50, 50, 2000],
+  [1000, 1000, 500],
+];
+
+for (
+  const [stencil, profile] of [[wave(2), WAVE], [wave(4), WAVE], [wave(8), WAVE], [heat(1), HEAT]] as const
+) {
+  Deno.test(`another grid, ${stencil.title}: registers suffice, and stepwise is not expected to be faster`, () => {
+    const device = { copyBytesPerSecond: profile.device.measured.copyBytesPerSecond! };
+    const predictOn = (problem: Problem, { traversal, parameters }: Configuration) =>
+      predict(traversalNamed(traversal), problem, parameters, device);
+    const measured = profile.entries.find(({ problem: { order, delta } }) =>
+      (order ?? delta) === (stencil.variant.order ?? stencil.variant.delta)
+    )!;
+    const { grid: there, steps } = measured.problem;
+    const spills = predictOn(problemOf(there, { stencil, steps }), measured.configuration).spilled;
+    const plainThere = predictOn(problemOf(there, { stencil, steps }), gpuAlone(there, "stepwise", STEPWISE));
+    const { cellsPerSecond, speedupOverStepwise } = measured.result;
+    const correction = cellsPerSecond / speedupOverStepwise! / plainThere.cellsPerSecond;
+    for (const grid of OTHER_GRIDS) {
+      const problem = problemOf(grid, { stencil });
+      const choice = chooseConfiguration(profile, problem, deviceOf(H100));
+      const name = `${grid.join("x")}: ${choice.message} ${JSON.stringify(choice.configuration)}`;
+      const here = predictOn(problem, choice.configuration);
+      assert(here.spilled <= spills, `${name} spills ${here.spilled}`);
+      const { candidates } = enumerateSpace(problem, {
+        traversals: [stepwise],
+        limits: H100_LIMITS,
+        device,
+      });
+      const plain = Math.max(...candidates.map(({ predicted }) => predicted));
+      // what was measured is worth a little more than what is predicted
+      const expected = choice.cellsPerSecond === undefined
+        ? here.cellsPerSecond / plain
+        : choice.cellsPerSecond / (correction * plain);
+      assert(expected > 0.95, `${name}: ${expected.toFixed(2)} of stepwise`);
+    }
+  });
+}
+
+Deno.test("the CPU that won on a small grid does not compute a large one where the GPU should be faster", () => {
+  const small: Grid = [16, 16, 64], large: Grid = [256, 256, 256];
+  const share = { cpuSlices: 16, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 8 };
+  const onCpu = { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 2, block: 2 }, share };
+  const entry = entryOf(problemOf(small), onCpu, 5e9);
+  const plain = gpuAlone(small, "stepwise", STEPWISE);
+  const best = [...entry.tieSet, { configuration: plain, cellsPerSecond: 1e9, confidence95: null }];
+  const choose = (grid: Grid, bestOfEach: ProfileEntry["bestOfEach"]): Choice =>
+    chooseConfiguration(profileOf([{ ...entry, bestOfEach }]), problemOf(grid), deviceOf(H100), {
+      cpuWorkers: 8,
+    });
+  assertEquals(choose(small, best).configuration, onCpu);
+  const { configuration, match, cellsPerSecond } = choose(large, best);
+  assertEquals([configuration.traversal, configuration.share.gpuSlices, match], [
+    "stepwise",
+    256,
+    "same-device",
   ]);
-  const wide = chooseConfiguration(march, problemOf([256, 128, 128]), deviceOf(H100));
-  assertEquals(wide.configuration.parameters.pieces, 1); // four times the tiles in a slice
-  const thin = chooseConfiguration(march, problemOf([256, 32, 64]), deviceOf(H100));
-  assertEquals(thin.configuration.parameters.pieces, 8);
+  assert(cellsPerSecond! > 5e9 && cellsPerSecond! < 1e12);
+  // where the GPU was far slower than that, the CPU goes on, with tiles that suit the grid
+  const slow = [entry.tieSet[0]!, { ...best.at(-1)!, cellsPerSecond: 1e6 }];
+  const { configuration: { traversal, parameters, share: { gpuSlices } } } = choose(large, slow);
+  assertEquals([traversal, gpuSlices], ["diamond-wavefront", 0]);
+  assertEquals(cpuTraversalNamed(traversal)!.infeasible(problemOf(large), parameters), undefined);
+  assert(parameters.tiles! >= 8);
 });
 
 Deno.test("smaller limits: other values, another entry, or the default, but nothing that cannot run", () => {
@@ -275,9 +362,19 @@ Deno.test("where nothing can run, the error names both limits", () => {
 
 Deno.test("other versions' parameters: defaults where the traversal has them, else not runnable", () => {
   const grid: Grid = [64, 64, 64];
-  const target = { problem: problemOf(grid), limits: H100_LIMITS, cpuWorkers: 0 };
+  const problem = problemOf(grid);
   const adapt = (traversal: string, parameters: Record<string, number>, mayChange = true) =>
-    adaptConfiguration(gpuAlone(grid, traversal, parameters), { grid }, { ...target, mayChange });
+    adaptConfiguration(
+      { configuration: gpuAlone(grid, traversal, parameters), cellsPerSecond: 1e9, problem },
+      {
+        problem,
+        limits: H100_LIMITS,
+        cpuWorkers: 0,
+        refused: new Map(),
+        device: { copyBytesPerSecond: 1e12 },
+      },
+      mayChange,
+    );
   const reasonOf = (traversal: string, parameters: Record<string, number>): string => {
     const adapted = adapt(traversal, parameters);
     return "reason" in adapted ? adapted.reason : `runs: ${JSON.stringify(adapted)}`;

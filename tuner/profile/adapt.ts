@@ -1,11 +1,13 @@
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
-import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { cpuLayoutOf, cpuPartOf, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
-import type { ProfileProblem } from "./profile_types.ts";
+import { cpuConfigurations } from "../search/cpu_configurations.ts";
+import { bestNear, predict } from "./near.ts";
 
 /** What there is to run on. */
 export interface AdaptTarget {
@@ -14,16 +16,30 @@ export interface AdaptTarget {
   readonly limits: DeviceLimits | undefined;
   /** Workers that the CPU can have. */
   readonly cpuWorkers: number;
-  /** Whether other values of the parameters may be tried. */
-  readonly mayChange: boolean;
-  /** What was refused before, and why: of thousands of entries many are alike. @default {nothing} */
-  readonly refused?: Map<string, string>;
+  /** What the models know of the GPU. */
+  readonly device: DeviceModel;
+  /** What was refused before, and why: of thousands of entries many are alike. */
+  readonly refused: Map<string, string>;
 }
 
-/** A configuration that can run, and what was changed; or why there is none. */
-type Adapted =
-  | { readonly configuration: Configuration; readonly changes: readonly string[] }
-  | { readonly reason: string };
+/** A configuration that can run, what was changed, and cells per second that it should reach; or why there is none. */
+export type Adapted = Fitted | { readonly reason: string };
+
+/** One that can run. */
+export interface Fitted {
+  readonly configuration: Configuration;
+  readonly changes: readonly string[];
+  readonly cellsPerSecond: number;
+  /** What the GPU's measurement was over its prediction; 1 where either is missing. */
+  readonly correction: number;
+}
+
+/** What was measured, and for which problem. */
+export interface Measured {
+  readonly configuration: Configuration;
+  readonly cellsPerSecond: number;
+  readonly problem: Problem;
+}
 
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
@@ -32,15 +48,14 @@ const WASM_BYTES = 2 ** 32;
 const LARGEST_VALUE = 65_536;
 
 /**
- * Fits a configuration that was measured for one problem to a target that may have another problem and device. What
- * cannot be fitted says why.
+ * Fits a configuration that was measured for one problem to a target that may have another problem and device: with
+ * the parameters near its own that should be fastest there. What cannot be fitted says why.
+ *
+ * @param mayChange whether other values of the parameters may be tried
  */
-export function adaptConfiguration(
-  configuration: Configuration,
-  measured: Pick<ProfileProblem, "grid">,
-  target: AdaptTarget,
-): Adapted {
-  const { problem, limits, mayChange } = target;
+export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayChange: boolean): Adapted {
+  const { configuration, cellsPerSecond } = measured;
+  const { problem, limits, device } = target;
   const fitted = adaptShare(configuration.share, target);
   if ("reason" in fitted) return fitted;
   const { share, changes } = fitCpuPart(fitted, configuration, problem);
@@ -49,7 +64,7 @@ export function adaptConfiguration(
     if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   }
   if (share.gpuSlices === 0) {
-    return { configuration: adaptCpu(configuration, share, problem), changes };
+    return { configuration: adaptCpu(measured, share, problem), changes, cellsPerSecond, correction: 1 };
   }
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
@@ -59,31 +74,48 @@ export function adaptConfiguration(
   if (refused !== undefined) return { reason: refused };
 
   const lists = traversal.parameterLists(part, limits);
-  const given = rescale(configuration.parameters, lists, { from: measured.grid, to: part.grid });
+  const given = Object.fromEntries(
+    Object.entries(configuration.parameters).filter(([name]) => Object.hasOwn(lists, name)),
+  );
   const key = JSON.stringify([traversal.name, given, share, mayChange]);
-  const known = target.refused?.get(key);
+  const known = target.refused.get(key);
   if (known !== undefined) return { reason: known };
-  let parameters: Parameters | undefined = given;
-  const reason = whyNot(traversal, part, given, limits);
+  const there = predict(traversal, gpuPartOf(measured.problem, configuration.share), given, device);
+  const isFeasible = (one: Parameters) => whyInfeasible(traversal, part, one, limits) === undefined;
+  const near = mayChange &&
+    bestNear(traversal, part, given, {
+      lists,
+      isFeasible,
+      device,
+      measured: cellsPerSecond > 0 ? there : undefined,
+    });
+  const { parameters, ...here } = near || { parameters: given, ...predict(traversal, part, given, device) };
+  const reason = whyNot(traversal, part, parameters, limits) ??
+    (near === undefined ? "it needs more registers than a thread has, or compiles for too long" : undefined);
   if (reason !== undefined) {
-    parameters = mayChange ? nearestFeasible(traversal, part, given, { lists, limits }) : undefined;
-    if (parameters === undefined) {
-      target.refused?.set(key, reason);
-      return { reason };
-    }
+    target.refused.set(key, reason);
+    return { reason };
   }
+  const correction = cellsPerSecond / there.cellsPerSecond || 1;
   return {
     configuration: { traversal: traversal.name, parameters, share },
     changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
+    cellsPerSecond: correction * here.cellsPerSecond,
+    correction,
   };
 }
 
-/** The CPU alone: its own order if the grid allows it, else stepwise. */
-function adaptCpu({ traversal, parameters }: Configuration, share: Share, problem: Problem): Configuration {
-  const order = problem.stencil.dimensions === 1 ? undefined : cpuTraversalNamed(traversal);
-  return order !== undefined && order.infeasible(problem, parameters) === undefined
-    ? { traversal, parameters, share }
-    : { traversal: "stepwise", parameters: {}, share };
+/** The CPU alone: as measured on the same grid, else its most promising way to traverse this one so, else stepwise. */
+function adaptCpu(
+  { configuration: { traversal, parameters }, problem: { grid } }: Measured,
+  share: Share,
+  problem: Problem,
+): Configuration {
+  const ways = cpuConfigurations(problem, share.cpuWorkers).filter((way) => way.traversal === traversal);
+  const isSame = `${grid}` === `${problem.grid}` &&
+    cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined;
+  if (ways.length > 0 && isSame) return { traversal, parameters, share };
+  return { traversal: "stepwise", parameters: {}, ...ways.at(-1), share };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */
@@ -138,29 +170,24 @@ function fitCpuPart(
     : { share: stepwise, changes: [...changes, `stepwise on the CPU: ${reason}`] };
 }
 
-/** Parameters that the traversal knows; those that count workgroups follow the grid, so that as many run at once. */
-function rescale(
-  parameters: Parameters,
-  lists: Readonly<Record<string, readonly number[]>>,
-  { from, to }: { from: Grid; to: Grid },
-): Parameters {
-  const known = Object.entries(parameters).filter(([name]) => Object.hasOwn(lists, name));
-  const { pieces } = lists;
-  const isSameGrid = from.every((cells, axis) => cells === to[axis]);
-  return Object.fromEntries(known.map(([name, value]): [string, number] => {
-    if (name !== "pieces" || pieces === undefined || isSameGrid) return [name, value];
-    const wanted = value * (from[1] * from[2]) / (to[1] * to[2]);
-    return [name, pieces.reduce((a, b) => farness(b, wanted) < farness(a, wanted) ? b : a, pieces[0]!)];
-  }));
-}
-
-/** How far two values of a parameter are from each other, in powers of two. */
-function farness(a: number, b: number): number {
-  return Math.abs(Math.log2((a + 1) / (b + 1)));
-}
-
 /** Why these parameters cannot run on a device with these limits; undefined where they can. */
 export function whyNot(
+  traversal: Traversal,
+  problem: Problem,
+  parameters: Parameters,
+  limits: DeviceLimits,
+): string | undefined {
+  const reason = whyInfeasible(traversal, problem, parameters, limits);
+  if (reason !== undefined) return reason;
+  const missing = Object.keys(traversal.parameterLists(problem, limits)).filter((name) =>
+    parameters[name] === undefined
+  );
+  if (missing.length === 0 || hasDefaults(traversal, problem, parameters)) return undefined;
+  return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
+}
+
+/** The same of parameters of which none is missing. */
+function whyInfeasible(
   traversal: Traversal,
   problem: Problem,
   parameters: Parameters,
@@ -171,13 +198,7 @@ export function whyNot(
       return `${name} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${value}`;
     }
   }
-  const reason = traversal.infeasible(problem, parameters, limits);
-  if (reason !== undefined) return reason;
-  const missing = Object.keys(traversal.parameterLists(problem, limits)).filter((name) =>
-    parameters[name] === undefined
-  );
-  if (missing.length === 0 || hasDefaults(traversal, problem, parameters)) return undefined;
-  return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
+  return traversal.infeasible(problem, parameters, limits);
 }
 
 /** Whether the traversal makes sense of parameters of which some are missing: no number of its plan is undefined. */
@@ -189,30 +210,6 @@ function hasDefaults(traversal: Traversal, problem: Problem, parameters: Paramet
   return isWhole(layout.length) &&
     shaders.every(({ code }) => !/\b(?:NaN|undefined|Infinity)\b/.test(code)) &&
     dispatches(Math.min(problem.steps, 8), 0).every(({ workgroups }) => workgroups.every(isWhole));
-}
-
-/** The feasible parameters that differ in one or two values, and in these the least; undefined where there are none. */
-function nearestFeasible(
-  traversal: Traversal,
-  problem: Problem,
-  parameters: Parameters,
-  { lists, limits }: { lists: Readonly<Record<string, readonly number[]>>; limits: DeviceLimits },
-): Parameters | undefined {
-  const moves = Object.entries(lists).flatMap(([name, values]) => {
-    const own = parameters[name];
-    if (own === undefined) return [];
-    return values.filter((value) => value !== own)
-      .map((value) => ({ changed: { [name]: value }, name, cost: farness(value, own) }));
-  });
-  const pairs = moves.flatMap((a, i) =>
-    moves.slice(i + 1).filter((b) => a.name !== b.name)
-      .map((b) => ({ changed: { ...a.changed, ...b.changed }, cost: a.cost + b.cost }))
-  );
-  const tries = [...moves, ...pairs].sort((a, b) => a.cost - b.cost);
-  const found = tries.find(({ changed }) =>
-    whyNot(traversal, problem, { ...parameters, ...changed }, limits) === undefined
-  );
-  return found && { ...parameters, ...found.changed };
 }
 
 function describeChanges(before: Parameters, after: Parameters): string[] {

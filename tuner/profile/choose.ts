@@ -1,9 +1,13 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
-import { enumerateSpace } from "../search/space.ts";
-import { adaptConfiguration, type AdaptTarget } from "./adapt.ts";
+import { formatRate } from "../format.ts";
+import { deviceModelOf } from "../search/device_model.ts";
+import { onGpuAlone } from "../search/space.ts";
+import { adaptConfiguration, type Adapted, type AdaptTarget, type Fitted } from "./adapt.ts";
 import {
   type AdapterIdentity,
   DEVICE_GRADES,
@@ -33,7 +37,9 @@ export interface Choice {
   readonly match: MatchGrade;
   /** The profile's entry that it comes from; undefined if the match is `default`. */
   readonly entry?: ProfileEntry;
-  /** What had to be changed so that it runs here, in words; empty if it runs as it was measured. */
+  /** The rate it should reach on the device that matches: as measured, or predicted from that; without a match undefined. */
+  readonly cellsPerSecond?: number;
+  /** What differs from what was measured, in words. */
   readonly changes: readonly string[];
   /** The first few better matches that cannot run here. */
   readonly passedOver: readonly PassedOver[];
@@ -66,6 +72,9 @@ const MOST_LISTED = 8;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 const USUAL_BANDWIDTH = 200e9;
+
+/** The workgroup of stepwise from which the best one for a grid is looked for. */
+const PLAIN = { threadsZ: 64, threadsY: 4, threadsX: 1 };
 
 /**
  * Chooses how to compute a problem on a device. What it returns has passed every check that needs no compiling: those
@@ -100,7 +109,14 @@ export function chooseConfiguration(
   checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = describeProblem(problem);
-  const target = { problem, limits: device?.limits, cpuWorkers, refused: new Map<string, string>() };
+  const alikeOnes = list.filter(({ device: { gpu } }) => gradeDevice(device?.adapterInfo, gpu) !== undefined);
+  const target: AdaptTarget = {
+    problem,
+    limits: device?.limits,
+    cpuWorkers,
+    refused: new Map(),
+    device: modelOf(device, alikeOnes[0]?.device),
+  };
   const passedOver: PassedOver[] = [];
   for (const grade of DEVICE_GRADES) {
     const alike = list.filter((profile) => gradeDevice(device?.adapterInfo, profile.device.gpu) === grade);
@@ -108,16 +124,14 @@ export function chooseConfiguration(
     let tried = 0;
     for (const near of entries) {
       if (tried++ === MOST_ENTRIES) break;
-      const found = firstThatRuns(near, target, passedOver);
+      const found = fromEntry(near, target, passedOver);
       if (found === undefined) continue;
       const match: MatchGrade = near.distance === 0 && grade === "same-device" ? "exact" : grade;
       const choice = { ...found, match, entry: near.entry, passedOver };
       return { ...choice, message: explain(choice, { grade, near }) };
     }
   }
-  const bandwidth = list.find(({ device: { gpu } }) => gradeDevice(device?.adapterInfo, gpu) !== undefined)
-    ?.device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH;
-  const configuration = defaultConfiguration(problem, { ...target, bandwidth });
+  const configuration = defaultConfiguration(target);
   const choice = { configuration, match: "default" as const, changes: [], passedOver };
   return { ...choice, message: explain(choice) };
 }
@@ -128,60 +142,97 @@ function usualWorkers(): number {
   return canShare ? navigator.hardwareConcurrency : 0;
 }
 
-/** The fastest of an entry's configurations that runs unchanged; otherwise the fastest that runs with changes. */
-function firstThatRuns(
-  { entry: { problem, configuration, tieSet } }: NearEntry,
-  target: Omit<AdaptTarget, "mayChange">,
-  passedOver: PassedOver[],
-): Pick<Choice, "configuration" | "changes"> | undefined {
-  const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  const candidates = [...new Map(
-    [configuration, ...ties.map((tie) => tie.configuration)].map((one) => [JSON.stringify(one), one]),
-  ).values()];
-  const isSameGrid = problem.grid.every((cells, axis) => cells === target.problem.grid[axis]);
-  for (const mayChange of isSameGrid ? [false, true] : [true]) {
-    for (const candidate of candidates) {
-      const adapted = adaptConfiguration(candidate, problem, { ...target, mayChange });
-      if (!("reason" in adapted)) return adapted;
-      if (mayChange && passedOver.length < MOST_LISTED) {
-        passedOver.push({ configuration: candidate, reason: adapted.reason });
-      }
-    }
-  }
-  return undefined;
+/** What the models know of the device at hand; what it does not tell itself is that of a profile's device like it. */
+function modelOf(device: TargetDevice | null, alike: Profile["device"] | undefined): DeviceModel {
+  const isFallback = device?.adapterInfo?.isFallbackAdapter ?? false;
+  const cpu = alike?.cpu ?? { cores: globalThis.navigator?.hardwareConcurrency ?? 1 };
+  return deviceModelOf({ gpu: { isFallback }, cpu }, alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
 }
 
-/** The best predicted configuration of the GPU alone; the CPU alone where there is none. */
-function defaultConfiguration(
-  problem: Problem,
-  { limits, cpuWorkers, bandwidth }: Pick<AdaptTarget, "limits" | "cpuWorkers"> & { bandwidth: number },
-): Configuration {
-  const { grid: [slices], steps } = problem;
-  let reason = "there is no GPU";
-  if (limits !== undefined) {
-    const device = { copyBytesPerSecond: bandwidth };
-    const { candidates, infeasible } = enumerateSpace(problem, { traversals: TRAVERSALS, limits, device });
-    const [first, ...others] = candidates;
-    if (first !== undefined) {
-      const best = others.reduce((a, b) => b.predicted > a.predicted ? b : a, first);
-      const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
-      return { traversal: best.traversal.name, parameters: best.parameters, share };
-    }
-    reason = infeasible.find(({ traversal }) => traversal === TRAVERSALS[0]?.name)?.example ??
-      "nothing runs it";
+/**
+ * What an entry's measurements suggest. For its own problem, the fastest of its configurations that runs unchanged. Else
+ * its best of each kind with the parameters near its own that should be fastest here, or stepwise if none should be
+ * faster than that. Undefined if none of its configurations can run.
+ */
+function fromEntry(
+  { entry, distance }: NearEntry,
+  target: AdaptTarget,
+  passedOver: PassedOver[],
+): Fitted | undefined {
+  const { stencil } = target.problem;
+  const { grid, steps, boundary } = entry.problem;
+  const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
+  const ties = entry.tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const { cellsPerSecond, speedupOverStepwise } = entry.result;
+  const measured = [{ configuration: entry.configuration, cellsPerSecond }, ...ties];
+  for (const one of distance === 0 ? measured : []) {
+    const fitted = adaptConfiguration({ ...one, problem }, target, false);
+    if (!("reason" in fitted)) return fitted;
   }
-  const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
-  const target = { problem, limits, cpuWorkers, mayChange: false };
-  const alone = adaptConfiguration({ traversal: "stepwise", parameters: {}, share }, problem, target);
-  if (!("reason" in alone)) return alone.configuration;
+  const kinds = new Map<string, Adapted>();
+  for (const one of [...measured, ...entry.bestOfEach ?? []]) {
+    const { traversal, share: { cpuSlices, gpuSlices } } = one.configuration;
+    const kind = `${traversal} ${cpuSlices > 0} ${gpuSlices > 0}`;
+    if (kinds.has(kind)) continue;
+    const adapted = adaptConfiguration({ ...one, problem }, target, true);
+    kinds.set(kind, adapted);
+    if ("reason" in adapted && passedOver.length < MOST_LISTED) {
+      passedOver.push({ configuration: one.configuration, reason: adapted.reason });
+    }
+  }
+  const [first, ...others] = [...kinds.values()].filter((one) => "configuration" in one);
+  if (first === undefined) return undefined;
+  if (!kinds.has("stepwise false true")) {
+    // of earlier profiles the speedup says how fast stepwise was; else the models are as far off as for the entry itself
+    const known = entry.bestOfEach === undefined && speedupOverStepwise;
+    const plain = adaptConfiguration(
+      {
+        configuration: onGpuAlone({ traversal: stepwise, parameters: PLAIN }, problem),
+        cellsPerSecond: known ? cellsPerSecond / known : NaN,
+        problem,
+      },
+      target,
+      true,
+    );
+    if ("configuration" in plain) {
+      others.push({
+        ...plain,
+        cellsPerSecond: (known ? 1 : first.correction) * plain.cellsPerSecond,
+        changes: ["stepwise, which should be faster here"],
+      });
+    }
+  }
+  return others.reduce((a, b) => b.cellsPerSecond > a.cellsPerSecond ? b : a, first);
+}
+
+/** The best prediction found of the GPU alone; the CPU alone where there is none. */
+function defaultConfiguration(target: AdaptTarget): Configuration {
+  const { problem, limits, cpuWorkers } = target;
+  const alone = (configuration: Configuration): Adapted =>
+    adaptConfiguration({ configuration, cellsPerSecond: NaN, problem }, target, true);
+  const found = (limits === undefined ? [] : TRAVERSALS).flatMap((traversal) => {
+    if (traversal.refuse(problem) !== undefined) return [];
+    const first = Object.entries(traversal.parameterLists(problem, limits!))
+      .map(([name, [value]]) => [name, value!] as const);
+    const parameters = traversal === stepwise ? PLAIN : Object.fromEntries(first);
+    return [alone(onGpuAlone({ traversal, parameters }, problem))];
+  });
+  const [best] = found.filter((one) => "configuration" in one)
+    .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  if (best !== undefined) return best.configuration;
   const { stencil: { title }, grid } = problem;
+  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
+  const onCpu = alone({ traversal: "stepwise", parameters: {}, share });
+  if ("configuration" in onCpu) return onCpu.configuration;
+  const [first] = found.filter((one) => "reason" in one);
+  const gpu = first?.reason ?? "there is no GPU";
   throw new RangeError(
-    `Cannot choose a configuration for ${title} on ${grid.join("x")}: GPU: ${reason}; CPU: ${alone.reason}`,
+    `Cannot choose a configuration for ${title} on ${grid.join("x")}: GPU: ${gpu}; CPU: ${onCpu.reason}`,
   );
 }
 
 function explain(
-  { changes, passedOver, configuration }: Omit<Choice, "message">,
+  { changes, passedOver, configuration, cellsPerSecond }: Omit<Choice, "message">,
   from?: { grade: DeviceGrade; near: NearEntry },
 ): string {
   let what = "nothing in the profile fits: the best prediction";
@@ -191,6 +242,7 @@ function explain(
     what = distance === 0
       ? `measured for this problem on ${on}`
       : `measured on ${on} for ${grid.join("x")}, ${boundary} boundary, ${steps} steps`;
+    if (cellsPerSecond !== undefined && distance > 0) what += `, should reach ${formatRate(cellsPerSecond)}`;
   }
   const { cpuSlices, gpuSlices } = configuration.share;
   const shared = cpuSlices === 0 ? "" : ", shared with the CPU";

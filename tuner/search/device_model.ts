@@ -1,5 +1,5 @@
 import type { DeviceModel } from "../../models/roofline.ts";
-import type { DeviceDescription } from "../devices/device.ts";
+import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 
 /**
  * Lanes of 32 bits that a software driver computes at once: 256-bit vectors (llvmpipe's name says so: `LLVM 15.0.6,
@@ -37,7 +37,10 @@ const SOFTWARE_LOOP_INSTRUCTIONS = 1500;
  * @param copyBytesPerSecond measured copy bandwidth
  */
 export function deviceModelOf(
-  { gpu, cpu }: Pick<DeviceDescription, "gpu" | "cpu">,
+  { gpu, cpu }: {
+    readonly gpu: Pick<GpuDescription, "isFallback"> | null;
+    readonly cpu: Pick<CpuDescription, "cores">;
+  },
   copyBytesPerSecond: number,
 ): DeviceModel {
   if (!gpu?.isFallback) return { copyBytesPerSecond };

@@ -23,7 +23,7 @@ export interface Candidate {
 
 /** A candidate as a configuration: the whole grid on the GPU. */
 export function onGpuAlone(
-  { traversal, parameters }: Candidate,
+  { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
   { grid: [gpuSlices], steps }: Problem,
 ): Configuration {
   const share = { cpuSlices: 0, gpuSlices, exchangeEvery: steps, cpuWorkers: 0 };

@@ -1,0 +1,120 @@
+/**
+ * Parameters near recorded ones that should be fastest for another problem, by the models' predictions. What the models
+ * know least of, registers that spill, is left out unless what was measured spills as many.
+ *
+ * @module
+ */
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { type DeviceModel, predictRate, spilledRegisters } from "../../models/roofline.ts";
+
+/** What is predicted of parameters. */
+export interface Prediction {
+  readonly cellsPerSecond: number;
+  /** Values of a thread that find no register. */
+  readonly spilled: number;
+  /** Instructions of the innermost loop. */
+  readonly loopInstructions: number;
+}
+
+/**
+ * Predicts what parameters do.
+ *
+ * @param problem one that the traversal does not refuse
+ */
+export function predict(
+  traversal: Traversal,
+  problem: Problem,
+  parameters: Parameters,
+  device: DeviceModel,
+): Prediction {
+  const demand = traversal.demand(problem, parameters);
+  return {
+    cellsPerSecond: predictRate(demand, device, { cells: cellsOf(problem.grid) }),
+    spilled: spilledRegisters(demand, device),
+    loopInstructions: demand.loopInstructions ?? 0,
+  };
+}
+
+/**
+ * A recorded value is worth this much of a prediction: it was measured together with the others, and the models do not
+ * tell the ways to write a kernel apart.
+ */
+const KEPT = 1.03;
+
+/** What {@linkcode bestNear} looks at. */
+export interface NearOptions {
+  /** The values to try of each parameter. */
+  readonly lists: Readonly<Record<string, readonly number[]>>;
+  isFeasible(parameters: Parameters): boolean;
+  readonly device: DeviceModel;
+  /** What is predicted of the measured configuration for its own problem; undefined where none was measured. */
+  readonly measured: Prediction | undefined;
+}
+
+/** Parameters with their prediction. */
+export type Predicted = Prediction & { readonly parameters: Parameters };
+
+/**
+ * Climbs from recorded parameters to the best predicted ones, one or two values at a time.
+ *
+ * @returns undefined if none that are feasible are near
+ */
+export function bestNear(
+  traversal: Traversal,
+  problem: Problem,
+  recorded: Parameters,
+  { lists, isFeasible, device, measured }: NearOptions,
+): Predicted | undefined {
+  // without one of its parameters, what was measured has no prediction: NaN
+  const maySpill = measured?.spilled || 0;
+  const mostInstructions = Math.max(
+    measured?.loopInstructions || 0,
+    device.mostLoopInstructions ?? Infinity,
+  );
+  /** What was measured may spill, and compile for long: its rate is known. */
+  const isKnownKind = ({ spilled, loopInstructions }: Prediction): boolean =>
+    spilled <= maySpill && loopInstructions <= mostInstructions;
+  const kept = measured === undefined ? 1 : KEPT;
+  const seen = new Map<string, { readonly one: Predicted; readonly worth: number } | undefined>();
+  const look = (parameters: Parameters) => {
+    const key = Object.values(parameters).join();
+    if (seen.has(key)) return seen.get(key);
+    let found: { readonly one: Predicted; readonly worth: number } | undefined;
+    if (isFeasible(parameters)) {
+      const one = { parameters, ...predict(traversal, problem, parameters, device) };
+      const changed = Object.keys(parameters).filter((name) => parameters[name] !== recorded[name]).length;
+      // what spills leads on to what does not, but never wins
+      const weight = isKnownKind(one) ? 1 : Number.EPSILON;
+      found = { one, worth: weight * one.cellsPerSecond / kept ** changed };
+    }
+    seen.set(key, found);
+    return found;
+  };
+  for (let best = look(recorded);;) {
+    let next = best;
+    for (const parameters of neighbours(best?.one.parameters ?? recorded, lists)) {
+      const found = look(parameters);
+      if ((found?.worth ?? 0) > (next?.worth ?? 0)) next = found;
+    }
+    if (next === best) return best !== undefined && isKnownKind(best.one) ? best.one : undefined;
+    best = next;
+  }
+}
+
+/** Parameters that differ in one or two values. */
+function* neighbours(
+  parameters: Parameters,
+  lists: Readonly<Record<string, readonly number[]>>,
+): Generator<Parameters> {
+  const moves = Object.entries(lists).flatMap(([name, values]) =>
+    parameters[name] === undefined
+      ? []
+      : values.filter((value) => value !== parameters[name]).map((value) => [name, value] as const)
+  );
+  for (const [i, [name, value]] of moves.entries()) {
+    const one = { ...parameters, [name]: value };
+    yield one;
+    for (const [other, second] of moves.slice(i + 1)) if (other !== name) yield { ...one, [other]: second };
+  }
+}
