@@ -61,14 +61,14 @@ Deno.test("the summary says what is fastest, how it was verified, and by how muc
     `acoustic wave equation, order 2, grid 100x90x80, zero boundary, f32, 96 steps
 Test GPU 80GB, copies 2,995 GB/s, Test CPU (8 cores)
 
-Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
+Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, diamond-wavefront tiles=8 levels=5 block=2, 4 slices; exchange every 4 steps
   770 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s), 82% of its roof, 3.4× the best stepwise
   verified against gpu stepwise 64x4x1: largest error 1.0e-6, bound 1.0e-4
 
   GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast   stepwise threadsZ=256
   GPU diamond-torre   741 Gcells/s  the fastest is 1.04× as fast  diamond-torre dts=5 nt=96
   CPU stepwise       9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers, stepwise
-  GPU and CPU         770 Gcells/s  the fastest                   diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps
+  GPU and CPU         770 Gcells/s  the fastest                   diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, diamond-wavefront tiles=8 levels=5 block=2, 4 slices; exchange every 4 steps
   Balance: the times agree within 5%
 
 96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 3 failures: 1 compile, 2 device-lost

@@ -333,6 +333,24 @@ Deno.test("a share follows the slices; ghost zones that no longer fit end it", (
   assertStringIncludes(fewer.message, "4 CPU workers wanted, 2 had");
 });
 
+Deno.test("the CPU's slices keep their traversal where the grid allows it, else they are stepwise", () => {
+  const { parameters } = WAVE.entries[0]!.configuration;
+  const cpu = { traversal: "diamond-wavefront", parameters: { tiles: 4, levels: 16, block: 2 } };
+  const share = { cpuSlices: 20, gpuSlices: 180, exchangeEvery: 8, cpuWorkers: 4, cpu };
+  const profile = profileOf([
+    entryOf(problemOf([200, 528, 128]), { traversal: "diamond-torre", parameters, share }),
+  ]);
+  const choose = (grid: Grid): Choice =>
+    chooseConfiguration(profile, problemOf(grid), deviceOf(H100), { cpuWorkers: 4 });
+  assertEquals(choose([200, 528, 128]).configuration.share, share);
+  assertEquals(choose([100, 128, 128]).configuration.share.cpu, cpu);
+  // half a tile of 127 rows loses 16
+  const { configuration, changes } = choose([200, 127, 128]);
+  const { cpu: _, ...stepwise } = share;
+  assertEquals(configuration.share, stepwise);
+  assertStringIncludes(changes.join(), "stepwise on the CPU: 16 levels narrow half a tile by 16 rows");
+});
+
 Deno.test("the CPU alone: where it was fastest and there are workers, or where there is no GPU", () => {
   const problem = problemOf([64, 64, 64], FEW);
   const share = { cpuSlices: 64, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 4 };

@@ -4,7 +4,7 @@ import { MEDIA } from "../../kernels/stencils/elastic.ts";
 import { HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
 import { KS_POINTS } from "../../kernels/stencils/ks.ts";
 import { WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import { describeProfileProblem, kernelNameOf } from "../../tuner/profile/describe.ts";
+import { describeConfiguration, describeProfileProblem, kernelNameOf } from "../../tuner/profile/describe.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
 import { junitOf } from "../../tuner/qualify/junit.ts";
 import { markdownOf } from "../../tuner/qualify/markdown.ts";
@@ -55,6 +55,20 @@ Deno.test("a problem in words", () => {
   assertEquals(
     describeProfileProblem({ ...wave!, steps: 1 }),
     "wave, order 2, grid 100x90x80, zero boundary, 1 step",
+  );
+});
+
+Deno.test("a shared configuration in words names both devices' traversals", () => {
+  const { traversal, parameters, share } = ENTRY.configuration;
+  assertEquals(
+    describeConfiguration(ENTRY.configuration),
+    "diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, diamond-wavefront tiles=8 levels=5 block=2, " +
+      "4 slices; exchange every 4 steps",
+  );
+  const { cpu: _, ...stepwise } = share;
+  assertEquals(
+    describeConfiguration({ traversal, parameters, share: stepwise }),
+    "diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps",
   );
 });
 

@@ -92,4 +92,10 @@ Deno.test("configurations differ by values, not by the order of names", () => {
     configurationKey({ traversal: "t", parameters: {}, share: { ...share, exchangeEvery: 9 } }) === key({}),
     false,
   );
+  // of the CPU's slices too
+  const { cpu, ...stepwise } = share;
+  const keys = [cpu, { ...cpu!, traversal: "stepwise" }, { ...cpu!, parameters: { tiles: 8 } }, undefined]
+    .map((one) => configurationKey({ traversal: "t", parameters: {}, share: { ...stepwise, cpu: one } }));
+  assertEquals(new Set(keys).size, 4);
+  assertEquals(configurationKey({ traversal: "t", parameters: {}, share: stepwise }), keys[3]);
 });

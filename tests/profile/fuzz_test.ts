@@ -149,9 +149,9 @@ Deno.test("a value of another type is refused, wherever it is", () => {
 
 /** What may be null, or missing: nobody knows, or there is none. */
 const NULLABLE =
-  /^(entries\.0\.result\.(roofFraction|speedupOverStepwise)|(device\.)gpu|device\.measured\..*|.*measuredNs)$/;
+  /^(entries\.0\.result\.(roofFraction|speedupOverStepwise)|(device\.)gpu|device\.measured\..*|.*measuredNs|.*confidence95)$/;
 const OPTIONAL =
-  /(^|\.)(costModel|driver|features\.\d+|samples\.\d+|balance\.\d+|tieSet\.\d+|parameters\.\w+|failed\.[\w-]+|curve\.\d+|entries\.0|together\.\d+|cpu\.\d+|gpu\.\d+)$/;
+  /(^|\.)(costModel|driver|share\.cpu|features\.\d+|samples\.\d+|balance\.\d+|tieSet\.\d+|parameters\.\w+|failed\.[\w-]+|curve\.\d+|entries\.0|together\.\d+|cpu\.\d+|gpu\.\d+)$/;
 
 Deno.test("nothing in the place of a value, and no value, are refused where there has to be one", () => {
   let refused = 0;

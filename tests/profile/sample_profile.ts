@@ -39,7 +39,13 @@ export const PROBLEM: ProfileProblem = {
 const CONFIGURATION = {
   traversal: "diamond-torre",
   parameters: { dts: 5, nt: 96 },
-  share: { cpuSlices: 4, gpuSlices: 96, exchangeEvery: 4, cpuWorkers: 8 },
+  share: {
+    cpuSlices: 4,
+    gpuSlices: 96,
+    exchangeEvery: 4,
+    cpuWorkers: 8,
+    cpu: { traversal: "diamond-wavefront", parameters: { tiles: 8, levels: 5, block: 2 } },
+  },
 } as const;
 
 export const ENTRY: ProfileEntry = {

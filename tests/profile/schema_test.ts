@@ -104,6 +104,16 @@ Deno.test("schema says where, what was wanted and what was found", () => {
       0,
       "share: wanted a worker for the CPU's slices",
     ],
+    [
+      ["entries", 0, "configuration", "share"],
+      { ...ENTRY.configuration.share, cpuSlices: 0, gpuSlices: 100 },
+      "share: wanted slices on both devices where cpu says how the CPU traverses its own",
+    ],
+    [
+      ["entries", 0, "configuration", "share", "cpu", "parameters"],
+      { tiles: "8" },
+      'share.cpu.parameters.tiles: wanted a number, found "8"',
+    ],
     [["entries", 0, "balance", 0, "gpuSlices"], 1, "entries[0].balance[0]: wanted slices that add up to 100"],
     [["entries", 0, "verification", "maxError"], 1, "verification: wanted a largest error within the bound"],
     [
@@ -163,10 +173,13 @@ Deno.test("schema never accepts a profile with a part of the wrong type, and nev
       if (message !== "") return;
       // accepted: then the place may hold any text, number or flag, or may be empty
       const last = String(path[path.length - 1]);
-      if (last === "costModel" && value === undefined) return; // profiles of before have none
+      if (["costModel", "cpu"].includes(last) && value === undefined) return; // profiles of before have none
       const isFree = ["string", "number", "boolean"].includes(typeof value) ||
         typeof path.at(-1) === "number";
-      assert(isFree || ["dts", "nt", "compile", "device-lost"].includes(last), `${path}: ${json}`);
+      assert(
+        isFree || ["dts", "nt", "tiles", "levels", "block", "compile", "device-lost"].includes(last),
+        `${path}: ${json}`,
+      );
     },
   );
   fc.assert(property, { seed: 4, numRuns: THOROUGH ? 1500 : 300 });

@@ -72,6 +72,18 @@ Deno.test("shares that cannot be are refused", () => {
   );
   assertMatch(shared({ cpuSlices: 10, gpuSlices: 90, cpuWorkers: 0 })!, /without a worker/);
   assertMatch(shared({ cpuSlices: 100, gpuSlices: 0, cpuWorkers: 20000 })!, /20000 CPU workers/);
+  const onCpu = (traversal: string, parameters: object): string | undefined =>
+    shared({
+      cpuSlices: 10,
+      gpuSlices: 90,
+      exchangeEvery: 4,
+      cpuWorkers: 2,
+      cpu: { traversal, parameters },
+    });
+  assertEquals(onCpu("diamond-wavefront", { tiles: 2, levels: 3, block: 2 }), undefined);
+  assertMatch(onCpu("diamond-wavefront", { tiles: 2, levels: 99, block: 2 })!, /^99 levels narrow/);
+  assertMatch(onCpu("diamond-wavefront", { tiles: 1e9, levels: 1, block: 2 })!, /^1000000000 tiles along y/);
+  assertEquals(onCpu("zigzag", {}), "the CPU has no traversal zigzag");
 });
 
 Deno.test("a device known by its name alone has no limits to hold against its profile", () => {
