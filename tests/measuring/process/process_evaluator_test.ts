@@ -37,7 +37,7 @@ Deno.test("a process that hangs is killed and its configuration is a timeout; th
     const evaluator = await ProcessEvaluator.start({ problem: PROBLEM, limitMs: 300, turn, command });
     const { evaluation, evaluationNs } = (await evaluator.evaluate(CONFIGURATION, { best: 0, turn }))!;
     assert("failure" in evaluation);
-    assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 0.3 s" });
+    assertEquals(evaluation.failure, { reason: "timeout", message: "did not end within 300 ms" });
     assert(evaluationNs > 0 && !evaluator.alive);
     (await turn())();
   }
