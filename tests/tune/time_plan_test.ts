@@ -23,7 +23,7 @@ Deno.test("stages follow each other, the minimum of the final round fits, and a 
           referenceNs: slower * referenceNs,
           cpuNs: slower * (cpuNs ?? 0),
           hasGpu,
-          isShared: cpuNs !== undefined,
+          balanceNs: cpuNs ?? 0,
         });
       const { searchUntilNs, cpuUntilNs, finalsUntilNs, endNs } = plan(1);
       assert(searchUntilNs <= cpuUntilNs && cpuUntilNs < finalsUntilNs);
@@ -43,7 +43,7 @@ Deno.test("without a budget of time no stage ends the search, and the others tak
     referenceNs: 1e9,
     cpuNs: 1e9,
     hasGpu: true,
-    isShared: true,
+    balanceNs: 1e9,
   });
   assertEquals([plan.searchUntilNs, plan.finalsUntilNs], [Infinity, Infinity]);
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 1e9 }), 13e9);
@@ -64,7 +64,7 @@ Deno.test("evaluations side by side wait for each other's turns, but compile at 
 });
 
 Deno.test("a fast device leaves the search nearly all the budget, a slow one three quarters", () => {
-  const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, hasGpu: true, isShared: false };
+  const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, hasGpu: true, balanceNs: 0 };
   const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
   const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
   assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [51e9, 60e9]);

@@ -328,7 +328,7 @@ Deno.test("a driver that has just crashed is given a moment to start an evaluato
   assertWon(outcome);
 });
 
-/** A run on a device that takes so long for every evaluation and every turn of the final round. */
+/** A run on a GPU that takes so long for every evaluation and every turn of the final round. */
 async function tuneSlowly(
   { timeNs, eachNs, hangs = () => false, ...request }:
     & { timeNs: number; eachNs: number; hangs?: (call: number) => boolean }
@@ -336,10 +336,9 @@ async function tuneSlowly(
 ) {
   const session = new SimulatedSession({
     referenceNs: eachNs / 3,
-    behave: (prepared, _, problem) => ({
+    behave: (prepared, { share }, problem) => ({
       ...atRate(1e9 + 1e6 * prepared, problem),
-      compileNs: 0.2 * eachNs,
-      setupNs: 0.4 * eachNs,
+      ...(share.gpuSlices > 0 ? { compileNs: 0.2 * eachNs, setupNs: 0.4 * eachNs } : {}),
     }),
   });
   const { asked, evaluators } = beside(session, (call) => hangs(call) ? 100e9 : 0);
@@ -362,12 +361,38 @@ Deno.test("a budget of time is kept however slow the device is, and most of it i
 });
 
 Deno.test("a budget that is too small gets the minimum, and the outcome says so", async () => {
-  const { outcome, calls, spent } = await tuneSlowly({ timeNs: 10e9, eachNs: 9e9 });
-  assertEquals([calls, outcome.evaluated], [1, 1]);
-  assertEquals(outcome.finalists.map(({ blocks }) => blocks.length), [2]);
-  assert(spent > 1.1);
+  // no time for another process, whose reference would take as long again, nor for a final round
+  const { outcome, calls, spent } = await tuneSlowly({ timeNs: 10e9, eachNs: 11e9 });
+  assertEquals([calls, outcome.evaluated, outcome.finalists], [0, 1, []]);
+  assert(spent > 1.2);
   assertStringIncludes(outcome.budgetMessage!, "a budget of 10.0 s is too short");
   assertWon(outcome);
+});
+
+Deno.test("a budget is kept within a tenth or two seconds", async () => {
+  for (const [seconds, each] of [[5, 0.2], [5, 1], [5, 2], [8, 3], [15, 6]] as const) {
+    const { outcome, spent } = await tuneSlowly({ timeNs: seconds * 1e9, eachNs: each * 1e9, cpuWorkers: 1 });
+    assert(spent * seconds <= seconds + 2, `${each} s each in ${seconds} s: ${spent * seconds} s`);
+    assert(outcome.entry !== undefined && outcome.budgetMessage === undefined);
+  }
+});
+
+Deno.test("where a single run exceeds the budget, that is said before anything runs", async () => {
+  const warningsOf = async (timeNs: number): Promise<string[]> => {
+    const session = new SimulatedSession(), warnings: string[] = [];
+    const onWarning = (text: string): void => {
+      assertEquals([session.references, session.prepared.length], [0, 0]);
+      warnings.push(text);
+    };
+    await tuneOn(session, { grid: [512, 512, 512], budget: { timeNs } }, { onWarning });
+    return warnings;
+  };
+  const [warning] = await warningsOf(10e6);
+  assertMatch(
+    warning!,
+    /^one run of this problem takes this device about [\d.]+ m?s: the budget of 10.0 ms will/,
+  );
+  assertEquals(await warningsOf(60e9), []);
 });
 
 Deno.test("an evaluation that outlasts the search's time is given up, and is no failure", async () => {

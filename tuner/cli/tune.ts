@@ -80,6 +80,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
       signal,
       ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested) }),
       onProgress: (state) => progress.update(state),
+      onWarning: warn,
       recall: async (start) =>
         options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
       async onStart(start) {

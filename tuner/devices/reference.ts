@@ -144,9 +144,12 @@ async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   }
 }
 
+/** The reference's workgroups, where the device allows them. */
+export const REFERENCE_SHAPE: Parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+
 /** 64x4x1, or the largest workgroup that the device allows. */
 function stepwiseShape({ limits }: GpuDevice, problem: Problem): Parameters {
-  const usual = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+  const usual = REFERENCE_SHAPE;
   const reason = stepwise.infeasible(problem, usual, limits);
   if (reason === undefined) return usual;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);

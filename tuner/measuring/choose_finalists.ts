@@ -8,7 +8,7 @@ import type { Measurement } from "../configuration.ts";
 /** A rate within this part of the best may be as good; the search measured each in a single turn. */
 const WITHIN = 0.02;
 /** Finalists at most. */
-const MOST_FINALISTS = 8;
+export const MOST_FINALISTS = 8;
 /** How many of the fastest take part though they look slower; and how many however short the time is. */
 const FASTEST = 4;
 export const LEAST_FINALISTS = 2;

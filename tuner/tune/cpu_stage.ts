@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { configurationKey } from "../configuration_key.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
@@ -51,7 +52,6 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
   const counted = "evaluations" in budget ? budget.evaluations : Infinity;
   const most = session.hasGpu && counted < Infinity ? Math.min(counted, LEAST_CONFIGURATIONS) : counted;
   const total = Math.min(configurations.length, most);
-  const beganNs = session.now();
   let spentNs = 0, timed = 0;
   for (const configuration of unknown) {
     if (evaluated >= most) break;
@@ -62,26 +62,35 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     const isLate = session.now() + eachNs > run.plan.cpuUntilNs;
     const best = findings.bestOn("cpu");
     if (isLate && best !== undefined) break;
-    const gpu = findings.bestOn("gpu");
-    if (isLate && gpu !== undefined && run.isCpuFarBehind) {
-      const factor = Math.round(gpu.cellsPerSecond / cpu!.cellsPerSecond);
-      return `not measured: a probe ran at ${
-        formatRate(cpu!.cellsPerSecond)
-      }, the GPU is ${factor} times as fast`;
-    }
+    const why = isLate ? whyNot(run) : undefined;
+    if (why !== undefined) return why;
     onProgress({ stage: "cpu", done: evaluated, total, bestCellsPerSecond: findings.best?.cellsPerSecond });
+    const beganNs = session.now();
     const evaluation = await run.measure(configuration, {
       samplingNs: SAMPLING_NS,
       best: best?.cellsPerSecond ?? 0,
     });
+    const evaluationNs = session.now() - beganNs;
+    findings.evaluationNs.set(configurationKey(configuration), evaluationNs);
     await run.keep(evaluation);
     evaluated++;
     timed++;
-    spentNs = session.now() - beganNs;
+    spentNs += evaluationNs;
     const failed = "failure" in evaluation ? evaluation.failure : undefined;
     if (failed !== undefined && evaluated === total && findings.bestOn("cpu") === undefined) {
       return `not measured: ${failed.reason}: ${failed.message}`;
     }
   }
   return undefined;
+}
+
+/** Why not even the first of the CPU's configurations is evaluated, late as it is; undefined if it is. */
+function whyNot({ findings, cpu, isCpuFarBehind, plan, session }: TuningRun): string | undefined {
+  const gpu = findings.bestOn("gpu");
+  if (gpu === undefined || cpu === undefined) return undefined;
+  const probed = `not measured: a probe ran at ${formatRate(cpu.cellsPerSecond)}`;
+  if (isCpuFarBehind) {
+    return `${probed}, the GPU is ${Math.round(gpu.cellsPerSecond / cpu.cellsPerSecond)} times as fast`;
+  }
+  return session.now() + cpu.evaluationNs > plan.latestNs ? `${probed}, and no time was left` : undefined;
 }

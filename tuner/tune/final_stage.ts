@@ -4,25 +4,33 @@
  * @module
  */
 import type { Measurement } from "../configuration.ts";
-import { chooseFinalists } from "../measuring/choose_finalists.ts";
+import { chooseFinalists, LEAST_FINALISTS, MOST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";
 import { orderTies } from "../measuring/tie_order.ts";
 import { blocksTime, finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
-/** Measures the best few and the best stepwise again, in blocks; fewer of them if time is short. */
+/**
+ * Measures the best few and the best stepwise again, in blocks; fewer of them if time is short, and none where not even
+ * two blocks would end in time.
+ */
 export async function finals(run: TuningRun): Promise<void> {
   const { environment: { signal, onProgress, onEvaluation }, request: { seed }, session, findings, plan } =
     run;
   const { measured } = findings;
-  const [best] = measured;
-  if (best === undefined) return;
+  if (measured.length === 0) return;
   const order = (ties: readonly Measurement[]): Measurement[] =>
     orderTies(ties, (configuration) => run.candidateOf(configuration)?.demand);
   const timeOf = (measurements: readonly Measurement[], blocks: number): number =>
     blocksTime(measurements.map((one) => run.turnOf(one)), blocks);
   const nowNs = session.now(), leftNs = plan.finalsUntilNs - nowNs;
-  const chosen = chooseFinalists(measured, { order, most: leftNs / timeOf([best], WANTED_BLOCKS) });
+  let most = MOST_FINALISTS;
+  let chosen = chooseFinalists(measured, { order, most });
+  while (most > LEAST_FINALISTS && timeOf(chosen, WANTED_BLOCKS) > leftNs) {
+    chosen = chooseFinalists(measured, { order, most: --most });
+  }
+  const toleratedNs = plan.latestNs - plan.endNs;
+  if (timeOf(chosen, SURE_BLOCKS) > leftNs + toleratedNs) return;
   // the search's rate of stepwise will do for the speedup
   const withBaseline = run.withStepwise(chosen);
   const finalists = timeOf(withBaseline, SURE_BLOCKS) <= leftNs ? withBaseline : chosen;

@@ -43,8 +43,8 @@ type Asked =
 
 /** Asks the strategy, evaluates, reports back, until another evaluation would not fit the budget any more. */
 export async function search(run: TuningRun): Promise<SearchResult> {
-  const { request: { strategy, budget, seed }, environment, session, findings, space } = run;
-  const { signal, onProgress, evaluators } = environment;
+  const { request: { strategy, budget, seed }, environment, session, findings, space, evaluators } = run;
+  const { signal, onProgress } = environment;
   const beganNs = session.now();
   const strategySearch = beginRecalling(strategy, space.candidates, {
     seed,
@@ -109,9 +109,11 @@ export async function search(run: TuningRun): Promise<SearchResult> {
       next,
       configurationOf: ({ configuration }) => configuration,
       best: () => findings.best?.cellsPerSecond ?? 0,
-      // the first that has a rate is waited for
-      limitNs: () =>
-        findings.best === undefined ? Infinity : run.plan.searchUntilNs + graceNs - session.now(),
+      // the first that has a rate is waited for, if nobody else can have one
+      limitNs: () => {
+        if (findings.best !== undefined) return run.plan.searchUntilNs + graceNs - session.now();
+        return run.cpu === undefined ? Infinity : run.plan.latestNs - session.now();
+      },
       signal,
       onEvaluated,
     });
@@ -131,7 +133,7 @@ function outcomeOf(known: Evaluation | undefined): Outcome | undefined {
 
 /** Starts an evaluator; a driver that has just crashed may need a moment. Without evaluators this process is one. */
 async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
-  const { environment: { evaluators, signal }, session, problem } = run;
+  const { environment: { signal }, evaluators, session, problem } = run;
   if (evaluators === undefined) return inProcess(run);
   for (let tries = 1;; tries++) {
     try {

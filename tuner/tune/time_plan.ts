@@ -1,7 +1,7 @@
 /**
  * The plan of a run's time. The search goes on until what comes after it would no longer fit: the CPU's configurations,
  * the final round, and the balance. How long these take is estimated from what was seen so far, so that a slower device
- * leaves the search a smaller part of the budget. A minimum of each always runs: see the stages.
+ * leaves the search a smaller part of the budget. A minimum runs even if it is late: one configuration that verifies.
  *
  * @module
  */
@@ -16,6 +16,8 @@ const PART = 0.15, MOST = 0.25;
 const BALANCE_PART = 0.05;
 /** The final round takes no longer than this where it need not. */
 const FINALS_NS = 10e9;
+/** A budget is kept if no more than this part of it, or this time, whichever is longer, goes beyond it. */
+const TOLERATED_PART = 0.1, TOLERATED_NS = 2e9;
 /** Blocks of the final round that a plan has time for. */
 export const WANTED_BLOCKS = 3;
 
@@ -36,8 +38,8 @@ export interface TimeNeeds {
   readonly cpuNs: number;
   /** Whether there is a GPU, whose search comes before. */
   readonly hasGpu: boolean;
-  /** Whether a balance follows. */
-  readonly isShared: boolean;
+  /** For the least of a balance; 0 if there is none. */
+  readonly balanceNs: number;
 }
 
 /** When stages end, in nanoseconds on the run's clock. */
@@ -48,16 +50,21 @@ export interface TimePlan {
   /** Blocks of the final round that would end later are not begun, except for the first ones. */
   readonly finalsUntilNs: number;
   readonly endNs: number;
+  /** What would probably end later than this is not even begun as a minimum. */
+  readonly latestNs: number;
 }
 
 /** Plans the stages. */
 export function planTime(
   { startedNs, timeNs }: RunTime,
-  { turns, referenceNs, cpuNs, hasGpu, isShared }: TimeNeeds,
+  { turns, referenceNs, cpuNs, hasGpu, balanceNs }: TimeNeeds,
 ): TimePlan {
   const endNs = startedNs + timeNs;
-  if (timeNs === Infinity) return { searchUntilNs: endNs, cpuUntilNs: endNs, finalsUntilNs: endNs, endNs };
-  const finalsUntilNs = endNs - (isShared ? BALANCE_PART * timeNs : 0);
+  const latestNs = endNs + Math.max(TOLERATED_PART * timeNs, TOLERATED_NS);
+  if (timeNs === Infinity) {
+    return { searchUntilNs: endNs, cpuUntilNs: endNs, finalsUntilNs: endNs, endNs, latestNs };
+  }
+  const finalsUntilNs = endNs - (balanceNs > 0 ? Math.max(BALANCE_PART * timeNs, balanceNs) : 0);
   const usualNs = Math.min(PART * timeNs, FINALS_NS);
   const wantedNs = Math.max(usualNs, referenceNs + blocksTime(turns, WANTED_BLOCKS));
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
@@ -68,6 +75,7 @@ export function planTime(
     cpuUntilNs,
     finalsUntilNs,
     endNs,
+    latestNs,
   };
 }
 

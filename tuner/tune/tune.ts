@@ -21,8 +21,6 @@ export type * from "./tune_request.ts";
 
 /** Samples from which an interval is reported. */
 const LEAST_SAMPLES = 3;
-/** A run may exceed its budget by this part before the outcome says why. */
-const EXCEEDED = 0.1;
 
 /**
  * Tunes one problem on this device.
@@ -65,14 +63,14 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
     drifts,
     failed: findings.failed,
     interrupted: signal.aborted,
-    budgetMessage: exceededMessage(request, run.elapsedNs),
+    budgetMessage: exceededMessage(run),
     elapsedNs: run.elapsedNs,
   };
 }
 
 /** Why the budget was not kept; undefined if it was. */
-function exceededMessage({ budget }: TuneRequest, elapsedNs: number): string | undefined {
-  if (!("timeNs" in budget) || elapsedNs <= (1 + EXCEEDED) * budget.timeNs) return undefined;
+function exceededMessage({ request: { budget }, session, plan }: TuningRun): string | undefined {
+  if (!("timeNs" in budget) || session.now() <= plan.latestNs) return undefined;
   return `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ` +
     "the minimum measurements alone exceed it";
 }

@@ -52,6 +52,8 @@ export interface TuneEnvironment {
   /** Stops the run after the evaluation under way; what is known is returned. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: TuneProgress) => void;
+  /** Called with what the user should know before the run goes on, in one line. */
+  readonly onWarning?: ((text: string) => void) | undefined;
   /** Called when the problem is fixed and the device is known, before anything is evaluated. */
   readonly onStart: (start: TuneStart) => void | Promise<void>;
   /**

@@ -8,7 +8,11 @@ import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { REFERENCE_SHAPE } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
+import { formatDuration } from "../format.ts";
+import { predictRate } from "../../models/roofline.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Devices } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
@@ -19,7 +23,13 @@ import { cpuConfigurations } from "../search/cpu_configurations.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
-import type { EvaluatorOptions, TuneEnvironment, TuneRequest, TuneStart } from "./tune_request.ts";
+import type {
+  EvaluatorOptions,
+  Evaluators,
+  TuneEnvironment,
+  TuneRequest,
+  TuneStart,
+} from "./tune_request.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
@@ -28,6 +38,8 @@ const LIKELY_FINALISTS = 3;
 const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 /** A configuration's samples may take this part of the budget. */
 const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 3e9;
+/** Time to start a process that evaluates. */
+const PROCESS_START_NS = 1e9;
 /** A CPU slower than this part of the GPU will not win. */
 const FAR_BEHIND = 0.5;
 
@@ -47,6 +59,8 @@ export class TuningRun {
   space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
   /** What a probe says of the CPU alone; undefined if there was none. */
   cpu: ProbedCpu | undefined;
+  /** Who evaluates in the search; undefined: this process. */
+  evaluators: Evaluators | undefined;
   readonly #time: RunTime;
   #referenceNs = 0;
 
@@ -79,11 +93,17 @@ export class TuningRun {
     const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
     return planTime(this.#time, {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
-      referenceNs: this.environment.evaluators === undefined ? 0 : this.#referenceNs,
+      referenceNs: this.evaluators === undefined ? 0 : this.#referenceNs,
       cpuNs: this.isCpuFarBehind ? 0 : left * (this.cpu?.evaluationNs ?? 0),
       hasGpu: session.hasGpu,
-      isShared: session.hasGpu && request.cpuWorkers > 0,
+      balanceNs: session.hasGpu && request.cpuWorkers > 0 ? this.#leastBalanceNs : 0,
     });
+  }
+
+  /** A balance compiles and fills a configuration of the GPU at least, as its turn in a final round does. */
+  get #leastBalanceNs(): number {
+    const best = this.findings.bestOn("gpu");
+    return best === undefined ? this.#referenceNs : this.turnOf(best).firstNs;
   }
 
   /**
@@ -136,8 +156,13 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
+    this.#warnOf(copyBytesPerSecond);
     await this.#fixProblem();
     const { problem } = this;
+    // another process needs the reference again; where there is no time for that, the first candidates run in this one
+    const startNs = PROCESS_START_NS + LIMIT_REFERENCES * this.#referenceNs;
+    this.evaluators = this.environment.evaluators;
+    if (session.now() + startNs > this.plan.searchUntilNs) this.evaluators = undefined;
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       this.space = enumerateSpace(problem, {
         traversals: request.traversals,
@@ -146,6 +171,21 @@ export class TuningRun {
       });
     }
     return { problem, copyBytesPerSecond, space: this.space };
+  }
+
+  /** Says before anything runs that the budget cannot be kept, where a single run of the problem would exceed it. */
+  #warnOf(copyBytesPerSecond: number | null): void {
+    const { request, session: { device }, environment: { onWarning } } = this;
+    if (copyBytesPerSecond === null || !("timeNs" in request.budget)) return;
+    const demand = stepwise.demand(request, REFERENCE_SHAPE);
+    const cells = cellsOf(request.grid);
+    const runNs = 1e9 * cells * request.steps /
+      predictRate(demand, deviceModelOf(device, copyBytesPerSecond), { cells });
+    if (runNs <= request.budget.timeNs) return;
+    onWarning?.(
+      `one run of this problem takes this device about ${formatDuration(runNs)}: ` +
+        `the budget of ${formatDuration(request.budget.timeNs)} will be exceeded`,
+    );
   }
 
   /** A default grid shrinks until the reference fits into the memory. */
@@ -220,7 +260,7 @@ export class TuningRun {
   async keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
     this.findings.take(evaluation, { isAgain });
     await this.environment.onEvaluation(evaluation);
-    const isElsewhere = this.environment.evaluators !== undefined &&
+    const isElsewhere = this.evaluators !== undefined &&
       evaluation.configuration.share.gpuSlices > 0;
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
