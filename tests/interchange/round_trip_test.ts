@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
 import { measured, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
-import { readKernelTuner } from "../../tuner/interchange/kernel_tuner.ts";
-import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
+import { InputFile } from "../../tuner/interchange/input_file.ts";
+import { readSpace, SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
 import {
   type JsonObject,
   type RecordedSpace,
   recordIdentity,
+  type SpaceReading,
 } from "../../tuner/interchange/recorded_space.ts";
-import { readT4 } from "../../tuner/interchange/t4.ts";
 import { writeKernelTuner, writeSpace, writeT4 } from "../../tuner/interchange/write_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
@@ -21,41 +21,45 @@ import { arbitraryCache, arbitrarySpace } from "./arbitrary_space.ts";
 const TOOL = { name: "facet", version: "0.0.0" };
 const AT = "2026-11-21T10:00:00.000Z";
 
+function read(text: string): Promise<SpaceReading> {
+  return readSpace(InputFile.of(new TextEncoder().encode(text), "file"));
+}
+
 function fixture(name: string): { profile: Profile; records: readonly JournalRecord[] } {
   const profile = parseProfile(Deno.readTextFileSync(`fixtures/h100/${name}.json`), name);
   const { records } = parseJournal(Deno.readFileSync(`fixtures/h100/${name}.json.journal.jsonl`));
   return { profile, records };
 }
 
-Deno.test("T4 written and read again is the same space, and nothing is said to be lost", () => {
-  const property = fc.property(arbitrarySpace("any-t4-metadata"), (space) => {
+Deno.test("T4 written and read again is the same space, and nothing is said to be lost", async () => {
+  const property = fc.asyncProperty(arbitrarySpace("any-t4-metadata"), async (space) => {
     const { text, notCarried } = writeT4(space);
-    const { space: again, notes } = readT4(text, "t4");
+    const { space: again, notes } = await read(text);
     assertEquals(again, space);
     assertEquals([notCarried, notes], [[], []]);
   });
-  fc.assert(property, { seed: 1, numRuns: 300 });
+  await fc.assert(property, { seed: 1, numRuns: 300 });
 });
 
-Deno.test("a cache through T4 is the same cache", () => {
-  const property = fc.property(arbitraryCache(), (cache) => {
-    const first = readKernelTuner(JSON.stringify(cache), "cache");
+Deno.test("a cache through T4 is the same cache", async () => {
+  const property = fc.asyncProperty(arbitraryCache(), async (cache) => {
+    const first = await read(JSON.stringify(cache));
     assertEquals(first.notes, []);
     const t4 = writeT4(first.space);
-    const middle = readT4(t4.text, "t4");
+    const middle = await read(t4.text);
     const last = writeKernelTuner(middle.space);
     assertEquals([t4.notCarried, middle.notes, last.notCarried], [[], [], []]);
     assertEquals(JSON.parse(last.text), cache);
     // Kernel Tuner takes a file for closed that ends so
     assert(/\}\n\}$/.test(last.text.trim()), "the end that Kernel Tuner looks for");
   });
-  fc.assert(property, { seed: 2, numRuns: 200 });
+  await fc.assert(property, { seed: 2, numRuns: 200 });
 });
 
-Deno.test("T4 through a cache loses only what the list says", () => {
-  const property = fc.property(arbitrarySpace("t4"), (space) => {
+Deno.test("T4 through a cache loses only what the list says", async () => {
+  const property = fc.asyncProperty(arbitrarySpace("t4"), async (space) => {
     const { text, notCarried } = writeKernelTuner(space);
-    const { space: again } = readKernelTuner(text, "cache");
+    const { space: again } = await read(text);
     const says = (word: string): boolean => notCarried.some((line) => line.includes(word));
     const last = new Map(space.records.map((record) => [recordIdentity(record), record]));
     if (last.size < space.records.length) assert(says("occurs again"));
@@ -81,10 +85,10 @@ Deno.test("T4 through a cache loses only what the list says", () => {
       if (Object.keys(original.overheadMs).length < 5) assert(says("some costs"));
     }
   });
-  fc.assert(property, { seed: 3, numRuns: 300 });
+  await fc.assert(property, { seed: 3, numRuns: 300 });
 });
 
-Deno.test("a profile and its journal through either format: the entry whole, every rate to the digit", () => {
+Deno.test("a profile and its journal through either format: the entry whole, every rate to the digit", async () => {
   for (const name of ["wave", "heat"]) {
     const { profile, records } = fixture(name);
     for (const entry of profile.entries) {
@@ -92,10 +96,10 @@ Deno.test("a profile and its journal through either format: the entry whole, eve
       const { space } = spaceOfEntry(profile, entry, known);
       for (const format of SPACE_FORMATS) {
         const { text } = writeSpace(space, format);
-        const read = format === "t4" ? readT4(text, "t4") : readKernelTuner(text, "cache");
-        const imported = importFacetSpace(read.space, { source: "file", run: "r" });
+        const found = await read(text);
+        const imported = importFacetSpace(found.space, { source: "file", run: "r" });
         assertEquals(imported.profile, { ...profile, entries: [entry] });
-        assertEquals([read.notes, imported.notCarried], [[], []]);
+        assertEquals([found.notes, imported.notCarried], [[], []]);
         const [, ...evaluations] = imported.journal;
         assertEquals(evaluations.length, known.measured.length + known.failed.length);
         known.measured.forEach(({ measurement, at }, i) => {
@@ -116,12 +120,12 @@ Deno.test("a profile and its journal through either format: the entry whole, eve
   }
 });
 
-Deno.test("T4 through a profile is the same T4, but for what the list says", () => {
+Deno.test("T4 through a profile is the same T4, but for what the list says", async () => {
   const { profile, records } = fixture("wave");
   const space = (of: Profile, journal: readonly JournalRecord[]): RecordedSpace =>
     spaceOfEntry(of, of.entries[0]!, entryRecords(of, of.entries[0]!, journal)).space;
   const first = writeT4(space(profile, records)).text;
-  const imported = importFacetSpace(readT4(first, "t4").space, { source: "t4", run: "r" });
+  const imported = importFacetSpace((await read(first)).space, { source: "t4", run: "r" });
   const second = writeT4(space(imported.profile, imported.journal)).text;
   // the list: nanoseconds of compiling beyond 12 digits
   const rounded = (text: string): string =>
@@ -129,7 +133,7 @@ Deno.test("T4 through a profile is the same T4, but for what the list says", () 
   assertEquals(rounded(second), rounded(first));
 });
 
-Deno.test("failures of all kinds come back with their reasons", () => {
+Deno.test("failures of all kinds come back with their reasons", async () => {
   const { profile } = fixture("wave");
   const [entry] = profile.entries;
   const reasons = ["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"] as const;
@@ -141,7 +145,7 @@ Deno.test("failures of all kinds come back with their reasons", () => {
   const records = { ...entryRecords(profile, entry!, []), failed };
   for (const format of SPACE_FORMATS) {
     const { text } = writeSpace(spaceOfEntry(profile, entry!, records).space, format);
-    const { space } = format === "t4" ? readT4(text, "t4") : readKernelTuner(text, "cache");
+    const { space } = await read(text);
     const { journal } = importFacetSpace(space, { source: "file", run: "r" });
     const again = journal.flatMap((record) =>
       record.kind === "failure"
@@ -152,9 +156,9 @@ Deno.test("failures of all kinds come back with their reasons", () => {
   }
 });
 
-Deno.test("another tool's cache becomes a profile that says what it does not know", () => {
-  const property = fc.property(arbitraryCache(), (cache) => {
-    const { space } = readKernelTuner(JSON.stringify(cache), "cache");
+Deno.test("another tool's cache becomes a profile that says what it does not know", async () => {
+  const property = fc.asyncProperty(arbitraryCache(), async (cache) => {
+    const { space } = await read(JSON.stringify(cache));
     const timed = space.records.filter(({ timeMs }) => timeMs !== null);
     fc.pre(timed.length > 0);
     const { profile, journal, notCarried } = importForeignSpace(space, {
@@ -184,7 +188,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
     assert(notCarried.some((line) => line.includes("flag: 0 is true, 1 is false")));
     assert(notCarried.some((line) => line.includes("power")));
   });
-  fc.assert(property, { seed: 4, numRuns: 60 });
+  await fc.assert(property, { seed: 4, numRuns: 60 });
 });
 
 Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", () => {

@@ -1,7 +1,14 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
 import type { Measurement } from "../../tuner/configuration.ts";
-import { Journal, journalPath, readJournal } from "../../tuner/profile/journal.ts";
+import { gzipSync } from "node:zlib";
+import {
+  appendRecords,
+  checkJournal,
+  Journal,
+  journalPath,
+  readJournal,
+} from "../../tuner/profile/journal.ts";
 import {
   formatLine,
   type JournalHeader,
@@ -156,7 +163,7 @@ Deno.test("a later run goes on in the same journal, whatever its last line looks
   withFile(async (path) => {
     const whole = join(LINES.slice(0, 3));
     const second = LINES[0]!.length + LINES[1]!.length;
-    for (const length of [0, 5, LINES[0]!.length - 1, second - 1, second, second + 9, whole.length]) {
+    for (const length of [0, LINES[0]!.length - 1, second - 1, second, second + 9, whole.length]) {
       await Deno.writeFile(path, whole.subarray(0, length));
       const before = parseJournal(whole.subarray(0, length)).records;
       const journal = await Journal.open(path, HEADER);
@@ -186,13 +193,63 @@ Deno.test("two runs at once on one journal lose nothing, also beside one that wa
     assertEquals(damaged.map(({ line }) => line), [3 * 20 + 3 + 5 + 1]);
   }));
 
-Deno.test("a torn line longer than a block is removed", () =>
+Deno.test("a torn line longer than a block is removed, what is no line of ours stays as a damaged one", () =>
   withFile(async (path) => {
     const lines = Array.from({ length: 60 }, () => LINES).flat();
-    await Deno.writeFile(path, join([...lines, new Uint8Array(200_000).fill(0x78)]));
-    (await Journal.open(path, HEADER)).close();
-    const { records, damaged } = await readJournal(path);
-    assertEquals([records.length, damaged], [lines.length + 1, []]);
+    for (const [start, left] of [['{"crc32":"', 0], ["my notes", 1]] as const) {
+      const tail = start + "x".repeat(200_000);
+      await Deno.writeFile(path, join([...lines, new TextEncoder().encode(tail)]));
+      (await Journal.open(path, HEADER)).close();
+      const { records, damaged } = await readJournal(path);
+      assertEquals([records.length, damaged.length], [lines.length + 1, left]);
+      assertEquals((await Deno.readTextFile(path)).includes(tail), left === 1);
+    }
+  }));
+
+Deno.test("a file that is no journal is refused and left as it is", () =>
+  withFile(async (path) => {
+    const text = new TextEncoder();
+    const files: Record<string, Uint8Array> = {
+      gzip: Uint8Array.from(gzipSync(join(LINES))),
+      zeros: new Uint8Array(22_000),
+      "random bytes": Uint8Array.from({ length: 22_000 }, (_, i) => Math.imul(i, 2654435761) >>> 13),
+      "a single cut-off line": LINES[0]!.subarray(0, 60),
+      "no line end at all": text.encode("x".repeat(22_000)),
+      "a text": text.encode("my\nnotes\n"),
+      "JSON Lines of another program": text.encode('{"a":1}\n{"a":2}\n'),
+      "a checksum that differs": text.encode(formatLine(RECORDS[0]!).replace("facet", "other")),
+    };
+    for (const [what, bytes] of Object.entries(files)) {
+      await Deno.writeFile(path, bytes);
+      const attempts = [() => checkJournal(path), () =>
+        Journal.open(path, HEADER), () =>
+        appendRecords(path, RECORDS)];
+      for (const attempt of attempts) {
+        const { message } = await assertRejects(
+          attempt,
+          ProfileError,
+          "wanted a journal, found a file that is none",
+        );
+        assert(message.startsWith(`Cannot write ${path}: `) && !message.includes("\n"), what);
+        assertEquals(await Deno.readFile(path), bytes, what);
+      }
+    }
+    await assertRejects(
+      () =>
+        checkJournal("/tmp"),
+      ProfileError,
+      "it is not a regular file",
+    );
+    await checkJournal(`${path}.none`);
+    // whose first line is damaged, but others are not; lines with the ends of Windows
+    const crlf = text.encode(RECORDS.map(formatLine).join("").replaceAll("\n", "\r\n"));
+    for (const bytes of [join([LINES[0]!.subarray(1), ...LINES.slice(1)]), crlf]) {
+      await Deno.writeFile(path, bytes);
+      const { records } = parseJournal(bytes);
+      (await Journal.open(path, HEADER)).close();
+      assertEquals((await readJournal(path)).records.length, records.length + 1);
+      assert(records.length >= 2);
+    }
   }));
 
 Deno.test("what could not be read back is not written", () =>

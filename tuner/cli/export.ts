@@ -5,6 +5,7 @@
  * @module
  */
 import { spaceOfEntry } from "../interchange/facet_space.ts";
+import { InputFile } from "../interchange/input_file.ts";
 import { readSpace, SPACE_FORMATS } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { writeSpace } from "../interchange/write_space.ts";
@@ -13,7 +14,7 @@ import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, oneOf, type Options } from "./options.ts";
 import { command, print } from "./parse_options.ts";
-import { chooseEntry, readBytes, readProfileJournal, writeText } from "./read_inputs.ts";
+import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -46,7 +47,7 @@ export const run = command({
     throw new RequestError("Missing option --profile: wanted the profile to export from, or --from FILE");
   }
   const { space, notes } = profile === undefined
-    ? readSpace(await readBytes(from!), from!)
+    ? await readSpace(await InputFile.open(from!))
     : await fromProfile(profile, options);
   const { text: written, notCarried } = writeSpace(space, format);
   await writeText(out, written);

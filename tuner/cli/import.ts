@@ -6,18 +6,16 @@
  */
 import { type FacetImport, importFacetSpace } from "../interchange/facet_import.ts";
 import { importForeignSpace } from "../interchange/foreign_import.ts";
+import { InputFile } from "../interchange/input_file.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
-import { journalPath } from "../profile/journal.ts";
-import { formatLine, type JournalRecord } from "../profile/journal_format.ts";
-import { ProfileError, reasonOf } from "../profile/profile_error.ts";
+import { appendRecords, journalPath } from "../profile/journal.ts";
 import { checkWritable, writeProfile } from "../profile/store.ts";
 import { TOOL } from "../version.ts";
 import { renderLosses } from "./export.ts";
 import { formatCount, formatRate } from "../format.ts";
 import { COMMON, file, type Options, readGrid, readText, type Values, whole } from "./options.ts";
 import { command, print } from "./parse_options.ts";
-import { readBytes } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -45,10 +43,10 @@ export const run = command({
   about: "Makes a profile from results in the formats of other auto-tuners.",
   options: OPTIONS,
 }, async ({ from, out, json, ...foreign }) => {
-  const { space, notes, format } = readSpace(await readBytes(from), from);
+  const { space, notes, format } = await readSpace(await InputFile.open(from));
   const { profile, journal, notCarried } = convert(space, foreign, from);
   await checkWritable(out, profile.device);
-  await appendJournal(journalPath(out), journal);
+  await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);
   const { problem, configuration, result } = profile.entries[0]!;
   const record = {
@@ -82,14 +80,4 @@ function convert(space: RecordedSpace, foreign: Foreign, source: string): FacetI
     throw new RequestError(`Cannot use --${given}: ${source} is Facet's own and says it itself`);
   }
   return importFacetSpace(space, { source, run });
-}
-
-/** Adds whole lines to a journal, all or with a torn end; a line that was left open before is ended. */
-async function appendJournal(path: string, records: readonly JournalRecord[]): Promise<void> {
-  try {
-    await Deno.mkdir(path.replace(/[^/\\]*$/, "") || ".", { recursive: true });
-    await Deno.writeTextFile(path, `\n${records.map(formatLine).join("")}`, { append: true });
-  } catch (error) {
-    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
-  }
 }

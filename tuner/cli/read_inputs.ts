@@ -7,7 +7,8 @@ import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
-import { reasonOf, whyUnreadable } from "../profile/profile_error.ts";
+import { reasonOf } from "../profile/profile_error.ts";
+import { readBytes } from "../profile/read_bytes.ts";
 import { formatPlural } from "../format.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
@@ -21,15 +22,6 @@ interface JournalInput {
   readonly path: string | undefined;
   /** What is wrong with it, one line each. */
   readonly warnings: readonly string[];
-}
-
-/** The bytes of a file that has to be there. */
-export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return await Deno.readFile(path);
-  } catch (error) {
-    throw new RequestError(`Cannot read ${path}: ${whyUnreadable(error)}`);
-  }
 }
 
 /** The journal of a profile: the one that `--journal` names, or the one beside the profile, which may be missing. */

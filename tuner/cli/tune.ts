@@ -9,7 +9,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hashKernels } from "../profile/kernel_source.ts";
-import { Journal, journalPath, readJournal } from "../profile/journal.ts";
+import { checkJournal, Journal, journalPath, readJournal } from "../profile/journal.ts";
 import type { JournalHeader } from "../profile/journal_format.ts";
 import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
@@ -56,6 +56,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, measuredDevice(device, null));
+  await checkJournal(journalPath(out));
 
   using session = new DeviceSession({ device });
   using attended = new AttendedRun(options);

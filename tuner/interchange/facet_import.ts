@@ -9,6 +9,7 @@ import type { Configuration, FailureReason, Measurement } from "../configuration
 import { relativeSpread } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
+import { formatPlural } from "../format.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
@@ -27,7 +28,6 @@ import {
   runTimeNs,
   SHARE_PARAMETERS,
 } from "./facet_space.ts";
-import { countOf } from "./read_json.ts";
 import type { JsonObject, RecordedSpace, SpaceRecord } from "./recorded_space.ts";
 
 /** A profile and the records of the journal that goes with it. */
@@ -235,7 +235,7 @@ function lossesOf(space: RecordedSpace, faster: number): string[] {
     ...(faster > 0
       ? [
         `${
-          countOf(faster, "record")
+          formatPlural(faster, "record")
         } faster than the entry, which stays as it was: tune or qualify to choose anew`,
       ]
       : []),

@@ -7,10 +7,10 @@
  * @module
  */
 import type { Configuration, FailureReason } from "../configuration.ts";
+import { formatPlural } from "../format.ts";
 import { kernelNameOf } from "../profile/describe.ts";
 import type { DatedFailure, DatedMeasurement, EntryRecords } from "../profile/entry_records.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
-import { countOf } from "./read_json.ts";
 import type {
   JsonObject,
   JsonValue,
@@ -101,8 +101,10 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
       other: { cacheHeader: {}, t4Metadata: {} },
     },
     notCarried: [
-      ...(repeated > 0 ? [`${countOf(repeated, "repeated evaluation")} of the same configurations`] : []),
-      ...(outdated > 0 ? [`${countOf(outdated, "evaluation")} of kernels that have changed since`] : []),
+      ...(repeated > 0
+        ? [`${formatPlural(repeated, "repeated evaluation")} of the same configurations`]
+        : []),
+      ...(outdated > 0 ? [`${formatPlural(outdated, "evaluation")} of kernels that have changed since`] : []),
       "the parameters' lists of values: those that were evaluated are written",
       "which run an evaluation belongs to, and nanoseconds of compiling beyond 12 digits",
     ],

@@ -10,11 +10,11 @@ import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
+import { formatPlural } from "../format.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 import { type FacetImport, type ImportOptions, profileOfEntry, timeOf } from "./facet_import.ts";
-import { countOf } from "./read_json.ts";
 import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
 
@@ -215,8 +215,8 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
     ...(space.records.some(({ failure }) => failure === "runtime")
       ? ["failures at run time: the journal has them as device-lost"]
       : []),
-    ...(timeless > 0 ? [`${countOf(timeless, "record")} without a time`] : []),
-    ...(wrong > 0 ? [`the correctness of ${countOf(wrong, "record")}, which is not 1`] : []),
+    ...(timeless > 0 ? [`${formatPlural(timeless, "record")} without a time`] : []),
+    ...(wrong > 0 ? [`the correctness of ${formatPlural(wrong, "record")}, which is not 1`] : []),
     ...(names.size > 0 ? [`other measurements: ${[...names].slice(0, 8).join(", ")}`] : []),
     ...(parts.size > 0 ? [`what else an evaluation cost: ${[...parts].join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),

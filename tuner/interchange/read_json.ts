@@ -1,23 +1,32 @@
 /**
- * From bytes to data: gunzip, UTF-8, JSON with Python's additions. Files are data; nothing in them is evaluated.
+ * From JSON to checked values. Files are data; nothing in them is evaluated.
  *
  * @module
  */
-import { gunzipSync } from "node:zlib";
 import * as z from "zod";
-import { describeValue, firstLine } from "../profile/check_record.ts";
-import { jsonFault } from "../profile/json_fault.ts";
+import { describeValue, endOfText, parseJson } from "../profile/check_record.ts";
+import { formatPlural } from "../format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { ParameterValue } from "./recorded_space.ts";
+import type { JsonValue, ParameterValue } from "./recorded_space.ts";
 
-/** Most that a file may hold once unpacked, in bytes; a text of V8 cannot be longer. */
-const MAX_BYTES = 500_000_000;
+/** A name in a file, or another short text. */
+export const nameSchema = z.string("a text").max(4000, "a text of at most 4000 characters")
+  .regex(/^\P{Cc}*$/u, "a text without control characters");
+
+/** What a parameter's value has to be. */
+const VALUE = "a number from 1e-15 to 1e15 of either sign, 0, a short text, true, false or null";
 
 /** A parameter's value in a file. */
-export const parameterValueSchema: z.ZodType<ParameterValue> = z.union(
-  [z.number(), z.string().max(1000), z.boolean(), z.null()],
-  { error: "a number, a text, true, false or null" },
+export const parameterValueSchema: z.ZodType<ParameterValue> = z.custom<ParameterValue>(
+  isParameterValue,
+  VALUE,
 );
+
+function isParameterValue(value: unknown): value is ParameterValue {
+  if (typeof value === "number") return value === 0 || (Math.abs(value) >= 1e-15 && Math.abs(value) <= 1e15);
+  if (typeof value === "string") return value.length <= 1000 && !/\p{Cc}/u.test(value);
+  return typeof value === "boolean" || value === null;
+}
 
 /**
  * The error of a file.
@@ -28,72 +37,44 @@ export function fault(where: string, wanted: string, found: unknown): ProfileErr
   return new ProfileError(`Cannot read ${where}: wanted ${wanted}, found ${describeValue(found)}`);
 }
 
-/**
- * The bytes of a file, unpacked where they are gzipped.
- *
- * @param source what to call the file in errors
- * @throws {ProfileError} in one line, if gzip's data are damaged or too large
- */
-export function unpack(bytes: Uint8Array, source: string): Uint8Array {
-  let plain = bytes;
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    try {
-      plain = gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
-    } catch (error) {
-      throw new ProfileError(`Cannot read ${source}: wanted whole gzip data, found: ${firstLine(error)}`);
-    }
-  }
-  if (plain.length > MAX_BYTES) {
-    throw new ProfileError(`Cannot read ${source}: wanted at most ${MAX_BYTES} bytes, found ${plain.length}`);
-  }
-  return plain;
-}
+/** What a reader left out or mended. */
+export class Remarks {
+  #counts = new Map<string, { readonly thing: string; count: number }>();
 
-/** The text of a file, plain or gzipped. */
-export function readText(bytes: Uint8Array, source: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(unpack(bytes, source));
-  } catch (error) {
-    if (error instanceof ProfileError) throw error;
-    throw new ProfileError(`Cannot read ${source}: wanted text in UTF-8 or gzip, found other bytes`);
+  /** Counts a `thing` of which `what` holds, as a `record` `without a time`. */
+  count(thing: string, what: string): void {
+    const known = this.#counts.get(what);
+    if (known === undefined) this.#counts.set(what, { thing, count: 1 });
+    else known.count++;
+  }
+
+  /** One line each, as `2 records without a time`. */
+  lines(): string[] {
+    return [...this.#counts].map(([what, { thing, count }]) => `${formatPlural(count, thing)} ${what}`);
   }
 }
-
-/** A text, or one of the words that Python writes for numbers that JSON does not have. */
-const PYTHON_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
 
 /**
  * Reads JSON. Python's `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are read as null.
  *
- * @param source what to call the file in errors
- * @returns the data, and what is to be said about such numbers
+ * @param where what to call it in errors
  * @throws {ProfileError} in one line, if it is not JSON
  */
-export function parseJson(text: string, source: string): { data: unknown; notes: readonly string[] } {
-  let notNumbers = 0;
-  try {
-    return { data: JSON.parse(text), notes: [] };
-  } catch (error) {
-    const mended = text.replace(PYTHON_NUMBERS, (word) => {
-      if (word.startsWith('"')) return word;
-      notNumbers++;
-      return "null";
-    });
-    try {
-      if (notNumbers === 0) throw error;
-      return {
-        data: JSON.parse(mended),
-        notes: [`${countOf(notNumbers, "value")} of NaN or Infinity: read as nothing`],
-      };
-    } catch {
-      throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(mended)}`);
-    }
+export function parsePython(text: string, where: string, remarks: Remarks): unknown {
+  if (!/NaN|Infinity/.test(text)) return parseJson(text, where);
+  const parts: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const quote = text.indexOf('"', start), end = quote < 0 ? text.length : quote;
+    parts.push(
+      text.slice(start, end).replace(/-?\b(?:NaN|Infinity)\b/g, () => {
+        remarks.count("value", "of NaN or Infinity: read as nothing");
+        return "null";
+      }),
+    );
+    start = quote < 0 ? end : endOfText(text, quote) + 1;
+    parts.push(text.slice(end, start));
   }
-}
-
-/** A number of things: `1 record`, `2 records`. */
-export function countOf(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+  return parseJson(parts.join(""), where);
 }
 
 /** An object that came from JSON. */
@@ -109,30 +90,39 @@ export function fieldOf(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** A number that a file has to have. */
-export function wantNumber(value: unknown, where: string, wanted = "a time >= 0"): number {
-  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) throw fault(where, wanted, value);
-  return value;
+/** A number that a file has to have; nothing that anybody measures is larger than the largest. */
+export function wantNumber(value: unknown, where: string, wanted = "a time from 0 to 1e20"): number {
+  if (typeof value === "number" && value >= 0 && value <= 1e20) return value;
+  throw fault(where, wanted, value);
 }
 
-/** A kernel's time. */
+/** A kernel's time in ms. Its inverse, and what a run of all cells takes, are numbers too. */
 export function wantTime(value: unknown, where: string): number {
-  const time = wantNumber(value, where, "a time above 0");
-  if (time === 0) throw fault(where, "a time above 0", value);
-  return time;
+  if (typeof value === "number" && value >= 1e-9 && value <= 1e15) return value;
+  throw fault(where, "a time from 1e-9 to 1e15 ms", value);
 }
 
-/** The times of single runs; none where the field is missing. */
-export function wantTimes(value: unknown, where: string): number[] {
+/** The times of single runs in ms; none where the field is missing. */
+export function wantTimes(value: unknown, where: string, unitMs = 1): number[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw fault(where, "a list of times", value);
-  return value.map((time, i) => wantNumber(time, `${where}[${i}]`));
+  return value.map((time, i) => {
+    const timeMs = wantNumber(time, `${where}[${i}]`) * unitMs;
+    return timeMs === 0 ? 0 : wantTime(timeMs, `${where}[${i}]`);
+  });
 }
 
-/** A text that a file has to have, not longer than anything of use. */
+/** A parameter's value that a file has to have. */
+export function wantValue(value: unknown, where: string): ParameterValue {
+  if (isParameterValue(value)) return value;
+  throw fault(where, VALUE, value);
+}
+
+/** A text that a file has to have. */
 export function wantText(value: unknown, where: string): string {
-  if (typeof value === "string" && value.length <= 4000) return value;
-  throw fault(where, "a text of at most 4000 characters", value);
+  const { data, error } = nameSchema.safeParse(value);
+  if (data !== undefined) return data;
+  throw fault(where, error!.issues[0]!.message, value);
 }
 
 /** A text that a file may have. */
@@ -140,11 +130,13 @@ export function textOrNull(value: unknown, where: string): string | null {
   return value === undefined || value === null ? null : wantText(value, where);
 }
 
-/** No number too large for JSON's readers to agree on, however deep. */
-export function checkNumbers(value: unknown, where: string): void {
+/** A value without numbers too large for JSON's readers to agree on, however deep. */
+export function wantFinite(value: unknown, where: string): JsonValue {
   if (typeof value === "number" && !Number.isFinite(value)) {
     throw fault(where, "a finite number", String(value));
   }
-  if (typeof value !== "object" || value === null) return;
-  for (const item of Object.values(value)) checkNumbers(item, where);
+  if (typeof value === "object" && value !== null) {
+    for (const item of Object.values(value)) wantFinite(item, where);
+  }
+  return (value ?? null) as JsonValue;
 }

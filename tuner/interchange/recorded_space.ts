@@ -96,6 +96,18 @@ export interface SpaceReading {
   readonly notes: readonly string[];
 }
 
+/** Reads the records of a file one by one. */
+export interface RecordReader {
+  /**
+   * Takes the text of the next record.
+   *
+   * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
+   */
+  add(text: string): void;
+  /** The space, after the last record. */
+  end(): SpaceReading;
+}
+
 /**
  * A configuration by name, for messages and tables.
  *

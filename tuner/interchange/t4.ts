@@ -14,23 +14,31 @@
  */
 import * as z from "zod";
 import { checkRecord } from "../profile/check_record.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import type { ListFile } from "./list_scanner.ts";
 import {
-  countOf,
   fault,
   fieldOf,
   type Fields,
   isObject,
+  nameSchema,
   parameterValueSchema,
-  parseJson,
+  parsePython,
+  Remarks,
   wantText,
 } from "./read_json.ts";
-import type { JsonObject, JsonValue, ParameterValue, RecordedSpace, SpaceReading } from "./recorded_space.ts";
-import { readResult, type ResultReading, type T4Notes, unitMs, UNITS } from "./t4_result.ts";
+import type {
+  JsonObject,
+  JsonValue,
+  ParameterValue,
+  RecordReader,
+  SpaceReading,
+  SpaceRecord,
+} from "./recorded_space.ts";
+import { readResult, unitMs, UNITS } from "./t4_result.ts";
 
 /** Version of the schema that is read and written. */
 export const T4_VERSION = "1.0.0";
-
-const text = z.string("a text").max(4000, "a text of at most 4000 characters");
 
 const fileSchema = z.looseObject({
   schema_version: z.string("a version as 1.0.0").regex(/^1\.\d+\.\d+$/, "version 1, as 1.0.0").optional(),
@@ -40,87 +48,104 @@ const fileSchema = z.looseObject({
 
 /** What Facet keeps under `metadata.recorded_space`: a cache file's header, for which T4 has no place. */
 const carriedSchema = z.strictObject({
-  device_name: text.nullable(),
-  kernel_name: text.nullable(),
+  device_name: nameSchema.nullable(),
+  kernel_name: nameSchema.nullable(),
   problem_size: z.unknown(),
-  parameters: z.array(z.strictObject({ name: text, values: z.array(parameterValueSchema) })),
+  parameters: z.array(z.strictObject({ name: nameSchema, values: z.array(parameterValueSchema) })),
   cache_header: z.custom<Fields>(isObject, "an object"),
 });
 
-/**
- * Reads T4 results.
- *
- * @param content the file's text
- * @param source what to call it in errors
- * @returns the space, and what of the file has no place in it
- * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
- */
-export function readT4(content: string, source: string): SpaceReading {
-  const parsed = parseJson(content, source);
-  const { metadata = {}, results, schema_version: _, ...rest } = checkRecord(fileSchema, parsed.data, source);
-  const unit = fieldOf(metadata, "timeunit");
-  const timesUnitMs = unit === undefined ? 1 : unitMs(wantText(unit, `${source}: metadata.timeunit`));
-  if (timesUnitMs === undefined) {
-    throw fault(`${source}: metadata.timeunit`, `one of ${UNITS}`, unit);
-  }
-  const notes: T4Notes = { unknownFields: new Set(), dropped: new Map() };
-  const readings = results.map((result, i) =>
-    readResult(result, { where: `${source}: results[${i}]`, timesUnitMs, notes })
-  );
-  const space = assemble(readings, metadata, source);
-  const strays = [...Object.keys(rest), ...[...notes.unknownFields].map((name) => `results[].${name}`)];
-  return {
-    space,
-    notes: [
-      ...parsed.notes,
-      ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
-      ...(timesUnitMs === 1 ? [] : [`times in ${unit} were read as milliseconds`]),
-      ...[...notes.dropped].map(([what, count]) => `${what} (${countOf(count, "time")})`),
-    ],
-  };
-}
-
-/** Lines up the values of all results, and takes in what Facet's files carry beside them. */
-function assemble(readings: readonly ResultReading[], metadata: Fields, source: string): RecordedSpace {
-  const objectives = readings.find((reading) => reading.objectives !== undefined)?.objectives ?? ["time"];
-  readings.forEach((reading, i) => {
-    if (reading.objectives !== undefined && reading.objectives.join() !== objectives.join()) {
-      const wanted = `${JSON.stringify(objectives)} as in the results before`;
-      throw fault(`${source}: results[${i}].objectives`, wanted, reading.objectives);
-    }
-  });
-  const { timeunit: _, recorded_space, facet, ...others } = metadata;
-  const carried = recorded_space === undefined
-    ? undefined
-    : checkRecord(carriedSchema, recorded_space, `${source}: metadata.recorded_space`);
+/** Reads the results of a T4 file. */
+export class T4Reader implements RecordReader {
+  readonly #source: string;
+  readonly #metadata: Fields;
+  readonly #timesUnitMs: number;
+  readonly #carried: z.infer<typeof carriedSchema> | undefined;
   /** Values of every parameter, in the order in which they first occur. */
-  const tried = new Map<string, Set<ParameterValue>>(
-    (carried?.parameters ?? []).map(({ name, values }) => [name, new Set(values)]),
-  );
-  for (const { configuration } of readings) {
-    for (const [name, value] of configuration) {
-      if (!tried.has(name)) tried.set(name, new Set());
-      tried.get(name)!.add(value);
+  readonly #tried: Map<string, Set<ParameterValue>>;
+  readonly #records: (SpaceRecord & { readonly values: ParameterValue[] })[] = [];
+  #objectives: readonly string[] | undefined;
+  readonly #strays: Set<string>;
+  readonly #remarks = new Remarks();
+
+  /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
+  constructor({ head, isOpen }: ListFile, source: string) {
+    if (isOpen) {
+      throw new ProfileError(`Cannot read ${source}: wanted a whole file, found one that was cut off`);
     }
+    this.#source = source;
+    const data = checkRecord(fileSchema, parsePython(head, source, this.#remarks), source);
+    const { metadata = {}, results: _, schema_version: __, ...rest } = data;
+    this.#metadata = metadata;
+    this.#strays = new Set(Object.keys(rest));
+    const unit = fieldOf(metadata, "timeunit");
+    const factor = unit === undefined ? 1 : unitMs(wantText(unit, `${source}: metadata.timeunit`));
+    if (factor === undefined) throw fault(`${source}: metadata.timeunit`, `one of ${UNITS}`, unit);
+    this.#timesUnitMs = factor;
+    const carried = fieldOf(metadata, "recorded_space");
+    this.#carried = carried === undefined
+      ? undefined
+      : checkRecord(carriedSchema, carried, `${source}: metadata.recorded_space`);
+    this.#tried = new Map(
+      (this.#carried?.parameters ?? []).map(({ name, values }) => [name, new Set(values)]),
+    );
   }
-  const names = [...tried.keys()];
-  const records = readings.map(({ configuration, record }) => {
-    if (configuration.size < names.length) {
-      names.forEach((name) => configuration.has(name) || tried.get(name)!.add(null));
+
+  add(text: string): void {
+    const where = `${this.#source}: results[${this.#records.length}]`;
+    const { configuration, objectives, record } = readResult(parsePython(text, where, this.#remarks), {
+      where,
+      timesUnitMs: this.#timesUnitMs,
+      remarks: this.#remarks,
+      strays: this.#strays,
+    });
+    this.#objectives ??= objectives;
+    if (objectives !== undefined && objectives.join() !== this.#objectives!.join()) {
+      const wanted = `${JSON.stringify(this.#objectives)} as in the results before`;
+      throw fault(`${where}.objectives`, wanted, objectives);
     }
-    return { ...record, values: names.map((name) => configuration.get(name) ?? null) };
-  });
-  return {
-    kernel: carried?.kernel_name ?? null,
-    device: carried?.device_name ?? null,
-    problemSize: (carried?.problem_size ?? null) as JsonValue,
-    objectives,
-    parameters: [...tried].map(([name, values]) => ({ name, values: [...values] })),
-    records,
-    facet: (facet ?? null) as JsonValue,
-    other: {
-      cacheHeader: (carried?.cache_header ?? {}) as JsonObject,
-      t4Metadata: others as JsonObject,
-    },
-  };
+    for (const [name, value] of configuration) {
+      const values = this.#tried.get(name) ?? new Set();
+      this.#tried.set(name, values.add(value));
+    }
+    const values = [...this.#tried.keys()].map((name) => configuration.get(name) ?? null);
+    this.#records.push({ ...record, values });
+  }
+
+  end(): SpaceReading {
+    const names = [...this.#tried.keys()];
+    for (const { values } of this.#records) {
+      // a parameter that a later result was the first to have
+      while (values.length < names.length) values.push(null);
+      values.forEach((value, i) => value === null && this.#tried.get(names[i]!)!.add(null));
+    }
+    const { timeunit, recorded_space: _, facet, ...others } = this.#metadata;
+    const hasTimes = this.#records.some(({ overheadMs, timesMs }) =>
+      timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0)
+    );
+    const strays = [...this.#strays];
+    return {
+      space: {
+        kernel: this.#carried?.kernel_name ?? null,
+        device: this.#carried?.device_name ?? null,
+        problemSize: (this.#carried?.problem_size ?? null) as JsonValue,
+        objectives: this.#objectives ?? ["time"],
+        parameters: [...this.#tried].map(([name, values]) => ({ name, values: [...values] })),
+        records: this.#records,
+        facet: (facet ?? null) as JsonValue,
+        other: {
+          cacheHeader: (this.#carried?.cache_header ?? {}) as JsonObject,
+          t4Metadata: others as JsonObject,
+        },
+      },
+      notes: [
+        ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
+        ...(timeunit === undefined && hasTimes
+          ? ["the unit of times, which the file does not say: read as milliseconds"]
+          : []),
+        ...(this.#timesUnitMs === 1 ? [] : [`times in ${timeunit} were read as milliseconds`]),
+        ...this.#remarks.lines(),
+      ],
+    };
+  }
 }

@@ -4,20 +4,20 @@
  * @module
  */
 import {
-  checkNumbers,
   fault,
   fieldOf,
   type Fields,
   isObject,
-  parameterValueSchema,
+  type Remarks,
   textOrNull,
+  wantFinite,
   wantNumber,
   wantText,
   wantTime,
   wantTimes,
+  wantValue,
 } from "./read_json.ts";
 import {
-  type JsonValue,
   type Overhead,
   type ParameterValue,
   SPACE_FAILURES,
@@ -35,6 +35,9 @@ export const TIMES_FIELDS: readonly (readonly [field: string, part: Overhead])[]
   ["search_algorithm", "search"],
   ["validation", "validation"],
 ];
+
+/** Fields of T4's `times`. */
+const KNOWN_TIMES = new Set(["runtimes", ...TIMES_FIELDS.map(([field]) => field)]);
 
 /** Milliseconds of a unit, by the names that files use. */
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -60,29 +63,23 @@ export function unitMs(unit: string): number | undefined {
   return Object.hasOwn(UNIT_MS, name) ? UNIT_MS[name] : undefined;
 }
 
-/** What the results have that no record has a place for. */
-export interface T4Notes {
-  readonly unknownFields: Set<string>;
-  /** What was dropped or changed, and how often. */
-  readonly dropped: Map<string, number>;
+/** Where a result is, and what its file says beside it. */
+interface ResultContext {
+  readonly where: string;
+  readonly timesUnitMs: number;
+  readonly remarks: Remarks;
+  /** Takes the names of fields that no record has a place for. */
+  readonly strays: Set<string>;
 }
 
 /** A result; its values stand beside their names until all names are known. */
-export interface ResultReading {
+interface ResultReading {
   readonly configuration: ReadonlyMap<string, ParameterValue>;
-  /** Undefined where the result does not say. */
   readonly objectives: readonly string[] | undefined;
   readonly record: Omit<SpaceRecord, "values">;
 }
 
-interface ResultContext {
-  /** `a.json: results[3]`. */
-  readonly where: string;
-  /** Milliseconds of the unit of `times`. */
-  readonly timesUnitMs: number;
-  readonly notes: T4Notes;
-}
-
+/** Fields of a result. */
 const FIELDS = new Set([
   "timestamp",
   "configuration",
@@ -94,12 +91,14 @@ const FIELDS = new Set([
   "cache_key",
 ]);
 
-/** Reads one result. */
+/** Checks one result. */
 export function readResult(result: unknown, context: ResultContext): ResultReading {
-  const { where, notes } = context;
+  const { where, strays } = context;
   if (!isObject(result)) throw fault(where, "an object", result);
-  for (const name of Object.keys(result)) if (!FIELDS.has(name)) notes.unknownFields.add(name.slice(0, 60));
-  const failure = readInvalidity(fieldOf(result, "invalidity"), context);
+  for (const name of Object.keys(result)) {
+    if (!FIELDS.has(name)) strays.add(`results[].${name.slice(0, 60)}`);
+  }
+  const failure = readInvalidity(fieldOf(result, "invalidity"), where);
   const times = fieldOf(result, "times");
   if (!isObject(times)) throw fault(`${where}.times`, "an object", times);
   const measurements = readMeasurements(fieldOf(result, "measurements"), context);
@@ -109,7 +108,7 @@ export function readResult(result: unknown, context: ResultContext): ResultReadi
   const key = fieldOf(result, "cache_key");
   return {
     configuration: readConfiguration(fieldOf(result, "configuration"), context),
-    objectives: readObjectives(fieldOf(result, "objectives"), context),
+    objectives: readObjectives(fieldOf(result, "objectives"), where),
     record: {
       failure,
       timeMs: isTimed ? wantTime(time, `${where}.measurements: the time`) : null,
@@ -122,35 +121,31 @@ export function readResult(result: unknown, context: ResultContext): ResultReadi
   };
 }
 
-function readInvalidity(value: unknown, { where }: ResultContext): SpaceFailure | null {
+function readInvalidity(value: unknown, where: string): SpaceFailure | null {
   if (value === "correct") return null;
   const failure = SPACE_FAILURES.find((name) => name === value);
   if (failure !== undefined) return failure;
   throw fault(`${where}.invalidity`, `one of correct, ${SPACE_FAILURES.join(", ")}`, value);
 }
 
-function readConfiguration(value: unknown, { where, notes }: ResultContext): Map<string, ParameterValue> {
+function readConfiguration(value: unknown, { where, remarks }: ResultContext): Map<string, ParameterValue> {
   if (!isObject(value)) throw fault(`${where}.configuration`, "values by name", value);
-  const entries = Object.entries(value).map(([name, value]): [string, ParameterValue] => {
-    const { success, data } = parameterValueSchema.safeParse(value);
-    if (!success) {
-      const wanted = "a number, a text, true, false or null";
-      throw fault(`${where}.configuration.${name.slice(0, 80)}`, wanted, value);
-    }
-    if (data === null) count(notes, "a parameter that is null was read as one that does not apply");
-    return [name, data];
-  });
-  return new Map(entries);
+  const read = new Map<string, ParameterValue>();
+  for (const [name, given] of Object.entries(value)) {
+    read.set(name, wantValue(given, `${where}.configuration.${name.slice(0, 80)}`));
+    if (given === null) remarks.count("parameter", "that is null: read as one that does not apply");
+  }
+  return read;
 }
 
-function readObjectives(value: unknown, { where }: ResultContext): readonly string[] | undefined {
+function readObjectives(value: unknown, where: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const isRight = Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === "string");
   if (!isRight) throw fault(`${where}.objectives`, "a list of names", value);
-  return value;
+  return value.map((name) => wantText(name, `${where}.objectives`));
 }
 
-function readMeasurements(value: unknown, { where, notes }: ResultContext): SpaceMeasurement[] {
+function readMeasurements(value: unknown, { where, remarks }: ResultContext): SpaceMeasurement[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw fault(`${where}.measurements`, "a list", value);
   const seen = new Set<string>();
@@ -161,14 +156,15 @@ function readMeasurements(value: unknown, { where, notes }: ResultContext): Spac
     if (seen.has(name)) throw fault(`${at}.name`, "a name of its own", name);
     seen.add(name);
     const unit = wantText(fieldOf(item, "unit") ?? "", `${at}.unit`);
-    const measured = fieldOf(item, "value");
-    checkNumbers(measured, `${at}.value`);
-    if (name !== "time" || typeof measured !== "number" || unit === "") {
-      return { name, value: (measured ?? null) as JsonValue, unit };
+    const measured = wantFinite(fieldOf(item, "value"), `${at}.value`);
+    if (name !== "time" || typeof measured !== "number") return { name, value: measured, unit };
+    if (unit === "") {
+      remarks.count("measured time", "without a unit: read as milliseconds");
+      return { name, value: measured, unit };
     }
     const factor = unitMs(unit);
     if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
-    if (factor !== 1) count(notes, `the measured time in ${unit} was read as milliseconds`);
+    if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
     return { name, value: measured * factor, unit: "ms" };
   });
 }
@@ -176,24 +172,23 @@ function readMeasurements(value: unknown, { where, notes }: ResultContext): Spac
 /** What an evaluation cost, and the times of its runs. */
 function readTimes(
   times: Fields,
-  { where, timesUnitMs, notes }: ResultContext,
+  { where, timesUnitMs, remarks, strays }: ResultContext,
 ): Pick<SpaceRecord, "overheadMs" | "timesMs"> {
   const overheadMs: Partial<Record<Overhead, number>> = {};
   for (const [field, part] of TIMES_FIELDS) {
     const value = fieldOf(times, field) ?? null, at = `${where}.times.${field}`;
     if (value === null) continue;
     if (part in overheadMs) throw fault(at, "one time of compilation", value);
-    if (field === "compilation_time") count(notes, "times.compilation_time was read as times.compilation");
+    if (field === "compilation_time") {
+      remarks.count("time", "named times.compilation_time: read as times.compilation");
+    }
     overheadMs[part] = wantNumber(value, at) * timesUnitMs;
   }
-  const known = new Set(["runtimes", ...TIMES_FIELDS.map(([field]) => field)]);
   for (const name of Object.keys(times)) {
-    if (!known.has(name)) notes.unknownFields.add(`times.${name.slice(0, 60)}`);
+    if (!KNOWN_TIMES.has(name)) strays.add(`results[].times.${name.slice(0, 60)}`);
   }
-  const runs = wantTimes(fieldOf(times, "runtimes"), `${where}.times.runtimes`);
-  return { overheadMs, timesMs: runs.map((time) => time * timesUnitMs) };
-}
-
-function count({ dropped }: T4Notes, what: string): void {
-  dropped.set(what, (dropped.get(what) ?? 0) + 1);
+  return {
+    overheadMs,
+    timesMs: wantTimes(fieldOf(times, "runtimes"), `${where}.times.runtimes`, timesUnitMs),
+  };
 }

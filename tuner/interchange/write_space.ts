@@ -3,10 +3,10 @@
  *
  * @module
  */
+import { formatPlural } from "../format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { ERROR_CONFIGS, RECORD_FIELDS, TIMING_FIELDS } from "./kernel_tuner.ts";
 import { pythonKey } from "./python_text.ts";
-import { countOf } from "./read_json.ts";
 import type { SpaceFormat } from "./read_space.ts";
 import {
   describeRecord,
@@ -234,7 +234,7 @@ class Losses {
 
   lines(): string[] {
     const counted = [...this.#counts].map(([what, { count, first }]) =>
-      `${what} (${countOf(count, "record")}, first: ${first.slice(0, 120)})`
+      `${what} (${formatPlural(count, "record")}, first: ${first.slice(0, 120)})`
     );
     return [...this.#missing, ...counted];
   }

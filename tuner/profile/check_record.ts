@@ -1,15 +1,57 @@
 import type * as z from "zod";
+import { jsonFault } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 
-/** Names that would reach an object's prototype; no profile or journal has a use for them. */
-const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
+/** Names that would reach an object's prototype, or whoever's terminal shows them; no file has a use for them. */
+const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$|\p{Cc}/u;
 
 /** Deepest nesting of a profile, with room to spare; an attack on the stack goes deeper. */
 const MAX_DEPTH = 32;
 
+/**
+ * Reads JSON, in which every key of an object has to be the only one of its name.
+ *
+ * @throws {ProfileError} in one line that calls the text `source`
+ */
+export function parseJson(text: string, source: string): unknown {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text)}`);
+  }
+  const { keys, fault } = inspect(data);
+  if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
+  if (keys < countKeys(text)) {
+    throw new ProfileError(`Cannot read ${source}: wanted every key once, found one twice in an object`);
+  }
+  return data;
+}
+
+/** Keys of a text that is JSON: each is followed by a colon. */
+function countKeys(json: string): number {
+  let count = 0;
+  for (let i = 0; i < json.length; i++) {
+    const letter = json[i];
+    if (letter === ":") count++;
+    else if (letter === '"') i = endOfText(json, i);
+  }
+  return count;
+}
+
+/** Index of the quote that ends the text beginning here; the end of the JSON where there is none. */
+export function endOfText(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (json[end - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return json.length;
+}
+
 /** Checks data from a file against a schema, whose messages say what is wanted; one line says what is wrong. */
 export function checkRecord<T>(schema: z.ZodType<T>, data: unknown, source: string): T {
-  const fault = findForbidden(data);
+  const { fault } = inspect(data);
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
   const { success, data: record, error } = schema.safeParse(data);
   if (success) return record;
@@ -47,22 +89,38 @@ function describeIssue(issue: z.core.$ZodIssue, data: unknown): string {
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  const json = JSON.stringify(value) ?? String(value);
+  const json = (JSON.stringify(value) ?? String(value)).replace(/\p{Cc}/gu, "\ufffd");
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }
 
-/** A key that would reach a prototype, or nesting too deep to be a profile. */
-function findForbidden(data: unknown): string | undefined {
-  const open: { value: unknown; depth: number }[] = [{ value: data, depth: 0 }];
-  for (let item = open.pop(); item !== undefined; item = open.pop()) {
-    if (typeof item.value !== "object" || item.value === null) continue;
-    if (item.depth > MAX_DEPTH) return `wanted at most ${MAX_DEPTH} levels of nesting, found more`;
-    for (const key of Object.keys(item.value)) {
-      if (FORBIDDEN_KEYS.has(key)) return `wanted no key named ${key}, found one`;
-      open.push({ value: (item.value as Record<string, unknown>)[key], depth: item.depth + 1 });
+/** How many keys data have; a key that no file may have, or nesting too deep to be a profile, is a fault. */
+function inspect(data: unknown): { keys: number; fault?: string } {
+  let count = 0;
+  const open: unknown[] = [data], depths = [0];
+  while (open.length > 0) {
+    const value = open.pop(), depth = depths.pop()!;
+    if (typeof value !== "object" || value === null) continue;
+    if (depth > MAX_DEPTH) {
+      return { keys: count, fault: `wanted at most ${MAX_DEPTH} levels of nesting, found more` };
+    }
+    const keys = Array.isArray(value) ? [] : Object.keys(value);
+    count += keys.length;
+    const forbidden = keys.find((key) => FORBIDDEN_KEY.test(key));
+    if (forbidden !== undefined) {
+      return { keys: count, fault: `wanted no key named ${describeKey(forbidden)}, found one` };
+    }
+    for (const inner of Object.values(value)) {
+      if (typeof inner !== "object") continue;
+      open.push(inner);
+      depths.push(depth + 1);
     }
   }
-  return undefined;
+  return { keys: count };
+}
+
+/** A key for people, whatever letters it has. */
+function describeKey(key: string): string {
+  return /\p{Cc}/u.test(key) ? describeValue(key) : key;
 }
 
 /** The first line of an error's message. */

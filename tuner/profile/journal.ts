@@ -1,18 +1,21 @@
+import { dirname } from "node:path";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { checkRecord } from "./check_record.ts";
 import {
   formatLine,
+  hasChecksum,
   JOURNAL_VERSION,
   type JournalContent,
   type JournalHeader,
   type JournalRecord,
+  linesOf,
   MAX_MESSAGE,
   parseJournal,
-  parseLine,
   recordSchema,
 } from "./journal_format.ts";
 import { withLock } from "./file_lock.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
+import { readBytesIfThere } from "./read_bytes.ts";
 import { writeAll } from "./store.ts";
 
 /** The journal that belongs to a profile: `<profile>.journal.jsonl`. */
@@ -20,8 +23,11 @@ export function journalPath(profilePath: string): string {
   return `${profilePath}.journal.jsonl`;
 }
 
-/** Bytes at the end of a journal in which a line that was cut off is looked for. */
-const LONGEST_TAIL = 2 ** 24;
+/** Bytes at either end of a file that are looked at; no line is as long. */
+const LONGEST_LINE = 2 ** 24;
+
+/** How every line begins. */
+const LINE_START = '{"crc32":"';
 
 /** A record that no journal could be read back with; trying again would not help. */
 export class RecordError extends ProfileError {
@@ -49,11 +55,12 @@ export class Journal {
    *
    * @param path the file; its directory must exist
    * @param now the time of a record
-   * @throws {ProfileError} if it cannot be written
+   * @throws {ProfileError} if it cannot be written, or is a file that is no journal
    */
   static async open(path: string, header: JournalHeader, now = (): Date => new Date()): Promise<Journal> {
     let journal: Journal | undefined;
     try {
+      await checkJournal(path);
       {
         using file = await Deno.open(path, { read: true, write: true, create: true });
         await withLock(file, () => repairEnd(file));
@@ -109,11 +116,40 @@ export class Journal {
 
 /** Reads a journal; a file that does not exist holds nothing. */
 export async function readJournal(path: string): Promise<JournalContent> {
+  return parseJournal(await readBytesIfThere(path) ?? new Uint8Array());
+}
+
+/**
+ * Throws if a file lies where a journal is to be written and is none: nothing that Facet did not write is changed. A
+ * file is a journal if a line near its beginning has its checksum, or if it is empty.
+ */
+export async function checkJournal(path: string): Promise<void> {
+  let start: Uint8Array;
   try {
-    return parseJournal(await Deno.readFile(path));
+    const { isFile, size } = await Deno.stat(path);
+    if (!isFile) throw new ProfileError(`Cannot write ${path}: it is not a regular file`);
+    using file = await Deno.open(path);
+    start = await readPart(file, 0, Math.min(size, LONGEST_LINE));
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return { records: [], damaged: [], torn: false };
-    throw new ProfileError(`Cannot read ${path}: ${reasonOf(error)}`);
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error instanceof ProfileError
+      ? error
+      : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+  }
+  if (start.length === 0 || linesOf(start).some(hasChecksum)) return;
+  throw new ProfileError(
+    `Cannot write ${path}: wanted a journal, found a file that is none: move it away, or choose another --out`,
+  );
+}
+
+/** Adds records to a journal, all or with a torn end; a line that was left open before is ended. */
+export async function appendRecords(path: string, records: readonly JournalRecord[]): Promise<void> {
+  await checkJournal(path);
+  try {
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeTextFile(path, `\n${records.map(formatLine).join("")}`, { append: true });
+  } catch (error) {
+    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 
@@ -133,19 +169,18 @@ async function appendLine(file: Deno.FsFile, line: string): Promise<void> {
 
 /** Whether a file of this size ends with the end of a line. */
 async function endsLine(file: Deno.FsFile, size: number): Promise<boolean> {
-  if (size === 0) return true;
-  await file.seek(size - 1, Deno.SeekMode.Start);
-  const last = new Uint8Array(1);
-  await file.read(last);
-  return last[0] === 0x0a;
+  return size === 0 || (await readPart(file, size - 1, 1))[0] === 0x0a;
 }
 
-/** Removes a last line that was cut off, or ends it if it is whole. */
+/** Removes a last line that was cut off; what is whole, or does not begin as a line, becomes a line. */
 async function repairEnd(file: Deno.FsFile): Promise<void> {
   const { size } = await file.stat();
-  const tail = await readTail(file, size);
+  const length = Math.min(size, LONGEST_LINE);
+  const end = await readPart(file, size - length, length);
+  const tail = end.subarray(end.lastIndexOf(0x0a) + 1);
   if (tail.length === 0) return;
-  if (typeof parseLine(tail) === "string") {
+  const head = new TextDecoder().decode(tail.subarray(0, LINE_START.length));
+  if (LINE_START.startsWith(head) && !hasChecksum(tail)) {
     await file.truncate(size - tail.length);
   } else {
     await file.seek(0, Deno.SeekMode.End);
@@ -154,14 +189,14 @@ async function repairEnd(file: Deno.FsFile): Promise<void> {
   await file.syncData();
 }
 
-/** What follows the last line end. No line is as long as the part that is looked at. */
-async function readTail(file: Deno.FsFile, size: number): Promise<Uint8Array> {
-  const part = new Uint8Array(Math.min(size, LONGEST_TAIL));
-  await file.seek(size - part.length, Deno.SeekMode.Start);
-  for (let done = 0; done < part.length;) {
+async function readPart(file: Deno.FsFile, start: number, length: number): Promise<Uint8Array> {
+  const part = new Uint8Array(length);
+  await file.seek(start, Deno.SeekMode.Start);
+  let done = 0;
+  while (done < length) {
     const read = await file.read(part.subarray(done));
     if (read === null) break;
     done += read;
   }
-  return part.subarray(part.lastIndexOf(0x0a) + 1);
+  return part.subarray(0, done);
 }

@@ -14,7 +14,7 @@ import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import * as z from "zod";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { checkRecord } from "./check_record.ts";
+import { checkRecord, parseJson } from "./check_record.ts";
 import { reasonOf } from "./profile_error.ts";
 import {
   configurationSchema,
@@ -91,7 +91,7 @@ export interface JournalContent {
 /** Bytes of a line before its record. */
 const HEAD_LENGTH = '{"crc32":"00000000","record":'.length;
 
-const CLOSING_BRACE = 0x7d;
+const CLOSING_BRACE = 0x7d, LINE_END = 0x0a;
 
 /** Longest message of a failure; compilers can be wordy. */
 export const MAX_MESSAGE = 4000;
@@ -148,40 +148,55 @@ export function parseJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];
   const damaged: DamagedLine[] = [];
   const runs = new Set<string>();
-  let torn = false;
-  let line = 0;
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(0x0a, start);
-    const isLast = end < 0;
-    const content = bytes.subarray(start, isLast ? bytes.length : end);
-    start = isLast ? bytes.length : end + 1;
+  let line = 0, isLastUnread = false;
+  for (const content of linesOf(bytes)) {
     line++;
     // left by an append that failed before its first byte
     if (content.length === 0) continue;
     const parsed = parseLine(content);
-    if (typeof parsed !== "string" && (parsed.kind === "run" || runs.has(parsed.run))) {
+    isLastUnread = typeof parsed === "string";
+    if (typeof parsed === "string") damaged.push({ line, reason: parsed });
+    else if (parsed.kind === "run" || runs.has(parsed.run)) {
       if (parsed.kind === "run") runs.add(parsed.run);
       records.push(parsed);
-    } else if (isLast && typeof parsed === "string") {
-      torn = true;
-    } else {
-      const orphan = "the record that began its run is missing";
-      damaged.push({ line, reason: typeof parsed === "string" ? parsed : orphan });
-    }
+    } else damaged.push({ line, reason: "the record that began its run is missing" });
   }
+  const torn = isLastUnread && bytes.at(-1) !== LINE_END;
+  if (torn) damaged.pop();
   return { records, damaged, torn };
 }
 
-/** The record of a line, or why it has none. */
-export function parseLine(line: Uint8Array): JournalRecord | string {
+/** The lines of a file without their ends, which may be those of Windows; the last need not have one. */
+export function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length;) {
+    const found = bytes.indexOf(LINE_END, start);
+    const end = found < 0 ? bytes.length : found;
+    yield bytes.subarray(start, end > start && bytes[end - 1] === 0x0d ? end - 1 : end);
+    start = end + 1;
+  }
+}
+
+/** Whether a line has its checksum, whatever its record holds. */
+export function hasChecksum(line: Uint8Array): boolean {
+  return typeof recordOf(line) !== "string";
+}
+
+/** The JSON of a line's record, or why it has none. */
+function recordOf(line: Uint8Array): Uint8Array | string {
   const head = Buffer.from(line.subarray(0, HEAD_LENGTH)).toString("latin1");
   const match = /^\{"crc32":"([0-9a-f]{8})","record":$/.exec(head);
   if (match === null || line.at(-1) !== CLOSING_BRACE) return "wanted a record with its checksum";
   const json = line.subarray(HEAD_LENGTH, -1);
-  if (checksum(json) !== match[1]) return "the checksum differs";
+  return checksum(json) === match[1] ? json : "the checksum differs";
+}
+
+/** The record of a line, or why it has none. */
+function parseLine(line: Uint8Array): JournalRecord | string {
+  const json = recordOf(line);
+  if (typeof json === "string") return json;
   try {
-    const record: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
-    return checkRecord(recordSchema, record, "the record");
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(json);
+    return checkRecord(recordSchema, parseJson(text, "the record"), "the record");
   } catch (error) {
     return reasonOf(error);
   }

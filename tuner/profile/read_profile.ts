@@ -1,5 +1,6 @@
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
+import { readTextIfThere } from "./read_bytes.ts";
 import { parseProfile } from "./schema.ts";
 
 /**
@@ -35,12 +36,7 @@ export async function readFileIfThere(path: string | URL): Promise<string | unde
       `Cannot read ${nameOf(path)}: files cannot be read here: wanted the JSON text or a URL`,
     );
   }
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw new ProfileError(`Cannot read ${nameOf(path)}: ${reasonOf(error)}`);
-  }
+  return await readTextIfThere(path);
 }
 
 async function fetchText(url: URL): Promise<string> {

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import type { Configuration, Verification } from "../configuration.ts";
-import { checkRecord, describeValue } from "./check_record.ts";
-import { jsonFault } from "./json_fault.ts";
+import { checkRecord, describeValue, parseJson } from "./check_record.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
   Profile,
@@ -250,12 +249,7 @@ export function describeCostModel(
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */
 export function parseProfile(json: string, source: string): Profile {
-  let data: unknown;
-  try {
-    data = JSON.parse(json);
-  } catch {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(json)}`);
-  }
+  const data = parseJson(json, source);
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {
     const found = `it is a profile of version ${describeValue(version)}`;

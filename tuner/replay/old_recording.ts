@@ -9,8 +9,7 @@
  * @module
  */
 import * as z from "zod";
-import { checkRecord } from "../profile/check_record.ts";
-import { jsonFault } from "../profile/json_fault.ts";
+import { checkRecord, parseJson } from "../profile/check_record.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { deviceSchema, problemSchema } from "../profile/schema.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
@@ -48,13 +47,7 @@ export function isOldRecording(text: string): boolean {
  * @throws {ProfileError} in one line: where, wanted, found
  */
 export function readOldRecording(text: string, source: string): ReplaySpace {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text)}`);
-  }
-  const { device, problem, traversals } = checkRecord(recordingSchema, data, source);
+  const { device, problem, traversals } = checkRecord(recordingSchema, parseJson(text, source), source);
   const configurations = traversals.flatMap((table) => rowsOf(table, source));
   const keys = new Set(configurations.map(keyOf));
   if (keys.size < configurations.length) {

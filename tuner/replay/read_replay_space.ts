@@ -3,13 +3,14 @@
  *
  * @module
  */
-import { unpack } from "../interchange/read_json.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { InputFile } from "../interchange/input_file.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import {
   describeRecord,
   type ParameterValue,
   type RecordedSpace,
-  recordIdentity,
+  type SpaceRecord,
 } from "../interchange/recorded_space.ts";
 import {
   type FailureRecord,
@@ -19,7 +20,7 @@ import {
   parseJournal,
   type RunRecord,
 } from "../profile/journal_format.ts";
-import { ProfileError, whyUnreadable } from "../profile/profile_error.ts";
+import { ProfileError } from "../profile/profile_error.ts";
 import { isOldRecording, readOldRecording } from "./old_recording.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
@@ -38,24 +39,22 @@ export interface ReplaySpaces {
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
-  const bytes = await Deno.readFile(path).catch((error) => {
-    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
-  });
-  const { spaces, notes } = spacesOf(unpack(bytes, path), path);
+  const { spaces, notes } = await spacesOf(await InputFile.open(path));
   const usable = spaces.filter(({ configurations }) => configurations.some(({ rate }) => rate !== undefined));
   if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: no configuration has a rate`);
   return { spaces: usable, notes };
 }
 
-function spacesOf(bytes: Uint8Array, path: string): ReplaySpaces {
-  const start = new TextDecoder().decode(bytes.subarray(0, 100));
+async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
+  const { path } = file, start = await file.start();
   if (start.startsWith('{"crc32":') || /\.jsonl(\.gz)?$/.test(path)) {
-    return journalSpaces(parseJournal(bytes));
+    return journalSpaces(parseJournal(await file.bytes()));
   }
   if (isOldRecording(start)) {
-    return { spaces: [readOldRecording(new TextDecoder().decode(bytes), path)], notes: [] };
+    const text = new TextDecoder().decode(await file.bytes());
+    return { spaces: [readOldRecording(text, path)], notes: [] };
   }
-  const { space, notes } = readSpace(bytes, path);
+  const { space, notes } = await readSpace(file);
   return { spaces: [foreignSpace(space, path)], notes };
 }
 
@@ -122,35 +121,38 @@ export function foreignSpace(space: RecordedSpace, source: string): ReplaySpace 
   const traversal = kernel || "kernel";
   const places = parameters.map(({ values }) => new Map(values.map((value, i) => [value, i])));
   const numberOf = (value: ParameterValue, i: number): number => {
-    if (typeof value === "number" && Number.isFinite(value)) return value;
+    if (typeof value === "number") return value;
     return typeof value === "boolean" ? Number(value) : places[i]!.get(value) ?? -1;
   };
   // of a configuration that occurs again the last record counts
-  const once = new Map(records.map((record) => [recordIdentity(record), record]));
-  const configurations = [...once.values()].map((record): RecordedConfiguration => {
-    const { overheadMs, timeMs } = record;
-    const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
-    const failure = record.failure ?? (timeMs === null ? "no time" : undefined);
+  const once = new Map<string, { readonly record: SpaceRecord; readonly parameters: Parameters }>();
+  for (const record of records) {
     const values = parameters.flatMap(({ name }, i): [string, number][] => {
       const value = record.values[i] ?? null;
       return value === null ? [] : [[name, numberOf(value, i)]];
     });
+    const key = values.join();
+    const earlier = once.get(key)?.record;
+    if (earlier?.values.some((value, i) => value !== record.values[i])) {
+      throw new ProfileError(
+        `Cannot replay ${source}: two configurations become the same when words are numbered: ` +
+          `${describeRecord(space, earlier)} and ${describeRecord(space, record)}`,
+      );
+    }
+    once.set(key, { record, parameters: Object.fromEntries(values) });
+  }
+  const configurations = Array.from(once.values(), ({ record, parameters }): RecordedConfiguration => {
+    const { overheadMs, timeMs } = record;
+    const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
+    const failure = record.failure ?? (timeMs === null ? "no time" : undefined);
     return {
       traversal,
-      parameters: Object.fromEntries(values),
+      parameters,
       rate: timeMs === null || failure !== undefined ? undefined : 1e3 / timeMs,
       compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
       evaluationNs: costMs > 0 ? costMs * 1e6 : undefined,
       failure,
     };
   });
-  const keys = new Set(configurations.map(keyOf));
-  if (keys.size < configurations.length) {
-    throw new ProfileError(
-      `Cannot replay ${source}: two configurations become the same when words are numbered, for example ${
-        describeRecord(space, records[0]!)
-      }`,
-    );
-  }
   return { title: [traversal, device].filter((part) => part !== null).join(", "), configurations };
 }

@@ -1,0 +1,57 @@
+import { ProfileError, whyUnreadable } from "./profile_error.ts";
+
+/** Most that a file may hold that is read as a whole, in bytes: its text has to fit a string. */
+export const MAX_BYTES = 500_000_000;
+
+/**
+ * All bytes of a file. One that is too large is refused before it is read, and what has no size, as a pipe, as soon as
+ * it has given too much.
+ *
+ * @throws {ProfileError} in one line, if it cannot be read or is too large
+ */
+export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    using file = await Deno.open(path);
+    const { isFile, size } = await file.stat();
+    if (isFile) refuseLarge(path, size);
+    const pieces: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    for await (const piece of file.readable) {
+      pieces.push(piece);
+      refuseLarge(path, length += piece.length);
+    }
+    return await new Blob(pieces).bytes();
+  } catch (error) {
+    if (error instanceof ProfileError) throw error;
+    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`, { cause: error });
+  }
+}
+
+/** The same; undefined if there is no such file. */
+export async function readBytesIfThere(path: string | URL): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  return await readBytes(path).catch((error: ProfileError) => {
+    if (error.cause instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  });
+}
+
+/** A file's text; undefined if there is no such file. */
+export async function readTextIfThere(path: string | URL): Promise<string | undefined> {
+  const bytes = await readBytesIfThere(path);
+  return bytes && decodeText(bytes, path);
+}
+
+/** The text of bytes, which have to be one. */
+export function decodeText(bytes: Uint8Array, path: string | URL): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ProfileError(`Cannot read ${path}: wanted text in UTF-8, found other bytes`);
+  }
+}
+
+/** Throws if a file has more bytes, unpacked, than can be read. */
+export function refuseLarge(path: string | URL, bytes: number, most = MAX_BYTES): void {
+  if (bytes <= most) return;
+  throw new ProfileError(`Cannot read ${path}: wanted at most ${most / 1e6} MB, found more`);
+}
