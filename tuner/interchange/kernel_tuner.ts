@@ -37,6 +37,7 @@ import type {
   JsonObject,
   JsonValue,
   Overhead,
+  ParameterValue,
   RecordReader,
   SpaceFailure,
   SpaceMeasurement,
@@ -90,45 +91,39 @@ export class KernelTunerReader implements RecordReader {
   readonly #source: string;
   readonly #file: ListFile;
   readonly #header: z.infer<typeof headerSchema>;
-  readonly #parameters: readonly SpaceParameter[];
-  /** The values of each parameter. */
-  readonly #listed: readonly ReadonlySet<unknown>[];
+  readonly parameters: readonly { readonly name: string; readonly places: Map<ParameterValue, number> }[];
+  readonly #listed: readonly SpaceParameter[];
   readonly #names: ReadonlySet<string>;
   readonly #objectives: readonly string[];
-  readonly #records: SpaceRecord[] = [];
-  /** Where the record of a key is. */
-  readonly #places = new Map<string, number>();
   readonly #remarks = new Remarks();
+  #count = 0;
 
   /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
   constructor(file: ListFile, source: string) {
     this.#source = source;
     this.#file = file;
     this.#header = checkRecord(headerSchema, parsePython(file.head, source, this.#remarks), source);
-    this.#parameters = readParameters(this.#header, source);
-    this.#listed = this.#parameters.map(({ values }) => new Set(values));
-    this.#names = new Set(this.#parameters.map(({ name }) => name));
+    this.#listed = readParameters(this.#header, source);
+    this.parameters = this.#listed.map(({ name, values }) => ({
+      name,
+      places: new Map(values.map((value, place) => [value, place])),
+    }));
+    this.#names = new Set(this.#listed.map(({ name }) => name));
     const { objective = "time" } = this.#header;
     this.#objectives = [objective].flat();
   }
 
-  add(text: string): void {
-    const place = `${this.#source}: record ${this.#records.length + 1}`;
+  read(text: string): SpaceRecord {
+    const place = `${this.#source}: record ${++this.#count}`;
     const [entry] = Object.entries(parsePython(`{${text}}`, place, this.#remarks) as Fields);
     if (entry === undefined) throw fault(place, "a key and an object", text);
     const [key, fields] = entry;
     const where = `${this.#source}: cache[${JSON.stringify(key.slice(0, 80))}]`;
     if (!isObject(fields)) throw fault(where, "an object", fields);
-    const record = this.#read(key, fields, where);
-    const known = this.#places.get(key);
-    this.#places.set(key, known ?? this.#records.length);
-    if (known !== undefined) {
-      this.#remarks.count("record", "with the key of another: the last of each counts");
-    }
-    this.#records[known ?? this.#records.length] = record;
+    return this.#read(key, fields, where);
   }
 
-  end(): SpaceReading {
+  end(records: SpaceRecord[]): SpaceReading {
     const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = this.#header;
     for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
     return {
@@ -137,8 +132,8 @@ export class KernelTunerReader implements RecordReader {
         device: device_name,
         problemSize: (problem_size ?? null) as JsonValue,
         objectives: this.#objectives,
-        parameters: this.#parameters,
-        records: this.#records,
+        parameters: this.#listed,
+        records: lastOfEach(records, this.#remarks),
         facet: (facet ?? null) as JsonValue,
         other: {
           cacheHeader: rest as JsonObject,
@@ -153,13 +148,17 @@ export class KernelTunerReader implements RecordReader {
   }
 
   #read(key: string, fields: Fields, where: string): SpaceRecord {
-    const values = this.#parameters.map(({ name }) => wantValue(fieldOf(fields, name), `${where}.${name}`));
+    const values = this.parameters.map(({ name }) => wantValue(fieldOf(fields, name), `${where}.${name}`));
     if (!sameKey(key, values)) {
       throw fault(where, `the key ${JSON.stringify(pythonKey(values).slice(0, 80))} of its values`, key);
     }
-    if (values.some((value, i) => !this.#listed[i]!.has(value))) {
-      this.#remarks.count("record", "with values that tune_params does not list");
-    }
+    let isOutside = false;
+    values.forEach((value, i) => {
+      const { places } = this.parameters[i]!;
+      if (!places.has(value)) places.set(value, places.size);
+      isOutside ||= places.get(value)! >= this.#listed[i]!.values.length;
+    });
+    if (isOutside) this.#remarks.count("record", "with values that tune_params does not list");
     const measurements: SpaceMeasurement[] = [];
     let failure: SpaceFailure | null = null;
     for (const [name, value] of Object.entries(fields)) {
@@ -208,6 +207,17 @@ export class KernelTunerReader implements RecordReader {
       ...(key === pythonKey(values) ? {} : { key }),
     };
   }
+}
+
+/** The records without those of which a later one has the key. */
+function lastOfEach(records: SpaceRecord[], remarks: Remarks): SpaceRecord[] {
+  const last = new Map<string, SpaceRecord>();
+  for (const record of records) {
+    const key = record.key ?? pythonKey(record.values);
+    if (last.has(key)) remarks.count("record", "with the key of another: the last of each counts");
+    last.set(key, record);
+  }
+  return last.size < records.length ? [...last.values()] : records;
 }
 
 /** The parameters in the order of the keys; every one has its list of values. */

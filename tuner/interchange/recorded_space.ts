@@ -96,16 +96,24 @@ export interface SpaceReading {
   readonly notes: readonly string[];
 }
 
+/** A parameter of which more values may turn up, each with its place among them. */
+export interface GrowingParameter {
+  readonly name: string;
+  readonly places: ReadonlyMap<ParameterValue, number>;
+}
+
 /** Reads the records of a file one by one. */
 export interface RecordReader {
+  /** The parameters so far. */
+  readonly parameters: readonly GrowingParameter[];
   /**
-   * Takes the text of the next record.
+   * Reads the text of the next record.
    *
    * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
    */
-  add(text: string): void;
-  /** The space, after the last record. */
-  end(): SpaceReading;
+  read(text: string): SpaceRecord;
+  /** The space of all records that were kept. */
+  end(records: SpaceRecord[]): SpaceReading;
 }
 
 /**

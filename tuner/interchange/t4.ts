@@ -61,9 +61,12 @@ export class T4Reader implements RecordReader {
   readonly #metadata: Fields;
   readonly #timesUnitMs: number;
   readonly #carried: z.infer<typeof carriedSchema> | undefined;
-  /** Values of every parameter, in the order in which they first occur. */
-  readonly #tried: Map<string, Set<ParameterValue>>;
-  readonly #records: (SpaceRecord & { readonly values: ParameterValue[] })[] = [];
+  /** In the order in which they first occur, their values too. */
+  readonly parameters: { readonly name: string; readonly places: Map<ParameterValue, number> }[] = [];
+  /** Indices of the parameters. */
+  readonly #indices = new Map<string, number>();
+  #count = 0;
+  #hasTimes = false;
   #objectives: readonly string[] | undefined;
   readonly #strays: Set<string>;
   readonly #remarks = new Remarks();
@@ -86,13 +89,13 @@ export class T4Reader implements RecordReader {
     this.#carried = carried === undefined
       ? undefined
       : checkRecord(carriedSchema, carried, `${source}: metadata.recorded_space`);
-    this.#tried = new Map(
-      (this.#carried?.parameters ?? []).map(({ name, values }) => [name, new Set(values)]),
-    );
+    for (const { name, values } of this.#carried?.parameters ?? []) {
+      for (const value of values) this.#place(name, value);
+    }
   }
 
-  add(text: string): void {
-    const where = `${this.#source}: results[${this.#records.length}]`;
+  read(text: string): SpaceRecord {
+    const where = `${this.#source}: results[${this.#count++}]`;
     const { configuration, objectives, record } = readResult(parsePython(text, where, this.#remarks), {
       where,
       timesUnitMs: this.#timesUnitMs,
@@ -104,25 +107,30 @@ export class T4Reader implements RecordReader {
       const wanted = `${JSON.stringify(this.#objectives)} as in the results before`;
       throw fault(`${where}.objectives`, wanted, objectives);
     }
-    for (const [name, value] of configuration) {
-      const values = this.#tried.get(name) ?? new Set();
-      this.#tried.set(name, values.add(value));
-    }
-    const values = [...this.#tried.keys()].map((name) => configuration.get(name) ?? null);
-    this.#records.push({ ...record, values });
+    this.#hasTimes ||= record.timesMs.length > 0 || Object.values(record.overheadMs).some((time) => time > 0);
+    for (const [name, value] of configuration) this.#place(name, value);
+    return { ...record, values: this.parameters.map(({ name }) => configuration.get(name) ?? null) };
   }
 
-  end(): SpaceReading {
-    const names = [...this.#tried.keys()];
-    for (const { values } of this.#records) {
+  /** Notes a value of a parameter. */
+  #place(name: string, value: ParameterValue): void {
+    const index = this.#indices.get(name) ?? this.parameters.push({ name, places: new Map() }) - 1;
+    this.#indices.set(name, index);
+    const { places } = this.parameters[index]!;
+    if (!places.has(value)) places.set(value, places.size);
+  }
+
+  end(records: SpaceRecord[]): SpaceReading {
+    const lined = records.map((record) => {
       // a parameter that a later result was the first to have
-      while (values.length < names.length) values.push(null);
-      values.forEach((value, i) => value === null && this.#tried.get(names[i]!)!.add(null));
-    }
+      const values = this.parameters.map(({ name }, i): ParameterValue => {
+        const value = record.values[i] ?? null;
+        if (value === null) this.#place(name, null);
+        return value;
+      });
+      return { ...record, values };
+    });
     const { timeunit, recorded_space: _, facet, ...others } = this.#metadata;
-    const hasTimes = this.#records.some(({ overheadMs, timesMs }) =>
-      timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0)
-    );
     const strays = [...this.#strays];
     return {
       space: {
@@ -130,8 +138,8 @@ export class T4Reader implements RecordReader {
         device: this.#carried?.device_name ?? null,
         problemSize: (this.#carried?.problem_size ?? null) as JsonValue,
         objectives: this.#objectives ?? ["time"],
-        parameters: [...this.#tried].map(([name, values]) => ({ name, values: [...values] })),
-        records: this.#records,
+        parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
+        records: lined,
         facet: (facet ?? null) as JsonValue,
         other: {
           cacheHeader: (this.#carried?.cache_header ?? {}) as JsonObject,
@@ -140,7 +148,7 @@ export class T4Reader implements RecordReader {
       },
       notes: [
         ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
-        ...(timeunit === undefined && hasTimes
+        ...(timeunit === undefined && this.#hasTimes
           ? ["the unit of times, which the file does not say: read as milliseconds"]
           : []),
         ...(this.#timesUnitMs === 1 ? [] : [`times in ${timeunit} were read as milliseconds`]),

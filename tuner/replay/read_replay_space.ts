@@ -3,14 +3,15 @@
  *
  * @module
  */
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { formatPlural } from "../format.ts";
 import { InputFile } from "../interchange/input_file.ts";
 import { readSpace } from "../interchange/read_space.ts";
-import {
-  describeRecord,
-  type ParameterValue,
-  type RecordedSpace,
-  type SpaceRecord,
+import type {
+  GrowingParameter,
+  ParameterValue,
+  RecordedSpace,
+  RecordReader,
+  SpaceRecord,
 } from "../interchange/recorded_space.ts";
 import {
   type FailureRecord,
@@ -54,8 +55,9 @@ async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
     const text = new TextDecoder().decode(await file.bytes());
     return { spaces: [readOldRecording(text, path)], notes: [] };
   }
-  const { space, notes } = await readSpace(file);
-  return { spaces: [foreignSpace(space, path)], notes };
+  const collected = new ForeignSpace();
+  const { space, notes } = await readSpace(file, (record, reader) => collected.add(record, reader));
+  return { spaces: [collected.end(space, path)], notes: [...notes, ...collected.notes] };
 }
 
 function journalSpaces({ records, damaged, torn }: JournalContent): ReplaySpaces {
@@ -108,51 +110,71 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
 }
 
 /**
- * Another tuner's space. A value that is not a number becomes its place in the list of the parameter's values; one
- * that does not apply (null) is left out.
+ * Another tuner's space, of which each record is dropped as soon as it is a configuration. A value that is not a number
+ * becomes its place among the parameter's values; one that does not apply (null) is left out.
  */
-export function foreignSpace(space: RecordedSpace, source: string): ReplaySpace {
-  const { kernel, device, parameters, records, objectives: [objective] } = space;
-  if (objective !== "time") {
-    throw new ProfileError(
-      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${JSON.stringify(objective)}`,
-    );
-  }
-  const traversal = kernel || "kernel";
-  const places = parameters.map(({ values }) => new Map(values.map((value, i) => [value, i])));
-  const numberOf = (value: ParameterValue, i: number): number => {
-    if (typeof value === "number") return value;
-    return typeof value === "boolean" ? Number(value) : places[i]!.get(value) ?? -1;
-  };
-  // of a configuration that occurs again the last record counts
-  const once = new Map<string, { readonly record: SpaceRecord; readonly parameters: Parameters }>();
-  for (const record of records) {
-    const values = parameters.flatMap(({ name }, i): [string, number][] => {
-      const value = record.values[i] ?? null;
-      return value === null ? [] : [[name, numberOf(value, i)]];
-    });
-    const key = values.join();
-    const earlier = once.get(key)?.record;
-    if (earlier?.values.some((value, i) => value !== record.values[i])) {
-      throw new ProfileError(
-        `Cannot replay ${source}: two configurations become the same when words are numbered: ` +
-          `${describeRecord(space, earlier)} and ${describeRecord(space, record)}`,
-      );
-    }
-    once.set(key, { record, parameters: Object.fromEntries(values) });
-  }
-  const configurations = Array.from(once.values(), ({ record, parameters }): RecordedConfiguration => {
-    const { overheadMs, timeMs } = record;
+class ForeignSpace {
+  /** What the records are called until the kernel's name is known. */
+  readonly #configurations: Omit<RecordedConfiguration, "traversal">[] = [];
+  /** The index of each configuration, by its numbers. */
+  readonly #indices = new Map<string, number>();
+  #repeated = 0;
+  #parameters: readonly GrowingParameter[] = [];
+
+  add({ values, failure, timeMs, overheadMs }: SpaceRecord, { parameters }: RecordReader): void {
+    this.#parameters = parameters;
+    const numbers = values.map((value, i) => value === null ? null : numberOf(value, parameters[i]!));
+    const key = numbers.join();
+    const known = this.#indices.get(key), index = known ?? this.#configurations.length;
+    // of a configuration that occurs again the last record counts
+    if (known === undefined) this.#indices.set(key, index);
+    else this.#repeated++;
     const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
-    const failure = record.failure ?? (timeMs === null ? "no time" : undefined);
-    return {
-      traversal,
-      parameters,
-      rate: timeMs === null || failure !== undefined ? undefined : 1e3 / timeMs,
+    const given: Record<string, number> = {};
+    numbers.forEach((number, i) => number === null || (given[parameters[i]!.name] = number));
+    this.#configurations[index] = {
+      parameters: given,
+      rate: timeMs === null || failure !== null ? undefined : 1e3 / timeMs,
       compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
       evaluationNs: costMs > 0 ? costMs * 1e6 : undefined,
-      failure,
+      failure: failure ?? (timeMs === null ? "no time" : undefined),
     };
-  });
-  return { title: [traversal, device].filter((part) => part !== null).join(", "), configurations };
+  }
+
+  /** What is to be said of the records, one line each. */
+  get notes(): string[] {
+    if (this.#repeated === 0) return [];
+    return [
+      `${formatPlural(this.#repeated, "record")} of a configuration that occurs again: the last counts`,
+    ];
+  }
+
+  end({ kernel, device, objectives: [objective] }: RecordedSpace, source: string): ReplaySpace {
+    if (objective !== "time") {
+      throw new ProfileError(
+        `Cannot replay ${source}: wanted a space that was tuned for "time", found ${
+          JSON.stringify(objective)
+        }`,
+      );
+    }
+    for (const parameter of this.#parameters) {
+      const values = [...parameter.places.keys()].filter((value) => value !== null);
+      const byNumber = Map.groupBy(values, (value) => numberOf(value, parameter));
+      const same = [...byNumber.values()].find(({ length }) => length > 1);
+      if (same === undefined) continue;
+      throw new ProfileError(
+        `Cannot replay ${source}: two values of ${parameter.name} become the same when words are numbered: ` +
+          same.map((value) => JSON.stringify(value)).join(" and "),
+      );
+    }
+    const traversal = kernel || "kernel";
+    return {
+      title: [traversal, device].filter((part) => part !== null).join(", "),
+      configurations: this.#configurations.map((one) => ({ traversal, ...one })),
+    };
+  }
+}
+
+function numberOf(value: ParameterValue, { places }: GrowingParameter): number {
+  return typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : places.get(value)!;
 }
