@@ -114,8 +114,8 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
  * becomes its place among the parameter's values; one that does not apply (null) is left out.
  */
 class ForeignSpace {
-  /** What the records are called until the kernel's name is known. */
-  readonly #configurations: Omit<RecordedConfiguration, "traversal">[] = [];
+  /** The kernel's name is known at the end. */
+  readonly #configurations: (RecordedConfiguration & { traversal: string })[] = [];
   /** The index of each configuration, by its numbers. */
   readonly #indices = new Map<string, number>();
   #repeated = 0;
@@ -133,6 +133,7 @@ class ForeignSpace {
     const given: Record<string, number> = {};
     numbers.forEach((number, i) => number === null || (given[parameters[i]!.name] = number));
     this.#configurations[index] = {
+      traversal: "",
       parameters: given,
       rate: timeMs === null || failure !== null ? undefined : 1e3 / timeMs,
       compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
@@ -168,10 +169,9 @@ class ForeignSpace {
       );
     }
     const traversal = kernel || "kernel";
-    return {
-      title: [traversal, device].filter((part) => part !== null).join(", "),
-      configurations: this.#configurations.map((one) => ({ traversal, ...one })),
-    };
+    for (const one of this.#configurations) one.traversal = traversal;
+    const title = [traversal, device].filter((part) => part !== null).join(", ");
+    return { title, configurations: this.#configurations };
   }
 }
 

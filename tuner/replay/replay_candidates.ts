@@ -28,8 +28,9 @@ export interface ReplayCandidate extends Point {
 export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   const { configurations, facet, title } = space;
   if (facet === undefined) {
+    const traversal = { name: configurations[0]?.traversal ?? "kernel" };
     return configurations.map((recorded) => ({
-      traversal: { name: recorded.traversal },
+      traversal,
       parameters: recorded.parameters,
       recorded,
     }));
