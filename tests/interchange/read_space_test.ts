@@ -75,7 +75,7 @@ Deno.test("a key that occurs twice is told, the last counts, as in Python", asyn
   assertEquals(notes, ["1 record with the key of another: the last of each counts"]);
 });
 
-Deno.test("values as Python writes them", async () => {
+Deno.test("values as Python writes them", () => {
   const cases = [
     [1, "1"],
     [-2.45, "-2.45"],
