@@ -3,6 +3,7 @@ import {
   formatBandwidth,
   formatCount,
   formatDuration,
+  formatError,
   formatFactor,
   formatPercent,
   formatRate,
@@ -38,6 +39,8 @@ Deno.test("durations take the unit that suits them", () => {
     [125e9, "2 min 05 s"],
     [3599.9e9, "1 h 00 min"],
     [3725e9, "1 h 02 min"],
+    [47 * 3600e9, "47 h 00 min"],
+    [60 * 3600e9, "2.5 days"],
     [Infinity, "unknown"],
   ];
   for (const [timeNs, text] of cases) assertEquals(formatDuration(timeNs), text);
@@ -57,4 +60,27 @@ Deno.test("tables align left and right, without spaces at the ends", () => {
     ["  kernel    rate  note", "  torre      770", "  größer ×   3.1  é"].join("\n"),
   );
   assertEquals(formatTable([]), "");
+});
+
+Deno.test("a table too wide wraps its last column, or sets below their row those that do not fit", () => {
+  const rows = [["--grid XxYxZ", "cells along x, y, z, or points of a line"], ["--json", "print JSON"]];
+  assertEquals(
+    formatTable(rows, { width: 42 }),
+    `--grid XxYxZ  cells along x, y, z, or
+              points of a line
+--json        print JSON`,
+  );
+  assertEquals(
+    formatTable(rows, { width: 30, indent: "  " }),
+    `  --grid XxYxZ
+      cells along x, y, z, or
+      points of a line
+  --json
+      print JSON`,
+  );
+});
+
+Deno.test("small numbers keep their exponent, and 0 is exact", () => {
+  assertEquals(formatError({ maxError: 1.91e-6, bound: 0.000153 }), "largest error 1.9e-6, bound 1.5e-4");
+  assertEquals(formatError({ maxError: 0, bound: 0.1 }), "exact");
 });

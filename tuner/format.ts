@@ -33,10 +33,11 @@ export function formatFactor(factor: number): string {
   return `${isNearOne ? factor.toFixed(2) : plain(factor, factor < 100 ? 2 : 3)}×`;
 }
 
-/** A time: `850 ns`, `2.05 µs`, `11.0 ms`, `4.20 s`, `2 min 05 s`, `1 h 02 min`. */
+/** A time: `850 ns`, `2.05 µs`, `11.0 ms`, `4.20 s`, `2 min 05 s`, `1 h 02 min`, `2.5 days`. */
 export function formatDuration(timeNs: number): string {
   if (!Number.isFinite(timeNs)) return "unknown";
   const seconds = timeNs / 1e9;
+  if (seconds >= 2 * 86_400) return `${(seconds / 86_400).toFixed(1)} days`;
   if (seconds >= 59.5) {
     const whole = Math.round(seconds);
     const pad = (value: number): string => String(value).padStart(2, "0");

@@ -8,6 +8,7 @@ import {
 } from "../../tuner/cli/balance_report.ts";
 import type { Balance } from "../../tuner/sharing/balance.ts";
 import { sweepExchange } from "../../tuner/sharing/sweep_exchange.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { PROBLEM, simulate } from "../sharing/simulated_devices.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
@@ -34,7 +35,7 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
     message: "times agree within 3.8%",
     costModel: undefined,
   };
-  const lines = renderBalance(result, CONTEXT).split("\n");
+  const lines = layOut(renderBalance(result, CONTEXT), Infinity).split("\n");
   assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)), [
     ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"],
     ["1", "1", "10", "90", "4.00 ms", "1.00 ms", "+75.0%"],
@@ -46,7 +47,7 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
 
 Deno.test("a sweep is printed as a table over R, with what the choice costs", async () => {
   const sweep = await sweepExchange({ ...simulate(), periods: [1, 16], passes: 1 });
-  const lines = renderSweep(sweep!, { ...CONTEXT, problem: PROBLEM }).split("\n");
+  const lines = layOut(renderSweep(sweep!, { ...CONTEXT, problem: PROBLEM }), Infinity).split("\n");
   assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)[0]), ["R", "1", "16"]);
   assertMatch(lines.at(-1)!, /^Picked R = 16, .* a step\. Fastest R = 16, .* the choice costs 0%$/);
 });

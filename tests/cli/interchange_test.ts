@@ -6,7 +6,7 @@ const FIXTURE = "fixtures/h100/heat.json";
 
 Deno.test("the tasks export and import: a profile out and back through a packed T4 file", () =>
   inDirectory(async (folder) => {
-    const t4 = `${folder}/heat.t4.json.gz`, profile = `${folder}/new/profile.json`;
+    const t4 = `${folder}/heat.t4.json.gz`, profile = `${folder}/profile.json`;
     const exported = await runTask("export", [
       "--format",
       "t4",
@@ -80,6 +80,10 @@ Deno.test("export and import refuse what they cannot read, and write nothing", (
     ]);
     await assertRefused("import", [
       [["--from", "/no/such", "--out", out], "Cannot read /no/such: there is no such file"],
+    ]);
+    const heat = ["--profile", FIXTURE, "--entry", "1"];
+    await assertRefused("export", [
+      [["--format", "t4", ...heat, "--out", `${folder}/new/x.json`], `there is no folder ${folder}/new`],
     ]);
     assertEquals([...Deno.readDirSync(folder)], []);
   }));

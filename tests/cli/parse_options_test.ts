@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type Options, readText, whole } from "../../tuner/cli/options.ts";
 import { command, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
 const OPTIONS = {
@@ -65,7 +66,10 @@ Deno.test("an option that must be given is asked for, except by --help", () => {
 Deno.test("renderHelp lists every option with its default, in lines that fit", () => {
   const long = { help: "word ".repeat(30).trim(), value: "X", read: readText, required: "it" };
   assertEquals(
-    renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes." }, { ...OPTIONS, long }).split("\n"),
+    layOut(renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes." }, { ...OPTIONS, long }), 110)
+      .split(
+        "\n",
+      ),
     [
       "Usage: deno task tune [OPTIONS]",
       "",

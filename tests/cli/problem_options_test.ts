@@ -4,6 +4,7 @@ import type { Values } from "../../tuner/cli/options.ts";
 import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS } from "../../tuner/cli/tune.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
 const [WAVE, HEAT] = EQUATIONS;
@@ -195,7 +196,7 @@ Deno.test("equations in one dimension take points, their own boundaries, and sha
 });
 
 Deno.test("help shows the options of every equation, and fits a wide terminal", () => {
-  const help = renderHelp({ usage: "", about: "" }, OPTIONS);
+  const help = layOut(renderHelp({ usage: "", about: "" }, OPTIONS), 110);
   for (const name of Object.keys(NONE)) assertStringIncludes(help, `--${name} `);
   for (const shown of ["default 60s", "default 2)", "default 1)", "default zero", "diamond-torre"]) {
     assertStringIncludes(help, shown);

@@ -64,7 +64,7 @@ for (const kind of THOROUGH ? ["cpu", "gpu"] as const : ["cpu"] as const) {
     ignore: kind === "gpu" && await navigator.gpu?.requestAdapter() === null,
     fn: () =>
       tuned(kind, async (path, directory) => {
-        const [junit, markdown] = [`${directory}/a/j.xml`, `${directory}/a/m.md`];
+        const [junit, markdown] = [`${directory}/j.xml`, `${directory}/m.md`];
         const files = ["--junit", junit, "--markdown", markdown];
         const same = await runCommand("qualify", ["--profile", path, ...LENIENT, ...files, "--json"]);
         assertEquals([same.code, same.stderr], [0, ""], same.stdout);
@@ -124,14 +124,14 @@ Deno.test("qualify refuses what is wrong before any work", () =>
     await assertRefused("qualify", [
       [given("nosuch"), /there is no such file$/],
       [given("version"), /it is a profile of version 2: this Facet reads version 1$/],
-      [given("broken"), /it is not JSON/],
+      [given("broken"), /it is not JSON: line \d+, column \d+: wanted .*, found the end$/],
       [given("other"), /Cannot read .*other\.json/],
       [given("empty"), /wanted a profile with entries: found none$/],
       [
         given("sample"),
         /^facet: Cannot qualify entry 1 \(wave, order 2, .*; diamond-torre .*\): no device can run it: /,
       ],
-      [[...fixture, "--junit", "/proc/x/y"], /Cannot write \/proc\/x\/y/],
+      [[...fixture, "--junit", "/proc/x/y"], /Cannot write \/proc\/x\/y: there is no folder \/proc\/x$/],
       [[...fixture, "--markdown", directory], /it is a directory$/],
     ]);
   }));

@@ -9,7 +9,7 @@ testOnGpu(
   "record writes a space, goes on with it, and replay reads it",
   () =>
     inDirectory(async (directory) => {
-      const out = `${directory}/new/space.jsonl`;
+      const out = `${directory}/space.jsonl`;
       const first = await runCommand("record", [...SMALL, "--limit", "3", "--workers", "2", "--out", out]);
       assertEquals([first.code, first.stderr], [0, ""]);
       assertStringIncludes(first.stdout, "3 of ");

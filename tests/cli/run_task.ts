@@ -5,8 +5,7 @@
  * @module
  */
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { COMMANDS, dispatch } from "../../tuner/cli/main.ts";
-import { reportError } from "../../tuner/cli/report_error.ts";
+import { COMMANDS, dispatch, sayError } from "../../tuner/cli/main.ts";
 
 /** What a command left behind. */
 export interface TaskResult {
@@ -17,13 +16,17 @@ export interface TaskResult {
 
 const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
 
+/** How a task names the running Deno as a program that it may start; where deno is not on the PATH, too. */
+const SELF = `"--allow-run=$(deno eval -p 'Deno.execPath()')"`;
+
 /** The command of a task, ready to be spawned; its streams are piped. */
 export function taskCommand(
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Deno.Command {
-  const [program, ...rest] = tasks[name].command.split(" ");
+  const [program, ...rest] = tasks[name].command.replace(SELF, "SELF").split(" ")
+    .map((word: string) => word.replace("SELF", `--allow-run=${Deno.execPath()}`));
   if (program !== "deno") throw new RangeError(`Cannot run the task ${name}: it starts ${program}`);
   return new Deno.Command(Deno.execPath(), {
     args: [...rest, ...args],
@@ -42,8 +45,15 @@ export async function runCommand(name: string, args: readonly string[]): Promise
 }
 
 /** Runs commands at the same time in this process. */
-export async function runCommands(
+export function runCommands(
   commands: readonly (readonly string[])[],
+): Promise<{ codes: number[]; stdout: string; stderr: string }> {
+  return capture(commands.map((command) => () => dispatch(command, COMMANDS)));
+}
+
+/** Does things at the same time in this process, with the console captured, and returns their exit codes. */
+export async function capture(
+  actions: readonly (() => Promise<number>)[],
 ): Promise<{ codes: number[]; stdout: string; stderr: string }> {
   const written = { stdout: "", stderr: "" };
   const { log, error } = console, { writeSync } = Deno.stderr;
@@ -54,13 +64,7 @@ export async function runCommands(
     return bytes.length;
   };
   try {
-    const codes = await Promise.all(commands.map((command) =>
-      dispatch(command, COMMANDS).catch((thrown) => {
-        const { text, exitCode } = reportError(thrown, false);
-        console.error(text);
-        return exitCode;
-      })
-    ));
+    const codes = await Promise.all(actions.map((action) => action().catch(sayError)));
     return { codes, ...written };
   } finally {
     Object.assign(console, { log, error });

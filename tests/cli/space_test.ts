@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { renderSpace, spaceRecord } from "../../tuner/cli/space.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
 import type { Candidate, Space } from "../../tuner/search/space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { runTask } from "./run_task.ts";
@@ -30,7 +31,7 @@ const SPACE: Space = {
 
 Deno.test("the space for people: what is left out and why, and the first to be tried", () => {
   assertEquals(
-    renderSpace(PROBLEM, SPACE, LIMITS),
+    layOut(renderSpace(PROBLEM, SPACE, LIMITS), Infinity),
     `acoustic wave equation, order 4, grid 64x32x16, periodic boundary, f32, 12 steps
 2 configurations of 1,234 combinations
 Left out: diamond-torre: no end to start from
@@ -45,14 +46,14 @@ The first to be tried (predicted rate against the best prediction; traffic per c
 
 Deno.test("of a large space the first 30 are shown", () => {
   const candidates = Array.from({ length: 2000 }, (_, i) => candidate(i + 1, 1e9));
-  const lines = renderSpace(PROBLEM, { ...SPACE, candidates }, LIMITS).split("\n");
+  const lines = layOut(renderSpace(PROBLEM, { ...SPACE, candidates }, LIMITS), 80).split("\n");
   assertEquals(lines.filter((line) => /^ +\d+ {2}stepwise/.test(line)).length, 30);
   assertEquals(lines.at(-1), "  … and 1,970 more: --json lists all");
 });
 
 Deno.test("without a GPU there is no space to show", () => {
   const space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
-  assertEquals(renderSpace(PROBLEM, space, undefined).split("\n"), [
+  assertEquals(renderSpace(PROBLEM, space, undefined), [
     "acoustic wave equation, order 4, grid 64x32x16, periodic boundary, f32, 12 steps",
     "0 configurations of 0 combinations",
     "There is no GPU, so there is no space to search: tune measures the CPU alone.",
@@ -62,7 +63,7 @@ Deno.test("without a GPU there is no space to show", () => {
 Deno.test("where every traversal is left out, that is said, and not that there is no GPU", () => {
   const { refused } = SPACE;
   const space = { candidates: [], refused, combinations: 0, infeasible: [] };
-  assertEquals(renderSpace(PROBLEM, space, LIMITS).split("\n").slice(2), [
+  assertEquals(renderSpace(PROBLEM, space, LIMITS).slice(2), [
     "Left out: diamond-torre: no end to start from",
   ]);
 });

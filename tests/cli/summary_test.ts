@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { describeModel, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
+import { layOut } from "../../tuner/cli/terminal.ts";
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
 import type { TuneOutcome } from "../../tuner/tune/tune.ts";
@@ -53,36 +54,78 @@ const OUTCOME: TuneOutcome = {
   elapsedNs: 60e9,
 };
 
-const CONTEXT = { device: DEVICE, written: "profiles/test.json" };
+const CONTEXT = {
+  device: DEVICE,
+  written: "profiles/test.json",
+  highest: undefined,
+  hasBars: true,
+  task: "deno task",
+};
 
-Deno.test("the summary says what is fastest, how it was verified, and by how much it won", () => {
+/** The summary as a terminal of this width shows it. */
+function summaryOf(
+  outcome: TuneOutcome,
+  context: Partial<Parameters<typeof renderSummary>[1]> = {},
+  width = Infinity,
+) {
+  return layOut(renderSummary(outcome, { ...CONTEXT, ...context }), width);
+}
+
+Deno.test("the summary says what is fastest, how it was verified, how the others did, and what to do next", () => {
   assertEquals(
-    renderSummary(OUTCOME, CONTEXT),
+    summaryOf(OUTCOME, {}, 79),
     `acoustic wave equation, order 2, grid 100x90x80, zero boundary, f32, 96 steps
 Test GPU 80GB, copies 2,995 GB/s, Test CPU (8 cores)
 
-Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, diamond-wavefront tiles=8 levels=5 block=2, 4 slices; exchange every 4 steps
-  770 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s), 82% of its roof, 3.4× the best stepwise
+Fastest: diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers,
+  diamond-wavefront tiles=8 levels=5 block=2, 4 slices; exchange every 4 steps
+  770 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s), 82% of its roof,
+    3.4× the best stepwise
   verified against gpu stepwise 64x4x1: largest error 1.0e-6, bound 1.0e-4
 
-  GPU stepwise        226 Gcells/s  the fastest is 3.4× as fast   stepwise threadsZ=256
-  GPU diamond-torre   741 Gcells/s  the fastest is 1.04× as fast  diamond-torre dts=5 nt=96
-  CPU stepwise       9.50 Gcells/s  the fastest is 81× as fast    CPU, 8 workers, stepwise
-  GPU and CPU         770 Gcells/s  the fastest                   diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, diamond-wavefront tiles=8 levels=5 block=2, 4 slices; exchange every 4 steps
-  Balance: the times agree within 5%
+96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 3
+  failures: 1 did not compile, 2 lost the device
+Balance: the times agree within 5%
 
-96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 3 failures: 1 compile, 2 device-lost
-Profile: profiles/test.json`,
+The best of each traversal:
+  GPU and CPU         770 Gcells/s  ████████████████  the fastest
+  GPU diamond-torre   741 Gcells/s  ███████████████▍  96% of the fastest
+  GPU stepwise        226 Gcells/s  ████▊             29% of the fastest
+  CPU stepwise       9.50 Gcells/s  ▎                 1.2% of the fastest
+
+Profile: profiles/test.json
+What to do with it:
+  deno task report --profile profiles/test.json   one page of charts
+  deno task qualify --profile profiles/test.json  check a device with it
+  await readProfile("profiles/test.json")         in your own program`,
   );
 });
 
-Deno.test("the summary of a CPU alone, of one evaluation", () => {
-  const entry = {
-    ...ENTRY,
-    configuration: CPU.configuration,
-    result: { ...ENTRY.result, cellsPerSecond: 9.5e9, roofFraction: null, speedupOverStepwise: null },
-  };
-  const text = renderSummary({
+Deno.test("in a pipe no bars are drawn", () => {
+  const text = summaryOf(OUTCOME, { hasBars: false });
+  assert(!/[█▏▎▍▌▋▊▉]/.test(text));
+  assertStringIncludes(text, "\n  GPU stepwise        226 Gcells/s  29% of the fastest\n");
+});
+
+Deno.test("the path can be typed as it is shown", () => {
+  const text = summaryOf(OUTCOME, { written: "my runs/it's.json", task: "npx -y deno task" });
+  assertStringIncludes(text, `\n  npx -y deno task report --profile 'my runs/it'\\''s.json' `);
+  assertStringIncludes(text, `\n  await readProfile("my runs/it's.json") `);
+});
+
+Deno.test("a rate that the final round corrected is explained, one that it confirmed is not", () => {
+  const text = summaryOf(OUTCOME, { highest: 791.4e9 });
+  assertStringIncludes(
+    text,
+    "\n  during the search the best was 791 Gcells/s; measured again, the fastest runs at 770 Gcells/s\n",
+  );
+  assert(!summaryOf(OUTCOME, { highest: 770.1e9 }).includes("measured again"));
+});
+
+Deno.test("the summary of a CPU alone, of one evaluation that has no interval", () => {
+  const result = { ...ENTRY.result, cellsPerSecond: 9.5e9, roofFraction: null, speedupOverStepwise: null };
+  const entry = { ...ENTRY, configuration: CPU.configuration, result: { ...result, confidence95: null } };
+  const text = summaryOf({
     ...OUTCOME,
     copyBytesPerSecond: null,
     entry,
@@ -96,12 +139,13 @@ Deno.test("the summary of a CPU alone, of one evaluation", () => {
   const [, device, , winner, rate] = text.split("\n");
   assertEquals(device, "no GPU, Test CPU (8 cores)");
   assertEquals(winner, "Fastest: CPU, 8 workers, stepwise");
-  assertEquals(rate, "  9.50 Gcells/s (95% between 760 Gcells/s and 780 Gcells/s)");
+  assertEquals(rate, "  9.50 Gcells/s");
   assertStringIncludes(text, "\n1 evaluation, in 1 min 00 s; the GPU's search space has 0 configurations\n");
+  assertStringIncludes(text, "\n  CPU stepwise  9.50 Gcells/s  ████████████████  the fastest\n");
 });
 
 Deno.test("where nothing verified, the summary says so, and why", () => {
-  const text = renderSummary({
+  const text = summaryOf({
     ...OUTCOME,
     entry: undefined,
     gpuAlone: undefined,
@@ -113,16 +157,15 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     failed: { incorrect: 96 },
     interrupted: true,
     budgetMessage: "a budget of 1.0 s is too short",
-  }, { ...CONTEXT, written: undefined });
+  }, { written: undefined });
   assertEquals(text.split("\n").slice(3), [
     "No configuration verified: no profile was written.",
     "",
-    "  CPU: no CPU workers were asked for",
-    "  Balance: the times agree within 5%",
-    "",
-    "96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 96 failures: 96 incorrect",
+    "96 evaluations, in 1 min 00 s; the GPU's search space has 0 configurations; 96 failures: 96 gave a wrong result",
     "The budget was exceeded: a budget of 1.0 s is too short",
     "Not tried: diamond-torre: no end to start from",
+    "CPU: no CPU workers were asked for",
+    "Balance: the times agree within 5%",
     "Interrupted: these are the results so far.",
   ]);
 });
@@ -131,18 +174,17 @@ Deno.test("the summary explains ties, also where the chosen configuration was no
   const [chosen] = ENTRY.tieSet;
   const tied = { ...chosen!, configuration: TORRE.configuration, cellsPerSecond: 775e9 };
   const torre = { ...TORRE, cellsPerSecond: 775e9 };
-  const lines = renderSummary({
+  const text = summaryOf({
     ...OUTCOME,
     entry: { ...ENTRY, tieSet: [chosen!, tied] },
-    bestOfEach: new Map([["diamond-torre", torre], ["cpu stepwise", CPU]]),
-  }, CONTEXT).split("\n");
-  assert(lines.includes(
-    "  2 configurations tie, at up to 775 Gcells/s: of these Facet picks the one that needs least of the device",
-  ));
-  const row = (name: string): string | undefined => lines.find((line) => line.startsWith(`  ${name}`));
-  assertStringIncludes(row("GPU diamond-torre")!, "ties with it");
-  assertStringIncludes(row("GPU and CPU")!, "the fastest ");
-  assertEquals(lines.filter((line) => line.includes("the fastest ")).length, 2); // the CPU's row has the factor
+    bestOfEach: new Map([["diamond-torre", torre]]),
+  });
+  assertStringIncludes(
+    text,
+    "\n  2 configurations tie, at up to 775 Gcells/s: of these Facet picks the one that needs least of the device\n",
+  );
+  assertMatch(text, /^ {2}GPU diamond-torre +775 Gcells\/s +█+ +ties with it$/m);
+  assertMatch(text, /^ {2}GPU and CPU +770 Gcells\/s +█+[^ ]* +the fastest$/m);
 });
 
 Deno.test("the record for machines survives JSON, and has null for what is not there", () => {

@@ -78,7 +78,10 @@ Deno.test("JUnit and Markdown are green only where the exit code is 0, and name 
     assertEquals(markdown.split("\n")[0]!.slice(3, 4), isGood ? "✅" : "❌");
     const tolerant = [xml.includes("tolerance"), markdown.includes("Tolerance")];
     assertEquals(tolerant, Array(2).fill(qualification === passing));
-    assertEquals(renderQualification(qualification).includes("tolerance"), qualification === passing);
+    assertEquals(
+      renderQualification(qualification).join("\n").includes("tolerance"),
+      qualification === passing,
+    );
   }
 });
 
@@ -121,7 +124,7 @@ Deno.test("Markdown: texts cannot make markup, tables or mentions", () => {
 
 Deno.test("the text and the record tell the same", async () => {
   const qualification = await everyVerdict();
-  const text = renderQualification(qualification);
+  const text = renderQualification(qualification).join("\n");
   for (
     const part of [
       "recorded on Test GPU 80GB, Old | CPU (1 core), linux x86_64",

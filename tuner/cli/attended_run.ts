@@ -1,36 +1,61 @@
+import type { Budget } from "./options.ts";
 import { Progress, progressMode } from "./progress.ts";
 import { EXIT } from "./report_error.ts";
+import { say, terminalColumns } from "./terminal.ts";
+
+/** The signals that end a run, and the exit codes that say so. Windows has Ctrl-C only. */
+const SIGNALS: readonly (readonly [signal: Deno.Signal, exitCode: number])[] = Deno.build.os === "windows"
+  ? [["SIGINT", EXIT.interrupted]]
+  : [["SIGINT", EXIT.interrupted], ["SIGTERM", EXIT.terminated]];
+
+/** Signals within this time count as one: the terminal sends Ctrl-C to all of its processes, and a task passes it on. */
+const ONE_MS = 1000;
 
 /**
- * Progress on stderr and Ctrl-C, for commands that run for a while. The first Ctrl-C aborts `signal`, and the results so
- * far are kept; the second ends the process.
+ * Progress on stderr, Ctrl-C and SIGTERM, for commands that run for a while. The first signal aborts `signal`, and the
+ * results so far are kept; one that comes later than a second after it ends the process.
  */
 export class AttendedRun implements Disposable {
   readonly progress: Progress;
+  /** The exit code of a run that was interrupted. */
+  exitCode: number = EXIT.interrupted;
   readonly #stop = new AbortController();
-  readonly #interrupt = (): void => {
-    if (this.#stop.signal.aborted) Deno.exit(EXIT.interrupted);
-    this.#stop.abort();
-  };
+  readonly #handlers = SIGNALS.map(([signal, exitCode]) =>
+    [signal, () => this.#interrupt(exitCode)] as const
+  );
+  #interruptedMs = Infinity;
 
-  /** @param options `quiet`: shows nothing */
-  constructor({ quiet }: { quiet: boolean }) {
+  /** @param options `quiet`: shows nothing; `budget`: what the bar fills up with, instead of what each stage has done */
+  constructor(private readonly options: { readonly quiet: boolean; readonly budget?: Budget | undefined }) {
     this.progress = new Progress({
-      mode: progressMode(Deno.stderr, quiet),
+      mode: progressMode(Deno.stderr, options.quiet),
       write: (text) => Deno.stderr.writeSync(new TextEncoder().encode(text)),
       now: () => performance.now() * 1e6,
-      columns: () => Deno.consoleSize().columns,
+      columns: terminalColumns,
+      budget: options.budget,
     });
-    Deno.addSignalListener("SIGINT", this.#interrupt);
+    for (const [signal, handler] of this.#handlers) Deno.addSignalListener(signal, handler);
   }
 
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C or SIGTERM. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
+  #interrupt(exitCode: number): void {
+    if (!this.signal.aborted) {
+      this.#interruptedMs = performance.now();
+      this.exitCode = exitCode;
+      this.#stop.abort();
+      this.progress.clear();
+      if (!this.options.quiet) say("facet: stopping after the evaluation under way; once more stops at once");
+    } else if (performance.now() - this.#interruptedMs > ONE_MS) {
+      Deno.exit(exitCode);
+    }
+  }
+
   [Symbol.dispose](): void {
-    this.progress.clear();
-    Deno.removeSignalListener("SIGINT", this.#interrupt);
+    this.progress.close();
+    for (const [signal, handler] of this.#handlers) Deno.removeSignalListener(signal, handler);
   }
 }

@@ -27,7 +27,8 @@ import {
 } from "./balance_report.ts";
 import { EXIT } from "./report_error.ts";
 import { COMMON, type Options, type Reader, type Values, whole } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
+import { print } from "./terminal.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -136,11 +137,12 @@ interface BalanceSetup {
 }
 
 async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
-  const { request: { problem, cpuWorkers }, configuration, attended: { signal, progress }, session } = setup;
+  const { request: { problem, cpuWorkers }, configuration, attended, session } = setup;
+  const { signal, progress } = attended;
   progress.update({ stage: "reference", done: 0, total: 0 });
   await session.open(problem, cpuWorkers);
   const context = await measureAlone(setup);
-  if (signal.aborted) return EXIT.interrupted;
+  if (signal.aborted) return attended.exitCode;
   const stage = options.sweepExchange === undefined ? "balance" : "sweep";
   const { gpuAlone, cpuAlone } = context;
   const sharing = {
@@ -157,13 +159,13 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
     const sweep = await sweepExchange({ ...sharing, periods: options.sweepExchange, passes: options.passes });
     progress.clear();
     if (sweep === undefined) {
-      if (signal.aborted) return EXIT.interrupted;
+      if (signal.aborted) return attended.exitCode;
       throw new RequestError(
         `Cannot use --sweep-exchange: no R fits: two shares of ${problem.grid[0]} slices hold no ghost zones`,
       );
     }
     print(options.json ? sweepRecord(sweep, context) : renderSweep(sweep, context));
-    return signal.aborted ? EXIT.interrupted : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
+    return signal.aborted ? attended.exitCode : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
   }
   const { startShare, exchangeEvery } = options;
   const result = await balance({
@@ -173,7 +175,7 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
   });
   progress.clear();
   print(options.json ? balanceRecord(result, context) : renderBalance(result, context));
-  if (signal.aborted) return EXIT.interrupted;
+  if (signal.aborted) return attended.exitCode;
   const reasons = result.evaluations.flatMap((one) => "failure" in one ? [one.failure.reason] : []);
   if (reasons.includes("device-lost")) return EXIT.deviceFailed;
   return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;

@@ -8,20 +8,15 @@ import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import {
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatPlural,
-  formatRate,
-  formatTable,
-} from "../format.ts";
+import { gpuName } from "../devices/vendors.ts";
+import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { Balance } from "../sharing/balance.ts";
 import type { ExchangeSweep } from "../sharing/sweep_exchange.ts";
 import { describeModel, describeWork } from "./summary.ts";
+import type { Line, Table } from "./terminal.ts";
 
 /** What both reports name first. */
 export interface BalanceContext {
@@ -88,12 +83,12 @@ function shortOf(measurement: Measurement | undefined) {
 }
 
 /** A table of numbers. */
-function numbers(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return formatTable([header, ...rows], { right: header.map((_, i) => i), indent: "  " });
+function numbers(header: readonly string[], rows: readonly (readonly string[])[]): Table {
+  return { rows: [header, ...rows], right: header.map((_, i) => i), indent: "  " };
 }
 
 /** A balance for people: the iterations as B2R's Fig. 5a shows them, then the outcome. */
-export function renderBalance(result: Balance, context: BalanceContext): string {
+export function renderBalance(result: Balance, context: BalanceContext): Line[] {
   const { best, iterations, settled, message, costModel, evaluations } = result;
   const header = ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"];
   const rows = iterations.map((one, i) => [
@@ -119,11 +114,11 @@ export function renderBalance(result: Balance, context: BalanceContext): string 
       (part === null ? "" : `; ${formatPercent(part)} of the sum of both alone`),
       `  ${describeConfiguration(best.configuration)}`,
     ]),
-  ].join("\n");
+  ];
 }
 
 /** A sweep for people. */
-export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): string {
+export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): Line[] {
   const { points, failed, picked, fastest, regret, residuals } = sweep;
   const header = ["R", "CPU slices", "GPU slices", "predicted", "measured", "error"];
   const [slices] = context.problem.grid;
@@ -151,20 +146,20 @@ export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): stri
     `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)} a step: the choice costs ${
       formatPercent(regret)
     }`,
-  ].join("\n");
+  ];
 }
 
 function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): string[] {
   const alone = (measurement: Measurement | undefined): string =>
     measurement === undefined
       ? "failed"
-      : `${formatRate(measurement.cellsPerSecond)}  ${describeConfiguration(measurement.configuration)}`;
+      : `${formatRate(measurement.cellsPerSecond)}, ${describeConfiguration(measurement.configuration)}`;
   return [
     describeWork(problem, ` (${formatCount(cellsOf(problem.grid))} cells)`),
-    `GPU alone  ${alone(gpuAlone)}`,
-    `           ${device.gpu?.description}`,
-    `CPU alone  ${alone(cpuAlone)}`,
-    `           ${device.cpu.model} (${formatPlural(device.cpu.cores, "core")})`,
+    `GPU alone: ${alone(gpuAlone)}`,
+    `  ${device.gpu === null ? "" : gpuName(device.gpu)}`,
+    `CPU alone: ${alone(cpuAlone)}`,
+    `  ${device.cpu.model} (${formatPlural(device.cpu.cores, "core")})`,
   ];
 }
 

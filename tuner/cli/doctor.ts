@@ -3,28 +3,16 @@
  *
  * @module
  */
-import { wrapText } from "../format.ts";
+import { formatPlural } from "../format.ts";
 import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
+import { gpuName, vendorName } from "../devices/vendors.ts";
 import { VERSION } from "../version.ts";
 import { detectWasmFeatures, type WasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { commandToType, type DriverPackage, fileExists, findDriverPackage } from "./driver_package.ts";
 import { COMMON } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
-
-/** Names of the vendors that drivers report as numbers. */
-const VENDORS: Readonly<Record<string, string>> = {
-  0x1002: "AMD",
-  0x1010: "Imagination",
-  0x106b: "Apple",
-  0x10de: "NVIDIA",
-  0x13b5: "Arm",
-  0x1414: "Microsoft",
-  0x14e4: "Broadcom",
-  0x5143: "Qualcomm",
-  0x8086: "Intel",
-  0x10005: "Mesa",
-};
+import { type Line, print, type Table } from "./terminal.ts";
 
 /** Memory of the machine. */
 type Memory = { readonly totalBytes: number; readonly availableBytes: number };
@@ -126,16 +114,15 @@ export function render(
   heading: { readonly version: string; readonly system: string },
   { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,
   advice: readonly Advice[],
-): string {
+): Line[] {
   const system = heading.system ? `${heading.system}, ${os}` : os;
-  const cores = cpu.cores === 1 ? "1 core" : `${cpu.cores} cores`;
   return [
     `Facet ${heading.version} on Deno ${deno}, ${system}`,
     "",
     ...(gpu === null ? ["GPU  none: WebGPU finds no adapter"] : renderGpu(gpu)),
     "",
-    `CPU  ${cpu.model}, ${cores}`,
-    ...renderRows([
+    `CPU  ${cpu.model}, ${formatPlural(cpu.cores, "core")}`,
+    renderRows([
       ["WebAssembly SIMD", webAssembly.simd ? "yes: four f32 at a time" : "no: the CPU cannot take part"],
       ["relaxed SIMD", webAssembly.relaxedSimd ? "yes" : "no"],
       [
@@ -152,19 +139,19 @@ export function render(
     "",
     ...(advice.length === 0 ? ["Nothing is missing."] : ["What would help"]),
     ...advice.flatMap(renderAdvice),
-  ].join("\n");
+  ];
 }
 
-function renderGpu(gpu: GpuDescription): string[] {
+function renderGpu(gpu: GpuDescription): Line[] {
   const { limits } = gpu;
   const binding = limits.maxStorageBufferBindingSize;
   const { maxComputeWorkgroupSizeX: x, maxComputeWorkgroupSizeY: y, maxComputeWorkgroupSizeZ: z } = limits;
   const cells = Math.floor(binding / Float32Array.BYTES_PER_ELEMENT).toLocaleString("en");
   return [
-    `GPU  ${gpu.description || "unnamed adapter"}`,
-    ...renderRows([
+    `GPU  ${gpuName(gpu)}`,
+    renderRows([
       ["kind", gpu.isFallback ? "software: it computes on the CPU" : "hardware"],
-      ["vendor", renderVendor(gpu.vendor)],
+      ["vendor", vendorName(gpu.vendor) || "not reported by the driver"],
       ["architecture", gpu.architecture || "not reported by the driver"],
       [
         "timestamp queries",
@@ -190,24 +177,17 @@ function renderGpu(gpu: GpuDescription): string[] {
   ];
 }
 
-function renderVendor(vendor: string): string {
-  const number = Number(vendor);
-  if (vendor === "" || Number.isNaN(number)) return vendor || "not reported by the driver";
-  return `${VENDORS[number] ?? "unknown"} (0x${number.toString(16)})`;
-}
-
 function renderBytes(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(bytes) / 10)));
   return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
 }
 
-function renderRows(rows: ReadonlyArray<readonly [name: string, value: string]>): string[] {
-  return rows.map(([name, value]) => `     ${name.padEnd(18)} ${value}`);
+function renderRows(rows: Table["rows"]): Table {
+  return { rows, indent: "     " };
 }
 
 /** The command, if any, keeps a line of its own: it is there to be copied. */
-function renderAdvice({ text, command }: Advice): string[] {
-  const lines = wrapText(command ? `${text}:` : `${text}.`, 100);
-  return [...lines, ...(command ? [command] : [])].map((line, i) => (i === 0 ? "  - " : "    ") + line);
+function renderAdvice({ text, command }: Advice): Line[] {
+  return command ? [`  - ${text}:`, { rows: [[command]], indent: "    " }] : [`  - ${text}.`];
 }

@@ -13,9 +13,10 @@ import { entryRecords } from "../profile/entry_records.ts";
 import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, oneOf, type Options } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
+import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** The options of `export`. */
@@ -63,7 +64,7 @@ export const run = command({
   const what = format === "t4" ? "T4 results" : "a Kernel Tuner cache";
   const counts = `${formatPlural(record.records, "record")}, ${formatCount(record.failed)} failed`;
   const text = [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(record.notCarried)];
-  print(options.json ? record : text.join("\n"));
+  print(options.json ? record : text);
   return EXIT.done;
 });
 

@@ -13,10 +13,12 @@ import { appendRecords, journalPath } from "../profile/journal.ts";
 import { checkWritable, writeProfile } from "../profile/store.ts";
 import { TOOL } from "../version.ts";
 import { renderLosses } from "./export.ts";
-import { formatCount, formatRate } from "../format.ts";
+import { formatPlural, formatRate } from "../format.ts";
 import { COMMON, file, type Options, readGrid, readText, type Values, whole } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
+import { checkFolder } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
+import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -45,6 +47,7 @@ export const run = command({
 }, async ({ from, out, json, ...foreign }) => {
   const { space, notes, format } = await readSpace(await InputFile.open(from));
   const { profile, journal, notCarried } = convert(space, foreign, from);
+  await checkFolder(out);
   await checkWritable(out, profile.device);
   await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);
@@ -60,11 +63,11 @@ export const run = command({
     notCarried: [...notes, ...notCarried],
   };
   const text = [
-    `Wrote ${out} and its journal: ${formatCount(record.records)} records of ${problem.stencil}`,
+    `Wrote ${out} and its journal: ${formatPlural(record.records, "record")} of ${problem.stencil}`,
     `Fastest: ${describeConfiguration(configuration)}, ${formatRate(result.cellsPerSecond)}`,
     ...renderLosses(record.notCarried),
   ];
-  print(json ? record : text.join("\n"));
+  print(json ? record : text);
   return EXIT.done;
 });
 

@@ -6,6 +6,7 @@
 import { quietMesa } from "../devices/mesa_environment.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { type Line, print, say } from "./terminal.ts";
 
 /** A command as the dispatch sees it. */
 export interface Command {
@@ -63,7 +64,7 @@ export async function dispatch(
 ): Promise<number> {
   const [name, ...rest] = args;
   if (name === "--help" || name === "-h") {
-    console.log(renderOverview(commands));
+    print(renderOverview(commands));
     return EXIT.done;
   }
   const names = Object.keys(commands).join(", ");
@@ -74,17 +75,22 @@ export async function dispatch(
   return await run(rest);
 }
 
-function renderOverview(commands: Readonly<Record<string, Command>>): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const rows = Object.entries(commands).map(([name, { title }]) => `  ${name.padEnd(width)}  ${title}`);
-  return ["Usage: deno task COMMAND [OPTIONS]", "", "Commands:", ...rows].join("\n");
+function renderOverview(commands: Readonly<Record<string, Command>>): Line[] {
+  const rows = Object.entries(commands).map(([name, { title }]) => [name, title]);
+  return ["Usage: deno task COMMAND [OPTIONS]", "", "Commands:", { rows, indent: "  " }];
 }
 
-/** Prints what went wrong and ends the process. */
+/** Says what went wrong, and returns the exit code for it. */
+export function sayError(error: unknown): number {
+  const { text, exitCode } = reportError(error);
+  say(`facet: ${text}`);
+  if (error instanceof Error && isDebugging()) console.error(error.stack);
+  return exitCode;
+}
+
+/** Says what went wrong and ends the process. */
 function exitWith(error: unknown): never {
-  const { text, exitCode } = reportError(error, isDebugging());
-  console.error(text);
-  Deno.exit(exitCode);
+  Deno.exit(sayError(error));
 }
 
 function isDebugging(): boolean {

@@ -4,12 +4,12 @@
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
-import { wrapText } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
+import { layOut, type Line, widthOf } from "./terminal.ts";
 
 /** Columns of a line of `--help` at most. */
-const WIDTH = 110;
+const WIDEST = 110;
 
 const HELP: Option = { help: "print this help" };
 
@@ -134,8 +134,8 @@ function refuseCombinations(
 /** What a command says of itself: how it is called, and what it does in a few sentences. */
 type Usage = { readonly usage: string; readonly about: string };
 
-/** The text of a command's `--help`. */
-export function renderHelp({ usage, about }: Usage, options: Options): string {
+/** A command's `--help`. */
+export function renderHelp({ usage, about }: Usage, options: Options): Line[] {
   const rows = Object.entries<Option>({ ...options, help: HELP }).map(([key, option]) => {
     const { help, value, default: fallback, required, repeatable } = option;
     const notes = [
@@ -145,11 +145,7 @@ export function renderHelp({ usage, about }: Usage, options: Options): string {
     ];
     return [value === undefined ? `--${nameOf(key)}` : `--${nameOf(key)} ${value}`, help + notes.join("")];
   });
-  const column = 4 + Math.max(...rows.map(([left = ""]) => left.length));
-  const lines = rows.map(([left, right = ""]) =>
-    `  ${left}`.padEnd(column) + wrapText(right, WIDTH - column).join("\n" + " ".repeat(column))
-  );
-  return [`Usage: ${usage}`, "", ...wrapText(about, WIDTH), "", "Options:", ...lines].join("\n");
+  return [`Usage: ${usage}`, "", ...about.split("\n"), "", "Options:", { rows, indent: "  " }];
 }
 
 /** Makes the `run` of a command: parses the options, and prints `--help` or does the work. */
@@ -160,14 +156,9 @@ export function command<const S extends Options>(
   return async (args) => {
     const values = parseOptions(args, options);
     if (values !== undefined) return await action(values);
-    console.log(renderHelp(usage, options));
+    console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
     return 0;
   };
-}
-
-/** Prints a command's result: text as it is, a record as JSON. */
-export function print(result: string | object): void {
-  console.log(typeof result === "string" ? result : JSON.stringify(result, null, 2));
 }
 
 function describeUnknown(arg: string, names: readonly string[]): string {

@@ -7,7 +7,7 @@
 import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES, type Boundary, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { detectDevice } from "../devices/device.ts";
+import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import type { ProblemRequest } from "../measuring/process/evaluator_protocol.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
@@ -98,12 +98,16 @@ export interface RequestedProblem extends ResolvedProblem {
   readonly equation: Pick<ProblemRequest, "equation" | "variant" | "timeStep">;
 }
 
-/** Looks at the machine and checks that it can do what the options ask for; `action` is as `tune`. */
-export async function resolveOptions(action: string, values: ProblemValues): Promise<RequestedProblem> {
+/** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
+export async function resolveOptions(
+  action: string,
+  values: ProblemValues,
+  machine?: DeviceDescription,
+): Promise<RequestedProblem> {
   const { stencil, ...equation } = chosenEquation(values);
   const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
   const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu: !noGpu };
-  return { ...resolveProblem(action, request, await detectDevice()), equation };
+  return { ...resolveProblem(action, request, machine ?? await detectDevice()), equation };
 }
 
 /** The stencil that the options of the equation choose, and by which names. */

@@ -5,16 +5,17 @@
  */
 import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import { checkFileWritable, readProfile } from "../profile/store.ts";
+import { readProfile } from "../profile/store.ts";
 import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
 import { describeAnswer, describeDevice, describeVerdict, explainResult } from "../qualify/words.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { COMMON, file, type Options, readPercentage } from "./options.ts";
-import { command, print } from "./parse_options.ts";
-import { writeText } from "./read_inputs.ts";
+import { command } from "./parse_options.ts";
+import { checkOut, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
+import { print } from "./terminal.ts";
 
 /** The options of `qualify`. */
 export const OPTIONS = {
@@ -46,13 +47,13 @@ export const run = command({
   usage: "deno task qualify --profile FILE [OPTIONS]",
   about: `Measures every entry of a profile on this device, and verifies the best of each of its traversals.
 Exit code 0: every entry passes; 1: at least one is slower or wrong, or could not be run or compared;
-2: the profile or an option is wrong; 3: the device failed; 130: interrupted.`,
+2: the profile or an option is wrong; 3: the device failed; 130, 143: interrupted.`,
   options: OPTIONS,
 }, async (options) => {
   const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
   for (const out of [options.junit, options.markdown]) {
-    if (out !== undefined) await checkFileWritable(out);
+    if (out !== undefined) await checkOut(out);
   }
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
@@ -70,7 +71,7 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
   }
   if (options.markdown !== undefined) await writeText(options.markdown, markdownOf(qualification));
   print(options.json ? qualificationRecord(qualification, path) : renderQualification(qualification));
-  return qualification.interrupted ? EXIT.interrupted : EXIT_OF[qualification.answer];
+  return qualification.interrupted ? attended.exitCode : EXIT_OF[qualification.answer];
 });
 
 /** The outcome as a record for `--json`. */
@@ -100,8 +101,8 @@ function entryRecord({ entry, elapsedNs, ...result }: EntryResult) {
   };
 }
 
-/** The outcome as text for people. */
-export function renderQualification(qualification: Qualification): string {
+/** The outcome for people. */
+export function renderQualification(qualification: Qualification): string[] {
   const { device, recorded, tolerance, note, results, elapsedNs } = qualification;
   const here = describeDevice(device), there = describeDevice(recorded);
   const lines = [
@@ -124,5 +125,5 @@ export function renderQualification(qualification: Qualification): string {
   if (qualification.answer === "unanswered" && results.some(({ verdict }) => verdict === "not comparable")) {
     lines.push("--numerics asks for right results only.");
   }
-  return lines.join("\n");
+  return lines;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { dirname } from "node:path";
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { DeviceError, deviceFailed } from "../devices/device_error.ts";
@@ -16,17 +16,19 @@ import { Journal, readJournal } from "../profile/journal.ts";
 import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
 import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
-import { checkFileWritable, isSameDevice } from "../profile/store.ts";
+import { isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
-import { formatCount, formatDuration, formatRate } from "../format.ts";
-import { damageOf } from "./read_inputs.ts";
+import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
+import { checkOut, damageOf } from "./read_inputs.ts";
 import { COMMON, file, number, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
+import { print, say } from "./terminal.ts";
+import { failureWords } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { TOOL } from "../version.ts";
 import { measuredDevice } from "./tune.ts";
@@ -56,6 +58,15 @@ export const OPTIONS = {
 
 type RecordOptions = Values<typeof OPTIONS>;
 
+/** A recording that takes longer is announced before it begins. */
+const LONG_NS = 3600e9;
+
+/** Evaluations from which the time left is estimated; the first ones take the start of their process, too. */
+const SURE = 5;
+
+/** Time of a configuration's samples. */
+const SAMPLING_NS = 0.3e9;
+
 /** Runs the command. */
 export const run = command({
   usage: "deno task record --out FILE.jsonl [OPTIONS]",
@@ -68,20 +79,21 @@ export const run = command({
 async function record(options: RecordOptions): Promise<number> {
   const { out, workers } = options, eachLimitMs = 1000 * options.eachLimit;
   const earlier = await readEarlier(out, options.resume);
-  await checkFileWritable(out);
-  const { header, configurations, candidates, request } = await plan(options, earlier.runs[0]);
+  await checkOut(out);
+  const { header, configurations, candidates, request, leastNs } = await plan(options, earlier.runs[0]);
   refuseOther(out, earlier.runs, { header, configurations });
   const recorded = [...earlier.evaluations];
   const known = new Set(recorded.map(({ configuration }) => configurationKey(configuration)));
   const left = configurations.filter((configuration) => !known.has(configurationKey(configuration)));
 
-  await Deno.mkdir(dirname(out), { recursive: true });
   const journal = await Journal.open(out, header);
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   const began = now();
   let next = 0, best = bestOf(recorded);
-  const show = (leftNs?: number): void =>
+  let isWarned = options.limit !== undefined;
+  const show = (leftNs?: number): void => {
+    warn(leftNs ?? left.reduce((sum, one) => sum + leastNs(one), 0));
     progress.update({
       stage: "record",
       done: recorded.length,
@@ -89,12 +101,25 @@ async function record(options: RecordOptions): Promise<number> {
       bestCellsPerSecond: best > 0 ? best : undefined,
       leftNs,
     });
+  };
+  const warn = (leftNs: number): void => {
+    if (isWarned || leftNs < LONG_NS) return;
+    isWarned = true;
+    progress.clear();
+    const time = formatDuration(leftNs);
+    say(
+      `facet: ${
+        formatPlural(left.length, "configuration")
+      } would take ${time} or longer: --limit 500 records a sample`,
+    );
+  };
   try {
     show();
     const { workersGivenUp } = await evaluateSideBySide<Configuration>({
       workers,
       signal,
-      start: (turn) => ProcessEvaluator.start({ problem: request, limitMs: eachLimitMs, turn }),
+      start: (turn) =>
+        ProcessEvaluator.start({ problem: request, limitMs: eachLimitMs, samplingNs: SAMPLING_NS, turn }),
       next: () => left[next++],
       configurationOf: (configuration) => configuration,
       best: () => best,
@@ -103,12 +128,12 @@ async function record(options: RecordOptions): Promise<number> {
         if ("measurement" in evaluation) best = Math.max(best, evaluation.measurement.cellsPerSecond);
         recorded.push(evaluation);
         const done = recorded.length - earlier.evaluations.length;
-        show((now() - began) / done * (left.length - done));
+        show(done < SURE ? undefined : (now() - began) / done * (left.length - done));
       },
     });
     progress.clear();
     if (workersGivenUp > 0) {
-      console.error(`The device has no memory for ${workers} processes: ${workersGivenUp} were given up.`);
+      say(`facet: the device has no memory for ${workers} processes: ${workersGivenUp} were given up`);
     }
   } catch (error) {
     throw isFailure(error)
@@ -118,12 +143,13 @@ async function record(options: RecordOptions): Promise<number> {
     journal.close();
   }
   const done = recorded.length - earlier.evaluations.length;
-  console.log(
-    `${formatCount(recorded.length)} of ${formatCount(candidates)} configurations, ` +
-      `${formatCount(done)} of them now, in ${formatDuration(now() - began)}\n` +
-      `${summary(recorded)}\nRecorded: ${out}`,
-  );
-  if (signal.aborted) return EXIT.interrupted;
+  print([
+    `${formatCount(recorded.length)} of ${formatPlural(candidates, "configuration")}, ` +
+    `${formatCount(done)} of them now, in ${formatDuration(now() - began)}`,
+    summary(recorded),
+    `Recorded: ${out}`,
+  ]);
+  if (signal.aborted) return attended.exitCode;
   return bestOf(recorded) > 0 ? EXIT.done : EXIT.no;
 }
 
@@ -154,11 +180,15 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   };
   const chosen = chooseConfigurations(space.candidates, { seed, ...(limit === undefined ? {} : { limit }) });
   const { grid, boundary, steps } = problem;
+  const predicted = new Map(chosen.map((one) => [configurationKey(onGpuAlone(one, problem)), one.predicted]));
   return {
     header,
     candidates: space.candidates.length,
     configurations: chosen.map((candidate) => onGpuAlone(candidate, problem)),
     request: { ...equation, grid, boundary, steps },
+    /** What a configuration takes at least: its samples, or a run to verify and one to time as fast as predicted. */
+    leastNs: (one: Configuration): number =>
+      Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / predicted.get(configurationKey(one))!),
   };
 }
 
@@ -185,7 +215,7 @@ async function readEarlier(
   if (runs.length === 0) {
     throw new RequestError(`Cannot go on with ${out}: it is not a journal: choose another file with --out`);
   }
-  for (const warning of damageOf(out, content)) console.error(warning);
+  for (const warning of damageOf(out, content)) say(`facet: ${warning}`);
   return { runs, evaluations: evaluationsOf(content) };
 }
 
@@ -235,11 +265,11 @@ function bestOf(recorded: readonly Evaluation[]): number {
 function summary(recorded: readonly Evaluation[]): string {
   const reasons = recorded.flatMap((one) => "failure" in one ? one.failure.reason : []);
   const groups = Map.groupBy(reasons, (reason) => reason);
-  const failures = [...groups].map(([reason, { length }]) => `${length} ${reason}`);
+  const failures = [...groups].map(([reason, { length }]) => `${length} ${failureWords(reason)}`);
   const best = bestOf(recorded);
   return `${formatCount(recorded.length - reasons.length)} with a rate` +
     (best > 0 ? `, the best ${formatRate(best)}` : "") +
-    (failures.length > 0 ? `; failed: ${failures.join(", ")}` : "");
+    (failures.length > 0 ? `; ${failures.join(", ")}` : "");
 }
 
 function now(): number {

@@ -7,10 +7,11 @@
 import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { formatCount, formatDuration, formatPercent, formatRate, formatTable } from "../format.ts";
+import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { COMMON, type Options, readText, whole } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
 import { EXIT } from "./report_error.ts";
+import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** The options of `replay`. */
@@ -53,7 +54,7 @@ export const run = command({
   const reports: (ReplayReport & { file: string })[] = [];
   for (const file of options.space) {
     const { spaces, notes } = await readReplaySpaces(file);
-    for (const note of notes) console.error(`${file}: ${note}`);
+    for (const note of notes) say(`${file}: ${note}`);
     for (const space of spaces) {
       const times = space.configurations.some(({ evaluationNs, compileNs }) => evaluationNs || compileNs);
       if (request.budget !== undefined && "timeNs" in request.budget && !times) {
@@ -63,7 +64,7 @@ export const run = command({
       }
       const report = { file, ...replay(space, request) };
       reports.push(report);
-      if (!options.json) console.log(renderReport(report, request) + "\n");
+      if (!options.json) print([...renderReport(report, request), ""]);
     }
   }
   if (options.json) print({ seeds, workers, spaces: reports });
@@ -75,7 +76,7 @@ export const run = command({
 function renderReport(
   report: ReplayReport,
   { seeds, workers }: { readonly seeds: number; readonly workers: number },
-): string {
+): Line[] {
   const { title, configurations, failed, bestRate, cutoff, results, isFacet } = report;
   const best = isFacet ? formatRate(bestRate) : `${formatDuration(1e9 / bestRate)} a run`;
   const header = [
@@ -96,22 +97,22 @@ function renderReport(
   ]);
   return [
     title,
-    `${formatCount(configurations)} configurations, ${formatCount(failed)} of which failed; ` +
+    `${formatPlural(configurations, "configuration")}, ${formatCount(failed)} of which failed; ` +
     `the fastest: ${best}; random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
     `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles` +
     (workers > 1 ? `; ${workers} evaluations under way at once` : ""),
-    formatTable([header, ...rows], { right: header.map((_, i) => i).slice(1), indent: "  " }),
-  ].join("\n");
+    { rows: [header, ...rows], right: header.map((_, i) => i).slice(1), indent: "  " },
+  ];
 }
 
 /** Mean scores over several spaces. */
-function renderMeans(reports: readonly ReplayReport[]): string {
+function renderMeans(reports: readonly ReplayReport[]): Line[] {
   const scores = Map.groupBy(reports.flatMap(({ results }) => results), ({ strategy }) => strategy);
   const means = [...scores].map(([strategy, results]) => [
     strategy,
     (results.reduce((sum, { score }) => sum + score, 0) / results.length).toFixed(2),
   ]);
-  return `Mean score of ${reports.length} spaces\n${formatTable(means, { right: [1], indent: "  " })}`;
+  return [`Mean score of ${reports.length} spaces`, { rows: means, right: [1], indent: "  " }];
 }
 
 function endOf({ evaluations, finalRegret, spentNs }: ReplayResult): string {

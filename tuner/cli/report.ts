@@ -5,11 +5,12 @@
  */
 import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
-import { formatCount } from "../format.ts";
+import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, type Options } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
+import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** The options of `report`. */
@@ -42,12 +43,12 @@ export const run = command({
   const bytes = new TextEncoder().encode(page).length;
   const record = { out: options.out, bytes, measurements, journal: journal ?? null, warnings };
   const text = [
-    `Wrote ${options.out}: ${formatCount(measurements)} measurements, ${formatCount(bytes / 1024)} KiB`,
+    `Wrote ${options.out}: ${formatPlural(measurements, "measurement")}, ${formatCount(bytes / 1024)} KiB`,
     ...(journal === undefined
       ? ["There is no journal beside the profile: the page shows the winners and their ties."]
       : []),
     ...warnings,
   ];
-  print(options.json ? record : text.join("\n"));
+  print(options.json ? record : text);
   return EXIT.done;
 });

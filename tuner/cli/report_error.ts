@@ -1,5 +1,5 @@
 import { DeviceError } from "../devices/device_error.ts";
-import { ProfileError } from "../profile/profile_error.ts";
+import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** Exit codes of every command. */
@@ -12,36 +12,23 @@ export const EXIT = {
   wrongRequest: 2,
   /** The device failed, or Facet itself did. */
   deviceFailed: 3,
-  /** Ctrl-C; everything measured so far is kept. */
+  /** Ctrl-C, and SIGTERM; everything measured so far is kept. */
   interrupted: 130,
+  terminated: 143,
 } as const;
 
-/** What a failed command prints on stderr, and its exit code. */
+/** What a failed command says, in one line, and its exit code. */
 type ErrorReport = { readonly text: string; readonly exitCode: number };
 
-/** Turns an error into one or two lines for the terminal; with `debug` the stack trace follows. */
-export function reportError(error: unknown, debug: boolean): ErrorReport {
-  const { text, exitCode } = summarize(error);
-  const stack = debug && error instanceof Error ? `\n${error.stack}` : "";
-  return { text: `facet: ${withoutControls(text)}${stack}`, exitCode };
-}
-
-/** A text that quotes a file which is no text must not reach the terminal as commands. */
-function withoutControls(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, "\ufffd");
-}
-
-function summarize(error: unknown): ErrorReport {
+/** Turns an error into a line for the terminal. */
+export function reportError(error: unknown): ErrorReport {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof RequestError || error instanceof ProfileError) {
     return { text: message, exitCode: EXIT.wrongRequest };
   }
   if (error instanceof DeviceError) return { text: message, exitCode: EXIT.deviceFailed };
   if (error instanceof Deno.errors.NotCapable) {
-    // Deno's own text ends in advice about flags that a task does not take
-    const [what] = message.split(", run again");
-    const text = `${what}: run the command as a task (deno task NAME), which grants what it needs`;
-    return { text, exitCode: EXIT.wrongRequest };
+    return { text: `Cannot go on: ${reasonOf(error)}`, exitCode: EXIT.wrongRequest };
   }
   const [firstLine] = message.split("\n");
   const hint = "FACET_DEBUG=1 prints the stack";

@@ -10,10 +10,11 @@ import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
-import { formatCount, formatPercent, formatTable } from "../format.ts";
+import { formatCount, formatPercent, formatPlural } from "../format.ts";
 import { EXIT } from "./report_error.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
+import { type Line, print } from "./terminal.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { describeWork } from "./summary.ts";
 
@@ -41,9 +42,7 @@ export const run = command({
       limits,
       device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
     });
-  console.log(
-    options.json ? JSON.stringify(spaceRecord(problem, space)) : renderSpace(problem, space, limits),
-  );
+  print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
   return EXIT.done;
 });
 
@@ -66,7 +65,7 @@ export function spaceRecord(problem: Problem, space: Space) {
 }
 
 /** The space for people: what is left out and why, and the first to be tried. Without a GPU there are no limits. */
-export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits | undefined): string {
+export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits | undefined): Line[] {
   const { candidates, combinations, infeasible } = space;
   const missing = limits === undefined ? [] : leftOut(problem, space, limits);
   const partly = infeasible.filter(({ traversal }) =>
@@ -83,7 +82,7 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
   const header = ["", "traversal", "predicted", "traffic", "parameters"];
   return [
     describeWork(problem),
-    `${formatCount(candidates.length)} configurations of ${formatCount(combinations)} combinations`,
+    `${formatPlural(candidates.length, "configuration")} of ${formatPlural(combinations, "combination")}`,
     ...missing.map(({ traversal, reason }) => `Left out: ${traversal}: ${reason}`),
     ...partly.map(({ traversal, count, example }) =>
       `Left out: ${formatCount(count)} of ${traversal}, for example: ${example}`
@@ -94,10 +93,10 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
     ...(candidates.length === 0 ? [] : [
       "",
       "The first to be tried (predicted rate against the best prediction; traffic per cell update):",
-      formatTable([header, ...candidates.slice(0, ROWS).map(row)], { right: [0, 2, 3], indent: "  " }),
+      { rows: [header, ...candidates.slice(0, ROWS).map(row)], right: [0, 2, 3], indent: "  " },
       ...(candidates.length > ROWS
         ? [`  … and ${formatCount(candidates.length - ROWS)} more: --json lists all`]
         : []),
     ]),
-  ].join("\n");
+  ];
 }

@@ -6,30 +6,44 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
-import type { Measurement, Verification } from "../configuration.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { DeviceDescription } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { describeCostModel } from "../profile/schema.ts";
+import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
+import { failureWords } from "../report/words.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { type LeftOut, leftOut } from "../problem/left_out.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
 import {
   formatBandwidth,
+  formatCount,
   formatDuration,
+  formatError,
   formatFactor,
   formatInterval,
   formatPercent,
   formatPlural,
   formatRate,
-  formatTable,
 } from "../format.ts";
+import type { Line } from "./terminal.ts";
 
 /** What the summary needs besides the outcome. */
 interface SummaryContext {
   readonly device: DeviceDescription;
   /** Path of the profile that was written; undefined where none was. */
   readonly written: string | undefined;
+}
+
+/** What the summary for people needs as well. */
+interface ReaderContext extends SummaryContext {
+  /** The highest rate that was shown while the run went on; undefined if none was. */
+  readonly highest: number | undefined;
+  /** Whether rates are drawn, too. */
+  readonly hasBars: boolean;
+  /** How a task is run here, as `deno task`. */
+  readonly task: string;
 }
 
 /** The outcome as a record for `--json`. */
@@ -81,96 +95,124 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
   };
 }
 
-/** The outcome as text for people. */
-export function renderSummary(outcome: TuneOutcome, { device, written }: SummaryContext): string {
-  const { problem, entry } = outcome;
-  const lines = [
-    describeWork(problem),
-    describeDevice(device, outcome.copyBytesPerSecond),
-    "",
-  ];
-  if (entry === undefined) {
-    lines.push("No configuration verified: no profile was written.");
-  } else {
-    const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = entry.result;
-    lines.push(
-      `Fastest: ${describeConfiguration(entry.configuration)}`,
-      `  ${formatRate(cellsPerSecond)}${formatInterval(confidence95)}` +
-        (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
-        (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
-      `  verified against ${entry.verification.against}: ${describeError(entry.verification)}`,
-    );
-    if (entry.tieSet.length > 1) {
-      const most = Math.max(...entry.tieSet.map((tie) => tie.cellsPerSecond));
-      const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
-      lines.push(
-        `  ${entry.tieSet.length} configurations tie${upTo}: ` +
-          "of these Facet picks the one that needs least of the device",
-      );
-    }
-  }
-  lines.push("", ...comparison(outcome));
-  const failures = Object.values(outcome.failed).reduce((sum, count) => sum + count, 0);
-  const reasons = Object.entries(outcome.failed).map(([reason, count]) => `${count} ${reason}`).join(", ");
-  const recalled = outcome.recalled === 0 ? "" : `, ${outcome.recalled} of them in earlier runs`;
-  lines.push(
-    "",
+/** The outcome for people. */
+export function renderSummary(outcome: TuneOutcome, context: ReaderContext): Line[] {
+  const { problem, entry, space, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
+  const recalled = outcome.recalled === 0 ? "" : `, ${formatCount(outcome.recalled)} of them in earlier runs`;
+  const notes: (string | false | undefined)[] = [
     `${formatPlural(outcome.evaluated, "evaluation")}${recalled}, in ${formatDuration(outcome.elapsedNs)}; ` +
-      `the GPU's search space has ${formatPlural(outcome.space.candidates.length, "configuration")}` +
-      (failures === 0 ? "" : `; ${formatPlural(failures, "failure")}: ${reasons}`),
-    ...(outcome.searchVerdict === undefined ? [] : [`The search ended early: ${outcome.searchVerdict}`]),
-    ...(outcome.budgetMessage === undefined ? [] : [`The budget was exceeded: ${outcome.budgetMessage}`]),
-    ...(outcome.drifts === 0
-      ? []
-      : ["The device changed its speed during the search; the affected configurations were measured again."]),
-    ...notTried(outcome, device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
-    ...(outcome.interrupted ? ["Interrupted: these are the results so far."] : []),
-    ...(written === undefined ? [] : [`Profile: ${written}`]),
-  );
-  return lines.join("\n");
+    `the GPU's search space has ${formatPlural(space.candidates.length, "configuration")}` +
+    describeFailures(outcome.failed),
+    searchVerdict && `The search ended early: ${searchVerdict}`,
+    budgetMessage && `The budget was exceeded: ${budgetMessage}`,
+    outcome.drifts > 0 &&
+    "The device changed its speed during the search; the affected configurations were measured again.",
+    ...notTried(outcome, context.device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
+    cpuMessage && `CPU: ${cpuMessage}`,
+    `Balance: ${outcome.balanceMessage}`,
+    costModel && describeModel(costModel),
+    outcome.interrupted && "Interrupted: these are the results so far.",
+  ];
+  return [
+    describeWork(problem),
+    describeDevice(context.device, outcome.copyBytesPerSecond),
+    "",
+    ...(entry === undefined
+      ? ["No configuration verified: no profile was written."]
+      : describeWinner(entry, context.highest)),
+    "",
+    ...notes.filter((note) => note !== undefined && note !== false),
+    ...chart(outcome, context),
+    ...nextSteps(context),
+  ];
+}
+
+/** The winner, its rate, and why it can be believed. */
+function describeWinner(
+  { configuration, result, verification, tieSet }: ProfileEntry,
+  highest: number | undefined,
+): string[] {
+  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = result;
+  const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
+  const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
+  const choice = "of these Facet picks the one that needs least of the device";
+  return [
+    `Fastest: ${describeConfiguration(configuration)}`,
+    `  ${rate}${formatInterval(confidence95)}` +
+    (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
+    (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+    ...(highest === undefined || formatRate(highest) === rate ? [] : [
+      `  during the search the best was ${formatRate(highest)}; measured again, the fastest runs at ${rate}`,
+    ]),
+    `  verified against ${verification.against}: ${formatError(verification)}`,
+    ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations tie${upTo}: ${choice}`] : []),
+  ];
+}
+
+/** Failures in words: `; 3 failures: 1 did not compile, 2 lost the device`. */
+function describeFailures(failed: Readonly<Record<string, number>>): string {
+  const counts = Object.entries(failed), all = counts.reduce((sum, [, count]) => sum + count, 0);
+  const reasons = counts.map(([reason, count]) => `${formatCount(count)} ${failureWords(reason)}`);
+  return all === 0 ? "" : `; ${formatPlural(all, "failure")}: ${reasons.join(", ")}`;
+}
+
+/** Characters of the longest bar; the last one may be filled in eighths. */
+const BAR_WIDTH = 16, EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** A bar of this part of the longest; what is not 0 can be seen. */
+function barOf(part: number): string {
+  const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * part));
+  return "█".repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
+}
+
+/** The best of each traversal on each device, and of both together: its rate, a bar, and how far it is behind. */
+function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: ReaderContext): Line[] {
+  const ways = new Map<string, Measurement>();
+  for (const one of [...bestOfEach.values(), together]) {
+    if (one !== undefined) ways.set(wayOf(one.configuration), one);
+  }
+  const sorted = [...ways].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond);
+  const [[, longest] = []] = sorted;
+  if (longest === undefined || entry === undefined) return [];
+  const chosen = configurationKey(entry.configuration);
+  const ties = new Set(entry.tieSet.map((tie) => configurationKey(tie.configuration)));
+  const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
+    const key = configurationKey(configuration);
+    if (key === chosen) return "the fastest";
+    if (ties.has(key)) return "ties with it";
+    return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the fastest`;
+  };
+  const rows = sorted.map(([way, one]) => {
+    const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];
+    return [way, formatRate(one.cellsPerSecond), ...bars, standing(one)];
+  });
+  return ["", "The best of each traversal:", { rows, right: [1], indent: "  " }];
+}
+
+/** What computes, and in which order: `GPU diamond-torre`, `CPU stepwise`, `GPU and CPU`. */
+function wayOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): string {
+  return cpuSlices > 0 && gpuSlices > 0 ? "GPU and CPU" : `${gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`;
+}
+
+/** The profile, and what can be done with it. What to type comes first, where it is not broken and can be copied. */
+function nextSteps({ written, task }: ReaderContext): Line[] {
+  if (written === undefined) return [];
+  // quoted where a shell would see more in it than a name
+  const path = /^[\w./\\:@%+=,-]+$/.test(written) ? written : `'${written.replaceAll("'", "'\\''")}'`;
+  const rows = [
+    [`${task} report --profile ${path}`, "one page of charts"],
+    [`${task} qualify --profile ${path}`, "check a device with it"],
+    [
+      `await readProfile(${JSON.stringify(written)})`,
+      "in your own program",
+    ],
+  ];
+  return ["", `Profile: ${written}`, "What to do with it:", { rows, indent: "  " }];
 }
 
 /** What is computed, in one line. */
 export function describeWork({ stencil, grid, boundary, steps }: Problem, cells = ""): string {
   return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${steps} steps`;
-}
-
-/** The largest error and its bound: `exact`, or `largest error 1.0e-6, bound 1.0e-4`. */
-function describeError({ maxError, bound }: Pick<Verification, "maxError" | "bound">): string {
-  const short = (value: number): string => value === 0 ? "0" : value.toExponential(1);
-  return maxError === 0 ? "exact" : `largest error ${short(maxError)}, bound ${short(bound)}`;
-}
-
-/** The table of the best of each kind, and how far the winner is ahead of each. */
-function comparison(
-  { entry, bestOfEach, cpuMessage, together, balanceMessage, costModel }: TuneOutcome,
-): string[] {
-  const kinds: [name: string, best: Measurement | undefined][] = [
-    ...[...bestOfEach.values()].map((best): [string, Measurement] => {
-      const { configuration: { traversal, share } } = best;
-      return [`${share.gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`, best];
-    }),
-    ["GPU and CPU", together],
-  ];
-  const chosen = entry?.result.cellsPerSecond ?? 0;
-  const ties = new Set(entry?.tieSet.map((tie) => configurationKey(tie.configuration)));
-  const standing = ({ configuration, cellsPerSecond }: Measurement): string => {
-    const key = configurationKey(configuration);
-    if (entry !== undefined && key === configurationKey(entry.configuration)) return "the fastest";
-    return ties.has(key) ? "ties with it" : `the fastest is ${formatFactor(chosen / cellsPerSecond)} as fast`;
-  };
-  const rows = kinds.flatMap(([name, best]) =>
-    best === undefined ? [] : [[
-      name,
-      formatRate(best.cellsPerSecond),
-      standing(best),
-      describeConfiguration(best.configuration),
-    ]]
-  );
-  const table = rows.length === 0 ? [] : [formatTable(rows, { indent: "  ", right: [1] })];
-  const cpu = cpuMessage === undefined ? [] : [`  CPU: ${cpuMessage}`];
-  const model = costModel === undefined ? [] : [`  ${describeModel(costModel)}`];
-  return [...table, ...cpu, `  Balance: ${balanceMessage}`, ...model];
 }
 
 /** The best predicted R, and how far the model is from the measurements. */
@@ -188,5 +230,5 @@ function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: num
   const processor = `${cpu.model} (${formatPlural(cpu.cores, "core")})`;
   if (gpu === null) return `no GPU, ${processor}`;
   const bandwidth = copyBytesPerSecond === null ? "" : `, copies ${formatBandwidth(copyBytesPerSecond)}`;
-  return `${gpu.description}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
+  return `${gpuName(gpu)}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
 }

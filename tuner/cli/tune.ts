@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { dirname } from "node:path";
-import { DeviceSession } from "../devices/session.ts";
+import { DeviceSession, type Session } from "../devices/session.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
@@ -12,7 +11,7 @@ import { hashKernels } from "../profile/kernel_source.ts";
 import { checkJournal, Journal, journalPath, readJournal } from "../profile/journal.ts";
 import type { JournalHeader } from "../profile/journal_format.ts";
 import { JournalKeeper } from "../profile/journal_keeper.ts";
-import { ProfileError, reasonOf } from "../profile/profile_error.ts";
+import { ProfileError } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
@@ -24,11 +23,16 @@ import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
-import { damageOf } from "./read_inputs.ts";
+import { checkFolder, damageOf } from "./read_inputs.ts";
 import { COMMON, DEFAULT_STRATEGY, file, type Options, type Values } from "./options.ts";
-import { command, print } from "./parse_options.ts";
+import { command } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
+import { print, say } from "./terminal.ts";
+
+/** How a task is run here: Deno may have come with npx. */
+const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno task";
 
 /** The options of `tune`. */
 export const OPTIONS = {
@@ -48,23 +52,32 @@ export const run = command({
   usage: "deno task tune [OPTIONS]",
   about: "Finds the fastest configuration for this device and writes it to a profile.",
   options: OPTIONS,
-}, tuneDevice);
-
-async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
+}, async (options) => {
   const requested = await resolveOptions("tune", options);
-  const { problem, device, isDefaultGrid, traversals, cpuWorkers } = requested;
+  const { device } = requested;
+  using session = new DeviceSession({ device });
+  const evaluators = device.gpu === null ? undefined : evaluatorsOf(requested);
+  return await tuneOn({ session, evaluators }, options, requested);
+});
+
+/** Tunes on these devices, and writes what was found: the journal, the profile, the summary. */
+export async function tuneOn(
+  { session, evaluators }: { readonly session: Session; readonly evaluators: Evaluators | undefined },
+  options: Values<typeof OPTIONS>,
+  { problem, device, isDefaultGrid, traversals, cpuWorkers }: ResolvedProblem,
+): Promise<number> {
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
+  await checkFolder(out);
   await checkWritable(out, measuredDevice(device, null));
   await checkJournal(journalPath(out));
 
-  using session = new DeviceSession({ device });
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
     progress.clear();
-    console.error(`facet: ${text}`);
+    say(`facet: ${text}`);
   };
   try {
     const outcome = await runTuning({
@@ -79,14 +92,14 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
     }, {
       session,
       signal,
-      ...(device.gpu === null ? {} : { evaluators: evaluatorsOf(requested) }),
+      evaluators,
       onProgress: (state) => progress.update(state),
       onWarning: warn,
       recall: async (start) =>
         options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
       async onStart(start) {
         const header = await headerOf(device, start);
-        journal = new JournalKeeper(() => openJournal(out, header), warn);
+        journal = new JournalKeeper(() => Journal.open(journalPath(out), header), warn);
         await journal.begin();
       },
       async onEvaluation(evaluation) {
@@ -94,7 +107,7 @@ async function tuneDevice(options: Values<typeof OPTIONS>): Promise<number> {
       },
     });
     progress.clear();
-    return await report(outcome, { options, device, out });
+    return await report(outcome, { options, device, out, attended });
   } finally {
     journal?.close();
   }
@@ -123,19 +136,27 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
+/** Where the report goes, and what it is about. */
+interface ReportContext {
+  readonly options: { readonly json: boolean };
+  readonly device: DeviceDescription;
+  readonly out: string;
+  readonly attended: AttendedRun;
+}
+
 /** Writes the profile and prints the summary, even if the profile cannot be written. */
 async function report(
   outcome: TuneOutcome,
-  { options, device, out }: { options: { readonly json: boolean }; device: DeviceDescription; out: string },
+  { options, device, out, attended: { progress: { highest }, exitCode } }: ReportContext,
 ): Promise<number> {
   const profile = profileOf(outcome, device);
   let problem: unknown;
   if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
   const written = profile === undefined || problem !== undefined ? undefined : out;
-  const context = { device, written };
-  print(options.json ? summaryRecord(outcome, context) : renderSummary(outcome, context));
+  const reader = { device, written, highest, task: TASK, hasBars: Deno.stdout.isTerminal() };
+  print(options.json ? summaryRecord(outcome, reader) : renderSummary(outcome, reader));
   if (problem !== undefined) throw problem;
-  if (outcome.interrupted) return EXIT.interrupted;
+  if (outcome.interrupted) return exitCode;
   return outcome.entry === undefined ? EXIT.no : EXIT.done;
 }
 
@@ -149,15 +170,6 @@ async function headerOf(device: DeviceDescription, start: TuneStart): Promise<Jo
     kernelSource: await hashKernels(start),
     ...(driver === undefined ? {} : { driver }),
   };
-}
-
-/** Opens the journal beside the profile; its directory is made where it is missing. */
-async function openJournal(out: string, header: JournalHeader): Promise<Journal> {
-  const path = journalPath(out);
-  await Deno.mkdir(dirname(out), { recursive: true }).catch((error) => {
-    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
-  });
-  return await Journal.open(path, header);
 }
 
 /** The results of earlier runs that are still valid; damaged lines are reported and left out. */

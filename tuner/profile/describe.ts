@@ -1,4 +1,5 @@
 import type { Configuration } from "../configuration.ts";
+import { formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
 
 /** What distinguishes stencils of one name, in words. */
@@ -25,8 +26,8 @@ export function describeStencil(problem: ProfileProblem): string {
 /** A profile's problem in one line: `wave, order 4, grid 64x32x16, zero boundary, 96 steps`. */
 export function describeProfileProblem(problem: ProfileProblem): string {
   const { grid, boundary, steps } = problem;
-  const count = steps === 1 ? "1 step" : `${steps} steps`;
-  return `${describeStencil(problem)}, grid ${grid.join("x")}, ${boundary} boundary, ${count}`;
+  const cells = `grid ${grid.join("x")}, ${boundary} boundary`;
+  return `${describeStencil(problem)}, ${cells}, ${formatPlural(steps, "step")}`;
 }
 
 /** A profile's stencil as a kernel's name in other tools' files: `wave-order-4`. */
@@ -46,9 +47,11 @@ function describeTraversal(
 export function describeConfiguration(configuration: Configuration): string {
   const order = describeTraversal(configuration);
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
-  const workers = `CPU, ${cpuWorkers} ${cpuWorkers === 1 ? "worker" : "workers"}`;
+  const workers = `CPU, ${formatPlural(cpuWorkers, "worker")}`;
   if (gpuSlices === 0) return `${workers}, ${order}`;
   if (cpuSlices === 0) return order;
   const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
-  return `${order}, ${gpuSlices} slices; ${onCpu}, ${cpuSlices} slices; exchange every ${exchangeEvery} steps`;
+  const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
+  const period = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
+  return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${period}`;
 }

@@ -12,8 +12,14 @@ export function whyUnreadable(error: unknown): string {
   return error instanceof Deno.errors.NotFound ? "there is no such file" : reasonOf(error);
 }
 
-/** What the system reported, in a few words, for example `No such file or directory`. */
+/** What the system reported, in a few words: `No such file or directory`; of a missing permission the flag that gives it. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "").replace(/, run again with.*$/, "");
+  const [, kind, of] = /^Requires (\w+) access(?: to "(.*)")?, run again/.exec(message) ?? [];
+  if (kind !== undefined) {
+    return `Deno may not ${kind} it: run it as a task (deno task NAME), or add --allow-${kind}${
+      of && `=${of}`
+    }`;
+  }
+  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "");
 }

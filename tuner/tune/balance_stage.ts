@@ -43,7 +43,8 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
       alone: { cpu: cpu?.cellsPerSecond ?? run.cpu?.cellsPerSecond, gpu: cellsPerSecond },
       deadlineNs,
       signal,
-      onProgress: (done, total) => onProgress({ stage: "balance", done, total }),
+      onProgress: (done, total) =>
+        onProgress({ stage: "balance", done, total, bestCellsPerSecond: findings.best?.cellsPerSecond }),
     });
     for (const evaluation of result.evaluations) {
       findings.count(evaluation);

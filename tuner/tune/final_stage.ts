@@ -54,4 +54,5 @@ export async function finals(run: TuningRun): Promise<void> {
     },
   });
   findings.tieSet = tieSetOf(findings.finalists, order);
+  onProgress({ stage: "final round", done: 1, total: 1, bestCellsPerSecond: findings.best?.cellsPerSecond });
 }

@@ -70,8 +70,10 @@ async function serve(session: DeviceSession, problem: Problem, samplingNs: numbe
 export async function serveEvaluations(): Promise<void> {
   quietMesa();
   new Worker(new URL("./orphan_watch.ts", import.meta.url), { type: "module" });
-  // Ctrl-C is for the process that waits for this one
-  Deno.addSignalListener("SIGINT", () => {});
+  // they are for the process that waits for this one
+  for (const signal of Deno.build.os === "windows" ? ["SIGINT"] as const : ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {});
+  }
   try {
     const { problem: request, timeoutMs, samplingNs, checksReference } = await receive("open");
     const problem = problemOf(request);

@@ -37,8 +37,8 @@ interface ProcessOptions {
 /** A first answer takes a start of Deno, which compiles its modules the first time. */
 const START_LIMIT_MS = 120_000;
 
-// it runs nothing, but may have to end itself: orphan_watch.ts
-const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read", "--allow-run"];
+// what it reads is its workers' code
+const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read"];
 
 /** Time and death as answers. */
 type Answer = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
