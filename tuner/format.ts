@@ -62,6 +62,13 @@ export function formatError(
   return maxError === 0 ? "exact" : `largest error ${formatSmall(maxError)}, bound ${formatSmall(bound)}`;
 }
 
+/** A size: `48 KiB`, `2 GiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(bytes) / 10)));
+  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
+}
+
 /** A count with separators: `12,345`. */
 export function formatCount(count: number): string {
   return Math.round(count).toLocaleString("en-US");

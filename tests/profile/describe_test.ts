@@ -77,7 +77,9 @@ Deno.test("reports, JUnit and Markdown distinguish the variants", () => {
   const profile = { ...PROFILE, entries };
   const { page } = buildReport(profile, { journal: [], entries: [0] });
   distinguishes(
-    [...page.matchAll(/<tr><th scope="row" class="text">(.*?)<\/th>/g)].map(([, name]) => name!)
+    [...page.matchAll(/<tr><th scope="row" class="text" data-label="problem">(.*?)<\/th>/g)].map(([, name]) =>
+      name!
+    )
       .filter((name) => name.includes("grid")).map((name) => name.replace(/<[^>]*>/g, "")),
   );
   const results = entries.map((entry): EntryResult => ({

@@ -4,7 +4,9 @@ import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { FailureReason } from "../../tuner/configuration.ts";
-import { failureWords, parameterMeaning, parameterTitle } from "../../tuner/report/words.ts";
+import { seriesOf } from "../../tuner/report/series.ts";
+import { failureWords, parameterMeaning, parameterTitle, parameterValue } from "../../tuner/report/words.ts";
+import { cpuConfigurations } from "../../tuner/search/cpu_configurations.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
 /** A small problem of every equation. */
@@ -14,29 +16,70 @@ const PROBLEMS = EQUATIONS.map(({ variant, create }): Problem => {
   return { stencil, grid: stencil.dimensions === 1 ? [1, 1, 4096] : [64, 64, 64], boundary, steps: 32 };
 });
 
-Deno.test("every parameter of every traversal has a name and a meaning in plain words", () => {
-  const names = new Set<string>();
-  for (const traversal of TRAVERSALS) {
+/** The values of every parameter of every traversal, of the GPU and the CPU: `series name` and its values. */
+function allParameters(): { series: string; name: string; values: readonly number[] }[] {
+  const ofGpu = TRAVERSALS.flatMap((traversal) => {
     const suited = PROBLEMS.filter((problem) => traversal.refuse(problem) === undefined);
     assert(suited.length > 0, `no equation for ${traversal.name}`);
-    // the first is enough: which parameters there are depends on the traversal alone
-    for (const name of Object.keys(traversal.parameterLists(suited[0]!, DEVICE.gpu!.limits))) names.add(name);
-  }
-  for (const traversal of CPU_TRAVERSALS) {
-    for (const parameters of traversal.candidates(PROBLEMS[0]!, 2, { fuses: true })) {
-      Object.keys(parameters).forEach((name) => names.add(name));
+    return suited.flatMap((problem) =>
+      Object.entries(traversal.parameterLists(problem, DEVICE.gpu!.limits))
+        .map(([name, values]) => ({ series: traversal.name, name, values }))
+    );
+  });
+  const ways = PROBLEMS.flatMap((problem) => [
+    ...cpuConfigurations(problem, 2).map((one) => ({ series: seriesOf(one), parameters: one.parameters })),
+    ...CPU_TRAVERSALS.flatMap((traversal) =>
+      traversal.candidates(problem, 2, { fuses: true })
+        .map((parameters) => ({ series: `CPU ${traversal.name}`, parameters }))
+    ),
+  ]);
+  const ofCpu = ways.flatMap(({ series, parameters }) =>
+    Object.entries({ ...parameters, cpuWorkers: 2 }).map(([name, value]) => ({
+      series,
+      name,
+      values: [value],
+    }))
+  );
+  for (const { name } of CPU_TRAVERSALS) assert(ofCpu.some(({ series }) => series === `CPU ${name}`), name);
+  return [...ofGpu, ...ofCpu];
+}
+
+Deno.test("every parameter of every traversal, GPU and CPU, has a name and a meaning in plain words", () => {
+  const titles = new Map<string, string>();
+  for (const { series, name, values } of allParameters()) {
+    const title = parameterTitle(name, series);
+    assertNotEquals(parameterMeaning(name, series), undefined, `words.ts lacks ${name} of ${series}`);
+    assert(/^[A-Z]/.test(title) && !/[a-z][A-Z]/.test(title), `${name} of ${series} has no title for people`);
+    const other = titles.get(`${series} ${title}`) ?? name;
+    assertEquals(other, name, `two parameters of ${series} share a title`);
+    titles.set(`${series} ${title}`, name);
+    for (const value of values) {
+      const text = parameterValue(name, value, series);
+      // DTS is a pure number; all else counts something, or is a choice
+      assert(name === "dts" || /[a-z]/.test(text), `${name} of ${series}: ${text} has no unit`);
     }
   }
-  for (const name of names) {
-    assertNotEquals(parameterMeaning(name), undefined, `words.ts lacks the parameter ${name}`);
-    assert(!/[a-z][A-Z]/.test(parameterTitle(name)), `${name} has no title for people`);
-  }
-  assertEquals(new Set([...names].map(parameterTitle)).size, names.size, "two parameters share a title");
+});
+
+Deno.test("values that are no counts are said in words", () => {
+  assertEquals(parameterValue("lookahead", 99, "diamond-torre"), "at the start of a step");
+  assertEquals(parameterValue("strip", 0, "CPU stepwise"), "all rows");
+  assertEquals(parameterValue("tile", 1, "marching"), "workgroup memory");
+  assertEquals(parameterValue("nt", 96, "diamond-torre"), "96 steps");
+  assertEquals(parameterValue("nt", 1, "diamond-torre"), "1 step");
+  assertEquals(parameterValue("nt", 96, "diamond-torre", { hasUnit: false }), "96");
+  assertEquals(parameterTitle("points", "CPU swept"), "Node");
+  assertEquals(parameterTitle("points", "swept"), "Points per thread");
 });
 
 Deno.test("names of other tools' parameters stay as they are, also those that objects have", () => {
-  assertEquals([parameterTitle("BLOCK_X"), parameterMeaning("BLOCK_X")], ["BLOCK_X", undefined]);
-  assertEquals([parameterTitle("toString"), parameterMeaning("constructor")], ["toString", undefined]);
+  for (const name of ["BLOCK_X", "toString", "constructor"]) {
+    assertEquals([parameterTitle(name, "x"), parameterMeaning(name, "x"), parameterValue(name, 3, "x")], [
+      name,
+      undefined,
+      "3",
+    ]);
+  }
 });
 
 Deno.test("every failure has words", () => {

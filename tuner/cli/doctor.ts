@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatPlural } from "../format.ts";
+import { formatBytes, formatPlural } from "../format.ts";
 import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
 import { gpuName, vendorName } from "../devices/vendors.ts";
 import { VERSION } from "../version.ts";
@@ -133,7 +133,7 @@ export function render(
         "memory",
         memory === null
           ? "unknown"
-          : `${renderBytes(memory.totalBytes)}, ${renderBytes(memory.availableBytes)} available`,
+          : `${formatBytes(memory.totalBytes)}, ${formatBytes(memory.availableBytes)} available`,
       ],
     ]),
     "",
@@ -159,11 +159,11 @@ function renderGpu(gpu: GpuDescription): Line[] {
           ? "yes: the device itself times the kernels"
           : "no: the host's clock times the kernels",
       ],
-      ["largest binding", `${renderBytes(binding)}: a time level of a field has at most ${cells} cells`],
-      ["largest buffer", renderBytes(limits.maxBufferSize)],
+      ["largest binding", `${formatBytes(binding)}: a time level of a field has at most ${cells} cells`],
+      ["largest buffer", formatBytes(limits.maxBufferSize)],
       [
         "workgroup memory",
-        `${renderBytes(limits.maxComputeWorkgroupStorageSize)}: bounds tiles and exchange slots`,
+        `${formatBytes(limits.maxComputeWorkgroupStorageSize)}: bounds tiles and exchange slots`,
       ],
       [
         "workgroup",
@@ -175,12 +175,6 @@ function renderGpu(gpu: GpuDescription): Line[] {
       ],
     ]),
   ];
-}
-
-function renderBytes(bytes: number): string {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(bytes) / 10)));
-  return `${Number((bytes / 1024 ** power).toFixed(1))} ${units[power]}`;
 }
 
 function renderRows(rows: Table["rows"]): Table {

@@ -1,14 +1,11 @@
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
-import type { EntryView, Point } from "./entry_view.ts";
+import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Column, type Html, jsonBlock, markup, numbers, table, titleOf } from "./html.ts";
-import { failureWords, gcells } from "./words.ts";
-
-/** Rows that stand in the page itself. */
-const MAX_ROWS = 100;
+import { failureWords, gcells, intervalWords, parameterTitle, parameterValue } from "./words.ts";
 
 /**
- * Everything that was measured, and what failed. A long table is data that the page's script turns into pages of rows
- * once somebody opens it.
+ * Everything that was measured, and what failed. The measurements are data that the page's script turns into pages of
+ * rows once somebody opens them.
  */
 export function allMeasurements(view: EntryView): Html {
   const { points, failures, id, repeated, outdated } = view;
@@ -19,51 +16,46 @@ export function allMeasurements(view: EntryView): Html {
   const { columns, rows } = rowsOf(points);
   const caption = `All ${formatCount(points.length)} measured configurations, the fastest first`;
   const isNumber = columns.map((column) => typeof column === "string" ? 0 : 1);
-  const content = needsScript(view)
-    ? markup`
-      <div class="pages" data-rows="${id}-rows"></div>
-      <noscript><p>This long table needs the page's script; the journal has the same rows.</p></noscript>
-      ${jsonBlock(`${id}-rows`, { caption, columns: columns.map(titleOf), numbers: isNumber, rows })}`
-    : table(caption, columns, rows);
   return markup`
     <details class="all">
       <summary>All ${formatCount(points.length)} measurements</summary>
       ${left.length > 0 ? markup`<p>${left.join("; ")}.</p>` : ""}
-      ${content}
+      <div class="pages" data-rows="${id}-rows"></div>
+      <noscript><p>This table needs the page's script; the journal has the same rows.</p></noscript>
+      ${jsonBlock(`${id}-rows`, { caption, columns: columns.map(titleOf), numbers: isNumber, rows })}
     </details>
     ${failures.length > 0 ? failureTable(view) : ""}`;
 }
 
-/** Whether the page needs its script. */
-export function needsScript({ points }: EntryView): boolean {
-  return points.length > MAX_ROWS;
-}
-
-function rowsOf(
-  points: readonly Point[],
-): { columns: readonly Column[]; rows: readonly (readonly (string | number)[])[] } {
-  const names = [...new Set(points.flatMap(({ configuration }) => Object.keys(configuration.parameters)))];
-  const isShared = points.some(({ configuration: { share } }) => share.cpuSlices > 0);
+function rowsOf(points: readonly Point[]): { columns: readonly Column[]; rows: (string | number)[][] } {
+  const parametersOf = ({ parameters, series }: Point): Map<string, string> =>
+    new Map(
+      Object.entries(parameters).map(([name, value]) => [
+        parameterTitle(name, series),
+        parameterValue(name, value, series, { hasUnit: false }),
+      ]),
+    );
+  const titles = [...new Set(points.flatMap((point) => [...parametersOf(point).keys()]))];
+  const isShared = points.some(({ configuration: { share } }) => share.cpuSlices * share.gpuSlices > 0);
   const columns: Column[] = [
-    ...numbers("rank"),
-    "who",
-    ...numbers(...names, ...(isShared ? ["CPU slices", "R"] : []), "Gcells/s"),
-    "95% interval",
-    ...numbers("samples", "of roof", "compiling"),
+    "configuration",
+    ...numbers("Gcells/s", "95% interval", "samples", "of its roof", "compiling"),
+    ...numbers(...titles, ...(isShared ? ["CPU slices", "R"] : [])),
     "note",
   ];
   const rows = points.map((point, i) => {
-    const { configuration: { parameters, share }, cellsPerSecond, confidence95, roof } = point;
+    const { configuration: { share }, series, cellsPerSecond, samples, compileNs } = point;
+    const fraction = roofFraction(point);
+    const values = parametersOf(point);
     return [
-      i + 1,
-      point.series,
-      ...names.map((name) => parameters[name] ?? ""),
-      ...(isShared ? [share.cpuSlices, share.exchangeEvery] : []),
+      `${i + 1}. ${series}`,
       gcells(cellsPerSecond),
-      confidence95?.map(gcells).join("–") ?? "",
-      point.samples,
-      roof === undefined ? "" : formatPercent(cellsPerSecond / roof),
-      point.compileNs === 0 ? "" : formatDuration(point.compileNs),
+      intervalWords(point.confidence95),
+      samples === 0 ? "" : samples,
+      fraction === undefined ? "" : formatPercent(fraction),
+      compileNs === 0 ? "" : formatDuration(compileNs),
+      ...titles.map((title) => values.get(title) ?? ""),
+      ...(isShared ? [share.cpuSlices, share.exchangeEvery] : []),
       point.isWinner ? "chosen" : point.isTied ? "tied" : "",
     ];
   });

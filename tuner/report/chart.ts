@@ -1,6 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import type { Point } from "./entry_view.ts";
 import { escapeHtml, Html, markup } from "./html.ts";
+import { lookOf } from "./series.ts";
 
 /** Width of a drawing, in CSS pixels. */
 export const WIDTHS = { wide: 860, narrow: 360 } as const;
@@ -10,27 +12,23 @@ export type Layout = keyof typeof WIDTHS;
 
 const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<Plot.PlotOptions, "document">;
 
+/** Gcells in a cell: charts show rates in Gcells/s. */
+export const GCELLS = 1e-9;
+
 /** Look of the circle around a point that a chart points out. */
 export const RING = { r: 9, stroke: "var(--accent)", strokeWidth: 2.5 } as const;
 
 /** Look of a text beside such a point. */
 export const ACCENT_TEXT = { fill: "var(--accent)", fontWeight: 600 } as const;
 
-/** Look of a chart's zero line. */
-export const ZERO_LINE: Plot.Markish = Plot.ruleY([0], { stroke: "var(--ink)" });
-
 /**
  * Draws a chart as static SVG: Observable Plot draws into a document without a browser. Every chart is drawn twice, for
  * wide pages and for phones; the page's style shows one. Colours are the page's variables, so that one drawing serves
  * both themes. A screen reader says `label` in its place.
  */
-export function drawChart(
-  label: string,
-  draw: (layout: Layout) => Plot.PlotOptions,
-  widths: Readonly<Record<Layout, number>> = WIDTHS,
-): Html {
+export function drawChart(label: string, draw: (layout: Layout) => Plot.PlotOptions): Html {
   const svg = (layout: Layout): Html => {
-    const width = widths[layout];
+    const width = WIDTHS[layout];
     const element = Plot.plot({ document, width, style: { fontSize: "13px" }, ...draw(layout) });
     return new Html(finish(element.outerHTML, label));
   };
@@ -56,41 +54,51 @@ function finish(svg: string, label: string): string {
     );
 }
 
-/** Symbols of series, so that not only colour distinguishes them. */
-const SYMBOLS = ["circle", "triangle", "square", "diamond", "star", "cross", "wye"] as const;
+/** Above this many points, those within a spot of so many CSS pixels are drawn once, but darker. */
+const MAX_POINTS = 800, SPOT = 3;
 
-/** Colour and symbol of a series. */
-export function styleOf(
-  series: readonly string[],
-  name: string,
-): { color: string; symbol: typeof SYMBOLS[number] } {
-  const index = Math.max(0, series.indexOf(name)) % SYMBOLS.length;
-  return { color: `var(--series-${index})`, symbol: SYMBOLS[index]! };
-}
+/** Where a chart draws a point, in units of its axes. */
+type Places = Readonly<Record<"x" | "y", (point: Point) => number | string>>;
 
-/** SVG paths of the symbols, 12 × 12, for the legend. */
-const SYMBOL_PATHS: Readonly<Record<typeof SYMBOLS[number], string>> = {
-  circle: "M6,1.5a4.5,4.5 0 1,1 0,9a4.5,4.5 0 1,1 0,-9z",
-  triangle: "M6,1L11,10.5L1,10.5z",
-  square: "M2,2h8v8h-8z",
-  diamond: "M6,0.5L10,6L6,11.5L2,6z",
-  star: "M6,0.5L7.4,4.3L11.4,4.4L8.2,6.9L9.4,10.8L6,8.5L2.6,10.8L3.8,6.9L0.6,4.4L4.6,4.3z",
-  cross: "M4.5,1h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
-  wye: "M4.5,11v-4l-3.5,-2l1.5,-2.6l3.5,2l3.5,-2l1.5,2.6l-3.5,2v4z",
-};
-
-/** The legend of those series that a chart shows; the order of all gives colours and symbols. */
-export function legend(series: readonly string[], shown: readonly string[] = series): Html {
-  const items = shown.map((name) => {
-    const { color, symbol } = styleOf(series, name);
-    return markup`<li><svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="${
-      SYMBOL_PATHS[symbol]
-    }" fill="${color}"/></svg>${name}</li>`;
+/** The marks of points; `pixels` says where they are drawn, in CSS pixels. */
+export function dotsOf(
+  points: readonly Point[],
+  at: Places,
+  pixels: (point: Point) => readonly number[],
+): Plot.Markish[] {
+  return [...Map.groupBy(points, ({ series }) => series)].map(([series, group]) => {
+    const { color, mark } = lookOf(series);
+    const spots = Map.groupBy(
+      group,
+      (point, i) =>
+        points.length > MAX_POINTS ? pixels(point).map((at) => Math.round(at / SPOT)).join() : `${i}`,
+    );
+    return Plot.dot([...spots.values()], {
+      x: ([point]: Point[]) => at.x(point!),
+      y: ([point]: Point[]) => at.y(point!),
+      symbol: mark,
+      fill: color,
+      r: 4,
+      fillOpacity: ({ length }: Point[]) => Math.min(0.95, Math.round(70 + 10 * Math.log2(length)) / 100),
+    });
   });
-  return markup`<ul class="legend">${items}</ul>`;
 }
 
-/** A figure: a caption and what it describes. */
-export function figure(title: string, caption: Html | string, ...content: readonly Html[]): Html {
-  return markup`<figure><figcaption><strong>${title}</strong> ${caption}</figcaption>${content}</figure>`;
+/** Rings around the chosen point and those that tie with it. */
+export function ringsOf(points: readonly Point[], at: Places): Plot.Markish {
+  return Plot.dot(points.filter(({ isWinner, isTied }) => isWinner || isTied), { ...at, ...RING });
+}
+
+/** Ticks of a logarithmic axis that label all of its range: 1, 2 and 5 of each decade, or more where it is short. */
+export function logTicks([low, high]: readonly [number, number], most: number): number[] {
+  const grids = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1, 3], [1]];
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
+    (_, i) => 10 ** (Math.floor(Math.log10(low)) + i),
+  );
+  const all = grids.map((grid) =>
+    decades.flatMap((decade) => grid.map((digit) => Number((digit * decade).toPrecision(2))))
+      .filter((tick) => tick >= low && tick <= high)
+  );
+  return all.find((ticks) => ticks.length <= most) ?? all.at(-1)!;
 }

@@ -1,6 +1,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Demand } from "../../kernels/traversals/traversal.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
@@ -8,24 +9,37 @@ import { type DatedFailure, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
+import { seriesOf } from "./series.ts";
+
+/** Samples that an interval needs. */
+const LEAST_SAMPLES = 3;
+
+/** The plain kernels of a grid and of a line; the fastest of them is the baseline. */
+const PLAIN = ["stepwise", "classic", "CPU stepwise", "CPU classic"];
 
 /** One measured configuration. */
 export interface Point {
   readonly configuration: Configuration;
-  /** Whose rate it is: a traversal of the GPU's, "CPU" or "GPU + CPU". */
+  /** Its parameters, the number of workers among them where the CPU computes alone. */
+  readonly parameters: Parameters;
+  /** Who computes: `diamond-torre`, `CPU stepwise`, `GPU + CPU`. */
   readonly series: string;
   readonly cellsPerSecond: number;
-  /** null where fewer than three samples were taken. */
+  /** null where too few samples were taken. */
   readonly confidence95: readonly [low: number, high: number] | null;
+  /** 0 where their number is not known. */
   readonly samples: number;
   readonly compileNs: number;
-  /** What it asks of the GPU; undefined where Facet does not know the kernel, or the CPU takes part. */
-  readonly demand: Demand | undefined;
-  /** Cells per second that bandwidth allows; undefined where either is not known. */
+  /** Bytes of memory that a cell update moves; undefined where Facet does not know the kernel. */
+  readonly bytes: number | undefined;
+  /** Cells per second that bandwidth allows; undefined where that is not known. */
   readonly roof: number | undefined;
   readonly isWinner: boolean;
   readonly isTied: boolean;
 }
+
+/** What the journal and the profile say of a configuration. */
+type Rated = Pick<Point, "configuration" | "cellsPerSecond" | "confidence95" | "samples" | "compileNs">;
 
 /** What the page shows of one entry. */
 export interface EntryView {
@@ -35,10 +49,15 @@ export interface EntryView {
   /** Fastest first. */
   readonly points: readonly Point[];
   readonly winner: Point;
+  /** The fastest point of each series, the fastest first. */
+  readonly best: readonly Point[];
+  /** The plain kernel that the winner is compared with; undefined if none was measured. */
+  readonly plain: Point | undefined;
+  /** How many times as fast as the plain kernel the winner is; undefined where that is not known. */
+  readonly speedup: number | undefined;
   readonly failures: readonly DatedFailure[];
-  /** Series by their best rate, the fastest first. */
-  readonly series: readonly string[];
-  readonly copyBytesPerSecond: number | null;
+  /** Bytes per second that copies move on each device. */
+  readonly bandwidths: Readonly<Record<"GPU" | "CPU", number | null>>;
   /** Undefined where this Facet has no such stencil. */
   readonly problem: Problem | undefined;
   /** Whether the evaluations come from a journal; without one only the profile's own are known. */
@@ -49,83 +68,103 @@ export interface EntryView {
 
 export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
   const entry = profile.entries[index]!;
-  const { copyBytesPerSecond } = profile.device.measured;
-  const records = entryRecords(profile, entry, journal);
+  const { configuration, result, tieSet, bestOfEach = [] } = entry;
+  const { copyBytesPerSecond, cpuCopyBytesPerSecond = null } = profile.device.measured;
+  const { measured, failed, repeated, outdated, kernelSource } = entryRecords(profile, entry, journal);
   const problem = problemOf(entry.problem);
-  const ties = new Map(entry.tieSet.map((tie) => [configurationKey(tie.configuration), tie]));
-  const own = configurationKey(entry.configuration);
-  type Measured = Omit<Point, "series" | "demand" | "roof" | "isWinner" | "isTied">;
-  const point = (of: Measured): Point => {
-    const key = configurationKey(of.configuration);
-    const demand = demandOf(problem, of.configuration);
-    return {
-      ...of,
-      series: seriesOf(of.configuration),
-      demand,
-      roof: demand && copyBytesPerSecond !== null ? roofOf(demand, copyBytesPerSecond) : undefined,
-      isWinner: key === own,
-      isTied: ties.has(key) && key !== own,
-    };
+  const own = configurationKey(configuration);
+  const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
+  const rated = new Map<string, Rated>(measured.map(({ measurement: { samples, ...one } }) => [
+    configurationKey(one.configuration),
+    { ...one, samples: samples.length },
+  ]));
+  // the final round's rates are better than the search's
+  for (const one of [...bestOfEach, ...tieSet]) {
+    const key = configurationKey(one.configuration);
+    if (key !== own) rated.set(key, { samples: 0, compileNs: 0, ...rated.get(key), ...one });
+  }
+  const points = [...rated].map(
+    ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
+      const bytes = bytesOf(problem, configuration), isWinner = key === own;
+      // the winner's own figure is the one that every page and summary shows
+      const fraction = isWinner ? result.roofFraction : null;
+      const bandwidth = configuration.share.gpuSlices === 0 ? cpuCopyBytesPerSecond : copyBytesPerSecond;
+      const roof = bytes && bandwidth ? bandwidth / bytes : undefined;
+      return {
+        configuration,
+        parameters: parametersOf(configuration),
+        series: seriesOf(configuration),
+        cellsPerSecond,
+        confidence95: samples > 0 && samples < LEAST_SAMPLES ? null : confidence95,
+        samples,
+        compileNs,
+        bytes,
+        roof: fraction === null ? roof : cellsPerSecond / fraction,
+        isWinner,
+        isTied: ties.has(key) && !isWinner,
+      };
+    },
+  ).sort(faster);
+  const winner = points.find(({ isWinner }) => isWinner)!;
+  const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
+    .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
+  const found = fastest.filter(({ series }) => PLAIN.includes(series)).sort(faster)[0];
+  const { speedupOverStepwise } = result;
+  // the final round's rate of the plain kernel, which the profile keeps as a ratio
+  const plain = found === undefined || found === winner || speedupOverStepwise === null ? found : {
+    ...found,
+    cellsPerSecond: winner.cellsPerSecond / speedupOverStepwise,
+    confidence95: null,
   };
-  const seen = new Set<string>();
-  const measured = records.measured.map(({ measurement }) => {
-    const { configuration, samples, compileNs } = measurement;
-    const key = configurationKey(configuration);
-    seen.add(key);
-    // the final round's rate of a tie is the better one
-    const { cellsPerSecond, confidence95 } = (key === own ? undefined : ties.get(key)) ?? measurement;
-    return point({ configuration, cellsPerSecond, confidence95, samples: samples.length, compileNs });
-  });
-  const unlogged = [...ties].filter(([key]) => !seen.has(key))
-    .map(([, tie]) => point({ ...tie, samples: 0, compileNs: 0 }));
-  const points = [...measured, ...unlogged].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   return {
     entry,
     id: `entry-${index + 1}`,
     points,
-    winner: points.find(({ isWinner }) => isWinner)!,
-    failures: records.failed,
-    series: [...new Set(points.map(({ series }) => series))],
-    copyBytesPerSecond,
+    winner,
+    best: fastest.map((one) => one === found ? plain! : one).sort(faster),
+    plain,
+    speedup: speedupOverStepwise ?? (plain && winner.cellsPerSecond / plain.cellsPerSecond),
+    failures: failed,
+    bandwidths: { GPU: copyBytesPerSecond, CPU: cpuCopyBytesPerSecond },
     problem,
-    hasJournal: records.kernelSource !== null,
-    repeated: records.repeated,
-    outdated: records.outdated,
+    hasJournal: kernelSource !== null,
+    repeated,
+    outdated,
   };
 }
 
-/** Who computes: the GPU alone is named by its traversal. */
-function seriesOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): string {
-  return gpuSlices === 0 ? "CPU" : cpuSlices > 0 ? "GPU + CPU" : traversal;
+function parametersOf({ parameters, share: { cpuWorkers, gpuSlices } }: Configuration): Parameters {
+  return gpuSlices === 0 ? { ...parameters, cpuWorkers } : parameters;
 }
 
-/** What a configuration of the GPU alone asks of it; undefined where this Facet does not know the kernel. */
-function demandOf(
+function faster(a: Point, b: Point): number {
+  return b.cellsPerSecond - a.cellsPerSecond;
+}
+
+/** The device that computes alone; the GPU where both do. */
+export function deviceOf({ configuration: { share } }: Point): "GPU" | "CPU" {
+  return share.gpuSlices === 0 ? "CPU" : "GPU";
+}
+
+/** What part of its roof a point reaches. */
+export function roofFraction({ cellsPerSecond, roof }: Point): number | undefined {
+  return roof === undefined ? undefined : cellsPerSecond / roof;
+}
+
+/** Bytes that one device alone moves for a cell update; undefined where this Facet does not know the kernel. */
+function bytesOf(
   problem: Problem | undefined,
   { traversal, parameters, share }: Configuration,
-): Demand | undefined {
-  if (problem === undefined || share.cpuSlices > 0 || share.gpuSlices === 0) return undefined;
-  const known = TRAVERSALS.find(({ name }) => name === traversal);
+): number | undefined {
+  const { cpuSlices, gpuSlices, cpuWorkers } = share;
+  if (problem === undefined || (cpuSlices > 0 && gpuSlices > 0)) return undefined;
   try {
-    const demand = known?.demand(problem, parameters);
-    return demand !== undefined && demand.bytesPerUpdate * demand.redundancy > 0 ? demand : undefined;
+    const demand = gpuSlices === 0
+      ? cpuTraversalNamed(traversal)?.demand(problem, parameters, cpuWorkers)
+      : TRAVERSALS.find(({ name }) => name === traversal)?.demand(problem, parameters);
+    const bytes = demand && 1 / roofOf(demand, 1);
+    return bytes !== undefined && bytes > 0 && bytes < Infinity ? bytes : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Bytes of device memory that a kept cell update moves. */
-export function bytesOf({ bytesPerUpdate, redundancy }: Demand): number {
-  return bytesPerUpdate * redundancy;
-}
-
-/** The parameters that take more than one value among these, by name, with their values by size. */
-export function variedParameters(points: readonly Point[]): ReadonlyMap<string, readonly number[]> {
-  const all = points.flatMap(({ configuration }) => Object.entries(configuration.parameters));
-  const values = [...Map.groupBy(all, ([name]) => name)]
-    .map(([name, pairs]) => [name, [...new Set(pairs.map(([, value]) => value))]] as const);
-  return new Map(
-    values.filter(([, set]) => set.length > 1)
-      .map(([name, set]) => [name, set.toSorted((a, b) => a - b)]),
-  );
 }

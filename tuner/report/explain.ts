@@ -1,125 +1,91 @@
 import {
   formatBandwidth,
   formatCount,
-  formatFactor,
+  formatError,
   formatInterval,
   formatPercent,
   formatPlural,
   formatRate,
 } from "../format.ts";
-import { describeConfiguration } from "../profile/describe.ts";
-import { bytesOf, type EntryView, type Point } from "./entry_view.ts";
-import { type Html, markup, numbers, table } from "./html.ts";
-import { failureWords, parameterMeaning, parameterTitle } from "./words.ts";
+import { differences } from "./configuration_card.ts";
+import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { type Html, markup } from "./html.ts";
+import { TOGETHER } from "./series.ts";
+import { ABOVE_ROOF, failureWords, parameterTitle, parameterValue } from "./words.ts";
 
-/** A measured configuration that differs from the chosen one in one parameter. */
-interface Neighbour {
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
-  readonly point: Point;
-}
-
-/** "Why this configuration", from what was measured: reasons, and a table of what one change does. */
+/** What else there is to say about the chosen configuration, from what was measured. */
 export function explain(view: EntryView): Html {
-  const parts = [howItWasFound, againstStepwise, againstRoof, againstOthers, againstCpu, howSure];
+  const parts = [againstRoof, againstOthers, againstCpu, howSure, howItWasFound];
   const said = parts.map((part) => part(view)).filter((text) => text !== undefined);
-  return markup`<ul class="reasons">${said.map((text) => markup`<li>${text}</li>`)}</ul>${
-    neighbourTable(view, neighboursOf(view))
-  }`;
+  return markup`<ul class="reasons">${said.map((text) => markup`<li>${text}</li>`)}</ul>`;
 }
 
-function howItWasFound({ entry: { search }, points, failures, hasJournal }: EntryView): Html {
+function howItWasFound({ entry: { search } }: EntryView): Html {
+  const { evaluated, spaceSize } = search;
   const failed = Object.entries(search.failed).map(([reason, count]) =>
     `${formatCount(count)} ${failureWords(reason)}`
   );
-  const part = search.spaceSize > 0
-    ? ` of a space of ${formatPlural(search.spaceSize, "configuration")}`
-    : "";
-  const here = hasJournal
-    ? `; this page shows the ${formatPlural(points.length, "configuration")} with a rate`
-    : "";
-  const others = failed.length > 0
-    ? `Of the others, ${failed.join(", ")}.`
-    : failures.length === 0
-    ? "None failed."
-    : `${formatCount(failures.length)} failed.`;
-  return markup`<strong>It was the fastest of what was tried.</strong> ${
-    formatPlural(search.evaluated, "evaluation")
-  }${part}${here}. ${others}`;
+  return markup`<strong>${formatCount(evaluated)} ${
+    spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : ""
+  }configurations were evaluated;</strong> ${
+    failed.length > 0 ? `of these ${failed.join(", ")}` : "none failed"
+  }.`;
 }
 
-function againstStepwise({ points, winner, entry }: EntryView): Html | undefined {
-  if (winner.series === "stepwise") {
-    return markup`<strong>The plain kernel won:</strong> it passes over memory once for each step, and nothing more elaborate was faster here.`;
-  }
-  const stepwise = points.find(({ series }) => series === "stepwise");
-  // the profile's own figure, of the final round, where it has one
-  const speedup = entry.result.speedupOverStepwise ??
-    (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond);
-  if (speedup === undefined) return undefined;
-  return markup`<strong>It is ${formatFactor(speedup)} as fast as the best plain kernel</strong> (${
-    formatRate(winner.cellsPerSecond / speedup)
-  }, one pass over memory for each step). ${movesLess(winner, stepwise)}`;
-}
-
-function movesLess(winner: Point, stepwise: Point | undefined): string {
-  if (winner.demand === undefined || stepwise?.demand === undefined) return "";
-  const [ours, theirs] = [bytesOf(winner.demand), bytesOf(stepwise.demand)];
-  if (ours >= theirs) return "It moves no fewer bytes: what it saves is not memory traffic.";
-  const { nt } = winner.configuration.parameters;
-  const how = nt === undefined ? "" : `, because it computes ${nt} time steps in one pass over memory`;
-  return `It moves ${ours.toPrecision(3)} bytes for each cell update instead of ${
-    theirs.toPrecision(3)
-  }${how}.`;
-}
-
-function againstRoof({ winner, copyBytesPerSecond }: EntryView): Html | undefined {
-  if (winner.roof === undefined || copyBytesPerSecond === null) return undefined;
-  const fraction = winner.cellsPerSecond / winner.roof;
+function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
+  const fraction = roofFraction(winner), bandwidth = bandwidths[deviceOf(winner)];
+  if (fraction === undefined || winner.bytes === undefined || bandwidth === null) return undefined;
   const verdict = fraction > 1
-    ? "It is above the roof because part of the data stays in the caches, which the copies bypass."
+    ? `It is above the roof because ${ABOVE_ROOF}.`
     : fraction >= 0.85
     ? "Memory bandwidth limits it: only a traversal that moves less could be much faster."
     : fraction >= 0.5
     ? "Memory bandwidth is close to the limit; waiting, exchanging values and registers cost the rest."
     : "Memory bandwidth does not limit it: arithmetic, waiting, registers or too few workgroups do.";
   return markup`<strong>It reaches ${formatPercent(fraction)} of its roof.</strong> Copies run at ${
-    formatBandwidth(copyBytesPerSecond)
-  } here, which allows ${formatRate(winner.roof)} for its traffic. ${verdict}`;
+    formatBandwidth(bandwidth)
+  } here, which allows ${formatRate(winner.roof!)} for its traffic. ${verdict}`;
 }
 
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const ties = entry.tieSet.length - 1;
   if (ties > 0) {
-    const others = points.filter(({ isTied }) => isTied).slice(0, 3)
-      .map(({ configuration }) => describeConfiguration(configuration));
+    const others = points.filter(({ isTied }) => isTied).slice(0, 3).map((point) => another(winner, point));
     return markup`<strong>${
       formatPlural(ties, "other configuration ties", "other configurations tie")
-    } with it:</strong> ${
-      ties === 1 ? "it is" : "they are"
-    } not significantly slower, or too little slower to matter. ${
-      others.length > 0 ? `Among them: ${others.join("; ")}.` : ""
+    } with it:</strong> not significantly slower, or too little slower to matter.${
+      others.length > 0 ? ` Among them: ${others.join("; ")}.` : ""
     }`;
   }
-  const second = points.find(({ isWinner, series }) => !isWinner && series !== "GPU + CPU");
+  const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
-  const name = describeConfiguration(second.configuration);
+  const name = another(winner, second);
   return second.cellsPerSecond <= winner.cellsPerSecond
-    ? markup`<strong>Nothing ties with it.</strong> The next best, ${name}, is ${
+    ? markup`<strong>Nothing ties with it.</strong> The next best (${name}) is ${
       formatPercent(1 - second.cellsPerSecond / winner.cellsPerSecond)
     } slower.`
-    : markup`<strong>The final round decided.</strong> ${name} reached ${
+    : markup`<strong>The final round decided.</strong> Another (${name}) reached ${
       formatRate(second.cellsPerSecond)
     } once, but not when the best were measured again in turns.`;
 }
 
-function againstCpu({ entry: { configuration: { share }, balance }, points }: EntryView): Html | undefined {
-  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery, cpu: onCpu } = share;
+/** Another configuration: its traversal, and in what it differs from the chosen one. */
+function another(winner: Point, point: Point): string {
+  const { series } = point;
+  const changed = differences(winner, point).map(({ name, value }) =>
+    `${parameterTitle(name, series)}: ${parameterValue(name, value, series)}`
+  );
+  return changed.length === 0 ? series : `${series} with ${changed.join(", ")}`;
+}
+
+function againstCpu({ entry: { configuration, balance }, best }: EntryView): Html | undefined {
+  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery, cpu: onCpu } = configuration.share;
   if (gpuSlices === 0) {
-    return markup`<strong>The CPU computes alone:</strong> ${
-      formatPlural(cpuWorkers, "worker was", "workers were")
-    } faster than anything with the GPU.`;
+    const gpu = best.find(({ configuration: { share } }) => share.cpuSlices === 0);
+    const other = gpu && ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}).`;
+    return markup`<strong>The CPU computes alone</strong>, with ${
+      formatPlural(cpuWorkers, "worker")
+    }.${other}`;
   }
   if (cpuSlices > 0) {
     return markup`<strong>The CPU takes ${formatCount(cpuSlices)} of ${
@@ -128,59 +94,23 @@ function againstCpu({ entry: { configuration: { share }, balance }, points }: En
       formatPlural(exchangeEvery, "step")
     }: together the two devices are faster than either alone.`;
   }
-  const cpu = points.find(({ series }) => series === "CPU");
+  const cpu = best.find(({ configuration: { share } }) => share.gpuSlices === 0);
   if (cpu === undefined && balance.length === 0) return undefined;
-  const tried = balance.length === 0
-    ? ""
-    : ` Sharing with the CPU was tried ${
-      formatPlural(balance.length, "time")
-    }: waiting for it cost more than it saved.`;
-  const alone = cpu === undefined ? "" : ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)}.`;
-  return markup`<strong>The GPU computes alone.</strong>${tried}${alone}`;
+  const tries = balance.length === 1 ? "once" : `${balance.length} times`;
+  const tried = balance.length > 0 &&
+    ` Sharing with the CPU was tried ${tries}: waiting for it cost more than it saved.`;
+  const alone = cpu && ` Alone, the CPU reaches ${formatRate(cpu.cellsPerSecond)} (${cpu.series}).`;
+  return markup`<strong>The GPU computes alone.</strong>${tried || ""}${alone}`;
 }
 
-function howSure({ entry: { result, verification } }: EntryView): Html {
-  const { cellsPerSecond, confidence95, samples } = result;
-  const { maxError, bound, against } = verification;
-  const rate = `Its rate is ${formatRate(cellsPerSecond)}${formatInterval(confidence95)}, from ${
-    formatPlural(samples.length, "sample")
-  }.`;
-  if (against.startsWith("nothing by Facet")) {
-    return markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. ${rate}`;
-  }
-  return markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell, the largest error is ${
-    maxError.toPrecision(3)
-  }; rounding explains up to ${bound.toPrecision(3)}. ${rate}`;
-}
-
-/** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf({ winner, points }: EntryView): Neighbour[] {
-  const own = winner.configuration.parameters;
-  const names = Object.keys(own);
-  const neighbours = points.flatMap((point): Neighbour[] => {
-    const { parameters } = point.configuration;
-    if (point.series !== winner.series || Object.keys(parameters).length !== names.length) return [];
-    const [name, ...others] = names.filter((name) => own[name] !== parameters[name]);
-    const to = name === undefined ? undefined : parameters[name];
-    if (name === undefined || to === undefined || others.length > 0) return [];
-    return [{ name, from: own[name]!, to, point }];
-  });
-  return neighbours.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name) || a.to - b.to);
-}
-
-function neighbourTable({ winner }: EntryView, neighbours: readonly Neighbour[]): Html | "" {
-  if (neighbours.length === 0) return "";
-  const rows = neighbours.map(({ name, from, to, point }, i) => {
-    const change = point.cellsPerSecond / winner.cellsPerSecond - 1;
-    return [
-      parameterTitle(name),
-      String(from),
-      String(to),
-      formatRate(point.cellsPerSecond),
-      `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`,
-      name === neighbours[i - 1]?.name ? "" : parameterMeaning(name) ?? "",
-    ];
-  });
-  const columns = ["parameter", ...numbers("chosen", "instead", "rate", "change"), "meaning"];
-  return table("What one change does to the chosen configuration", columns, rows);
+function howSure({ entry: { result, verification }, winner: { confidence95 } }: EntryView): Html {
+  const { against } = verification;
+  const rate = `${formatRate(result.cellsPerSecond)}${formatInterval(confidence95)}, from ${
+    formatPlural(result.samples.length, "sample")
+  }`;
+  return against.startsWith("nothing by Facet")
+    ? markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. Its rate: ${rate}.`
+    : markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell: ${
+      formatError(verification)
+    }. Its rate: ${rate}.`;
 }

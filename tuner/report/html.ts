@@ -51,22 +51,27 @@ export function titleOf(column: Column): string {
   return typeof column === "string" ? column : column.number;
 }
 
-/** A table that scrolls by itself where it is too wide, by keyboard too; the first cell of a row names the row. */
+/**
+ * A table that scrolls by itself where it is too wide, by keyboard too; the first cell of a row names the row. On a phone
+ * a row becomes a card, where each cell shows its column's title.
+ */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
   const kind = (i: number): string => typeof columns[i] === "string" ? "text" : "number";
   const head = columns.map((column, i) => markup`<th scope="col" class="${kind(i)}">${titleOf(column)}</th>`);
   const body = rows.map((row) =>
     markup`<tr>${
-      row.map((cell, i) =>
-        i === 0
-          ? markup`<th scope="row" class="${kind(i)}">${cell}</th>`
-          : markup`<td class="${kind(i)}">${cell}</td>`
-      )
+      row.map((cell, i) => {
+        const [open, close] = i === 0 ? ['th scope="row"', "th"] : ["td", "td"];
+        const label = titleOf(columns[i]!);
+        return markup`<${new Html(open)} class="${kind(i)}" data-label="${label}">${cell}</${new Html(
+          close,
+        )}>`;
+      })
     }</tr>\n`
   );
   return markup`
     <div class="scroll" role="group" tabindex="0" aria-label="${caption}">
-      <table>
+      <table class="rows">
         <caption>${caption}</caption>
         <thead>
           <tr>${head}</tr>
@@ -81,4 +86,9 @@ export function table(caption: string, columns: readonly Column[], rows: readonl
 /** A table behind a chart, closed until it is asked for. */
 export function tableBehind(summary: string, content: Html): Html {
   return markup`<details class="behind"><summary>${summary}</summary>${content}</details>`;
+}
+
+/** A figure: a caption and what it describes. */
+export function figure(title: string, caption: Hole, ...content: readonly Hole[]): Html {
+  return markup`<figure><figcaption><strong>${title}</strong> ${caption}</figcaption>${content}</figure>`;
 }

@@ -1,20 +1,22 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
-import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import { describeProfileProblem } from "../profile/describe.ts";
 import type { Profile } from "../profile/schema.ts";
-import { allMeasurements, needsScript } from "./all_measurements.ts";
+import { allMeasurements } from "./all_measurements.ts";
+import { configurationCard } from "./configuration_card.ts";
 import { deviceCard, deviceTitle } from "./device_card.ts";
-import { distributionFigure } from "./distribution_chart.ts";
-import { type EntryView, viewEntry } from "./entry_view.ts";
+import { type EntryView, roofFraction, viewEntry } from "./entry_view.ts";
 import { explain } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
 import { Html, markup, numbers, table } from "./html.ts";
-import { localityFigure } from "./locality_chart.ts";
+import { ratesFigure } from "./rates_chart.ts";
 import { rooflineFigure } from "./roofline_chart.ts";
 import { SCRIPT } from "./script.ts";
+import { lookOf, markKey, seriesOf } from "./series.ts";
 import { balanceFigure, costFigure } from "./sharing_charts.ts";
 import { STYLE } from "./style.ts";
-import { gcells } from "./words.ts";
+import { isEqual, overviewSentence, whySentence } from "./why.ts";
+import { ABOVE_ROOF, intervalWords } from "./words.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
 export const MAX_ENTRIES = 16;
@@ -44,9 +46,8 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
 } {
   const chosen = entries ?? profile.entries.map((_, i) => i).slice(0, MAX_ENTRIES);
   const views = chosen.map((index) => viewEntry(profile, index, journal));
+  const [first] = views;
   const measurements = views.reduce((sum, { points }) => sum + points.length, 0);
-  const title = `Facet: ${deviceTitle(profile.device)}`;
-  const script = views.some(needsScript) ? markup`<script>${new Html(SCRIPT)}</script>` : "";
   const page = markup`
     <!doctype html>
     <html lang="en">
@@ -56,103 +57,104 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
         <meta name="color-scheme" content="light dark">
         <meta http-equiv="Content-Security-Policy"
           content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-        <title>${title}</title>
+        <title>Facet: ${deviceTitle(profile.device)}</title>
         <style>${new Html(STYLE)}</style>
       </head>
       <body>
-    <a class="skip" href="#${views[0]!.id}">Skip to the first problem</a>
+    <a class="skip" href="#${first!.id}">Skip to the first problem</a>
     <header>
     <p class="kind">Facet · tuning report</p>
     <h1>${deviceTitle(profile.device)}</h1>
-    <p>${formatCount(measurements)} measured configurations of ${formatPlural(views.length, "problem")}.</p>
+    <p class="lead">${views.length === 1 ? whySentence(first!) : overviewSentence(views)}</p>
     ${warnings.map((warning) => markup`<p class="warning">${warning}</p>`)}
     </header>
     <main>
-    ${views.length > 1 || profile.entries.length > 1 ? overview(profile, views) : ""}
-    ${views.map(entrySection)}
+    ${profile.entries.length > 1 ? overview(profile, views) : ""}
+    ${views.map((view, i) => problemSection(view, { isAlone: views.length === 1, isOpen: i === 0 }))}
     <section aria-labelledby="device"><h2 id="device">The device</h2>${deviceCard(profile)}</section>
     </main>
-    <footer><p>Made by <code>deno task report</code> from a profile and its journal. Rates count the grid's own cells per second. Every rate was measured; every prediction is called one.</p></footer>
-    ${script}
+    <footer><p>Made by <code>deno task report</code> from a profile and its journal. Rates count the grid's own cells per second. A <dfn>roof</dfn> is the highest rate that the measured copy bandwidth permits for a kernel's memory traffic. Every rate was measured; every prediction is called one.</p></footer>
+    <script>${new Html(SCRIPT)}</script>
       </body>
     </html>
   `;
   return { page: page.text.trimStart(), measurements };
 }
 
-/** All problems of the profile, with links to those that are drawn. */
+/** The table of contents: all problems of the profile, with links to those that are drawn. */
 function overview(profile: Profile, views: readonly EntryView[]): Html {
   const drawn = new Map(views.map((view) => [view.entry, view.id]));
   const rows = profile.entries.map((entry) => {
     const { problem, configuration, result: { cellsPerSecond, roofFraction, speedupOverStepwise } } = entry;
     const name = describeProfileProblem(problem);
-    const id = drawn.get(entry);
+    const id = drawn.get(entry), series = seriesOf(configuration);
     return [
       id === undefined ? name : markup`<a href="#${id}">${name}</a>`,
+      markup`<span class="who">${markKey(lookOf(series))}${series}</span>`,
       formatRate(cellsPerSecond),
-      roofFraction === null ? "" : formatPercent(roofFraction),
       speedupOverStepwise === null ? "" : formatFactor(speedupOverStepwise),
-      describeConfiguration(configuration),
+      roofFraction === null ? "" : formatPercent(roofFraction),
     ];
   });
-  const columns = ["problem", ...numbers("rate", "of its roof", "over stepwise"), "configuration"];
+  const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
   const others = profile.entries.length - views.length;
+  const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
   return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
-    table("The best configuration of every problem", columns, rows)
-  }${
+    table("The fastest of every problem", columns, rows)
+  }${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}${
     others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
   }</nav>`;
 }
 
-function entrySection(view: EntryView): Html {
-  const { entry, id, hasJournal } = view;
+/** A problem; of several, one that can be closed, and that begins with its own sentence. */
+function problemSection(view: EntryView, { isAlone, isOpen }: { isAlone: boolean; isOpen: boolean }): Html {
+  const { id, entry } = view;
+  const heading = markup`<h2 id="${id}">${describeProfileProblem(entry.problem)}</h2>`;
+  return markup`<section aria-labelledby="${id}">${
+    isAlone ? [heading, content(view)] : markup`<details class="problem"${new Html(isOpen ? " open" : "")}>
+      <summary>${heading}</summary><p class="lead">${whySentence(view)}</p>${content(view)}</details>`
+  }</section>`;
+}
+
+function content(view: EntryView): Html {
+  const sharing = [balanceFigure(view), costFigure(view)].filter((part) => part !== "");
   return markup`
-    <section aria-labelledby="${id}">
-    <h2 id="${id}">${describeProfileProblem(entry.problem)}</h2>
     ${headline(view)}
-    <h3>Why this configuration</h3>
-    ${explain(view)}
-    ${hasJournal ? "" : markup`<p class="warning">${NO_JOURNAL}</p>`}
-    <h3>What was measured</h3>
+    ${view.hasJournal ? "" : markup`<p class="warning">${NO_JOURNAL}</p>`}
+    ${ratesFigure(view)}
     ${rooflineFigure(view)}
-    ${localityFigure(view)}
-    ${distributionFigure(view)}
-    <h3>Parameters</h3>
+    <h3>The chosen configuration</h3>
+    ${configurationCard(view)}
+    ${explain(view)}
     ${heatMaps(view)}
-    <h3>Sharing with the CPU</h3>
-    ${balanceFigure(view)}
-    ${costFigure(view)}
+    ${sharing.length > 0 ? markup`<h3>Sharing with the CPU</h3>${sharing}` : ""}
     <h3>Every measurement</h3>
     ${allMeasurements(view)}
-    </section>
   `;
 }
 
 /** The figures that matter most. */
-function headline({ entry: { configuration, result, tieSet }, winner }: EntryView): Html {
-  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = result;
-  const [value = "", unit] = formatRate(cellsPerSecond).split(" ");
-  const roof = winner.roof === undefined ? "" : `, ${formatRate(winner.roof)}`;
-  const tiles: (false | { big: string; unit?: string | undefined; small: string })[] = [
-    {
-      big: value,
-      unit,
-      small: confidence95 === null
-        ? "from fewer than three samples"
-        : `95% between ${gcells(confidence95[0])} and ${gcells(confidence95[1])}`,
-    },
-    speedupOverStepwise !== null &&
-    { big: formatFactor(speedupOverStepwise), small: "the best stepwise kernel" },
-    roofFraction !== null && { big: formatPercent(roofFraction), small: `of its roof${roof}` },
-    tieSet.length > 1 &&
-    { big: formatCount(tieSet.length), small: "statistically indistinguishable configurations" },
-  ];
-  return markup`<p class="configuration"><code>${describeConfiguration(configuration)}</code></p>
-<ul class="tiles">${
-    tiles.filter((tile) => tile !== false).map(({ big, unit, small }) =>
-      markup`<li><span class="big">${big}</span>${
-        unit === undefined ? "" : markup` <span class="unit">${unit}</span>`
-      }<span class="small">${small}</span></li>`
+function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryView): Html {
+  const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
+  const interval = intervalWords(winner.confidence95, " and ");
+  const evidence = interval === ""
+    ? formatPlural(result.samples.length, "sample")
+    : `95% between ${interval}`;
+  const fraction = roofFraction(winner);
+  const tile = (big: string, small: string, unit = ""): Html =>
+    markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
+  return markup`<ul class="tiles">${tile(value, evidence, unit)}${
+    speedup !== undefined && winner !== plain && !isEqual(speedup)
+      ? tile(formatFactor(speedup), "the plain kernel")
+      : ""
+  }${
+    fraction === undefined ? "" : tile(
+      formatPercent(fraction),
+      `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`,
     )
+  }${
+    tieSet.length > 1
+      ? tile(formatCount(tieSet.length), "statistically indistinguishable configurations")
+      : ""
   }</ul>`;
 }

@@ -1,94 +1,138 @@
+import * as Plot from "@observablehq/plot";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
-import { figure } from "./chart.ts";
-import { type Curve, curvesFigure } from "./curves.ts";
+import { ACCENT_TEXT, drawChart, RING } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
-import { type Html, markup } from "./html.ts";
+import { figure, Html, markup, numbers, table, tableBehind } from "./html.ts";
 
-const MS = { label: "ms for the same steps", unit: 1e6, format: formatDuration };
-const US = { label: "µs a step", unit: 1e3, format: formatDuration };
-
-/** The iterations of Eq. 8 of Zheng et al. (B2R). */
-export function balanceFigure({ entry: { balance } }: EntryView): Html {
-  const title = "Balance of CPU and GPU";
+/** The iterations of Eq. 8 of Zheng et al. (B2R); nothing if there were none. */
+export function balanceFigure({ entry: { balance, configuration: { share } } }: EntryView): Html | "" {
   const last = balance.at(-1);
-  if (last === undefined) return figure(title, "was not tried in this run: there are no iterations.");
-  const timesOf = (key: "gpuTimeNs" | "cpuTimeNs") => balance.map((step, i) => ({ x: i + 1, y: step[key] }));
-  const slicesOf = (key: "gpuSlices" | "cpuSlices") => (x: number) => formatCount(balance[x - 1]?.[key] ?? 0);
-  const total = last.cpuSlices + last.gpuSlices;
-  const part = `${formatCount(last.cpuSlices)} of ${formatCount(total)} slices`;
-  const verdict = last.cpuSlices === 0
-    ? "It ended with all slices on the GPU: no share of the CPU would have paid."
-    : last.gpuSlices === 0
-    ? "It ended with all slices on the CPU: no share of the GPU would have paid."
-    : `It ended with ${part} on the CPU (${formatPercent(last.cpuSlices / total)}).`;
-  return curvesFigure([
-    { name: "GPU time", kind: "line", series: 0, points: timesOf("gpuTimeNs") },
-    { name: "CPU time", kind: "dashed", series: 1, points: timesOf("cpuTimeNs") },
-  ], {
-    title,
-    caption: `Slices move until both devices take equally long (B2R, Eq. 8). ${verdict}`,
-    label: `Times of CPU and GPU in ${balance.length} iterations; at the end the CPU has ${last.cpuSlices} ` +
-      `slices, the GPU ${last.gpuSlices}.`,
-    x: { label: "iteration" },
-    y: MS,
-    columns: [["GPU slices", slicesOf("gpuSlices")], ["CPU slices", slicesOf("cpuSlices")]],
-  });
+  if (last === undefined) return "";
+  const total = share.cpuSlices + share.gpuSlices;
+  const verdict = share.cpuSlices === 0
+    ? "No share was faster than the GPU alone"
+    : share.gpuSlices === 0
+    ? "No share was faster than the CPU alone"
+    : `The CPU got ${formatCount(share.cpuSlices)} of ${formatCount(total)} slices (${
+      formatPercent(share.cpuSlices / total)
+    })`;
+  const rows = balance.map(({ cpuSlices, cpuTimeNs, gpuSlices, gpuTimeNs }, i) => [
+    i + 1,
+    formatCount(gpuSlices),
+    formatDuration(gpuTimeNs),
+    formatCount(cpuSlices),
+    formatDuration(cpuTimeNs),
+  ]);
+  const columns = numbers("iteration", "GPU slices", "GPU, a step", "CPU slices", "CPU, a step");
+  return figure(
+    "Balance of CPU and GPU.",
+    `Slices move until both devices take equally long (B2R, Eq. 8). ${verdict}.`,
+    table("Balance of CPU and GPU", columns, rows),
+  );
+}
+
+/** A time of a step over R, or a part of it. */
+interface Curve {
+  readonly name: string;
+  readonly color: string;
+  /** Dashes of its line; undefined: marks. */
+  readonly dashes: string | undefined;
+  /** In nanoseconds, for each R; null where it is not known. */
+  readonly times: readonly (number | null)[];
 }
 
 /** The time of a step over R, the steps between two exchanges, and the parts that the model adds up. */
-export function costFigure({ entry: { costModel }, problem }: EntryView): Html {
-  const title = "Time per step over R";
+export function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const curve = costModel?.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery) ?? [];
-  const [first] = curve;
-  if (costModel === undefined || first === undefined) {
-    return figure(title, "is not known: this run did not measure what an exchange costs.");
-  }
-  const best = curve.reduce((one, other) => other.predictedNs < one.predictedNs ? other : one);
-  const measured = curve.flatMap(({ exchangeEvery, measuredNs }) =>
-    measuredNs === null ? [] : [{ x: exchangeEvery, y: measuredNs }]
-  );
-  const model = curve.map(({ exchangeEvery, predictedNs }) => ({ x: exchangeEvery, y: predictedNs }));
-  const parts = problem === undefined ? [] : partsOf(costModel, problem);
+  const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
+  if (costModel === undefined || best === undefined) return "";
+  const steps = curve.map(({ exchangeEvery }) => exchangeEvery);
+  const measured = curve.map(({ measuredNs }) => measuredNs);
   const curves: Curve[] = [
-    { name: "model", kind: "line", series: 0, points: model },
-    { name: "measured", kind: "marks", series: 1, points: measured },
-    ...parts,
-  ];
-  return curvesFigure(curves.filter(({ points }) => points.length > 0), {
-    title,
-    caption:
-      markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}.${
-        parts.length > 0
-          ? " The parts (B2R, Eq. 2 to 4): both devices compute at once, then they exchange copies; the rest is waiting."
-          : ""
-      }`,
-    label: `Time of one step over R: the model has its minimum of ${formatDuration(best.predictedNs)} at ` +
-      `R = ${best.exchangeEvery}; ${measured.length} values of R were measured.`,
+    { name: "model", color: "var(--ink)", dashes: "", times: curve.map(({ predictedNs }) => predictedNs) },
+    { name: "measured", color: "var(--ink)", dashes: undefined, times: measured },
+    ...(problem === undefined ? [] : partsOf(costModel.coefficients, curve, problem)),
+  ].filter(({ times }) => times.some((time) => time !== null));
+  const time = formatDuration(best.predictedNs);
+  const label =
+    `Time of one step over R: the model has its minimum of ${time} at R = ${best.exchangeEvery}; ` +
+    `${measured.filter((time) => time !== null).length} values of R were measured.`;
+  const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / 1e3 } as const;
+  const minimum = [[best.exchangeEvery, best.predictedNs]];
+  const isLong = steps.at(-1)! > 16 * steps[0]!;
+  const chart = drawChart(label, (layout) => ({
+    height: layout === "wide" ? 280 : 250,
+    marginLeft: 60,
+    marginBottom: 42,
+    marginRight: 24,
     x: {
-      label: "R, steps between two exchanges",
-      isLogarithmic: curve.at(-1)!.exchangeEvery > 16 * first.exchangeEvery,
+      label: "R, steps between two exchanges →",
+      ticks: steps.length > (layout === "wide" ? 16 : 8) ? 6 : steps,
+      tickFormat: "~g",
+      ...(isLong ? { type: "log", base: 2 } : { type: "linear" }),
     },
-    y: US,
-    markedX: best.exchangeEvery,
-  });
+    y: { label: "↑ µs a step", zero: true, nice: true, grid: true, ticks: 5 },
+    marks: [
+      Plot.ruleY([0], { stroke: "var(--ink)" }),
+      ...curves.map(({ color, dashes, times }) => {
+        const points = steps.flatMap((step, i) => times[i] == null ? [] : [[step, times[i]]]);
+        return dashes === undefined || points.length === 1
+          ? Plot.dot(points, { ...at, fill: color, r: 5 })
+          : Plot.line(points, { ...at, stroke: color, strokeWidth: 2.5, strokeDasharray: dashes });
+      }),
+      Plot.dot(minimum, { ...at, ...RING }),
+      Plot.text(minimum, {
+        ...at,
+        ...ACCENT_TEXT,
+        text: () => time,
+        dy: 22,
+        stroke: "var(--panel)",
+        strokeWidth: 4,
+      }),
+    ],
+  }));
+  const rows = steps.map((
+    step,
+    i,
+  ) => [step, ...curves.map(({ times }) => times[i] && formatDuration(times[i]))]);
+  const title = "Time per step over R";
+  return figure(
+    `${title}.`,
+    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}. Dashed: its parts (B2R, Eq. 2 to 4). Both devices compute at once, then they exchange copies; the rest is waiting.`,
+    markup`<ul class="legend">${curves.map((curve) => markup`<li>${keyOf(curve)}${curve.name}</li>`)}</ul>`,
+    chart,
+    tableBehind(`${title} as a table`, table(title, numbers("R", ...curves.map(({ name }) => name)), rows)),
+  );
 }
 
 /** What a step spends on computing (B2R, Eq. 2 and 3) and on copies (Eq. 4), at the best share of each R. */
-function partsOf({ coefficients, curve }: ProfileCostModel, problem: Problem): Curve[] {
+function partsOf(
+  coefficients: ProfileCostModel["coefficients"],
+  curve: ProfileCostModel["curve"],
+  problem: Problem,
+): Curve[] {
   const shared = sharedGridOf(problem);
-  const rounds = curve.map((point) => ({
-    x: point.exchangeEvery,
-    ...roundTimes(roundWork(shared, point), coefficients),
-  }));
-  const pointsOf = (timeNs: (round: typeof rounds[number]) => number) =>
-    rounds.map((round) => ({ x: round.x, y: timeNs(round) / round.x }));
-  const cpu = pointsOf(({ cpuNs, copyNs }) => cpuNs - copyNs);
+  const rounds = curve.map((point) => roundTimes(roundWork(shared, point), coefficients));
+  const part = (name: string, dashes: string, timeNs: (round: typeof rounds[number]) => number): Curve => ({
+    name,
+    color: "var(--muted)",
+    dashes,
+    times: rounds.map((round, i) => timeNs(round) / curve[i]!.exchangeEvery),
+  });
   return [
-    { name: "GPU computes", kind: "dashed", series: 0, points: pointsOf(({ gpuNs }) => gpuNs) },
-    { name: "CPU computes", kind: "dashed", series: 1, points: cpu },
-    { name: "copies", kind: "dotted", series: 2, points: pointsOf(({ copyNs }) => copyNs) },
+    part("GPU computes", "6,3", ({ gpuNs }) => gpuNs),
+    part("CPU computes", "8,3,2,3", ({ cpuNs, copyNs }) => cpuNs - copyNs),
+    part("copies", "2,3", ({ copyNs }) => copyNs),
   ];
+}
+
+/** A curve's look in the legend. */
+function keyOf({ color, dashes }: Curve): Html {
+  const shape = dashes === undefined
+    ? `<circle cx="12" cy="6" r="5" fill="${color}"/>`
+    : `<path d="M0,6h24" stroke="${color}" stroke-width="3" stroke-dasharray="${dashes}"/>`;
+  return new Html(`<svg class="key line" viewBox="0 0 24 12" aria-hidden="true">${shape}</svg>`);
 }

@@ -1,28 +1,57 @@
-import { formatRate } from "../format.ts";
+import { formatPlural, formatRate } from "../format.ts";
 
-/** Every parameter of every traversal: its name for people, and what it means. */
-const PARAMETERS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  dts: ["DTS", "diamond tile size: a larger one moves fewer bytes and needs more registers"],
-  nt: ["Nt", "time steps in one pass over memory"],
-  bands: ["bands", "passes that advance in one dispatch"],
-  zPerThread: ["z per thread", "cells along z that a thread computes at once"],
-  threads: ["threads", "threads of a workgroup"],
-  threadsX: ["threads along x", "threads of a workgroup along x"],
-  threadsY: ["threads along y", "threads of a workgroup along y"],
-  threadsZ: ["threads along z", "threads of a workgroup along z"],
-  chunk: ["chunk", "values exchanged between two barriers"],
-  unroll: ["unroll", "time steps written out in the loop's body"],
-  lookahead: ["lookahead", "how far ahead values are loaded; 99: at the start of the time step"],
-  pieces: ["pieces", "parts that the march along x is cut into"],
-  tile: ["tile", "1: neighbours in a slice come from workgroup memory; 0: through the caches"],
-  ahead: ["load ahead", "1: values are loaded one slice before they are used; 0: when they are used"],
-  points: ["points per thread", "points of the line that a thread computes"],
-  strip: ["strip", "rows of a slice that a core visits before the next rows; 0: all"],
-  tiles: ["tiles", "diamonds side by side along y"],
-  levels: ["levels", "sub-steps by which a diamond grows before it narrows"],
-  block: ["block", "slices that the wave moves at once"],
-  fused: ["fused", "1: a product and a sum are one operation that rounds once"],
-  steps: ["steps per dispatch", "time steps that one dispatch computes"],
+/** A parameter in words: what a value counts, in the singular, and the values that are no counts. */
+type Words = readonly [
+  title: string,
+  meaning: string,
+  unit?: string | undefined,
+  values?: Readonly<Record<number, string>>,
+];
+
+/** Every parameter of every traversal; `CPU swept points` is that of one series. */
+const PARAMETERS: Readonly<Record<string, Words>> = {
+  dts: [
+    "Tile size (DTS)",
+    "width of a diamond tile; a larger one moves fewer bytes and needs more registers",
+  ],
+  nt: ["Steps per pass (Nt)", "time steps in one pass over memory", "step"],
+  bands: ["Bands", "passes over memory that advance together", "band"],
+  zPerThread: ["Cells per thread", "neighbours along z that a thread computes at once", "cell"],
+  threads: ["Workgroup", "threads that work together", "thread"],
+  threadsX: ["Workgroup along x", "threads side by side along x", "thread"],
+  threadsY: ["Workgroup along y", "threads side by side along y", "thread"],
+  threadsZ: ["Workgroup along z", "threads along z, where neighbours lie side by side in memory", "thread"],
+  chunk: ["Chunk", "cells that a thread exchanges between two barriers", "cell"],
+  unroll: ["Unrolled", "time steps written out in the loop's body", "step"],
+  lookahead: [
+    "Load ahead",
+    "how early values are loaded; earlier hides the wait and takes registers",
+    "chunk",
+    {
+      0: "when needed",
+      99: "at the start of a step",
+    },
+  ],
+  pieces: ["Pieces", "parts of x that workgroups march through side by side", "piece"],
+  tile: ["Neighbours from", "where a thread reads its neighbours in a slice", undefined, {
+    0: "the caches",
+    1: "workgroup memory",
+  }],
+  ahead: ["Loaded ahead", "slices loaded before they are used", "slice"],
+  points: ["Points per thread", "points of the line that a thread computes", "point"],
+  "CPU swept points": ["Node", "points of the line that a core advances many steps at once", "point"],
+  steps: ["Steps per dispatch", "time steps that one dispatch computes", "step"],
+  strip: ["Strip", "rows that a core visits in a slice before it goes to the next slice", "row", {
+    0: "all rows",
+  }],
+  tiles: ["Tiles along y", "diamonds side by side", "tile"],
+  levels: ["Growth of a tile", "sub-steps by which a diamond grows; more need less memory traffic", "level"],
+  cpuWorkers: ["CPU workers", "threads that compute side by side", "worker"],
+  fused: ["Multiply-add", "whether a product and a sum are one operation, which rounds once", undefined, {
+    0: "in two operations",
+    1: "in one operation",
+  }],
+  block: ["Block", "slices that the wave along x moves at once", "slice"],
 };
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -38,20 +67,47 @@ const FAILURES: Readonly<Record<string, string>> = {
   runtime: "failed while running",
 };
 
+/** The words for a series' parameter; its own name where it is another tool's. */
+function wordsOf(name: string, series: string): Words | [name: string] {
+  const key = [`${series} ${name}`, name].find((key) => Object.hasOwn(PARAMETERS, key));
+  return key === undefined ? [name] : PARAMETERS[key]!;
+}
+
 /** A parameter's name for people; its own name where Facet does not know it. */
-export function parameterTitle(name: string): string {
-  return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name]![0] : name;
+export function parameterTitle(name: string, series: string): string {
+  return wordsOf(name, series)[0];
 }
 
 /** What a parameter means; undefined where Facet does not know it. */
-export function parameterMeaning(name: string): string | undefined {
-  return Object.hasOwn(PARAMETERS, name) ? PARAMETERS[name]![1] : undefined;
+export function parameterMeaning(name: string, series: string): string | undefined {
+  return wordsOf(name, series)[1];
+}
+
+/** A parameter's value with its unit, as `96 steps`; without one among other counts in a table. */
+export function parameterValue(name: string, value: number, series: string, { hasUnit = true } = {}): string {
+  const [, , unit, values] = wordsOf(name, series);
+  const isBare = unit === undefined || (!hasUnit && values === undefined);
+  return values?.[value] ?? (isBare ? String(value) : formatPlural(value, unit));
 }
 
 /** A rate in Gcells/s without its unit. */
 export function gcells(cellsPerSecond: number): string {
   return formatRate(cellsPerSecond).replace(" Gcells/s", "");
 }
+
+/** A 95% interval, as `802–804`; nothing where there is none. */
+export function intervalWords(interval: readonly [low: number, high: number] | null, to = "–"): string {
+  return [...new Set(interval?.map(gcells))].join(to);
+}
+
+/** Bytes per cell update, as `2.9` or `12`. */
+export function bytesWords(bytes: number): string {
+  return bytes >= 9.95 ? bytes.toFixed(0) : String(Number(bytes.toPrecision(2)));
+}
+
+/** Why a rate may be above its roof. */
+export const ABOVE_ROOF =
+  "part of the data stays in the caches, which are faster than the memory that the roof counts";
 
 /** What a failure means, as `did not compile`. */
 export function failureWords(reason: string): string {

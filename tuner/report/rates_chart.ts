@@ -1,0 +1,94 @@
+import * as Plot from "@observablehq/plot";
+import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
+import { dotsOf, drawChart, GCELLS, ringsOf, WIDTHS } from "./chart.ts";
+import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { figure, type Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { lookOf } from "./series.ts";
+import { intervalWords } from "./words.ts";
+
+/** Height of a row, in CSS pixels: a name, and the marks below it. */
+const ROW = 54;
+
+/** Roofs further to the right than this, in rates of the fastest, are left to the table. */
+const FARTHEST = 1.6;
+
+/** The rates of all that was measured, a row for each traversal, the fastest first. */
+export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
+  const top = points[0]!.cellsPerSecond;
+  const near = points.filter(({ cellsPerSecond }) => cellsPerSecond >= 0.95 * winner.cellsPerSecond).length;
+  const roofs = best.filter(({ roof = Infinity }) => roof <= FARTHEST * top);
+  const end = GCELLS * 1.02 * Math.max(top, ...roofs.map(({ roof }) => roof!));
+  const isTied = points.some(({ isTied }) => isTied);
+  const factorOf = ({ cellsPerSecond }: Point): string | undefined =>
+    plain && formatFactor(cellsPerSecond / plain.cellsPerSecond);
+  const label = `Rates of ${formatPlural(points.length, "configuration")}: ${
+    best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`).join(", ")
+  }.`;
+  const at = { x: (point: Point) => point.cellsPerSecond * GCELLS, y: ({ series }: Point) => series };
+  const text = { y: "series", dy: -16, fontSize: 14 } as const;
+  const chart = drawChart(label, (layout) => ({
+    height: 44 + ROW * best.length,
+    marginLeft: 14,
+    marginRight: 14,
+    marginTop: 6,
+    marginBottom: 38,
+    x: { label: "Gcells/s →", domain: [0, end], ticks: layout === "wide" ? 9 : 5, grid: true },
+    y: { type: "band", domain: best.map(({ series }) => series), axis: null, padding: 0 },
+    marks: [
+      Plot.ruleX([0], { stroke: "var(--ink)" }),
+      Plot.text(best, { ...text, text: "series", frameAnchor: "left", dx: 4, fill: "var(--ink)" }),
+      Plot.text(best, {
+        ...text,
+        frameAnchor: "right",
+        text: (point: Point) =>
+          [
+            formatRate(point.cellsPerSecond),
+            ...(plain && point !== plain ? [`${factorOf(point)} plain`] : []),
+          ]
+            .join(", "),
+        fill: ({ isWinner }: Point) => isWinner ? "var(--accent)" : "var(--ink)",
+        fontWeight: 600,
+      }),
+      Plot.tickX(roofs, {
+        x: ({ roof }: Point) => roof! * GCELLS,
+        y: "series",
+        stroke: "var(--ink)",
+        strokeWidth: 2,
+        insetTop: 24,
+        insetBottom: 8,
+      }),
+      Plot.ruleY(best.filter(({ confidence95 }) => confidence95 !== null), {
+        x1: ({ confidence95 }: Point) => confidence95![0] * GCELLS,
+        x2: ({ confidence95 }: Point) => Math.min(end, confidence95![1] * GCELLS),
+        y: "series",
+        stroke: ({ series }: Point) => lookOf(series).color,
+        strokeWidth: 3,
+      }),
+      ...dotsOf(points, at, (point) => [at.x(point) / end * WIDTHS[layout]]),
+      ringsOf(points, at),
+    ],
+  }));
+  const rows = best.map((point) => {
+    const fraction = roofFraction(point);
+    return [
+      point.series,
+      formatCount(points.filter(({ series }) => series === point.series).length),
+      formatRate(point.cellsPerSecond),
+      intervalWords(point.confidence95),
+      factorOf(point),
+      point.roof && formatRate(point.roof),
+      fraction && formatPercent(fraction),
+    ];
+  });
+  const columns = numbers("measured", "best rate", "95% interval", "over plain", "its roof", "of its roof");
+  return figure(
+    "The fastest of each traversal.",
+    markup`Every mark is a measured configuration${
+      roofs.length > 0 ? ", the upright line the roof of the fastest" : ""
+    }. A ring marks the chosen one${isTied ? " and those that tie with it" : ""}. Within 5% of it: ${
+      formatCount(near)
+    } of ${formatCount(points.length)}.`,
+    chart,
+    tableBehind("Rates as a table", table("The fastest of each traversal", ["traversal", ...columns], rows)),
+  );
+}

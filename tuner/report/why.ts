@@ -1,0 +1,106 @@
+import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
+import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
+import { TOGETHER } from "./series.ts";
+import { bytesWords } from "./words.ts";
+
+/** A ratio that explains a difference. */
+const EXPLAINS = 1.05;
+
+/** Between these fractions of its roof a kernel is limited by memory: not by computing, nor by caches. */
+const LIMITED = [0.25, 1.15] as const;
+
+/** The sentence that opens a problem: how much faster the chosen configuration is, and why. */
+export function whySentence({ winner, plain, best, speedup, points }: EntryView): string {
+  const { cpuSlices, gpuSlices } = winner.configuration.share;
+  const name = nameOf(winner).replace(/^the /, "The ");
+  const rate = formatRate(winner.cellsPerSecond);
+  const second = best.find((one) => one !== winner && one.cellsPerSecond <= winner.cellsPerSecond);
+  if (winner.series === TOGETHER) {
+    const gain = second === undefined
+      ? `compute ${rate}`
+      : `are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${nameOf(second)} alone`;
+    const share = `${formatCount(cpuSlices)} of ${formatCount(cpuSlices + gpuSlices)} slices`;
+    return `${name} ${gain}: the CPU computes ${share}.`;
+  }
+  if (winner === plain) {
+    const others = second === undefined
+      ? "nothing else was measured"
+      : `${nameOf(second)} reaches ${
+        formatPercent(second.cellsPerSecond / winner.cellsPerSecond)
+      } of its rate`;
+    return `${name}, one pass over memory for each step, is the fastest: ${others}.`;
+  }
+  if (speedup === undefined) {
+    return `${name} computes ${rate}, the fastest of ${formatPlural(points.length, "configuration")}.`;
+  }
+  const gain = isEqual(speedup) ? "" : `${times(speedup)} `;
+  return `${name} is ${gain}as fast as ${plain ? nameOf(plain) : "the plain kernel"}${
+    because(winner, plain)
+  }.`;
+}
+
+/** The sentence that opens a page of several problems. */
+export function overviewSentence(views: readonly EntryView[]): string {
+  const speedups = views.flatMap(({ speedup }) => speedup ?? []);
+  const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
+  if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
+  const saved = Math.max(...views.map(({ winner, plain }) => savedBytes(winner, plain)));
+  const gained = Math.max(...views.map(({ winner, plain }) => gainedBandwidth(winner, plain)));
+  const why = [
+    ...(saved > EXPLAINS ? [`move up to ${times(saved)} fewer bytes per cell`] : []),
+    ...(gained > EXPLAINS ? [`use the memory bandwidth up to ${times(gained)} better`] : []),
+  ].join(" and ");
+  const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
+  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel${
+    why && `, because they ${why}`
+  }.`;
+}
+
+/** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */
+function because(winner: Point, plain: Point | undefined): string {
+  const why = [];
+  if (savedBytes(winner, plain) > EXPLAINS) {
+    why.push(`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(plain!.bytes!)} bytes per cell`);
+  }
+  if (gainedBandwidth(winner, plain) > EXPLAINS) {
+    const [ours, theirs] = [winner, plain!].map((point) => formatPercent(roofFraction(point)!));
+    why.push(`reaches ${ours} instead of ${theirs} of the memory bandwidth`);
+  }
+  return why.length === 0 ? "" : ` because it ${why.join(" and ")}`;
+}
+
+/** How many times fewer bytes the winner moves than the plain kernel; 0 where memory does not limit that one. */
+function savedBytes(winner: Point, plain: Point | undefined): number {
+  const [, fraction] = fractionsOf(winner, plain);
+  return fraction < LIMITED[0] || fraction > LIMITED[1] ? 0 : plain!.bytes! / (winner.bytes ?? Infinity);
+}
+
+/** How many times as much of its roof the winner reaches; 0 where that is not known. */
+function gainedBandwidth(winner: Point, plain: Point | undefined): number {
+  const [own, other] = fractionsOf(winner, plain);
+  return other > 0 ? own / other : 0;
+}
+
+/** What part of the same device's bandwidth both use; 0 where that is not known. */
+function fractionsOf(winner: Point, plain: Point | undefined): [own: number, other: number] {
+  if (plain === undefined || deviceOf(plain) !== deviceOf(winner)) return [0, 0];
+  return [roofFraction(winner) ?? 0, roofFraction(plain) ?? 0];
+}
+
+/** Whether a difference is too small to speak of. */
+export function isEqual(speedup: number): boolean {
+  return Math.abs(speedup - 1) < 0.02;
+}
+
+/** A series as a sentence names it. */
+function nameOf({ series }: Point): string {
+  if (series === TOGETHER) return "GPU and CPU together";
+  const plain = /^(CPU )?(?:stepwise|classic)$/.exec(series);
+  if (plain !== null) return plain[1] ? "the plain order on the CPU" : "the plain kernel";
+  return series.replace(/^CPU /, "the CPU's ");
+}
+
+/** `3.9 times`. */
+function times(factor: number): string {
+  return `${formatFactor(factor).slice(0, -1)} times`;
+}
