@@ -13,7 +13,6 @@ import {
   type PredictedPoint,
   predictStepNs,
   sharedGridOf,
-  type SharePoint,
 } from "../../models/shared_step.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
@@ -47,7 +46,7 @@ export interface Balance {
   /** Whether Eq. 8 came to an end, and how, in one line. */
   readonly settled: boolean;
   readonly message: string;
-  /** Fitted to the search over R; undefined where R was given, or nothing could be measured. */
+  /** Fitted to the search over R; undefined where not more than one R was tried. */
   readonly costModel: SharedCostModel | undefined;
 }
 
@@ -67,18 +66,16 @@ export interface CurvePoint extends PredictedPoint {
 const CANDIDATES = 3, NEAR = 0.05;
 /** Time for the samples of one R. */
 const SAMPLING_NS = 1.5e9;
-/** A share to verify and measure. */
-interface BalanceCandidate extends SharePoint {
-  /** Time of one step, as the search measured it or the model predicts it. */
-  readonly stepNs: number;
-}
+
+/** A share to verify and measure; the time of a step is what the search measured or the model predicts. */
+type BalanceCandidate = Pick<BalancedPeriod, "exchangeEvery" | "cpuSlices" | "stepNs">;
 
 /**
  * Finds R, and the shares of the CPU and the GPU that take equally long. A device's failure is an evaluation on
  * record, not an exception.
  */
 export async function balance(options: BalanceOptions): Promise<Balance> {
-  const { problem, onProgress = () => {} } = options;
+  const { problem, session, deadlineNs = Infinity, onProgress = () => {} } = options;
   const periods = periodsFor(options, options.exchangeEvery);
   if (periods.length === 0) {
     const message = `${problem.grid[0]} slices cannot hold two shares as wide as the stencil reaches`;
@@ -87,12 +84,8 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   }
   const searching = mostIterations(periods), total = searching + CANDIDATES;
   let done = 0;
-  const tried = await searchPeriods(options, periods, {
-    onIteration: () => onProgress(done++, total),
-    // where time is short, R that cannot make sharing pay are left out
-    isComplete: options.deadlineNs === undefined,
-  });
-  const costModel = options.exchangeEvery === undefined ? modelOf(options, tried) : undefined;
+  const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
+  const costModel = tried.length > 1 ? modelOf(options, tried) : undefined;
   const picked = fastestPeriod(tried) ?? tried.at(-1)!;
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
@@ -102,7 +95,11 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     if (i === 0) whyNotMeasured = why;
     if (why !== undefined) continue;
     onProgress(searching + i, total);
-    const evaluation = await measure(options, candidate, best);
+    const evaluation = await evaluateOn(session, shareConfiguration(options, candidate), {
+      problem,
+      ...(best === undefined ? {} : { best: best.cellsPerSecond }),
+      samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - session.now(), 0)),
+    });
     evaluations.push(evaluation);
     if (!("measurement" in evaluation)) continue;
     const { measurement } = evaluation;
@@ -117,7 +114,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     settled: picked.isSettled,
     message: (tried.length === 1 ? "" : `exchanging every ${picked.exchangeEvery} steps, `) + picked.message +
       (whyNotMeasured === undefined ? "" : `; ${whyNotMeasured}`),
-    costModel: costModel && { ...costModel, curve: withMeasured(options, costModel, evaluations) },
+    costModel: costModel && modelOf(options, tried, evaluations),
   };
 }
 
@@ -138,10 +135,7 @@ export function candidatesOf(
 }
 
 /** Why a share is not measured in a limited time; undefined if it is. */
-function whyNotMeasure(
-  options: SharingOptions,
-  { stepNs }: BalanceCandidate,
-): string | undefined {
+function whyNotMeasure(options: SharingOptions, { stepNs }: BalanceCandidate): string | undefined {
   const { session, problem, alone, deadlineNs } = options;
   if (deadlineNs === undefined) return undefined;
   const fastestNs = aloneNs(options);
@@ -155,10 +149,11 @@ function whyNotMeasure(
   return isLate ? `too late to verify a step of ${formatDuration(stepNs)}` : undefined;
 }
 
-/** The costs and the curve by what the search measured. */
+/** The costs and the curve by what the search measured; a verified measurement of an R replaces the search's. */
 export function modelOf(
   { problem }: SharingOptions,
   tried: readonly BalancedPeriod[],
+  evaluations: readonly Evaluation[] = [],
 ): SharedCostModel | undefined {
   const samples = tried.flatMap((one) => one.samples);
   if (samples.length === 0) return undefined;
@@ -167,47 +162,20 @@ export function modelOf(
   // far beyond the largest R that was measured the model would only guess
   const longest = Math.max(...samples.map(({ exchangeEvery }) => exchangeEvery));
   const periods = Array.from({ length: Math.min(2 * longest - 1, LONGEST_PERIOD) }, (_, i) => i + 1);
-  const curve = predictCurve(shared, fit.costs, periods).map((point): CurvePoint => {
-    const one = tried.find(({ exchangeEvery, stepNs }) =>
-      exchangeEvery === point.exchangeEvery && stepNs < Infinity
-    );
-    if (one === undefined) return { ...point, measuredNs: null };
-    const { exchangeEvery, cpuSlices, stepNs } = one;
-    const predictedNs = predictStepNs(shared, one, fit.costs);
-    return { exchangeEvery, cpuSlices, predictedNs, measuredNs: stepNs };
-  });
-  return { ...fit, samples, curve };
-}
-
-/** Verifies and times a share. */
-async function measure(
-  options: SharingOptions,
-  point: SharePoint,
-  best: Measurement | undefined,
-): Promise<Evaluation> {
-  const { session, problem, deadlineNs = Infinity } = options;
-  return await evaluateOn(session, shareConfiguration(options, point), {
-    problem,
-    ...(best === undefined ? {} : { best: best.cellsPerSecond }),
-    samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - session.now(), 0)),
-  });
-}
-
-/** The curve with the verified measurements in place of those of the search. */
-function withMeasured(
-  { problem }: SharingOptions,
-  { costs, curve }: SharedCostModel,
-  evaluations: readonly Evaluation[],
-): CurvePoint[] {
-  const measured = new Map<number, CurvePoint>();
+  const measured = new Map<number, BalanceCandidate>();
+  for (const one of tried) if (one.stepNs < Infinity) measured.set(one.exchangeEvery, one);
   for (const evaluation of evaluations) {
     if (!("measurement" in evaluation)) continue;
-    const { configuration: { share: { exchangeEvery, cpuSlices } }, measurement } = evaluation;
-    const predictedNs = predictStepNs(sharedGridOf(problem), { exchangeEvery, cpuSlices }, costs);
-    const measuredNs = cellsOf(problem.grid) / measurement.cellsPerSecond * 1e9;
-    measured.set(exchangeEvery, { exchangeEvery, cpuSlices, predictedNs, measuredNs });
+    const { configuration: { share }, measurement: { cellsPerSecond } } = evaluation;
+    measured.set(share.exchangeEvery, { ...share, stepNs: cellsOf(problem.grid) / cellsPerSecond * 1e9 });
   }
-  return curve.map((point) => measured.get(point.exchangeEvery) ?? point);
+  const curve = predictCurve(shared, fit.costs, periods).map((point): CurvePoint => {
+    const one = measured.get(point.exchangeEvery);
+    if (one === undefined) return { ...point, measuredNs: null };
+    const { exchangeEvery, cpuSlices, stepNs: measuredNs } = one;
+    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(shared, one, fit.costs), measuredNs };
+  });
+  return { ...fit, samples, curve };
 }
 
 function hasLostDevice(evaluations: readonly Evaluation[]): boolean {

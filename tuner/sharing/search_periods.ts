@@ -18,16 +18,10 @@ import {
 } from "../../models/shared_step.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
+import { ghostSlices } from "../devices/shared/shares.ts";
 import { formatPlural } from "../format.ts";
 import { DISTINCT } from "../measuring/tie_set.ts";
-import {
-  aloneNs,
-  batchesNs,
-  isOver,
-  shareConfiguration,
-  type SharingOptions,
-  timeShare,
-} from "./shared_run.ts";
+import { batchesNs, isOver, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
 
 /** R that are tried. */
 const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
@@ -65,23 +59,20 @@ export interface BalancedPeriod extends SharePoint {
  * host's wait does. Where no R can make sharing pay, one is enough: 1, which allows the thinnest shares.
  */
 export function periodsFor(options: SharingOptions, given?: readonly number[]): readonly number[] {
-  const { problem, alone, deadlineNs } = options;
+  const { problem, session, alone, deadlineNs } = options;
   const shared = sharedGridOf(problem);
   if (given !== undefined) {
     return given.filter((period) => 2 * thinnestShare(shared, period) <= problem.grid[0]);
   }
   const fitting = PERIODS.filter((period) => fits(shared, period));
-  if (deadlineNs === undefined || alone?.cpu === undefined || alone.gpu === undefined) return fitting;
-  if (cannotPay(options, alone.cpu, alone.gpu)) return fitting.slice(0, 1);
-  const stepNs = cellsOf(problem.grid) / (alone.cpu + alone.gpu) * 1e9;
+  const { cpu = 0, gpu = 0 } = alone ?? {};
+  if (deadlineNs === undefined || cpu === 0 || gpu === 0) return fitting;
+  // the slower device adds less than rates distinguish, or is the same cores
+  const isSameCores = session.device.gpu?.isFallback && cpu >= gpu;
+  if (isSameCores || Math.min(cpu, gpu) < DISTINCT * Math.max(cpu, gpu)) return fitting.slice(0, 1);
+  const stepNs = cellsOf(problem.grid) / (cpu + gpu) * 1e9;
   const long = fitting.filter((period) => period * stepNs >= WAIT_NS);
   return long.length > 0 ? long : fitting.slice(-1);
-}
-
-/** Whether the slower device adds less than rates distinguish, or is the same cores. */
-function cannotPay({ session: { device } }: SharingOptions, cpu: number, gpu: number): boolean {
-  return Math.min(cpu, gpu) < DISTINCT * Math.max(cpu, gpu) ||
-    ((device.gpu?.isFallback ?? false) && cpu >= gpu);
 }
 
 /** Measurements that a search over these R takes at most. */
@@ -89,27 +80,31 @@ export function mostIterations(periods: readonly number[]): number {
   return 2 * ITERATIONS + FEW_ITERATIONS * (periods.length - 1);
 }
 
-/** Balances one R after another, then the fastest to the end. */
+/**
+ * Balances one R after another, then the fastest to the end. Without a deadline every R is measured, also those that
+ * cannot be the fastest.
+ *
+ * @param onIteration called before each measurement
+ */
 export async function searchPeriods(
   options: SharingOptions,
   periods: readonly number[],
-  { onIteration = () => {}, isComplete = false }: {
-    /** Called before each measurement. */
-    readonly onIteration?: () => void;
-    /** Whether to measure every R, also those that cannot be the fastest. */
-    readonly isComplete?: boolean;
-  } = {},
+  onIteration: () => void = () => {},
 ): Promise<BalancedPeriod[]> {
-  const { problem: { grid: [slices] }, session, deadlineNs = Infinity } = options;
+  const { problem: { grid: [slices] }, alone, session, deadlineNs = Infinity } = options;
   const beganNs = session.now();
   const untilNs = deadlineNs === Infinity ? deadlineNs : beganNs + SEARCH_PART * (deadlineNs - beganNs);
-  const firstShare = options.startShare ?? shareByRates(options);
+  // by Eq. 8, if each device is as fast as alone
+  const byRates = alone?.cpu && alone.gpu ? alone.cpu / (alone.cpu + alone.gpu) : undefined;
+  const firstShare = options.startShare ?? byRates;
   const isFixed = firstShare === 0 || firstShare === 1;
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
     if (last !== undefined && (last.failed !== undefined || isOver(options) || isFixed)) break;
-    if (last !== undefined && !isComplete && endsBefore(exchangeEvery, options, tried, untilNs)) break;
+    if (last !== undefined && deadlineNs < Infinity && endsBefore(exchangeEvery, options, tried, untilNs)) {
+      break;
+    }
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
       ? firstShare
@@ -122,11 +117,6 @@ export async function searchPeriods(
   if (best === undefined || best.isSettled || best.failed !== undefined || isOver(options)) return tried;
   const settled = await balancePeriod(options, best, { maxIterations: ITERATIONS, untilNs, onIteration });
   return tried.map((one) => one === best ? settled : one);
-}
-
-/** The CPU's part by Eq. 8 if each device is as fast as alone; undefined where that is not known. */
-function shareByRates({ alone: { cpu, gpu } = { cpu: undefined, gpu: undefined } }: SharingOptions) {
-  return cpu === undefined || gpu === undefined ? undefined : cpu / (cpu + gpu);
 }
 
 /** The R with the fastest step; undefined if none has shares for both devices. */
@@ -148,15 +138,7 @@ function endsBefore(
     last.exchangeEvery;
   if (options.session.now() + Math.max(last.iterationNs, batchesNs(roundNs)) >= untilNs) return true;
   if (tried.length >= ZEROS && tried.slice(-ZEROS).every(({ stepNs }) => stepNs === Infinity)) return true;
-  return last.stepNs > RISEN * (fastestPeriod(tried)?.stepNs ?? Infinity) || cannotWin(options, tried);
-}
-
-/** Whether the host's wait alone makes a step slower than on the faster device alone, even with the largest R. */
-function cannotWin(options: SharingOptions, tried: readonly BalancedPeriod[]): boolean {
-  const waitsNs = tried.flatMap(({ samples }) => samples).map((
-    { roundNs, computeNs, unpackNs, packNs, gpuNs },
-  ) => roundNs - Math.max(computeNs + unpackNs + packNs, gpuNs));
-  return waitsNs.length > 0 && Math.min(...waitsNs) / LONGEST_PERIOD > aloneNs(options);
+  return last.stepNs > RISEN * (fastestPeriod(tried)?.stepNs ?? Infinity);
 }
 
 /** Iterates Eq. 8 with one R, from what was measured before; a failure ends it with the fastest share so far. */
@@ -173,7 +155,6 @@ async function balancePeriod(
 ): Promise<BalancedPeriod> {
   const { problem, session, signal } = options;
   const { exchangeEvery } = before;
-  const shared = sharedGridOf(problem);
   const [slices] = problem.grid;
   const iterations = [...before.iterations], samples = [...before.samples];
   let { iterationNs } = before;
@@ -182,12 +163,8 @@ async function balancePeriod(
     const stepNs = sample === undefined ? Infinity : stepOf(sample, problem.steps);
     return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
   };
-  const limits = {
-    slices,
-    ghost: exchangeEvery * shared.reach,
-    maxIterations,
-    ...(startShare === undefined ? {} : { startShare }),
-  };
+  const ghost = ghostSlices(problem, exchangeEvery);
+  const limits = { slices, ghost, maxIterations, ...(startShare === undefined ? {} : { startShare }) };
   let next: NextShare = nextShare(iterations, limits);
   while (next.end === undefined) {
     const fallback = fastestShare(iterations)?.cpuSlices ?? 0;

@@ -4,6 +4,7 @@
  * @module
  */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { SharedSample } from "../../models/shared_fit.ts";
 import type { SharePoint } from "../../models/shared_step.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { FieldRunner } from "../devices/runners.ts";
@@ -31,16 +32,9 @@ export interface SharingOptions {
 }
 
 /** Times of one round of R steps, in nanoseconds; 0 for a device without slices. */
-export interface ShareTimes {
+interface ShareTimes extends Omit<SharedSample, keyof SharePoint> {
   /** The CPU's part: computing, and the host's copies. */
   readonly cpuNs: number;
-  readonly gpuNs: number;
-  /** The workers alone, and the host's copies in both directions. */
-  readonly computeNs: number;
-  readonly unpackNs: number;
-  readonly packNs: number;
-  /** The whole round, by the host's clock. */
-  readonly roundNs: number;
 }
 
 /** Rounds timed together: so many at most, and fewer where they last longer than this together. */
@@ -71,11 +65,11 @@ export async function timeShare(options: SharingOptions, configuration: Configur
   const runner = await options.session.prepare(options.problem, configuration);
   try {
     await runner.initialise();
-    let before = await timeBatch(runner, configuration, 1);
+    let before = await timeBatch(runner, 1);
     const rounds = roundsOf(before.roundNs);
     let best: ShareTimes | undefined;
     for (let spentNs = 0; best === undefined || (spentNs < UNSTEADY_NS && !isOver(options));) {
-      const times = await timeBatch(runner, configuration, rounds);
+      const times = await timeBatch(runner, rounds);
       if (best === undefined || times.roundNs < best.roundNs) best = times;
       if (isNear(times.cpuNs, before.cpuNs) && isNear(times.gpuNs, before.gpuNs)) break;
       spentNs += rounds * times.roundNs;
@@ -97,11 +91,8 @@ function roundsOf(roundNs: number): number {
   return Math.min(Math.max(1, Math.floor(BATCH_NS / roundNs)), ROUNDS);
 }
 
-async function timeBatch(
-  runner: FieldRunner,
-  { share }: Configuration,
-  rounds: number,
-): Promise<ShareTimes> {
+async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {
+  const { share } = runner.configuration;
   const times = await runner.runSteps(share.exchangeEvery, rounds);
   const middle = (roundsNs: readonly number[]): number =>
     roundsNs.length === 0 ? 0 : Math.max(LEAST_NS, median(roundsNs));

@@ -73,10 +73,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   const searched = periodsFor(options);
   const total = mostIterations(searched) + passes * periods.length;
   let done = 0;
-  const tried = await searchPeriods(options, searched, {
-    onIteration: () => onProgress(done++, total),
-    isComplete: true,
-  });
+  const tried = await searchPeriods(options, searched, () => onProgress(done++, total));
   const model = modelOf(options, tried);
   if (model === undefined) {
     const failure = tried.at(-1)?.failed?.failure;

@@ -24,11 +24,6 @@ export interface ShareOptions {
   /** May be missing where the GPU computes all slices. */
   readonly cpuPool?: CpuPool | undefined;
   readonly configuration: Configuration;
-  /**
-   * Slices of a ghost zone; only tests choose another number, to see it fail.
-   * @default {R·S}
-   */
-  readonly ghost?: number;
   /** Where the GPU's arrays come from. @default {memory of the field's own} */
   readonly gpuMemory?: FieldMemory | undefined;
   /** Called with the GPU's part and its layout when that is compiled, before its memory is taken. */
@@ -64,27 +59,26 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
 function ghostZones(
   problem: Problem,
   { cpuSlices, gpuSlices, exchangeEvery }: Share,
-  ghost = ghostSlices(problem, exchangeEvery),
 ): { readonly inner: number; readonly outer: number } {
-  const inner = cpuSlices > 0 && gpuSlices > 0 ? ghost : 0;
+  const inner = cpuSlices > 0 && gpuSlices > 0 ? ghostSlices(problem, exchangeEvery) : 0;
   return { inner, outer: problem.boundary === "periodic" ? inner : 0 };
 }
 
-/** So many slices and the ghost zones as a problem of its own. */
-function partOf(problem: Problem, slices: number, { inner, outer }: ReturnType<typeof ghostZones>): Problem {
-  const [, ny, nz] = problem.grid;
+/** So many of a share's slices and the ghost zones as a problem of its own. */
+function partOf(problem: Problem, share: Share, slices: number): Problem {
+  const [, ny, nz] = problem.grid, { inner, outer } = ghostZones(problem, share);
   const boundary = outer > 0 ? "periodic-yz" : problem.boundary;
   return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
 }
 
 /** What the GPU computes: its share of the problem, ghost zones included. */
-export function gpuPartOf(problem: Problem, share: Share, ghost?: number): Problem {
-  return partOf(problem, share.gpuSlices, ghostZones(problem, share, ghost));
+export function gpuPartOf(problem: Problem, share: Share): Problem {
+  return partOf(problem, share, share.gpuSlices);
 }
 
 /** What the CPU computes: its share of the problem, ghost zones included. */
-export function cpuPartOf(problem: Problem, share: Share, ghost?: number): Problem {
-  return partOf(problem, share.cpuSlices, ghostZones(problem, share, ghost));
+export function cpuPartOf(problem: Problem, share: Share): Problem {
+  return partOf(problem, share, share.cpuSlices);
 }
 
 /** Where the cells of the CPU's part lie. */
@@ -117,7 +111,7 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
 export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
   checkShare(problem, options);
   const { share } = options.configuration;
-  const { inner, outer } = ghostZones(problem, share, options.ghost);
+  const { inner, outer } = ghostZones(problem, share);
   const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, outer);
   try {
     const gpu = share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, inner);
@@ -147,7 +141,7 @@ export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
 /** Refuses what no share can be. */
 function checkShare(
   { grid, stencil, boundary }: Problem,
-  { gpu, cpuPool, configuration, ghost }: ShareOptions,
+  { gpu, cpuPool, configuration }: ShareOptions,
 ): void {
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
   const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
@@ -172,7 +166,7 @@ function checkShare(
     );
   }
   if (boundary === "periodic-yz") throw new RunFailure("limits", "a share cannot be shared again");
-  const thinnest = ghost ?? ghostSlices({ stencil }, exchangeEvery);
+  const thinnest = ghostSlices({ stencil }, exchangeEvery);
   if (Math.min(cpuSlices, gpuSlices) < thinnest) {
     const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
     throw new RunFailure("limits", `${shares}: one is thinner than the ghost zone of ${thinnest}`);
@@ -181,11 +175,11 @@ function checkShare(
 
 async function makeCpuPart(
   problem: Problem,
-  { cpuPool, configuration, ghost }: ShareOptions,
+  { cpuPool, configuration }: ShareOptions,
   first: number,
 ): Promise<CpuPart> {
   const { share } = configuration;
-  const part = cpuPartOf(problem, share, ghost);
+  const part = cpuPartOf(problem, share);
   const { boundary, stencil: { update } } = part;
   const layout = cpuLayoutOf(part);
   const [x, y, z] = periodicAxes(boundary).map((wraps) => wraps ? "periodic" : "zero");
@@ -213,10 +207,10 @@ async function makeCpuPart(
 
 async function makeGpuPart(
   problem: Problem,
-  { gpu, configuration: { traversal: name, parameters, share }, ghost, gpuMemory, onCompiled }: ShareOptions,
+  { gpu, configuration: { traversal: name, parameters, share }, gpuMemory, onCompiled }: ShareOptions,
   first: number,
 ): Promise<GpuPart> {
-  const part = gpuPartOf(problem, share, ghost);
+  const part = gpuPartOf(problem, share);
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
   if (reason !== undefined) throw new RunFailure("limits", reason);
