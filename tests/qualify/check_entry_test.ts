@@ -49,7 +49,7 @@ Deno.test("a configuration that no device could have run is named with its fault
     assertMatch(torre({ [name]: 0 })!, new RegExp(`^${name} must be`));
   }
   assertMatch(torre({ frob: 1 })!, /^diamond-torre has no parameter frob: it has dts, nt, /);
-  assertEquals(torre({ chunk: undefined }), "it lacks chunk");
+  assertMatch(torre({ chunk: undefined })!, /no value of chunk, and diamond-torre has no default$/);
   assert(torre({ nt: undefined, lookahead: undefined }) !== undefined);
   assertMatch(torre({}, { traversal: "zigzag" })!, /^wanted one of stepwise, .*: found traversal "zigzag"$/);
   assertMatch(torre({}, { problem: { boundary: "periodic" } })!, /periodic/);

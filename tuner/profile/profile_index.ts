@@ -1,4 +1,3 @@
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { problemKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
@@ -7,11 +6,6 @@ export interface NearEntry {
   readonly entry: ProfileEntry;
   /** 0: the same problem. */
   readonly distance: number;
-}
-
-interface Placed {
-  readonly entry: ProfileEntry;
-  readonly logCells: number;
 }
 
 /** Distance of another boundary: that of a grid with 16 times the cells, since other traversals suit it. */
@@ -34,21 +28,16 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
 
 /**
  * Finds a profile's entries for a problem: those of exactly this problem, then those of the same stencil and variant,
- * the nearest first. Entries of a stencil are sorted by their number of cells, so that of many thousand only those
- * near the wanted grid are compared.
+ * the nearest first. Distances are computed only if the first do not do.
  */
 export class ProfileIndex {
-  /** Entries looked at since the index was built. */
-  looked = 0;
   readonly #exact: ReadonlyMap<string, readonly ProfileEntry[]>;
-  readonly #ofStencil: ReadonlyMap<string, readonly Placed[]>;
+  readonly #ofStencil: ReadonlyMap<string, readonly ProfileEntry[]>;
 
   constructor({ entries }: Pick<Profile, "entries">) {
-    const fastestFirst = entries.toSorted((a, b) => rateOf(b) - rateOf(a));
+    const fastestFirst = entries.toSorted((a, b) => b.result.cellsPerSecond - a.result.cellsPerSecond);
     this.#exact = Map.groupBy(fastestFirst, ({ problem }) => problemKey(problem));
-    const placed = entries.map((entry) => ({ entry, logCells: Math.log2(cellsOf(entry.problem.grid)) }))
-      .sort((a, b) => a.logCells - b.logCells);
-    this.#ofStencil = Map.groupBy(placed, ({ entry: { problem } }) => stencilKey(problem));
+    this.#ofStencil = Map.groupBy(fastestFirst, ({ problem }) => stencilKey(problem));
   }
 
   /** The index of a profile, built at the first call. */
@@ -58,37 +47,14 @@ export class ProfileIndex {
     return known;
   }
 
-  /** Entries of the problem itself, the fastest first, then those of others, the nearest first. */
+  /** Entries of the problem itself, then those of others, the nearest first; of equals the fastest. */
   *entriesFor(problem: ProfileProblem): Generator<NearEntry> {
-    for (const entry of this.#exact.get(problemKey(problem)) ?? []) {
-      this.looked++;
-      yield { entry, distance: 0 };
-    }
-    yield* this.#nearest(problem);
-  }
-
-  /** All but the problem's own, by distance, which is at least the ratio of the cells. */
-  *#nearest(problem: ProfileProblem): Generator<NearEntry> {
-    const list = this.#ofStencil.get(stencilKey(problem)) ?? [];
-    const own = problemKey(problem);
-    const target = Math.log2(cellsOf(problem.grid));
-    const place = list.findIndex(({ logCells }) => logCells >= target);
-    let low = place < 0 ? list.length : place, high = low;
-    let waiting: NearEntry[] = [];
-    const look = ({ entry }: Placed): void => {
-      this.looked++;
-      if (problemKey(entry.problem) === own) return;
-      waiting.push({ entry, distance: problemDistance(entry.problem, problem) });
-    };
-    for (let within = 0.25; low > 0 || high < list.length || waiting.length > 0; within *= 2) {
-      while (low > 0 && target - list[low - 1]!.logCells <= within) look(list[--low]!);
-      while (high < list.length && list[high]!.logCells - target <= within) look(list[high++]!);
-      waiting.sort((a, b) => a.distance - b.distance || rateOf(b.entry) - rateOf(a.entry));
-      const isComplete = low === 0 && high === list.length;
-      const known = isComplete ? waiting : waiting.filter(({ distance }) => distance <= within);
-      waiting = waiting.slice(known.length);
-      yield* known;
-    }
+    const own = this.#exact.get(problemKey(problem)) ?? [];
+    for (const entry of own) yield { entry, distance: 0 };
+    const others = (this.#ofStencil.get(stencilKey(problem)) ?? [])
+      .map((entry) => ({ entry, distance: problemDistance(entry.problem, problem) }))
+      .filter(({ distance }) => distance > 0);
+    yield* others.sort((a, b) => a.distance - b.distance);
   }
 }
 
@@ -104,8 +70,4 @@ export function* mergeByDistance(lists: readonly Generator<NearEntry>[]): Genera
     yield nearest.next.value;
     nearest.next = nearest.list.next();
   }
-}
-
-function rateOf({ result }: ProfileEntry): number {
-  return result.cellsPerSecond;
 }

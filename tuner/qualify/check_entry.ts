@@ -7,10 +7,11 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { DeviceLimits, Parameters } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { ghostSlices, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
+import { whyNot } from "../profile/adapt.ts";
 import { firstLine } from "../profile/check_record.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
@@ -36,7 +37,7 @@ export function whyInvalid(
   configuration: Configuration,
   recorded: Pick<ProfileDevice, "gpu">,
 ): string | undefined {
-  const { traversal, parameters, share } = configuration;
+  const { traversal, share } = configuration;
   const cpuNames = share.gpuSlices === 0 ? CPU_TRAVERSALS.map(({ name }) => name) : [];
   const names = [...new Set([...cpuNames, ...TRAVERSALS.map(({ name }) => name)])];
   if (!names.includes(traversal)) {
@@ -46,13 +47,10 @@ export function whyInvalid(
     (share.cpuSlices > 0 ? refuseCpuPart(problem, configuration) : undefined);
   if (reason !== undefined || share.gpuSlices === 0) return reason;
   if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
+  const { limits } = recorded.gpu;
+  // of an imported device nothing but the name is known: its limits are 0
   return whyNoParameters(problem, configuration) ??
-    whyInfeasible(problem, configuration, ANY_DEVICE) ??
-    // of an imported device nothing but the name is known: its limits are 0
-    (recorded.gpu.limits.maxBufferSize === 0
-      ? undefined
-      : whyInfeasible(problem, configuration, recorded.gpu.limits)) ??
-    whyNoPlan(gpuPartOf(problem, share), traversal, parameters);
+    whyInfeasible(problem, configuration, limits.maxBufferSize === 0 ? ANY_DEVICE : limits);
 }
 
 /** Why a configuration cannot run on a GPU of these limits, though it may elsewhere; without one they are undefined. */
@@ -112,27 +110,8 @@ function whyInfeasible(
   const traversal = traversalNamed(configuration.traversal), { parameters } = configuration;
   const part = gpuPartOf(problem, configuration.share);
   try {
-    return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits);
+    return traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
   } catch (error) {
     return firstLine(error);
-  }
-}
-
-/** Why no kernel can be written, as when a parameter is missing. */
-function whyNoPlan(problem: Problem, name: string, parameters: Parameters): string | undefined {
-  const lists = traversalNamed(name).parameterLists(problem, ANY_DEVICE);
-  const missing = Object.keys(lists).filter((one) => !Object.hasOwn(parameters, one));
-  const why = missing.length > 0 ? `it lacks ${missing.join(", ")}` : "its kernel cannot be written";
-  try {
-    const { layout, shaders, dispatches } = traversalNamed(name).plan(problem, parameters);
-    const numbers = [
-      layout.length,
-      ...dispatches(Math.min(problem.steps, 2), 0).flatMap((one) => [...one.workgroups, ...one.uniforms]),
-    ];
-    const isWhole = numbers.every(Number.isFinite) &&
-      shaders.every(({ code }) => !/\b(?:undefined|NaN|Infinity)\b/.test(code));
-    return isWhole ? undefined : why;
-  } catch (error) {
-    return missing.length > 0 ? why : firstLine(error);
   }
 }
