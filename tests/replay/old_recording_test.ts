@@ -48,7 +48,7 @@ Deno.test("an old file that is damaged or contradicts itself is refused in one l
       "wanted either a rate or a failure",
       (file) => (file.traversals[0]!.failure as unknown[])[0] = "timeout",
     ],
-    ["a rate above 0, found -1", (file) => (file.traversals[0]!.cellsPerSecond as unknown[])[0] = -1],
+    ["a number >= 0, found -1", (file) => (file.traversals[0]!.cellsPerSecond as unknown[])[0] = -1],
     ["a configuration occurs twice", (file) => file.traversals.push(file.traversals[0]!)],
   ];
   for (const [message, damage] of cases) {

@@ -186,6 +186,14 @@ export function whyNot(
   return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
 }
 
+/** Which value is none of any traversal's, and why; undefined if all may be some. */
+export function oddValue(parameters: Parameters): string | undefined {
+  const odd = Object.entries(parameters).find(([, value]) =>
+    !(Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE)
+  );
+  return odd && `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`;
+}
+
 /** The same of parameters of which none is missing. */
 function whyInfeasible(
   traversal: Traversal,
@@ -193,12 +201,7 @@ function whyInfeasible(
   parameters: Parameters,
   limits: DeviceLimits,
 ): string | undefined {
-  for (const [name, value] of Object.entries(parameters)) {
-    if (!(Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE)) {
-      return `${name} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${value}`;
-    }
-  }
-  return traversal.infeasible(problem, parameters, limits);
+  return oddValue(parameters) ?? traversal.infeasible(problem, parameters, limits);
 }
 
 /** Whether the traversal makes sense of parameters of which some are missing: no number of its plan is undefined. */

@@ -96,8 +96,12 @@ const CLOSING_BRACE = 0x7d, LINE_END = 0x0a;
 /** Longest message of a failure; compilers can be wordy. */
 export const MAX_MESSAGE = 4000;
 
+/** A rate, time or error: 0, or a number whose inverse is one too. */
+export const quantitySchema: z.ZodType<number> = z.number("a number").min(0, "a number >= 0")
+  .max(1e30, "a number <= 1e30").refine((value) => value === 0 || value >= 1e-30, "0 or a number >= 1e-30");
+
 const text = z.string().max(MAX_MESSAGE);
-const rate = z.number().min(0);
+const rate = quantitySchema;
 const evaluation = { run: text, at: z.iso.datetime(), evaluationNs: rate.optional() };
 
 /** {@linkcode JournalRecord} as JSON. */

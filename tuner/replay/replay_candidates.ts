@@ -8,6 +8,7 @@ import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { predictRate } from "../../models/roofline.ts";
+import { oddValue } from "../profile/adapt.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
@@ -58,14 +59,23 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     if (traversal === undefined) {
       throw new ProfileError(`Cannot replay ${title}: there is no traversal ${recorded.traversal} any more`);
     }
+    const odd = oddValue(recorded.parameters);
+    if (odd !== undefined) throw new ProfileError(`Cannot replay ${title}: ${traversal.name}: ${odd}`);
     if (!places.has(traversal)) places.set(traversal, placeIn(traversal));
     const order = TRAVERSALS.indexOf(traversal), place = places.get(traversal)!(recorded.parameters);
     return { recorded, traversal, order, place };
   });
   known.sort((a, b) => a.order - b.order || a.place - b.place);
   return rankCandidates(known.map(({ recorded, traversal }) => {
-    const demand = traversal.demand(problem, recorded.parameters);
+    const { parameters } = recorded;
+    const demand = traversal.demand(problem, parameters);
     const predicted = predictRate(demand, device, { cells });
-    return { traversal, parameters: recorded.parameters, demand, predicted, recorded };
+    if (!(predicted > 0 && Number.isFinite(predicted))) {
+      const found = Object.entries(parameters).map((entry) => entry.join("=")).join(" ");
+      throw new ProfileError(
+        `Cannot replay ${title}: wanted parameters of ${traversal.name} whose rate can be predicted, found ${found}`,
+      );
+    }
+    return { traversal, parameters, demand, predicted, recorded };
   }));
 }
