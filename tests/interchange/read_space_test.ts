@@ -96,8 +96,26 @@ Deno.test("what is wrong with a file is one line: where, wanted, found", async (
   const cases: [text: string, message: string][] = [
     ["", 'wanted T4 results (a field "results") or a Kernel Tuner cache'],
     ["hello", "wanted T4 results"],
-    [CLOSED + "x", "wanted nothing more, found x"],
-    [CLOSED.replace('"times": [0.4', '"times": [04'), "it is not JSON"],
+    [CLOSED + "x", "it is not JSON: line 12, column 2: wanted nothing more, found x"],
+    [CLOSED.replace('"times": [0.4', '"times": [04'), "record 1: it is not JSON: line 9, column 60: wanted "],
+    [
+      CLOSED.replace("0.5", "5e-324"),
+      'cache["1,a,b"].time: wanted a time from 1e-9 to 1e15 ms, found 5e-324',
+    ],
+    [CLOSED.replace("0.4", "5e-324"), "times[0]: wanted a time from 1e-9 to 1e15 ms, found 5e-324"],
+    [CLOSED.replace("440.9", "1e308"), "compile_time: wanted a time from 0 to 1e20, found 1e+308"],
+    [CLOSED.replace("2.5]", "1e308]"), "tune_params.x[1]: wanted a number from 1e-15 to 1e15"],
+    [
+      CLOSED.replace('"time": 0.5', '"time": 0.5, "time": 0.6'),
+      "record 1: wanted every key once, found one twice",
+    ],
+    [
+      CLOSED.replace('"device_name"', '"kernel_name": "k", "kernel_name"'),
+      "wanted every key once, found one twice",
+    ],
+    [CLOSED.replace("A4000", "\\u001b[2J"), "device_name: wanted a text without control characters"],
+    [CLOSED.replace('"compile_time"', '"\\u009b31m"'), 'wanted no key named "\ufffd31m", found one'],
+    [CLOSED.replaceAll("a,b", "\\u0007"), "tune_params.method[0]: wanted a number from 1e-15"],
     [CLOSED.replace("[1, 2.5]", "5"), "tune_params.x: wanted a list of values, found 5"],
     [
       CLOSED.replace('["x", "method"]', '["x", "x"]'),
@@ -190,6 +208,18 @@ Deno.test("T4: units, the schema's name of the compile time, unknown fields", as
   for (const word of ["results[].times.warmup", "results[].id", "microseconds", "compilation_time", "null"]) {
     assert(notes.some((note) => note.includes(word)), `no note of ${word}: ${notes}`);
   }
+});
+
+Deno.test("T4: times without a unit are reported", async () => {
+  const result = (measurement: string, times: string): string =>
+    `{"results": [{"configuration": {"x": 1}, "invalidity": "correct", "correctness": 1, "times": {${times}}, ` +
+    `"measurements": [{"name": "time", "value": 1${measurement}}]}]}`;
+  const notesOf = async (text: string) => (await read(text)).notes;
+  const first = "the unit of times, which the file does not say: read as milliseconds";
+  const second = "1 measured time without a unit: read as milliseconds";
+  assertEquals(await notesOf(result("", '"runtimes": [1]')), [first, second]);
+  assertEquals(await notesOf(result(', "unit": "ms"', "")), []);
+  assertEquals(await notesOf(result(', "unit": ""', "")), [second]);
 });
 
 Deno.test("T4: the unit as older Kernel Tuners spelt it", async () => {

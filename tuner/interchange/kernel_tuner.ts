@@ -15,6 +15,7 @@
  */
 import * as z from "zod";
 import { checkRecord } from "../profile/check_record.ts";
+import type { Place } from "../profile/json_fault.ts";
 import type { ListFile } from "./list_scanner.ts";
 import { pythonKey, sameKey } from "./python_text.ts";
 import {
@@ -113,9 +114,11 @@ export class KernelTunerReader implements RecordReader {
     this.#objectives = [objective].flat();
   }
 
-  read(text: string): SpaceRecord {
+  read(text: string, { line, column }: Place): SpaceRecord {
     const place = `${this.#source}: record ${++this.#count}`;
-    const [entry] = Object.entries(parsePython(`{${text}}`, place, this.#remarks) as Fields);
+    const [entry] = Object.entries(
+      parsePython(`{${text}}`, place, this.#remarks, { line, column: column - 1 }) as Fields,
+    );
     if (entry === undefined) throw fault(place, "a key and an object", text);
     const [key, fields] = entry;
     const where = `${this.#source}: cache[${JSON.stringify(key.slice(0, 80))}]`;

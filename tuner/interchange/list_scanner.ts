@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 
 /** The field with the records: `results` is a list of T4's, `cache` an object of Kernel Tuner's. */
@@ -26,12 +27,12 @@ const MOST_CHARACTERS = 2 ** 24;
 /** Most values that all records together may have: what a few gigabytes of memory hold. */
 const MOST_VALUES = 40_000_000;
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a;
+const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a, LINE_END = 0x0a;
 
 /** Splits a text that comes in pieces. */
 export class ListScanner {
   readonly #source: string;
-  readonly #onRecord: (text: string) => void;
+  readonly #onRecord: (text: string, start: Place) => void;
   #list: ListName | undefined;
   /** Text outside the records, and of the record under way. */
   #head = "";
@@ -42,12 +43,19 @@ export class ListScanner {
   #isInList = false;
   #isInText = false;
   #isEscaped = false;
+  #line = 1;
+  #lineOfList = 1;
+  /** Characters before this piece, and before this line. */
+  #before = 0;
+  #beforeLine = 0;
+  /** Where the record under way begins, or the list began. */
+  #start: Place = { line: 1, column: 1 };
 
   /**
    * @param source what errors call the file
-   * @param onRecord takes each record's text: in a cache, its key and its value
+   * @param onRecord takes each record's text, in a cache its key and its value, and where it begins
    */
-  constructor(source: string, onRecord: (text: string) => void = () => {}) {
+  constructor(source: string, onRecord: (text: string, start: Place) => void = () => {}) {
     this.#source = source;
     this.#onRecord = onRecord;
   }
@@ -61,6 +69,10 @@ export class ListScanner {
     let start = 0;
     for (let i = 0; i < text.length; i++) {
       const letter = text.charCodeAt(i);
+      if (letter === LINE_END) {
+        this.#line++;
+        this.#beforeLine = this.#before + i + 1;
+      }
       if (this.#isInText) {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (letter === BACKSLASH) this.#isEscaped = true;
@@ -73,6 +85,7 @@ export class ListScanner {
         this.#record += text.slice(start, i);
         start = i + 1;
         this.#endRecord();
+        this.#start = this.#placeAfter(i);
       } else if (letter === 0x7b || letter === 0x5b) {
         if (++this.#depth !== 2 || this.#list !== undefined) continue;
         this.#head += text.slice(start, i + 1);
@@ -80,14 +93,19 @@ export class ListScanner {
         const name = /"(results)"\s*:\s*\[$|"(cache)"\s*:\s*\{$/.exec(this.#head.slice(-60));
         this.#list = (name?.[1] ?? name?.[2]) as ListName | undefined;
         this.#isInList = this.#list !== undefined;
+        this.#start = this.#placeAfter(i);
+        this.#lineOfList = this.#line;
       } else if (letter === 0x7d || letter === 0x5d) {
         if (--this.#depth !== 1 || !this.#isInList) continue;
         this.#record += text.slice(start, i);
         start = i;
         if (this.#hasRecords || this.#record.trim() !== "") this.#endRecord();
         this.#isInList = false;
+        // so that what is wrong behind the list is reported in its line
+        this.#head += "\n".repeat(this.#line - this.#lineOfList);
       }
     }
+    this.#before += text.length;
     if (this.#isInList) this.#record += text.slice(start);
     else this.#head += text.slice(start);
     this.#limit();
@@ -125,8 +143,12 @@ export class ListScanner {
 
   #endRecord(): void {
     this.#hasRecords = true;
-    this.#onRecord(this.#record);
+    this.#onRecord(this.#record, this.#start);
     this.#record = "";
+  }
+
+  #placeAfter(index: number): Place {
+    return { line: this.#line, column: this.#before + index + 2 - this.#beforeLine };
   }
 
   #limit(): void {

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { describeValue, endOfText, parseJson } from "../profile/check_record.ts";
 import { formatPlural } from "../format.ts";
+import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { JsonValue, ParameterValue } from "./recorded_space.ts";
 
@@ -60,8 +61,8 @@ export class Remarks {
  * @param where what to call it in errors
  * @throws {ProfileError} in one line, if it is not JSON
  */
-export function parsePython(text: string, where: string, remarks: Remarks): unknown {
-  if (!/NaN|Infinity/.test(text)) return parseJson(text, where);
+export function parsePython(text: string, where: string, remarks: Remarks, start?: Place): unknown {
+  if (!/NaN|Infinity/.test(text)) return parseJson(text, where, start);
   const parts: string[] = [];
   for (let start = 0; start < text.length;) {
     const quote = text.indexOf('"', start), end = quote < 0 ? text.length : quote;
@@ -74,7 +75,7 @@ export function parsePython(text: string, where: string, remarks: Remarks): unkn
     start = quote < 0 ? end : endOfText(text, quote) + 1;
     parts.push(text.slice(end, start));
   }
-  return parseJson(parts.join(""), where);
+  return parseJson(parts.join(""), where, start);
 }
 
 /** An object that came from JSON. */

@@ -35,7 +35,7 @@ export async function readSpace(
   const reader: RecordReader = isCache ? new KernelTunerReader(found, path) : new T4Reader(found, path);
   const records: SpaceRecord[] = [];
   const keep = take ?? ((record) => records.push(record));
-  const scanner = new ListScanner(path, (text) => keep(reader.read(text), reader));
+  const scanner = new ListScanner(path, (text, start) => keep(reader.read(text, start), reader));
   for await (const text of file.text()) scanner.push(text);
   scanner.end();
   return { ...reader.end(records), format: isCache ? "kernel-tuner" : "t4" };

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { Place } from "../profile/json_fault.ts";
 
 /** Anything that JSON can say. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -107,11 +108,11 @@ export interface RecordReader {
   /** The parameters so far. */
   readonly parameters: readonly GrowingParameter[];
   /**
-   * Reads the text of the next record.
+   * Reads the text of the next record, which begins at a place in its file.
    *
    * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
    */
-  read(text: string): SpaceRecord;
+  read(text: string, start: Place): SpaceRecord;
   /** The space of all records that were kept. */
   end(records: SpaceRecord[]): SpaceReading;
 }

@@ -14,6 +14,7 @@
  */
 import * as z from "zod";
 import { checkRecord } from "../profile/check_record.ts";
+import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ListFile } from "./list_scanner.ts";
 import {
@@ -94,9 +95,9 @@ export class T4Reader implements RecordReader {
     }
   }
 
-  read(text: string): SpaceRecord {
+  read(text: string, start: Place): SpaceRecord {
     const where = `${this.#source}: results[${this.#count++}]`;
-    const { configuration, objectives, record } = readResult(parsePython(text, where, this.#remarks), {
+    const { configuration, objectives, record } = readResult(parsePython(text, where, this.#remarks, start), {
       where,
       timesUnitMs: this.#timesUnitMs,
       remarks: this.#remarks,

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { jsonFault } from "./json_fault.ts";
+import { jsonFault, type Place } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 
 /** Names that would reach an object's prototype, or whoever's terminal shows them; no file has a use for them. */
@@ -11,14 +11,15 @@ const MAX_DEPTH = 32;
 /**
  * Reads JSON, in which every key of an object has to be the only one of its name.
  *
+ * @param start where in its file the text begins
  * @throws {ProfileError} in one line that calls the text `source`
  */
-export function parseJson(text: string, source: string): unknown {
+export function parseJson(text: string, source: string, start?: Place): unknown {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text)}`);
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text, start)}`);
   }
   const { keys, fault } = inspect(data);
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);

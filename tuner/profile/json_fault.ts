@@ -9,12 +9,18 @@ const TOKEN = new RegExp(
   "yu",
 );
 
+/** A place in a file, both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
 /** What is wrong with a text that is not JSON: the line, the column, what is wanted and what is found there. */
-export function jsonFault(text: string): string {
+export function jsonFault(text: string, start: Place = { line: 1, column: 1 }): string {
   const { at, wanted, found } = findFault(text);
-  const before = text.slice(0, at);
-  const column = at - before.lastIndexOf("\n");
-  return `line ${before.split("\n").length}, column ${column}: wanted ${wanted}, found ${found}`;
+  const before = text.slice(0, at), lines = before.split("\n").length;
+  const column = at - before.lastIndexOf("\n") + (lines === 1 ? start.column - 1 : 0);
+  return `line ${start.line + lines - 1}, column ${column}: wanted ${wanted}, found ${found}`;
 }
 
 /** Where a text stops being JSON: the engine's own message often does not say. */
