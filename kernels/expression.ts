@@ -157,6 +157,16 @@ export function visitTaps(
   });
 }
 
+/** The taps that remain when the partial sums that `isKept` names are kept. */
+export function tapsOutside(
+  expression: Expression,
+  isKept: (of: Expression, offset: Offset) => boolean,
+): Tap[] {
+  const found: Tap[] = [];
+  visitTaps(expression, (tap) => found.push(tap), isKept);
+  return found;
+}
+
 /** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
 export const NUMBERS: Omit<Algebra<number>, "tap"> = {
   constant: (value) => value,
@@ -178,11 +188,9 @@ export function foldShared<T>(
   keep: (value: T) => T,
 ): T[] {
   /** Different nodes, each after its operands, which are named by their index. */
-  const nodes: { node: Expression; operands: readonly number[]; uses: number }[] = [];
-  const known = new Map<string, number>();
-  const enter = (node: Expression): number => {
-    const operands = "left" in node ? [enter(node.left), enter(node.right)] : [];
-    const key = "left" in node ? `${node.kind} ${operands}` : leafKey(node);
+  const nodes: { find: () => T; isFree: boolean; uses: number }[] = [];
+  const known = new Map<string, number>(), kept = new Map<number, T>();
+  const enter = (key: string, find: () => T, operands: readonly number[] = [], isFree = false): number => {
     const index = known.get(key);
     if (index !== undefined) {
       // its operands are used once, however often it is used itself
@@ -191,42 +199,36 @@ export function foldShared<T>(
       return index;
     }
     known.set(key, nodes.length);
-    nodes.push({ node, operands, uses: 1 });
-    return nodes.length - 1;
+    return nodes.push({ find, isFree, uses: 1 }) - 1;
   };
-  const roots = expressions.map((expression) => enter(takeApart(expression, algebra)));
-  const kept = new Map<number, T>();
+  const join = (kind: Operation) => (left: number, right: number): number =>
+    enter(`${kind} ${left} ${right}`, () => algebra[kind](valueOf(left), valueOf(right)), [left, right]);
+  const roots = expressions.map((expression) =>
+    fold<number>(expression, {
+      tap: (tap) => enter(tapKey(tap), () => algebra.tap(tap)),
+      constant: (value) => enter(`${value}`, () => algebra.constant(value), [], true),
+      signal: () => enter("signal", () => algebra.signal(), [], true),
+      add: join("add"),
+      subtract: join("subtract"),
+      multiply: join("multiply"),
+      atLeast: join("atLeast"),
+      partial(of, offset) {
+        const value = algebra.partial?.(of, offset);
+        return value === undefined ? undefined : enter(JSON.stringify([of, offset]), () => value);
+      },
+    })
+  );
   const valueOf = (index: number): T => {
     const known = kept.get(index);
     if (known !== undefined) return known;
-    const { node, operands: [left, right], uses } = nodes[index]!;
-    const value = "left" in node ? algebra[node.kind](valueOf(left!), valueOf(right!)) : fold(node, algebra);
-    if (uses < 2 || node.kind === "constant" || node.kind === "signal") return value;
+    const { find, isFree, uses } = nodes[index]!;
+    const value = find();
+    if (uses < 2 || isFree) return value;
     const again = keep(value);
     kept.set(index, again);
     return again;
   };
   return roots.map(valueOf);
-}
-
-/** The tree with every partial sum that the algebra does not keep replaced by what it is made of. */
-function takeApart(expression: Expression, algebra: Algebra<unknown>): Expression {
-  return fold<Expression>(expression, {
-    tap: (tap) => tap,
-    constant,
-    signal: () => SIGNAL,
-    add: (left, right) => ({ kind: "add", left, right }),
-    subtract,
-    multiply,
-    atLeast,
-    partial: (of, offset) =>
-      algebra.partial?.(of, offset) === undefined ? undefined : { kind: "partial", of, offset },
-  });
-}
-
-function leafKey(node: Exclude<Expression, { left: Expression }>): string {
-  if (node.kind === "tap") return tapKey(node);
-  return node.kind === "constant" ? `${node.value}` : JSON.stringify(node);
 }
 
 /** A text that two taps share exactly if they read the same value. */

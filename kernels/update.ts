@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Expression, fold, type Tap, tapsIn, uniform } from "./expression.ts";
+import { type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -64,8 +64,22 @@ export function expressionsOf(update: Update | Substep): Expression[] {
 }
 
 /** Every tap once, in the order of first appearance. */
-export function tapsOf(update: Update | Substep): Tap[] {
-  return tapsIn(expressionsOf(update));
+export const tapsOf: (update: Update | Substep) => readonly Tap[] = remembered((update: Update | Substep) =>
+  tapsIn(expressionsOf(update))
+);
+
+/** The function, which remembers what it found: an enumeration of parameters asks again and again. */
+export function remembered<U extends object, Rest extends readonly unknown[], T>(
+  find: (update: U, ...rest: Rest) => T,
+): (update: U, ...rest: Rest) => T {
+  const known = new WeakMap<U, Map<string, T>>();
+  return (update, ...rest) => {
+    const results = known.get(update) ?? new Map<string, T>();
+    known.set(update, results);
+    const key = JSON.stringify(rest);
+    if (!results.has(key)) results.set(key, find(update, ...rest));
+    return results.get(key)!;
+  };
 }
 
 /** How far an update sees. */
@@ -80,14 +94,14 @@ export interface Reach {
 
 /** How far the taps of any one sub-step lie from the updated cell: what the pads must hold. */
 export function reachOf(update: Update | Substep): Reach {
-  const reach = { x: 0, y: 0, z: 0, diamond: 0 };
-  for (const { offset: [x, y, z] } of tapsOf(update)) {
-    reach.x = Math.max(reach.x, Math.abs(x));
-    reach.y = Math.max(reach.y, Math.abs(y));
-    reach.z = Math.max(reach.z, Math.abs(z));
-    reach.diamond = Math.max(reach.diamond, Math.abs(x) + Math.abs(y));
-  }
-  return reach;
+  const most = (distance: (offset: Offset) => number): number =>
+    Math.max(0, ...tapsOf(update).map(({ offset }) => distance(offset)));
+  return {
+    x: most(([x]) => Math.abs(x)),
+    y: most(([, y]) => Math.abs(y)),
+    z: most(([, , z]) => Math.abs(z)),
+    diamond: most(([x, y]) => Math.abs(x) + Math.abs(y)),
+  };
 }
 
 /** How far a full step reaches: every sub-step as far as it sees. */

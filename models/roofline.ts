@@ -100,10 +100,10 @@ export function spilledRegisters(demand: Demand, device: DeviceModel): number {
 
 /** Cells per second that bandwidth, bytes read plus bytes written, allows for the traversal's traffic. */
 export function roofOf(
-  demand: Pick<Demand, "bytesPerUpdate" | "redundancy">,
+  { bytesPerUpdate }: Pick<Demand, "bytesPerUpdate">,
   copyBytesPerSecond: number,
 ): number {
-  return copyBytesPerSecond / (demand.bytesPerUpdate * demand.redundancy);
+  return copyBytesPerSecond / bytesPerUpdate;
 }
 
 /** Estimates a configuration's cells per second from what it asks of the device; `cells` share the fixed costs of a step. */
@@ -127,7 +127,7 @@ export function predictRate(
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
-  const equivalentBytes = bytes * refetch * rounds * demand.redundancy;
+  const equivalentBytes = bytes * refetch * rounds;
 
   const registers = Math.min(demand.registersPerThread, registerLimitOf(demand, device)) * groupThreads;
   const resident = Math.max(

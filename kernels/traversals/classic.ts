@@ -49,7 +49,6 @@ export const classic: Traversal = {
     const values = valuesMoved(update);
     return {
       bytesPerUpdate: 4 * values,
-      redundancy: 1,
       registersPerThread: 24 + 8 * points,
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,

@@ -57,6 +57,9 @@ const MOST_HELD = 330;
 /** The same where sums are kept: all of these are needed at once. */
 const MOST_ALIVE = 235;
 
+/** Of tiles to try: with larger ones no update's values fit a thread's registers. */
+const LARGEST_DTS = 12;
+
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
@@ -92,8 +95,10 @@ export const diamondTorre: Traversal = {
         ? mostAlive(update, { slope, width: 2 * slope * dts, perChunk: 8, lookahead: 1 })
         : placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
     const mostHeld = keepsSums ? MOST_ALIVE : MOST_HELD;
+    let largest = 1;
+    while (largest < LARGEST_DTS && held(largest + 1) <= mostHeld) largest++;
     return {
-      dts: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].filter((dts) => dts === 1 || held(dts) <= mostHeld),
+      dts: Array.from({ length: largest }, (_, i) => i + 1),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
       bands: [1, 2, 4, 8, MAX_BANDS],
       zPerThread: [1, 2, 4],
@@ -161,7 +166,6 @@ export const diamondTorre: Traversal = {
     const rows = stages * problem.steps / tiers;
     return {
       bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
-      redundancy: 1,
       registersPerThread: zPerThread * work.alive + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),

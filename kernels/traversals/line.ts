@@ -12,7 +12,15 @@
  */
 import type { Tap } from "../expression.ts";
 import type { Problem, Stencil } from "../stencils/stencil.ts";
-import { type Assignment, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
+import {
+  type Assignment,
+  reachOf,
+  readsPrevious,
+  readsSignal,
+  remembered,
+  tapsOf,
+  type Update,
+} from "../update.ts";
 
 /** What decides whether a problem is a line. */
 export type LineProblem = Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> };
@@ -75,7 +83,9 @@ export function madeBy(update: Update, index: number): Assignment {
 }
 
 /** The shape of an update that {@linkcode refuseSweep} accepts. */
-export function lineShape(update: Update): LineShape {
+export const lineShape: (update: Update) => LineShape = remembered(findShape);
+
+function findShape(update: Update): LineShape {
   const taps = update.substeps.flatMap((substep, index) =>
     tapsOf(substep).map((tap) => rowTap(update, index, tap))
   );

@@ -8,7 +8,7 @@
  * @module
  */
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
-import { expressionsOf, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, remembered, tapsOf, type Update } from "../update.ts";
 
 export interface Span {
   low: number;
@@ -50,10 +50,14 @@ export function columnIndex(columns: readonly Column[], { plane, ago }: Pick<Tap
  * Finds the queues, as short as they can be. `isTiled`: neighbours in the slice are read from a tile, into which every
  * thread puts its own value; `ahead`: slices that are loaded before they are needed.
  */
-export function queuesOf(
-  update: Update,
-  { isTiled, ahead }: { isTiled: boolean; ahead: number },
-): MarchQueues {
+export const queuesOf: (update: Update, options: QueueOptions) => MarchQueues = remembered(findQueues);
+
+interface QueueOptions {
+  readonly isTiled: boolean;
+  readonly ahead: number;
+}
+
+function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueues {
   const leads = leadsOf(update);
   const columns: Column[] = [], sums: SliceSum[] = [];
   const extend = (span: Span, slice: number): void => {

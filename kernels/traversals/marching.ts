@@ -13,7 +13,7 @@
  *
  * @module
  */
-import { type Expression, type Tap, tapsIn, visitTaps } from "../expression.ts";
+import { type Tap, tapsIn, tapsOutside } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
@@ -41,7 +41,7 @@ export const marching: Traversal = {
     if (update.substeps.length > 1 && taps.some(({ ago }) => ago === 1)) {
       return "several sub-steps and a tap at t − 1: that level is overwritten too early";
     }
-    const outside = expressionsOf(update).flatMap(tapsOutsideSums);
+    const outside = expressionsOf(update).flatMap((value) => tapsOutside(value, isKept));
     if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
       return "a tap is off the x axis and in no partial sum of its slice: no register holds it";
     }
@@ -95,7 +95,6 @@ export const marching: Traversal = {
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
       extraBytesPerUpdate: 4 * arrays * (0.25 * queues.warmUp / slices + rim),
-      redundancy: 1,
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
@@ -196,11 +195,4 @@ function workgroupsOf(
     Math.ceil(ny / Math.max(1, threadsY - 2 * haloY)),
     Math.ceil(nx / slices),
   ];
-}
-
-/** The taps that remain when partial sums of a slice are kept. */
-function tapsOutsideSums(expression: Expression): Tap[] {
-  const found: Tap[] = [];
-  visitTaps(expression, (tap) => found.push(tap), isKept);
-  return found;
 }

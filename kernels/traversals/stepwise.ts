@@ -44,7 +44,6 @@ export const stepwise: Traversal = {
     const values = valuesMoved(update);
     return {
       bytesPerUpdate: 4 * values,
-      redundancy: 1,
       registersPerThread: 32,
       threadsPerWorkgroup: threadsZ * threadsY * threadsX,
       workgroupBytes: 0,

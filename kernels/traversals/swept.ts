@@ -63,6 +63,7 @@ export const swept: Traversal = {
       workgroups: linearWorkgroups(nodes.count, 1),
     });
   },
+  pitch: (problem, parameters) => nodesOf(problem, parameters).pitch,
   demand(problem, parameters) {
     const { threads, points, steps } = parameters;
     const { update } = problem.stencil;
@@ -72,7 +73,6 @@ export const swept: Traversal = {
     return {
       // two edges and a flat are read and written for each hexagon
       bytesPerUpdate: 4 * (4 * edge * nodes.rows + 2 * nodes.flat) / (nodes.pitch * steps),
-      redundancy: 1,
       registersPerThread: 20 + points * (2 * reach + 2),
       threadsPerWorkgroup: threads,
       workgroupBytes: rowBytes(update, nodes),

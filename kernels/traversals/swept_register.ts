@@ -70,6 +70,7 @@ export const sweptRegister: Traversal = {
       workgroups: linearWorkgroups(nodesOf(problem, parameters).count, 1),
     });
   },
+  pitch: (problem, parameters) => nodesOf(problem, parameters).pitch,
   demand(problem, parameters) {
     const { threads, points, steps } = parameters;
     const { update } = problem.stencil;
@@ -78,7 +79,6 @@ export const sweptRegister: Traversal = {
     const edge = edgeValues(update, points), updates = updatesOf(update, points);
     return {
       bytesPerUpdate: 4 * 4 * threads * edge / (pitch * steps),
-      redundancy: 1,
       registersPerThread: 24 + 2 * edge + 2 * points,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(update, parameters),

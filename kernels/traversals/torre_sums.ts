@@ -16,10 +16,11 @@ import {
   type Tap,
   tap,
   tapsIn,
+  tapsOutside,
   uniform,
   visitTaps,
 } from "../expression.ts";
-import { onlyExpression, tapsOf, type Update } from "../update.ts";
+import { onlyExpression, remembered, tapsOf, type Update } from "../update.ts";
 import { type Lane, lanesAt } from "../wgsl/declare.ts";
 
 /** Cells along x and y from one place to another. */
@@ -49,22 +50,14 @@ export interface TorreSums {
   readonly cell: Reads & { readonly operations: number };
 }
 
-const known = new WeakMap<Update, TorreSums | undefined>();
-
 /** The kept values of an update of one field; undefined where a cell needs no more than its own column along z. */
-export function sumsOf(update: Update): TorreSums | undefined {
-  if (!known.has(update)) known.set(update, findSums(update));
-  return known.get(update);
-}
+export const sumsOf: (update: Update) => TorreSums | undefined = remembered(findSums);
 
 /** Taps off the axes along z that lie in no partial sum which could be kept. */
 export function strayTaps(expression: Expression): Tap[] {
-  const found: Tap[] = [];
-  visitTaps(expression, (one) => {
-    const [x, y, z] = one.offset;
-    if (z !== 0 && (x !== 0 || y !== 0)) found.push(one);
-  }, canBeKept);
-  return found;
+  return tapsOutside(expression, canBeKept).filter(({ offset: [x, y, z] }) =>
+    z !== 0 && (x !== 0 || y !== 0)
+  );
 }
 
 /** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */

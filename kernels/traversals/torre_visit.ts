@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { readsPrevious, tapsOf, type Update } from "../update.ts";
+import { readsPrevious, remembered, tapsOf, type Update } from "../update.ts";
 import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
 import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
 
@@ -184,20 +184,6 @@ function completeWithSums(
     chunk.cells = cells.filter((place) => isReady(sums.cell, place));
     cells = cells.filter((place) => !isReady(sums.cell, place));
   }
-}
-
-/** The function, which remembers what it found: an enumeration asks again and again. */
-function remembered<Rest extends readonly unknown[], T>(
-  find: (update: Update, ...rest: Rest) => T,
-): (update: Update, ...rest: Rest) => T {
-  const known = new WeakMap<Update, Map<string, T>>();
-  return (update, ...rest) => {
-    const results = known.get(update) ?? new Map<string, T>();
-    known.set(update, results);
-    const key = JSON.stringify(rest), result = results.get(key) ?? find(update, ...rest);
-    results.set(key, result);
-    return result;
-  };
 }
 
 function enter(places: Map<string, Place>, step: Step, from: Place): void {

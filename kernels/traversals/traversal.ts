@@ -37,8 +37,6 @@ export interface DeviceLimits {
 export interface Demand {
   /** Bytes read from and written to device memory per cell update, at best (every value moved once). */
   readonly bytesPerUpdate: number;
-  /** Cell updates computed per cell update kept; 1 without redundancy. */
-  readonly redundancy: number;
   /** Values that a thread keeps alive at once, in 32-bit registers, estimated. */
   readonly registersPerThread: number;
   readonly threadsPerWorkgroup: number;
@@ -123,6 +121,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   parameterLists(problem: Problem, limits: DeviceLimits): Readonly<Record<string, readonly number[]>>;
   /** Why these values cannot run; undefined where they can. Nothing needs compiling to know. */
   infeasible(problem: Problem, parameters: Values, limits: DeviceLimits): string | undefined;
+  /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */
+  pitch?(problem: Problem, parameters: Values): number;
   demand(problem: Problem, parameters: Values): Demand;
   plan(problem: Problem, parameters: Values): GpuPlan;
 }

@@ -6,7 +6,6 @@ import { measurementNamed } from "./fake_runner.ts";
 
 const DEMAND: Demand = {
   bytesPerUpdate: 12,
-  redundancy: 1,
   registersPerThread: 10,
   threadsPerWorkgroup: 64,
   workgroupBytes: 0,

@@ -34,7 +34,6 @@ function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): Demand {
   const operations = 4 + 7 * s;
   return {
     bytesPerUpdate: 4 / torreLocality(dts, nt, { levelsRead: levels }),
-    redundancy: 1,
     registersPerThread: z * (levels * cells + loads) + 30,
     threadsPerWorkgroup: threads,
     workgroupBytes: 2 * 4 * 4 * (GRID[2] + 2 * s),
@@ -48,7 +47,6 @@ function torre({ s, dts, z, nt = 96, levels = 2 }: Torre): Demand {
 function stepwise(s: number, { threads = 256, levels = 2 } = {}): Demand {
   return {
     bytesPerUpdate: 4 * (levels + 1),
-    redundancy: 1,
     registersPerThread: 32,
     threadsPerWorkgroup: threads,
     workgroupBytes: 0,
@@ -125,15 +123,15 @@ Deno.test("roofline sees stepwise fall further below its roof with every order",
   assert(fractions[0]! > 0.75 && fractions[3]! < 0.45);
 });
 
-Deno.test("roofline is bandwidth over traffic and redundancy", () => {
-  assertAlmostEquals(roofOf({ bytesPerUpdate: 12, redundancy: 1.25 }, 3e12), 2e11, 1);
+Deno.test("roofline is bandwidth over traffic", () => {
+  assertAlmostEquals(roofOf({ bytesPerUpdate: 12 }, 3e12), 2.5e11, 1);
   assertAlmostEquals(roofOf(stepwise(1), H100.copyBytesPerSecond) / 1e9, 249.6, 0.1);
 });
 
 Deno.test("each penalty lowers the rate, none lifts it above the roof", () => {
   const control: Demand = torre({ s: 1, dts: 4, z: 1 });
   const deviations: Partial<Demand>[] = [
-    { redundancy: 1.1 },
+    { extraBytesPerUpdate: 1 },
     { registersPerThread: 400 },
     { threadsPerWorkgroup: 250 },
     { threadsPerWorkgroup: 1024 },

@@ -31,7 +31,6 @@ Deno.test("in software, vectors are short, few workgroups are enough, and nothin
   const software = deviceModelOf({ gpu: { ...gpu!, isFallback: true }, cpu: { ...cpu, cores: 2 } }, 1e10);
   const torre = {
     bytesPerUpdate: 4,
-    redundancy: 1,
     registersPerThread: 600,
     threadsPerWorkgroup: 16,
     workgroupBytes: 1024,

@@ -10,9 +10,6 @@ import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { Space } from "../search/space.ts";
 
-/** How far from the wanted number of points to look for numbers that work. */
-const FURTHEST = 8192;
-
 /** A traversal without a configuration, and why. */
 export interface LeftOut {
   readonly traversal: string;
@@ -21,13 +18,12 @@ export interface LeftOut {
 
 /** Whether any of the traversals has a configuration for a problem. */
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
-  return traversals.some((traversal) => {
-    if (traversal.refuse(problem) !== undefined) return false;
-    for (const parameters of combine(traversal.parameterLists(problem, limits))) {
-      if (traversal.infeasible(problem, parameters, limits) === undefined) return true;
-    }
-    return false;
-  });
+  return traversals.some((traversal) =>
+    traversal.refuse(problem) === undefined &&
+    combine(traversal.parameterLists(problem, limits)).some((parameters) =>
+      traversal.infeasible(problem, parameters, limits) === undefined
+    )
+  );
 }
 
 /**
@@ -40,15 +36,20 @@ export function describeCut(
   limits: DeviceLimits,
 ): string {
   const points = problem.grid[2];
-  const near = [-1, 1].flatMap((side) => {
-    for (let distance = 1; distance <= FURTHEST; distance++) {
-      const other = points + side * distance;
-      if (other < 1) break;
-      if (canRun({ ...problem, grid: [1, 1, other] }, traversals, limits)) return [other];
-    }
-    return [];
-  });
-  const nearest = near.length === 0 ? `none within ${FURTHEST} points` : near.join(" and ");
+  /** The lengths that work, of those below or above that are the nearest for some parameters. */
+  const lengths = (round: (nodes: number) => number): number[] =>
+    traversals.flatMap((traversal) =>
+      [...combine(traversal.parameterLists(problem, limits))].flatMap((parameters) => {
+        const pitch = traversal.pitch?.(problem, parameters) ?? 1;
+        const length = round(points / pitch) * pitch;
+        const other: Problem = { ...problem, grid: [1, 1, length] };
+        const works = length > 0 && traversal.refuse(other) === undefined &&
+          traversal.infeasible(other, parameters, limits) === undefined;
+        return works ? [length] : [];
+      })
+    );
+  const near = [Math.max(...lengths(Math.floor)), Math.min(...lengths(Math.ceil))].filter(Number.isFinite);
+  const nearest = near.length === 0 ? "none" : near.join(" and ");
   return `cannot cut ${points} points into nodes: the nearest that work: ${nearest}`;
 }
 
