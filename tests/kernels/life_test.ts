@@ -140,8 +140,8 @@ const WAYS: readonly Omit<OracleCase, "stencil">[] = [
   { traversal: marching, grid: [5, 11, 19], parameters: { ...march, zPerThread: 2, ahead: 1 }, runs: [7] },
   {
     traversal: marching,
-    grid: [9, 7, 29],
-    parameters: { ...march, zPerThread: 4, tile: 1, ahead: 1 },
+    grid: [9, 7, 11],
+    parameters: { ...march, zPerThread: 4, threadsZ: 3, tile: 1, ahead: 1 },
     runs: [7],
   },
   {

@@ -219,7 +219,7 @@ const WAYS: readonly [name: string, parameters: Parameters][] = [
   ["classic", { threads: 32, points: 2 }],
   ["swept", { threads: 16, points: 2, steps: 4 }],
   ["hybrid", { threads: 16, points: 2, steps: 4 }],
-  ["swept-register", { threads: 16, points: 8, steps: 16 }],
+  ["swept-register", { threads: 4, points: 8, steps: 4 }],
 ];
 const POINTS = 384;
 
@@ -231,7 +231,7 @@ for (const [name, parameters] of WAYS) {
   const traversal = traversalNamed(name);
   testOnGpu(`${name}: a rod, but for rounding`, (gpu) => {
     // a whole diamond of heat has more steps, and needs fewer points a thread
-    const ofHeat = { classic: parameters, "swept-register": { threads: 16, points: 4, steps: 32 } }[name] ??
+    const ofHeat = { classic: parameters, "swept-register": { threads: 8, points: 4, steps: 16 } }[name] ??
       { threads: 16, points: 2, steps: 16 };
     const rod = { stencil: heat1d(), grid: [1, 1, POINTS], boundary: "insulated" } as const;
     return assertWithinBound(gpu, { ...rod, traversal, parameters: ofHeat, runs: [35, 50] });
@@ -282,7 +282,7 @@ testOnGpu("an insulated mode decays exactly as it should, and the trapezoid sum 
   });
   const ways: (typeof WAYS)[number][] = [
     ["classic", { threads: 32, points: 2 }],
-    ["swept-register", { threads: 16, points: 4, steps: 32 }],
+    ["swept-register", { threads: 8, points: 4, steps: 16 }],
   ];
   for (const [name, parameters] of ways) {
     using field = await GpuField.create(gpu, problem, traversalNamed(name).plan(problem, parameters));

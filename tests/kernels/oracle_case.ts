@@ -43,9 +43,12 @@ const EXACT = 2 ** 24;
 
 const SEED = 20_261_121;
 
-/** The wave equation's shape with whole-number weights: exact on whole numbers, growing as little as that allows. */
+/**
+ * The wave equation's shape with whole-number weights, another for every distance: exact on whole numbers, growing as
+ * little as that allows.
+ */
 export function wholeNumberWave(order: number): Stencil {
-  const sides = Array.from({ length: order / 2 }, (_, i) => [1, -1, 2][i % 3]!);
+  const sides = [1, -1, 2, -2, 3, -3, 4].slice(0, order / 2);
   return {
     ...wave(order),
     title: `whole-number weights, order ${order}`,
