@@ -10,14 +10,14 @@ Deno.test("dispatch hands its options to the command, and its exit code back", a
     seen.push(args);
     return Promise.resolve(130);
   };
-  const commands: Record<string, Command> = { tune: { title: "", load: () => Promise.resolve({ run }) } };
+  const commands: Record<string, Command> = { tune: () => Promise.resolve({ run }) };
   assertEquals(await dispatch(["tune", "--grid", "64"], commands), 130);
   assertEquals(seen, [["--grid", "64"]]);
 });
 
 Deno.test("dispatch loads no command but the one called", async () => {
   const load = (): Promise<never> => Promise.reject(new Error("loaded"));
-  const commands = { tune: { title: "", load }, space: { title: "", load } };
+  const commands = { tune: load, space: load };
   await assertRejects(() => dispatch(["tune"], commands), Error, "loaded");
   await assertRejects(() => dispatch([], commands), RequestError, "the commands are tune, space");
   await assertRejects(() => dispatch(["toString"], commands), RequestError, 'Unknown command "toString"');

@@ -85,7 +85,8 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
     assertEquals(share, { cpuSlices: 24, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 });
     assert(CPU_TRAVERSALS.some(({ name }) => name === traversal), traversal);
     assert(entry!.search.spaceSize >= 2 && entry!.search.evaluated === 2);
-    assertEquals([entry!.verification.against, entry!.verification.maxError], ["oracle f32", 0]);
+    const { against, maxError, bound } = entry!.verification;
+    assert(against === "oracle f32" && maxError <= bound);
     assertStringIncludes(stdout, `Fastest: CPU, 1 worker, ${traversal} `);
     assertMatch(stdout, new RegExp(`^  CPU ${traversal} .* the fastest$`, "m"));
     assertStringIncludes(stdout, `\nProfile: ${out}\n`);

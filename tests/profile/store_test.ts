@@ -125,8 +125,9 @@ Deno.test("a profile that breaks its own schema is not written", () =>
 
 Deno.test("checking leaves the disk as it was", () =>
   withDirectory(async (directory) => {
-    await checkWritable(`${directory}/a/b/c.json`);
     await checkWritable(`${directory}/c.json`);
+    const message = await messageOf(checkWritable(`${directory}/a/b/c.json`));
+    assertStringIncludes(message, `c.json: there is no folder ${directory}/a/b`);
     assertEquals(namesIn(directory), []);
   }));
 

@@ -16,7 +16,6 @@ import { renderLosses } from "./export.ts";
 import { formatPlural, formatRate } from "../format.ts";
 import { COMMON, file, type Options, readGrid, readText, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { checkFolder } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -47,7 +46,6 @@ export const run = command({
 }, async ({ from, out, json, ...foreign }) => {
   const { space, notes, format } = await readSpace(await InputFile.open(from));
   const { profile, journal, notCarried } = convert(space, foreign, from);
-  await checkFolder(out);
   await checkWritable(out, profile.device);
   await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);

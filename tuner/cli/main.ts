@@ -3,59 +3,31 @@
  *
  * @module
  */
+import config from "../../deno.json" with { type: "json" };
 import { quietMesa } from "../devices/mesa_environment.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { type Line, print, say } from "./terminal.ts";
 
-/** A command as the dispatch sees it. */
-export interface Command {
-  /** One line for people. */
-  readonly title: string;
-  /** Loads the command's file, only when it is called. */
-  load(): Promise<{ run(args: string[]): Promise<number> }>;
-}
+/** Loads a command's file, only when it is called. */
+export type Command = () => Promise<{ run(args: string[]): Promise<number> }>;
 
-/** Every command there is, in the order of the overview. */
+/** Every command there is, in the order of the overview; what it does is said in deno.json. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  tune: {
-    title: "finds the fastest verified configuration for this machine, and writes its profile",
-    load: () => import("./tune.ts"),
-  },
-  space: {
-    title: "lists the configurations to try and their predicted rates, without measuring",
-    load: () => import("./space.ts"),
-  },
-  balance: {
-    title: "shares a grid between the GPU and the CPU, and measures the steps between exchanges",
-    load: () => import("./balance.ts"),
-  },
-  record: { title: "measures a whole space into a file for replay", load: () => import("./record.ts") },
-  replay: {
-    title: "runs search strategies on recorded spaces, without a GPU",
-    load: () => import("./replay.ts"),
-  },
-  qualify: {
-    title: "verifies and measures a profile's configurations, and compares with what was recorded",
-    load: () => import("./qualify.ts"),
-  },
-  doctor: {
-    title: "says what was found on this machine, and what would help",
-    load: () => import("./doctor.ts"),
-  },
-  report: {
-    title: "makes one page of a profile: charts, tables, and why this configuration",
-    load: () => import("./report.ts"),
-  },
-  export: {
-    title: "writes what was measured as T4 results or as a Kernel Tuner cache",
-    load: () => import("./export.ts"),
-  },
-  import: {
-    title: "makes a profile of T4 results or of a Kernel Tuner cache",
-    load: () => import("./import.ts"),
-  },
+  tune: () => import("./tune.ts"),
+  space: () => import("./space.ts"),
+  balance: () => import("./balance.ts"),
+  qualify: () => import("./qualify.ts"),
+  report: () => import("./report.ts"),
+  record: () => import("./record.ts"),
+  replay: () => import("./replay.ts"),
+  export: () => import("./export.ts"),
+  import: () => import("./import.ts"),
+  doctor: () => import("./doctor.ts"),
 };
+
+/** The titles of the tasks. */
+const TASKS: Readonly<Record<string, { readonly description: string }>> = config.tasks;
 
 /** Runs the command that the arguments name, and returns its exit code. */
 export async function dispatch(
@@ -71,12 +43,12 @@ export async function dispatch(
   if (name === undefined) throw new RequestError(`No command given: the commands are ${names}`);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) throw new RequestError(`Unknown command "${name}": the commands are ${names}`);
-  const { run } = await command.load();
+  const { run } = await command();
   return await run(rest);
 }
 
 function renderOverview(commands: Readonly<Record<string, Command>>): Line[] {
-  const rows = Object.entries(commands).map(([name, { title }]) => [name, title]);
+  const rows = Object.keys(commands).map((name) => [name, TASKS[name]?.description ?? ""]);
   return ["Usage: deno task COMMAND [OPTIONS]", "", "Commands:", { rows, indent: "  " }];
 }
 

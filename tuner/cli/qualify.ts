@@ -5,7 +5,7 @@
  */
 import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
-import { readProfile } from "../profile/store.ts";
+import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
 import { junitOf } from "../qualify/junit.ts";
 import { markdownOf } from "../qualify/markdown.ts";
@@ -13,7 +13,7 @@ import { describeAnswer, describeDevice, describeVerdict, explainResult } from "
 import { AttendedRun } from "./attended_run.ts";
 import { COMMON, file, type Options, readPercentage } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { checkOut, writeText } from "./read_inputs.ts";
+import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 
@@ -53,7 +53,7 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
   const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
   for (const out of [options.junit, options.markdown]) {
-    if (out !== undefined) await checkOut(out);
+    if (out !== undefined) await checkFileWritable(out);
   }
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { dirname, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
@@ -58,33 +57,10 @@ function isThere(path: string): Promise<boolean> {
   return Deno.stat(path).then(({ isFile }) => isFile, () => false);
 }
 
-/** The folder in which `tune` writes profiles. It alone is made where it is missing. */
-const PROFILES = "profiles";
-
-/** Makes sure that a file's folder is there: a folder for every typing error is of no use to anyone. */
-export async function checkFolder(path: string): Promise<void> {
-  const folder = dirname(path), isOwn = resolve(folder) === resolve(PROFILES);
-  try {
-    if (isOwn) await Deno.mkdir(folder, { recursive: true });
-    else if (!(await Deno.stat(folder)).isDirectory) throw new Error(`${folder} is not a folder`);
-  } catch (error) {
-    const isMissing = error instanceof Deno.errors.NotFound;
-    throw new RequestError(
-      `Cannot write ${path}: ${isMissing ? `there is no folder ${folder}` : reasonOf(error)}`,
-    );
-  }
-}
-
-/** Makes sure that a file can be written, before any work is done for it. */
-export async function checkOut(path: string): Promise<void> {
-  await checkFolder(path);
-  await checkFileWritable(path);
-}
-
 /** Writes a file; one whose name ends in `.gz` is packed. */
 export async function writeText(path: string, text: string): Promise<void> {
   const bytes = new TextEncoder().encode(text);
-  await checkFolder(path);
+  await checkFileWritable(path);
   try {
     await Deno.writeFile(path, path.endsWith(".gz") ? gzipSync(bytes) : bytes);
   } catch (error) {

@@ -16,13 +16,13 @@ import { Journal, readJournal } from "../profile/journal.ts";
 import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
 import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
-import { isSameDevice } from "../profile/store.ts";
+import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
-import { checkOut, damageOf } from "./read_inputs.ts";
+import { damageOf } from "./read_inputs.ts";
 import { COMMON, file, number, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
@@ -79,7 +79,7 @@ export const run = command({
 async function record(options: RecordOptions): Promise<number> {
   const { out, workers } = options, eachLimitMs = 1000 * options.eachLimit;
   const earlier = await readEarlier(out, options.resume);
-  await checkOut(out);
+  await checkFileWritable(out);
   const { header, configurations, candidates, request, leastNs } = await plan(options, earlier.runs[0]);
   refuseOther(out, earlier.runs, { header, configurations });
   const recorded = [...earlier.evaluations];

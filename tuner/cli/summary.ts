@@ -12,7 +12,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
-import { failureWords } from "../report/words.ts";
+import { failureWords, gcells } from "../report/words.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { type LeftOut, leftOut } from "../problem/left_out.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
@@ -184,9 +184,9 @@ function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: Reader
   };
   const rows = sorted.map(([way, one]) => {
     const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];
-    return [way, formatRate(one.cellsPerSecond), ...bars, standing(one)];
+    return [way, gcells(one.cellsPerSecond), ...bars, standing(one)];
   });
-  return ["", "The best of each traversal:", { rows, right: [1], indent: "  " }];
+  return ["", "The best of each traversal, in Gcells/s:", { rows, right: [1], indent: "  " }];
 }
 
 /** What computes, and in which order: `GPU diamond-torre`, `CPU stepwise`, `GPU and CPU`. */
@@ -221,8 +221,11 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const measured = curve.filter((point) => point.measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
-  return `Cost model: best exchanging every ${best.exchangeEvery} steps, ` +
-    `${best.cpuSlices} slices on the CPU: ${time} a step; the fit is within ${fit}` +
+  const period = best.exchangeEvery === 1 ? "step" : `${best.exchangeEvery} steps`;
+  return `Cost model: best exchanging every ${period}, ${
+    formatPlural(best.cpuSlices, "slice")
+  } on the CPU: ` +
+    `${time} a step; the fit is within ${fit}` +
     (errors.length === 0 ? "" : `, later measurements are within ${formatPercent(medianError(errors))}`);
 }
 

@@ -23,7 +23,7 @@ import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
-import { checkFolder, damageOf } from "./read_inputs.ts";
+import { damageOf } from "./read_inputs.ts";
 import { COMMON, DEFAULT_STRATEGY, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
@@ -68,7 +68,6 @@ export async function tuneOn(
 ): Promise<number> {
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
-  await checkFolder(out);
   await checkWritable(out, measuredDevice(device, null));
   await checkJournal(journalPath(out));
 

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { checkRecord } from "./check_record.ts";
 import {
@@ -146,7 +145,6 @@ export async function checkJournal(path: string): Promise<void> {
 export async function appendRecords(path: string, records: readonly JournalRecord[]): Promise<void> {
   await checkJournal(path);
   try {
-    await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeTextFile(path, `\n${records.map(formatLine).join("")}`, { append: true });
   } catch (error) {
     throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);

@@ -27,7 +27,7 @@ export function profileName({ gpu, cpu }: NamedDevice): string {
 
 /** Where `tune` writes without `--out`: `profiles/<device>.json`. */
 export function defaultProfilePath(device: NamedDevice): string {
-  return `profiles/${profileName(device)}.json`;
+  return `${PROFILES}/${profileName(device)}.json`;
 }
 
 /** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
@@ -89,8 +89,8 @@ async function removeTemporaries(target: string): Promise<void> {
 }
 
 /**
- * Throws if a profile cannot be written, before any work is done for it. Leaves the disk as it was. Without a
- * `device`, a profile that is there may belong to any device.
+ * Throws if a profile cannot be written, before any work is done for it. Without a `device`, a profile that is there
+ * may belong to any device.
  */
 export async function checkWritable(path: string, device?: DeviceIdentity): Promise<void> {
   const earlier = await readIfThere(await resolveTarget(path));
@@ -98,14 +98,20 @@ export async function checkWritable(path: string, device?: DeviceIdentity): Prom
   await checkFileWritable(path);
 }
 
-/** Throws if a file of any kind cannot be written there. */
+/** The folder of profiles where nothing else is said. It alone is made where it is missing. */
+const PROFILES = "profiles";
+
+/** Throws if a file of any kind cannot be written there; a folder for every typing error is of no use to anyone. */
 export async function checkFileWritable(path: string): Promise<void> {
-  const target = await resolveTarget(path);
+  const dir = dirname(await resolveTarget(path));
   try {
-    const directory = await nearestDirectory(dirname(target));
-    await Deno.remove(await Deno.makeTempFile({ dir: directory, prefix: ".facet-", suffix: ".tmp" }));
+    if (dir === resolve(PROFILES)) await Deno.mkdir(dir, { recursive: true });
+    await Deno.remove(await Deno.makeTempFile({ dir, prefix: ".facet-", suffix: ".tmp" }));
   } catch (error) {
-    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    const isMissing = error instanceof Deno.errors.NotFound;
+    throw new ProfileError(
+      `Cannot write ${path}: ${isMissing ? `there is no folder ${dir}` : reasonOf(error)}`,
+    );
   }
 }
 
@@ -146,19 +152,6 @@ async function resolveTarget(path: string): Promise<string> {
     }
   }
   return target;
-}
-
-/** The directory itself or the closest one above it that exists. */
-async function nearestDirectory(directory: string): Promise<string> {
-  for (let at = directory;; at = dirname(at)) {
-    try {
-      const { isDirectory } = await Deno.stat(at);
-      if (!isDirectory) throw new Error(`${at} is not a directory`);
-      return at;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound) || dirname(at) === at) throw error;
-    }
-  }
 }
 
 /** Writes beside the file, flushes to disk, and renames: POSIX replaces a file by renaming in one step. */
