@@ -8,7 +8,7 @@ import { layOut } from "../kernels/layout.ts";
 import { planesOf, reachOf } from "../kernels/update.ts";
 import type { CpuField } from "../tuner/devices/cpu/cpu_field.ts";
 import type { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
-import { cpuConfigurations } from "../tuner/search/cpu_configurations.ts";
+import { cpuCandidates } from "../tuner/search/cpu_space.ts";
 import type { SweptComparisonOptions } from "./compare_swept.ts";
 import { type LineRate, lineRate, takeTurns, WARM_UP_TURNS } from "./take_turns.ts";
 import { hashBits } from "./write_c.ts";
@@ -50,7 +50,9 @@ export async function compareSweptOnCpu(
   const grid = [1, 1, points] as const;
   const layout = layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
   const steps = Math.ceil(updates / points);
-  const configurations = cpuConfigurations({ stencil, grid, boundary, steps }, pool.workers);
+  const configurations = cpuCandidates({ stencil, grid, boundary, steps }, pool.workers)
+    .map(({ configuration }) => configuration)
+    .sort((a, b) => (a.parameters.points ?? 0) - (b.parameters.points ?? 0));
   const fields: CpuField[] = [];
   try {
     for (const { parameters: { points: nodePoints = 0 } } of configurations) {

@@ -89,14 +89,15 @@ function simulate(
 const failuresOf = (evaluations: readonly Evaluation[]): Failure[] =>
   evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
 
-/** Tries candidates of these traversals first, then the rest of the space. */
+/** Tries candidates of these traversals of the GPU first, then the rest of the space. */
 function first(...added: readonly Traversal[]): Strategy {
   return {
     ...exhaustive,
     begin(candidates, options) {
       const [model] = candidates as readonly Point[] as readonly Candidate[];
       const parameters = { threadsZ: 16, threadsY: 4, threadsX: 1 };
-      const more = added.map((traversal): Candidate => ({ ...model!, traversal, parameters }));
+      const isGpu = model?.demand !== undefined;
+      const more = isGpu ? added.map((traversal): Candidate => ({ ...model, traversal, parameters })) : [];
       return exhaustive.begin([...more as readonly Point[] as typeof candidates, ...candidates], options);
     },
   };

@@ -11,11 +11,10 @@ import type { Configuration, Measurement } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceError } from "../devices/device_error.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
-import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
-import { cpuConfigurations } from "../search/cpu_configurations.ts";
+import { cpuCandidates } from "../search/cpu_space.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
@@ -192,9 +191,10 @@ async function measureAlone(
   };
   const gpuAlone = await measure("GPU alone", configuration);
   let cpuAlone: Measurement | undefined;
-  // the most promising of each way come last
-  for (const way of cpuConfigurations(problem, cpuWorkers).slice(-CPU_TRAVERSALS.length)) {
-    const one = await measure("CPU alone", way);
+  // the best predicted of each traversal come first
+  const ways = cpuCandidates(problem, cpuWorkers);
+  for (const { configuration } of ways.slice(0, new Set(ways.map(({ traversal }) => traversal.name)).size)) {
+    const one = await measure("CPU alone", configuration);
     if (one !== undefined && one.cellsPerSecond > (cpuAlone?.cellsPerSecond ?? 0)) cpuAlone = one;
   }
   return { problem, device, gpuAlone, cpuAlone };

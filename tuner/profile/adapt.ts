@@ -6,7 +6,7 @@ import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversa
 import { cpuLayoutOf, cpuPartOf, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
-import { cpuConfigurations } from "../search/cpu_configurations.ts";
+import { cpuCandidates } from "../search/cpu_space.ts";
 import { bestNear, predict } from "./near.ts";
 
 /** What there is to run on. */
@@ -111,11 +111,11 @@ function adaptCpu(
   share: Share,
   problem: Problem,
 ): Configuration {
-  const ways = cpuConfigurations(problem, share.cpuWorkers).filter((way) => way.traversal === traversal);
+  const ways = cpuCandidates(problem, share.cpuWorkers).filter((way) => way.traversal.name === traversal);
   const isSame = `${grid}` === `${problem.grid}` &&
     cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined;
   if (ways.length > 0 && isSame) return { traversal, parameters, share };
-  return { traversal: "stepwise", parameters: {}, ...ways.at(-1), share };
+  return { traversal: "stepwise", parameters: {}, ...ways[0]?.configuration, share };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */

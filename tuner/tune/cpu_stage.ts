@@ -3,11 +3,15 @@
  *
  * @module
  */
+import type { Failure } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { probeCpu } from "../measuring/cpu_probe.ts";
+import { cpuCandidates } from "../search/cpu_space.ts";
+import { beginRecalling } from "../search/recalled_search.ts";
+import { outcomeOf } from "./search_stage.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** Time for the samples of a configuration. */
@@ -27,9 +31,13 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
   if (run.environment.signal.aborted) return "interrupted before the CPU was measured";
   try {
     const { cpuPool } = await run.open();
-    const cellsPerSecond = await probeCpu(cpuPool!, run.problem);
+    const { problem, session, request: { cpuWorkers } } = run;
+    const cellsPerSecond = await probeCpu(cpuPool!, problem);
+    const copyBytesPerSecond = await session.cpuCopyBytesPerSecond(problem, cpuWorkers);
     const runNs = run.updates / cellsPerSecond * 1e9;
-    run.cpu = { cellsPerSecond, runNs, evaluationNs: runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs) };
+    const evaluationNs = runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs);
+    run.cpu = { cellsPerSecond, copyBytesPerSecond, runNs, evaluationNs };
+    run.cpuSpace = cpuCandidates(problem, cpuWorkers, copyBytesPerSecond);
     return undefined;
   } catch (error) {
     if (!isFailure(error)) throw error;
@@ -44,17 +52,21 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
  * @returns why the CPU was not measured; undefined if it was
  */
 export async function searchCpu(run: TuningRun): Promise<string | undefined> {
-  const { request: { budget }, environment: { signal, onProgress }, session, findings, cpu } = run;
-  const configurations = run.cpuConfigurations.toReversed();
-  const unknown = configurations.filter((one) => findings.recall(one) === undefined);
-  let evaluated = configurations.length - unknown.length;
+  const { request: { budget, strategy, seed }, environment: { signal, onProgress }, session, findings } = run;
+  const { cpu, cpuSpace, plan } = run;
+  const strategySearch = beginRecalling(strategy, cpuSpace, {
+    seed,
+    budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, plan.cpuUntilNs - session.now()) },
+    recall: ({ configuration }) => outcomeOf(findings.recall(configuration)),
+  });
+  let evaluated = cpuSpace.filter(({ configuration }) => findings.isMeasured(configuration)).length;
   // where evaluations are counted they are the GPU's, and the CPU has the best of each of its ways
   const counted = "evaluations" in budget ? budget.evaluations : Infinity;
   const most = session.hasGpu && counted < Infinity ? Math.min(counted, LEAST_CONFIGURATIONS) : counted;
-  const total = Math.min(configurations.length, most);
+  const total = Math.min(cpuSpace.length, most);
   let spentNs = 0, timed = 0;
-  for (const configuration of unknown) {
-    if (evaluated >= most) break;
+  let failure: Failure | undefined;
+  while (evaluated < most) {
     if (signal.aborted) {
       return findings.bestOn("cpu") === undefined ? "interrupted before the CPU was measured" : undefined;
     }
@@ -64,6 +76,9 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     if (isLate && best !== undefined) break;
     const why = isLate ? whyNot(run) : undefined;
     if (why !== undefined) return why;
+    const candidate = strategySearch.next();
+    if (candidate === undefined) break;
+    const { configuration } = candidate;
     onProgress({ stage: "cpu", done: evaluated, total, bestCellsPerSecond: findings.best?.cellsPerSecond });
     const beganNs = session.now();
     const evaluation = await run.measure(configuration, {
@@ -76,12 +91,11 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     evaluated++;
     timed++;
     spentNs += evaluationNs;
-    const failed = "failure" in evaluation ? evaluation.failure : undefined;
-    if (failed !== undefined && evaluated === total && findings.bestOn("cpu") === undefined) {
-      return `not measured: ${failed.reason}: ${failed.message}`;
-    }
+    strategySearch.tell(candidate, outcomeOf(evaluation, evaluationNs)!);
+    if ("failure" in evaluation) failure = evaluation.failure;
   }
-  return undefined;
+  const isUnknown = findings.bestOn("cpu") === undefined && failure !== undefined;
+  return isUnknown ? `not measured: ${failure?.reason}: ${failure?.message}` : undefined;
 }
 
 /** Why not even the first of the CPU's configurations is evaluated, late as it is; undefined if it is. */

@@ -125,10 +125,10 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   return { verdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
 }
 
-/** What a strategy learns of an evaluation that an earlier run made. */
-function outcomeOf(known: Evaluation | undefined): Outcome | undefined {
-  if (known === undefined) return undefined;
-  return { rate: "measurement" in known ? known.measurement.cellsPerSecond : undefined, spentNs: 0 };
+/** What a strategy learns of an evaluation; one that an earlier run made takes no time. */
+export function outcomeOf(evaluation: Evaluation | undefined, spentNs = 0): Outcome | undefined {
+  if (evaluation === undefined) return undefined;
+  return { rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined, spentNs };
 }
 
 /** Starts an evaluator; a driver that has just crashed may need a moment. Without evaluators this process is one. */

@@ -89,7 +89,7 @@ function entryOf(
   const winner = together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
   if (winner === undefined) return undefined;
   const { configuration, cellsPerSecond, samples, verification } = winner;
-  const roof = configuration.share.gpuSlices === 0 ? undefined : run.candidateOf(configuration)?.roof;
+  const roof = run.roofOf(configuration);
   // without a final round it was measured in one turn only
   const ties = tieSet.includes(winner)
     ? tieSet
@@ -113,7 +113,7 @@ function entryOf(
     search: {
       strategy: strategy.name,
       seed,
-      spaceSize: run.space.candidates.length + run.cpuConfigurations.length,
+      spaceSize: run.space.candidates.length + run.cpuSpace.length,
       evaluated,
       failed,
       elapsedMs: run.elapsedNs / 1e6,

@@ -19,7 +19,7 @@ import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { cpuConfigurations } from "../search/cpu_configurations.ts";
+import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
@@ -46,6 +46,8 @@ const FAR_BEHIND = 0.5;
 /** What a probe says of the CPU. */
 interface ProbedCpu {
   readonly cellsPerSecond: number;
+  /** Of a plain copy by all workers, on arrays of the problem's size. */
+  readonly copyBytesPerSecond: number;
   /** A run of the problem, and an evaluation of a configuration. */
   readonly runNs: number;
   readonly evaluationNs: number;
@@ -57,6 +59,8 @@ export class TuningRun {
   /** What is computed, and the GPU's candidates; known once the run has started. */
   problem!: Problem;
   space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+  /** The CPU's candidates; known once it was probed. */
+  cpuSpace: readonly CpuCandidate[] = [];
   /** What a probe says of the CPU alone; undefined if there was none. */
   cpu: ProbedCpu | undefined;
   /** Who evaluates in the search; undefined: this process. */
@@ -87,7 +91,7 @@ export class TuningRun {
   get plan(): TimePlan {
     const { request, session, findings: { measured } } = this;
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
-    const left = this.cpuConfigurations.filter((one) => !this.findings.isMeasured(one)).length;
+    const left = this.cpuSpace.filter(({ configuration }) => !this.findings.isMeasured(configuration)).length;
     const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
     // while nothing is measured: a run as the reference's to verify, and one to time
     const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
@@ -141,12 +145,6 @@ export class TuningRun {
       minBatchNs: this.session.device.gpu?.timestampQuery === false ? HOST_BATCH_NS : DEVICE_BATCH_NS,
       evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
-  }
-
-  /** The CPU's configurations, the most promising last. */
-  get cpuConfigurations(): Configuration[] {
-    const { cpuWorkers } = this.request;
-    return cpuWorkers === 0 ? [] : cpuConfigurations(this.problem, cpuWorkers);
   }
 
   /** Measures the device, fixes the problem, computes the reference, enumerates the space. */
@@ -239,7 +237,14 @@ export class TuningRun {
     return onGpuAlone(candidate, this.problem);
   }
 
-  /** The candidate that a configuration was made of, whatever its shares. */
+  /** The roof of a configuration, in cells per second; undefined where none is known. */
+  roofOf(configuration: Configuration): number | undefined {
+    if (configuration.share.gpuSlices > 0) return this.candidateOf(configuration)?.roof;
+    const key = configurationKey(configuration);
+    return this.cpuSpace.find((one) => configurationKey(one.configuration) === key)?.roof;
+  }
+
+  /** The GPU's candidate that a configuration was made of, whatever its shares. */
   candidateOf(configuration: Configuration): Candidate | undefined {
     if (configuration.share.gpuSlices === 0) return undefined;
     const { share } = configuration, key = configurationKey(configuration);

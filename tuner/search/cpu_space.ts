@@ -1,0 +1,105 @@
+/**
+ * The configurations of the CPU alone, each with its predicted rate.
+ *
+ * @module
+ */
+import { arithmeticDemand, bytesOfSteps, type CpuDemand } from "../../kernels/cpu/cpu_demand.ts";
+import { CPU_TRAVERSALS, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { refuseSweep } from "../../kernels/traversals/line.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { reachOf } from "../../kernels/update.ts";
+import { predictCpuRate } from "../../models/cpu_roofline.ts";
+import { roofOf } from "../../models/roofline.ts";
+import type { Configuration } from "../configuration.ts";
+import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
+import { rankCandidates } from "./space.ts";
+
+/** A configuration of the CPU that could be measured. */
+export interface CpuCandidate {
+  readonly traversal: { readonly name: string };
+  readonly parameters: Parameters;
+  readonly configuration: Configuration;
+  /** Predicted cells per second. */
+  readonly predicted: number;
+  /** Cells per second that bandwidth allows for its traffic; undefined on a line, which fits the caches. */
+  readonly roof: number | undefined;
+}
+
+/** Bytes per second that workers move together, where it was not measured: the order hardly depends on it. */
+const USUAL_BANDWIDTH = 3e10;
+
+/** Points of a node: both time levels fit a core's first-level cache, and a diamond outweighs its barrier. */
+const NODE_POINTS = [1024, 2048, 4096];
+
+/**
+ * The candidates in the order to try them: on the whole grid stepwise and in diamonds; on a line classic, and swept
+ * with nodes of several sizes up to one node per worker.
+ *
+ * @param workers all there are; fewer may be tried as well
+ * @param copyBytesPerSecond what they move together in a plain copy
+ */
+export function cpuCandidates(
+  problem: Problem,
+  workers: number,
+  copyBytesPerSecond = USUAL_BANDWIDTH,
+): CpuCandidate[] {
+  const { grid, grid: [slices] } = problem;
+  const cells = cellsOf(grid);
+  const isLine = refuseSweep(problem) === undefined;
+  const candidateOf = (
+    name: string,
+    { parameters, demand, cpuWorkers }: { parameters: Parameters; demand: CpuDemand; cpuWorkers: number },
+  ): CpuCandidate => {
+    const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
+    return {
+      traversal: { name },
+      parameters,
+      configuration: { traversal: name, parameters, share },
+      predicted: predictCpuRate(demand, { copyBytesPerSecond, workers: cpuWorkers }, { cells }),
+      roof: isLine ? undefined : roofOf(demand, copyBytesPerSecond),
+    };
+  };
+  const engine = { fuses: detectWasmFeatures().relaxedSimd };
+  const candidates = isLine
+    ? lineWays(problem, workers).map(([name, parameters]) => {
+      const demand = lineDemand(problem, parameters.points, workers);
+      return candidateOf(name, { parameters, demand, cpuWorkers: workers });
+    })
+    : CPU_TRAVERSALS.flatMap((traversal) =>
+      workerCounts(workers).flatMap((cpuWorkers) =>
+        traversal.candidates(problem, cpuWorkers, engine).map((parameters) => {
+          const demand = traversal.demand(problem, parameters, cpuWorkers);
+          return candidateOf(traversal.name, { parameters, demand, cpuWorkers });
+        })
+      )
+    );
+  // the traversal that promises most comes first
+  return rankCandidates(candidates.toSorted((a, b) => b.predicted - a.predicted));
+}
+
+/** How workers compute a line. */
+function lineWays({ grid: [, , points] }: Problem, workers: number): [name: string, Parameters][] {
+  const perWorker = Math.floor(points / workers);
+  const nodes = [...NODE_POINTS.filter((node) => node < perWorker), perWorker].filter((node) => node >= 8);
+  return [["classic", {}], ...nodes.map((points): [string, Parameters] => ["swept", { points }])];
+}
+
+/** What a line asks for: workers meet after every step, or swept after half of a node's diamond. */
+function lineDemand(
+  { grid: [, , points], stencil: { update } }: Problem,
+  nodePoints: number | undefined,
+  workers: number,
+): CpuDemand {
+  const steps = nodePoints === undefined ? 1 : Math.max(1, nodePoints / 4 / Math.max(1, reachOf(update).z));
+  const tasks = nodePoints === undefined ? workers : points / nodePoints;
+  return {
+    ...arithmeticDemand(update, false),
+    ...bytesOfSteps(update),
+    reusedBytes: 0,
+    reusedBytesPerUpdate: 0,
+    meetingsPerStep: 1 / steps,
+    callsPerStep: tasks / steps,
+    imbalance: Math.ceil(tasks / workers) * workers / tasks,
+  };
+}
