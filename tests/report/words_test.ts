@@ -6,7 +6,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { FailureReason } from "../../tuner/configuration.ts";
 import { seriesOf } from "../../tuner/report/series.ts";
 import { failureWords, parameterMeaning, parameterTitle, parameterValue } from "../../tuner/report/words.ts";
-import { cpuConfigurations } from "../../tuner/search/cpu_configurations.ts";
+import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 
 /** A small problem of every equation. */
@@ -27,7 +27,10 @@ function allParameters(): { series: string; name: string; values: readonly numbe
     );
   });
   const ways = PROBLEMS.flatMap((problem) => [
-    ...cpuConfigurations(problem, 2).map((one) => ({ series: seriesOf(one), parameters: one.parameters })),
+    ...cpuCandidates(problem, 2).map((one) => ({
+      series: seriesOf(one.configuration),
+      parameters: one.parameters,
+    })),
     ...CPU_TRAVERSALS.flatMap((traversal) =>
       traversal.candidates(problem, 2, { fuses: true })
         .map((parameters) => ({ series: `CPU ${traversal.name}`, parameters }))
