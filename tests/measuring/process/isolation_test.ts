@@ -71,7 +71,8 @@ testOnGpu(
           starts++;
           return ProcessEvaluator.start({
             problem: { equation: "wave", variant: 2, grid: GRID, boundary: "zero", steps: 12 },
-            limitMs: 8000,
+            // the first process is given what hangs, on any machine for longer than this; the others take their time
+            limitMs: starts === 1 ? 2000 : 120_000,
             turn,
             command: COMMAND,
           });
@@ -80,7 +81,7 @@ testOnGpu(
     });
     const [hangs, crashes, loses, ...rest] = evaluations;
     assert("failure" in hangs! && "failure" in crashes! && "failure" in loses!);
-    assertEquals(hangs.failure, { reason: "timeout", message: "did not end within 8.00 s" });
+    assertEquals(hangs.failure, { reason: "timeout", message: "did not end within 2.00 s" });
     assertEquals(crashes.failure, { reason: "device-lost", message: "the process that measured it ended" });
     assertEquals(loses.failure.reason, "device-lost");
     assertMatch(loses.failure.message, /lost|destroyed/);
@@ -107,7 +108,7 @@ testOnGpu("a process that is stuck in the driver ends when the one that started 
       turn,
       command: ${JSON.stringify(COMMAND)},
     });
-    setTimeout(() => console.log(evaluator.pid), 3000);
+    setTimeout(() => console.log(evaluator.pid), 1500);
     const share = { cpuSlices: 0, gpuSlices: 24, exchangeEvery: 12, cpuWorkers: 0 };
     const parameters = { threadsZ: 16, threadsY: 4, threadsX: 1 };
     await evaluator.evaluate({ traversal: "hangs", parameters, share }, { best: 0, turn });`;
@@ -131,7 +132,7 @@ testOnGpu("a process that is stuck in the driver ends when the one that started 
   };
   assert(isThere());
   for (let waits = 0; isThere(); waits++) {
-    assert(waits < 150, "it is still there");
+    assert(waits < 600, "it is still there");
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   await Deno.remove(file);
