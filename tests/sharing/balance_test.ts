@@ -143,14 +143,21 @@ Deno.test("in a limited time what is slower than one device alone is not verifie
   assertMatch(late.message, /; too late to verify a step of [\d.]+ µs$/);
 });
 
-Deno.test("the CPU traverses its share as it was told, alone or beside the GPU", async () => {
+Deno.test("the CPU traverses its share as it does alone, stepwise only in short rounds", async () => {
   const cpu = { traversal: "diamond-wavefront", parameters: { tiles: 2, levels: 4, block: 2 } };
   const options = { ...simulate(), cpu };
   const { best } = await balance(options);
   assertEquals(best?.configuration.share.cpu, cpu);
+  assertEquals(new Set(options.session.prepared.map(({ share }) => share.exchangeEvery)).size, 6);
   for (const { share } of options.session.prepared) {
-    assertEquals(share.cpu, share.cpuSlices > 0 && share.gpuSlices > 0 ? cpu : undefined);
+    assertEquals(share.cpu, share.gpuSlices > 0 && share.exchangeEvery >= 8 ? cpu : undefined);
   }
+  const strips = {
+    ...simulate(),
+    cpu: { traversal: "stepwise", parameters: { strip: 8 } },
+    exchangeEvery: [1],
+  };
+  assertEquals((await balance(strips)).best?.configuration.share.cpu, strips.cpu);
   const alone = { ...simulate(), cpu, startShare: 1 };
   await balance(alone);
   assertEquals(

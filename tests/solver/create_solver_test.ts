@@ -28,15 +28,16 @@ const TORRE = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 2, u
 /** A configuration; the GPU alone unless the CPU gets slices. */
 function configurationOf(
   [slices]: Grid,
-  { traversal = "stepwise", parameters = STEPWISE, cpuSlices = 0, exchangeEvery = 2 }: {
+  { traversal = "stepwise", parameters = STEPWISE, cpuSlices = 0, exchangeEvery = 2, cpu }: {
     traversal?: string;
     parameters?: Values;
     cpuSlices?: number;
     exchangeEvery?: number;
+    cpu?: Configuration["share"]["cpu"];
   } = {},
 ): Configuration {
   const cpuWorkers = cpuSlices > 0 ? 2 : 0;
-  const share = { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers };
+  const share = { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers, cpu };
   return { traversal, parameters, share };
 }
 
@@ -115,6 +116,10 @@ const CASES: [name: string, stencil: Stencil, boundary: Boundary, options: Optio
   ["the CPU alone", wholeNumberWave(4), "periodic", { cpuSlices: 14 }],
   ["the CPU alone, own materials", wholeNumberElastic(), "zero", { cpuSlices: 14 }],
   ["shared", wholeNumberWave(4), "zero", { cpuSlices: 6 }],
+  ["shared, diamonds on the CPU", wholeNumberWave(4), "periodic", {
+    cpuSlices: 6,
+    cpu: { traversal: "diamond-wavefront", parameters: { tiles: 1, levels: 2, block: 2 } },
+  }],
   ["shared, periodic", wholeNumberWave(4), "periodic", { cpuSlices: 5 }],
   ["shared, torres", wholeNumberWave(2), "zero", {
     cpuSlices: 3,
