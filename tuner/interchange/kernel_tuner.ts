@@ -19,6 +19,8 @@ import type { Place } from "../profile/json_fault.ts";
 import type { ListFile } from "./list_scanner.ts";
 import { pythonKey, sameKey } from "./python_text.ts";
 import {
+  costSchema,
+  costsOf,
   fault,
   fieldOf,
   type Fields,
@@ -27,11 +29,9 @@ import {
   parameterValueSchema,
   parsePython,
   Remarks,
-  textOrNull,
+  timesSchema,
   wantFinite,
-  wantNumber,
   wantTime,
-  wantTimes,
   wantValue,
 } from "./read_json.ts";
 import type {
@@ -87,6 +87,12 @@ const headerSchema = z.looseObject({
   objective: z.union([nameSchema, z.array(nameSchema).min(1)], "a name or a list of names").optional(),
 });
 
+const recordSchema = z.looseObject({
+  ...Object.fromEntries(TIMING_FIELDS.map(([field]) => [field, costSchema])),
+  times: timesSchema,
+  timestamp: nameSchema.nullish(),
+});
+
 /** Reads the records of a cache. */
 export class KernelTunerReader implements RecordReader {
   readonly #source: string;
@@ -122,8 +128,7 @@ export class KernelTunerReader implements RecordReader {
     if (entry === undefined) throw fault(place, "a key and an object", text);
     const [key, fields] = entry;
     const where = `${this.#source}: cache[${JSON.stringify(key.slice(0, 80))}]`;
-    if (!isObject(fields)) throw fault(where, "an object", fields);
-    return this.#read(key, fields, where);
+    return this.#read(key, checkRecord(recordSchema, fields, where), where);
   }
 
   end(records: SpaceRecord[]): SpaceReading {
@@ -150,7 +155,7 @@ export class KernelTunerReader implements RecordReader {
     };
   }
 
-  #read(key: string, fields: Fields, where: string): SpaceRecord {
+  #read(key: string, fields: z.infer<typeof recordSchema>, where: string): SpaceRecord {
     const values = this.parameters.map(({ name }) => wantValue(fieldOf(fields, name), `${where}.${name}`));
     if (!sameKey(key, values)) {
       throw fault(where, `the key ${JSON.stringify(pythonKey(values).slice(0, 80))} of its values`, key);
@@ -180,11 +185,6 @@ export class KernelTunerReader implements RecordReader {
         throw fault(`${where}.${objective}`, `a number or one of ${Object.keys(ERROR_CONFIGS)}`, value);
       }
     }
-    const overheadMs: Partial<Record<Overhead, number>> = {};
-    for (const [field, part] of TIMING_FIELDS) {
-      const value = fieldOf(fields, field) ?? null;
-      if (value !== null) overheadMs[part] = wantNumber(value, `${where}.${field}`);
-    }
     const time = fieldOf(fields, "time") ?? null;
     if (time === FAILED_TIME && failure === null) {
       failure = "runtime";
@@ -201,11 +201,11 @@ export class KernelTunerReader implements RecordReader {
       values,
       failure,
       timeMs: isTimed ? wantTime(time, `${where}.time`) : null,
-      timesMs: wantTimes(fieldOf(fields, "times"), `${where}.times`),
-      overheadMs,
+      timesMs: fields.times,
+      overheadMs: costsOf(fields, TIMING_FIELDS),
       // without the room that a growing list keeps
       measurements: measurements.slice(),
-      timestamp: textOrNull(fieldOf(fields, "timestamp"), `${where}.timestamp`),
+      timestamp: fields.timestamp ?? null,
       // Kernel Tuner takes a wrong result for a failure to run, and always writes 1 into its T4 files
       correctness: 1,
       ...(key === pythonKey(values) ? {} : { key }),

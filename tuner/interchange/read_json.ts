@@ -8,7 +8,7 @@ import { describeValue, endOfText, parseJson } from "../profile/check_record.ts"
 import { formatPlural } from "../format.ts";
 import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { JsonValue, ParameterValue } from "./recorded_space.ts";
+import type { JsonValue, Overhead, ParameterValue } from "./recorded_space.ts";
 
 /** A name in a file, or another short text. */
 export const nameSchema = z.string("a text").max(4000, "a text of at most 4000 characters")
@@ -91,44 +91,45 @@ export function fieldOf(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-/** A number that a file has to have; nothing that anybody measures is larger than the largest. */
-export function wantNumber(value: unknown, where: string, wanted = "a time from 0 to 1e20"): number {
-  if (typeof value === "number" && value >= 0 && value <= 1e20) return value;
-  throw fault(where, wanted, value);
-}
+const COST = "a time from 0 to 1e20";
+
+/** What a part of an evaluation cost; nothing that anybody measures takes longer. */
+export const costSchema = z.number(COST).min(0, COST).max(1e20, COST).nullish();
+
+const TIME = "a time from 1e-9 to 1e15 ms";
 
 /** A kernel's time in ms. Its inverse, and what a run of all cells takes, are numbers too. */
+export const timeSchema = z.number(TIME).min(1e-9, TIME).max(1e15, TIME);
+
+/** The times of single runs in ms. */
+export const timesSchema = z.array(z.union([z.literal(0), timeSchema], `0 or ${TIME}`), "a list of times")
+  .nullish().transform((times) => times ?? []);
+
+/** A kernel's time in ms that a file has to have. */
 export function wantTime(value: unknown, where: string): number {
-  if (typeof value === "number" && value >= 1e-9 && value <= 1e15) return value;
-  throw fault(where, "a time from 1e-9 to 1e15 ms", value);
+  const { data } = timeSchema.safeParse(value);
+  if (data === undefined) throw fault(where, TIME, value);
+  return data;
 }
 
-/** The times of single runs in ms; none where the field is missing. */
-export function wantTimes(value: unknown, where: string, unitMs = 1): number[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw fault(where, "a list of times", value);
-  return value.map((time, i) => {
-    const timeMs = wantNumber(time, `${where}[${i}]`) * unitMs;
-    return timeMs === 0 ? 0 : wantTime(timeMs, `${where}[${i}]`);
-  });
+/** An evaluation's cost by part, from the fields that have it. */
+export function costsOf(
+  fields: Fields,
+  names: readonly (readonly [field: string, part: Overhead])[],
+  unitMs = 1,
+): Partial<Record<Overhead, number>> {
+  const costs: Partial<Record<Overhead, number>> = {};
+  for (const [field, part] of names) {
+    const value = fields[field];
+    if (typeof value === "number") costs[part] = value * unitMs;
+  }
+  return costs;
 }
 
 /** A parameter's value that a file has to have. */
 export function wantValue(value: unknown, where: string): ParameterValue {
   if (isParameterValue(value)) return value;
   throw fault(where, VALUE, value);
-}
-
-/** A text that a file has to have. */
-export function wantText(value: unknown, where: string): string {
-  const { data, error } = nameSchema.safeParse(value);
-  if (data !== undefined) return data;
-  throw fault(where, error!.issues[0]!.message, value);
-}
-
-/** A text that a file may have. */
-export function textOrNull(value: unknown, where: string): string | null {
-  return value === undefined || value === null ? null : wantText(value, where);
 }
 
 /** A value without numbers too large for JSON's readers to agree on, however deep. */

@@ -26,7 +26,6 @@ import {
   parameterValueSchema,
   parsePython,
   Remarks,
-  wantText,
 } from "./read_json.ts";
 import type {
   JsonObject,
@@ -83,7 +82,9 @@ export class T4Reader implements RecordReader {
     this.#metadata = metadata;
     this.#strays = new Set(Object.keys(rest));
     const unit = fieldOf(metadata, "timeunit");
-    const factor = unit === undefined ? 1 : unitMs(wantText(unit, `${source}: metadata.timeunit`));
+    const factor = unit === undefined
+      ? 1
+      : unitMs(checkRecord(nameSchema, unit, `${source}: metadata.timeunit`));
     if (factor === undefined) throw fault(`${source}: metadata.timeunit`, `one of ${UNITS}`, unit);
     this.#timesUnitMs = factor;
     const carried = fieldOf(metadata, "recorded_space");

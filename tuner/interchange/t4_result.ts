@@ -3,25 +3,23 @@
  *
  * @module
  */
+import * as z from "zod";
+import { checkRecord } from "../profile/check_record.ts";
 import {
+  costSchema,
+  costsOf,
   fault,
-  fieldOf,
-  type Fields,
-  isObject,
+  nameSchema,
+  parameterValueSchema,
   type Remarks,
-  textOrNull,
+  timesSchema,
   wantFinite,
-  wantNumber,
-  wantText,
   wantTime,
-  wantTimes,
-  wantValue,
 } from "./read_json.ts";
 import {
   type Overhead,
   type ParameterValue,
   SPACE_FAILURES,
-  type SpaceFailure,
   type SpaceMeasurement,
   type SpaceRecord,
 } from "./recorded_space.ts";
@@ -36,8 +34,25 @@ export const TIMES_FIELDS: readonly (readonly [field: string, part: Overhead])[]
   ["validation", "validation"],
 ];
 
-/** Fields of T4's `times`. */
-const KNOWN_TIMES = new Set(["runtimes", ...TIMES_FIELDS.map(([field]) => field)]);
+const PER_MEASUREMENT = { name: nameSchema, value: z.unknown(), unit: nameSchema.nullish() };
+
+const TIMES = {
+  ...Object.fromEntries(TIMES_FIELDS.map(([field]) => [field, costSchema])),
+  runtimes: timesSchema,
+};
+
+const RESULT = {
+  timestamp: nameSchema.nullish(),
+  configuration: z.record(z.string(), parameterValueSchema, "values by name"),
+  objectives: z.array(nameSchema, "a list of names").min(1, "a list of names").optional(),
+  times: z.looseObject(TIMES),
+  invalidity: z.enum(["correct", ...SPACE_FAILURES], `one of correct, ${SPACE_FAILURES.join(", ")}`),
+  correctness: z.number("a number >= 0").min(0, "a number >= 0").max(1e20, "a number <= 1e20"),
+  measurements: z.array(z.looseObject(PER_MEASUREMENT), "a list").default([]),
+  cache_key: nameSchema.optional(),
+};
+
+const resultSchema = z.looseObject(RESULT);
 
 /** Milliseconds of a unit, by the names that files use. */
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -79,84 +94,60 @@ interface ResultReading {
   readonly record: Omit<SpaceRecord, "values">;
 }
 
-/** Fields of a result. */
-const FIELDS = new Set([
-  "timestamp",
-  "configuration",
-  "objectives",
-  "times",
-  "invalidity",
-  "correctness",
-  "measurements",
-  "cache_key",
-]);
-
 /** Checks one result. */
-export function readResult(result: unknown, context: ResultContext): ResultReading {
-  const { where, strays } = context;
-  if (!isObject(result)) throw fault(where, "an object", result);
-  for (const name of Object.keys(result)) {
-    if (!FIELDS.has(name)) strays.add(`results[].${name.slice(0, 60)}`);
+export function readResult(data: unknown, context: ResultContext): ResultReading {
+  const { where, timesUnitMs, remarks } = context;
+  const result = checkRecord(resultSchema, data, where);
+  const { configuration, objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
+  noteStrays(result, RESULT, "results[].", context);
+  noteStrays(times, TIMES, "results[].times.", context);
+  if (Object.values(configuration).includes(null)) {
+    remarks.count("result", "with a parameter that is null: read as one that does not apply");
   }
-  const failure = readInvalidity(fieldOf(result, "invalidity"), where);
-  const times = fieldOf(result, "times");
-  if (!isObject(times)) throw fault(`${where}.times`, "an object", times);
-  const measurements = readMeasurements(fieldOf(result, "measurements"), context);
+  if (typeof times.compilation_time === "number") {
+    if (typeof times.compilation === "number") {
+      throw fault(`${where}: times`, "one time of compilation", times);
+    }
+    remarks.count("time", "named times.compilation_time: read as times.compilation");
+  }
+  const failure = invalidity === "correct" ? null : invalidity;
+  const measurements = readMeasurements(result.measurements, context);
   const time = measurements.find(({ name }) => name === "time")?.value ?? null;
   // Kernel Tuner writes "" for the time of a configuration that failed
   const isTimed = failure === null && time !== null && time !== "";
-  const key = fieldOf(result, "cache_key");
   return {
-    configuration: readConfiguration(fieldOf(result, "configuration"), context),
-    objectives: readObjectives(fieldOf(result, "objectives"), where),
+    configuration: new Map(Object.entries(configuration)),
+    objectives,
     record: {
       failure,
-      timeMs: isTimed ? wantTime(time, `${where}.measurements: the time`) : null,
-      ...readTimes(times, context),
+      timeMs: isTimed ? wantTime(time, `${where}: measurements: the time`) : null,
+      timesMs: times.runtimes.map((time) => time * timesUnitMs),
+      overheadMs: costsOf(times, TIMES_FIELDS, timesUnitMs),
       measurements,
-      timestamp: textOrNull(fieldOf(result, "timestamp"), `${where}.timestamp`),
-      correctness: wantNumber(fieldOf(result, "correctness"), `${where}.correctness`, "a number >= 0"),
-      ...(key === undefined ? {} : { key: wantText(key, `${where}.cache_key`) }),
+      timestamp: timestamp ?? null,
+      correctness,
+      ...(key === undefined ? {} : { key }),
     },
   };
 }
 
-function readInvalidity(value: unknown, where: string): SpaceFailure | null {
-  if (value === "correct") return null;
-  const failure = SPACE_FAILURES.find((name) => name === value);
-  if (failure !== undefined) return failure;
-  throw fault(`${where}.invalidity`, `one of correct, ${SPACE_FAILURES.join(", ")}`, value);
-}
-
-function readConfiguration(value: unknown, { where, remarks }: ResultContext): Map<string, ParameterValue> {
-  if (!isObject(value)) throw fault(`${where}.configuration`, "values by name", value);
-  const read = new Map<string, ParameterValue>();
-  for (const [name, given] of Object.entries(value)) {
-    read.set(name, wantValue(given, `${where}.configuration.${name.slice(0, 80)}`));
-    if (given === null) remarks.count("parameter", "that is null: read as one that does not apply");
+/** Notes the fields that no record has a place for. */
+function noteStrays(fields: object, known: object, prefix: string, { strays }: ResultContext): void {
+  for (const name of Object.keys(fields)) {
+    if (!Object.hasOwn(known, name)) strays.add(`${prefix}${name.slice(0, 60)}`);
   }
-  return read;
 }
 
-function readObjectives(value: unknown, where: string): readonly string[] | undefined {
-  if (value === undefined) return undefined;
-  const isRight = Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === "string");
-  if (!isRight) throw fault(`${where}.objectives`, "a list of names", value);
-  return value.map((name) => wantText(name, `${where}.objectives`));
-}
-
-function readMeasurements(value: unknown, { where, remarks }: ResultContext): SpaceMeasurement[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw fault(`${where}.measurements`, "a list", value);
-  const seen = new Set<string>();
-  return value.map((item: unknown, i) => {
-    const at = `${where}.measurements[${i}]`;
-    if (!isObject(item)) throw fault(at, "an object", item);
-    const name = wantText(fieldOf(item, "name"), `${at}.name`);
-    if (seen.has(name)) throw fault(`${at}.name`, "a name of its own", name);
-    seen.add(name);
-    const unit = wantText(fieldOf(item, "unit") ?? "", `${at}.unit`);
-    const measured = wantFinite(fieldOf(item, "value"), `${at}.value`);
+function readMeasurements(
+  list: z.infer<typeof resultSchema>["measurements"],
+  { where, remarks }: ResultContext,
+): SpaceMeasurement[] {
+  return list.map(({ name, value, unit: given }, i) => {
+    const at = `${where}: measurements[${i}]`, unit = given ?? "";
+    if (list.findIndex((other) => other.name === name) < i) {
+      throw fault(`${at}.name`, "a name of its own", name);
+    }
+    const measured = wantFinite(value, `${at}.value`);
     if (name !== "time" || typeof measured !== "number") return { name, value: measured, unit };
     if (unit === "") {
       remarks.count("measured time", "without a unit: read as milliseconds");
@@ -167,28 +158,4 @@ function readMeasurements(value: unknown, { where, remarks }: ResultContext): Sp
     if (factor !== 1) remarks.count("measured time", `in ${unit}: read as milliseconds`);
     return { name, value: measured * factor, unit: "ms" };
   });
-}
-
-/** What an evaluation cost, and the times of its runs. */
-function readTimes(
-  times: Fields,
-  { where, timesUnitMs, remarks, strays }: ResultContext,
-): Pick<SpaceRecord, "overheadMs" | "timesMs"> {
-  const overheadMs: Partial<Record<Overhead, number>> = {};
-  for (const [field, part] of TIMES_FIELDS) {
-    const value = fieldOf(times, field) ?? null, at = `${where}.times.${field}`;
-    if (value === null) continue;
-    if (part in overheadMs) throw fault(at, "one time of compilation", value);
-    if (field === "compilation_time") {
-      remarks.count("time", "named times.compilation_time: read as times.compilation");
-    }
-    overheadMs[part] = wantNumber(value, at) * timesUnitMs;
-  }
-  for (const name of Object.keys(times)) {
-    if (!KNOWN_TIMES.has(name)) strays.add(`results[].times.${name.slice(0, 60)}`);
-  }
-  return {
-    overheadMs,
-    timesMs: wantTimes(fieldOf(times, "runtimes"), `${where}.times.runtimes`, timesUnitMs),
-  };
 }
