@@ -143,7 +143,7 @@ Deno.test("what is wrong with a file is one line: where, wanted, found", async (
       CLOSED.replace('"objective": "time"', '"objective": 5'),
       "objective: wanted a name or a list of names, found 5",
     ],
-    [t4("5"), "results[0]: wanted an object, found 5"],
+    [t4("5"), "results[0]: the whole: wanted an object, found 5"],
     [
       t4(`{${right}}`).replace('"correct"', '"fine"'),
       "results[0]: invalidity: wanted one of correct, timeout, ",

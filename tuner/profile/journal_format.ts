@@ -13,61 +13,85 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import * as z from "zod";
-import type { Configuration, Failure, Measurement } from "../configuration.ts";
+import type { Failure, Measurement } from "../configuration.ts";
 import { checkRecord, parseJson } from "./check_record.ts";
 import { reasonOf } from "./profile_error.ts";
-import {
-  configurationSchema,
-  deviceSchema,
-  problemSchema,
-  type ProfileDevice,
-  type ProfileProblem,
-  verificationSchema,
-} from "./schema.ts";
+import { configurationSchema, deviceSchema, problemSchema, verificationSchema } from "./schema.ts";
 
 /** Version of the format; other versions' lines are reported as damaged. */
 export const JOURNAL_VERSION = 1;
 
-/** What a run measures, and on what. What was measured under another header does not count for it. */
-export interface JournalHeader {
-  readonly tool: { readonly name: string; readonly version: string };
-  readonly device: ProfileDevice;
-  readonly problem: ProfileProblem;
+/** Longest message of a failure; compilers can be wordy. */
+export const MAX_MESSAGE = 4000;
+
+/** A rate, time or error: 0, or a number whose inverse is one too. */
+export const quantitySchema: z.ZodType<number> = z.number("a number").min(0, "a number >= 0")
+  .max(1e30, "a number <= 1e30").refine((value) => value === 0 || value >= 1e-30, "0 or a number >= 1e-30");
+
+const text = z.string().max(MAX_MESSAGE);
+const time = z.iso.datetime();
+
+const header = z.strictObject({
+  tool: z.strictObject({ name: text, version: text }),
+  device: deviceSchema,
+  problem: problemSchema,
   /** Hashes of the kernels' source, so that rates of older kernels are not taken for those of new ones. */
-  readonly kernelSource: string;
-  /** The GPU's driver. @default {undefined} unknown */
-  readonly driver?: string | undefined;
-}
+  kernelSource: text,
+  /** The GPU's driver; missing where it is unknown. */
+  driver: text.optional(),
+});
 
-/** The first record of a run. */
-export interface RunRecord extends JournalHeader {
-  readonly kind: "run";
-  readonly version: typeof JOURNAL_VERSION;
+const run = z.strictObject({
+  kind: z.literal("run"),
+  version: z.literal(JOURNAL_VERSION),
   /** What the run's other records call it. */
-  readonly run: string;
-  readonly startedAt: string;
-}
+  run: text.min(1),
+  startedAt: time,
+  ...header.shape,
+});
 
-interface EvaluationRecord {
-  readonly run: string;
-  readonly at: string;
-  /** Host time of the whole evaluation, compiling included. @default {undefined} not kept */
-  readonly evaluationNs?: number | undefined;
-}
+const evaluation = {
+  run: text,
+  at: time,
+  /** Host time of the whole evaluation, compiling included; missing where it was not kept. */
+  evaluationNs: quantitySchema.optional(),
+};
 
+const measured: z.ZodType<Measurement> = z.strictObject({
+  configuration: configurationSchema,
+  cellsPerSecond: quantitySchema,
+  confidence95: z.tuple([quantitySchema, quantitySchema]),
+  samples: z.array(quantitySchema),
+  spread: quantitySchema,
+  verification: verificationSchema,
+  compileNs: quantitySchema,
+});
+
+const failed: z.ZodType<Failure> = z.strictObject({
+  reason: z.enum(["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"]),
+  message: text,
+});
+
+const measurement = z.strictObject({ kind: z.literal("measurement"), ...evaluation, measurement: measured });
+
+const failure = z.strictObject({
+  kind: z.literal("failure"),
+  ...evaluation,
+  configuration: configurationSchema,
+  failure: failed,
+});
+
+/** {@linkcode JournalRecord} as JSON. */
+export const recordSchema = z.discriminatedUnion("kind", [run, measurement, failure]);
+
+/** What a run measures, and on what. What was measured under another header does not count for it. */
+export type JournalHeader = Readonly<z.infer<typeof header>>;
+/** The first record of a run. */
+export type RunRecord = Readonly<z.infer<typeof run>>;
 /** A rate with its evidence. */
-export interface MeasurementRecord extends EvaluationRecord {
-  readonly kind: "measurement";
-  readonly measurement: Measurement;
-}
-
+export type MeasurementRecord = Readonly<z.infer<typeof measurement>>;
 /** A configuration that has no rate. */
-export interface FailureRecord extends EvaluationRecord {
-  readonly kind: "failure";
-  readonly configuration: Configuration;
-  readonly failure: Failure;
-}
-
+export type FailureRecord = Readonly<z.infer<typeof failure>>;
 /** One line of a journal. */
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
 
@@ -92,54 +116,6 @@ export interface JournalContent {
 const HEAD_LENGTH = '{"crc32":"00000000","record":'.length;
 
 const CLOSING_BRACE = 0x7d, LINE_END = 0x0a;
-
-/** Longest message of a failure; compilers can be wordy. */
-export const MAX_MESSAGE = 4000;
-
-/** A rate, time or error: 0, or a number whose inverse is one too. */
-export const quantitySchema: z.ZodType<number> = z.number("a number").min(0, "a number >= 0")
-  .max(1e30, "a number <= 1e30").refine((value) => value === 0 || value >= 1e-30, "0 or a number >= 1e-30");
-
-const text = z.string().max(MAX_MESSAGE);
-const rate = quantitySchema;
-const evaluation = { run: text, at: z.iso.datetime(), evaluationNs: rate.optional() };
-
-/** {@linkcode JournalRecord} as JSON. */
-export const recordSchema = z.discriminatedUnion("kind", [
-  z.strictObject({
-    kind: z.literal("run"),
-    version: z.literal(JOURNAL_VERSION),
-    run: text.min(1),
-    startedAt: z.iso.datetime(),
-    tool: z.strictObject({ name: text, version: text }),
-    device: deviceSchema,
-    problem: problemSchema,
-    kernelSource: text,
-    driver: text.optional(),
-  }),
-  z.strictObject({
-    kind: z.literal("measurement"),
-    ...evaluation,
-    measurement: z.strictObject({
-      configuration: configurationSchema,
-      cellsPerSecond: rate,
-      confidence95: z.tuple([rate, rate]),
-      samples: z.array(rate),
-      spread: rate,
-      verification: verificationSchema,
-      compileNs: rate,
-    }),
-  }),
-  z.strictObject({
-    kind: z.literal("failure"),
-    ...evaluation,
-    configuration: configurationSchema,
-    failure: z.strictObject({
-      reason: z.enum(["compile", "limits", "incorrect", "timeout", "device-lost", "out-of-memory"]),
-      message: text,
-    }),
-  }),
-]);
 
 /** The line of a record, with its end. */
 export function formatLine(record: JournalRecord): string {
