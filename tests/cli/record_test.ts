@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { whyLong } from "../../tuner/cli/record.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
@@ -60,6 +61,15 @@ testOnGpu(
       assertEquals([run?.kind, first?.kind, damaged, torn], ["run", "measurement", [], false]);
     }),
 );
+
+Deno.test("a recording that takes hours is announced, with what would be shorter", () => {
+  assertEquals(whyLong(3000, 3599e9), undefined);
+  assertEquals(
+    whyLong(30_000, 3 * 86_400e9),
+    "30,000 configurations would take 3.0 days or longer: " +
+      "--limit 500 records a sample of them; Ctrl-C keeps what is recorded",
+  );
+});
 
 Deno.test("record adds to no file but a journal, and says what to do instead", () =>
   inDirectory(async (directory) => {

@@ -168,26 +168,17 @@ function describeUnknown(arg: string, names: readonly string[]): string {
   const [shown = arg] = arg.split("=");
   const given = shown.replace(/^-+/, "").slice(0, 40);
   // in a short name, two letters are nearly all of it
-  const near = names.find((name) => editDistance(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
+  const near = names.find((name) => lettersApart(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
   return `Unknown option ${shown}: ${near ? `did you mean --${near}?` : "--help lists the options"}`;
 }
 
-/** Letters to insert, delete, replace or swap with a neighbour to turn one word into the other. */
-function editDistance(one: string, other: string): number {
-  const table = new Map<string, number>();
-  const at = (i: number, j: number): number => {
-    if (i === 0 || j === 0) return i + j;
-    const key = `${i} ${j}`, known = table.get(key);
-    if (known !== undefined) return known;
-    const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-    const distance = Math.min(
-      at(i - 1, j) + 1,
-      at(i, j - 1) + 1,
-      at(i - 1, j - 1) + (one[i - 1] === other[j - 1] ? 0 : 1),
-      isSwap ? at(i - 2, j - 2) + 1 : Infinity,
-    );
-    table.set(key, distance);
-    return distance;
-  };
-  return at(one.length, other.length);
+/** How many letters of the one word the other lacks, or the other way round, wherever they stand. */
+function lettersApart(one: string, other: string): number {
+  const rest = [...other];
+  const missing = [...one].filter((letter) => {
+    const at = rest.indexOf(letter);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+  return Math.max(missing.length, rest.length);
 }

@@ -58,8 +58,17 @@ export const OPTIONS = {
 
 type RecordOptions = Values<typeof OPTIONS>;
 
-/** A recording that takes longer is announced before it begins. */
+/** A recording that takes longer is announced as soon as that is known. */
 const LONG_NS = 3600e9;
+
+/** What is said of a recording that takes longer than anyone waits for unasked; undefined if it does not. */
+export function whyLong(configurations: number, timeNs: number): string | undefined {
+  if (timeNs < LONG_NS) return undefined;
+  const all = `${formatPlural(configurations, "configuration")} would take ${
+    formatDuration(timeNs)
+  } or longer`;
+  return `${all}: --limit 500 records a sample of them; Ctrl-C keeps what is recorded`;
+}
 
 /** Evaluations from which the time left is estimated; the first ones take the start of their process, too. */
 const SURE = 5;
@@ -91,9 +100,11 @@ async function record(options: RecordOptions): Promise<number> {
   const { progress, signal } = attended;
   const began = now();
   let next = 0, best = bestOf(recorded);
-  let isWarned = options.limit !== undefined;
+  let isSaid = options.limit !== undefined;
   const show = (leftNs?: number): void => {
-    warn(leftNs ?? left.reduce((sum, one) => sum + leastNs(one), 0));
+    const long = isSaid ? undefined : whyLong(left.length, leftNs ?? leastNs(left));
+    if (long !== undefined) say(`facet: ${long}`);
+    isSaid ||= long !== undefined;
     progress.update({
       stage: "record",
       done: recorded.length,
@@ -101,17 +112,6 @@ async function record(options: RecordOptions): Promise<number> {
       bestCellsPerSecond: best > 0 ? best : undefined,
       leftNs,
     });
-  };
-  const warn = (leftNs: number): void => {
-    if (isWarned || leftNs < LONG_NS) return;
-    isWarned = true;
-    progress.clear();
-    const time = formatDuration(leftNs);
-    say(
-      `facet: ${
-        formatPlural(left.length, "configuration")
-      } would take ${time} or longer: --limit 500 records a sample`,
-    );
   };
   try {
     show();
@@ -186,9 +186,12 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     candidates: space.candidates.length,
     configurations: chosen.map((candidate) => onGpuAlone(candidate, problem)),
     request: { ...equation, grid, boundary, steps },
-    /** What a configuration takes at least: its samples, or a run to verify and one to time as fast as predicted. */
-    leastNs: (one: Configuration): number =>
-      Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / predicted.get(configurationKey(one))!),
+    // each its samples, or a run to verify and one to time as fast as predicted
+    leastNs: (some: readonly Configuration[]): number =>
+      some.reduce((sum, one) => {
+        const rate = predicted.get(configurationKey(one))!;
+        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / rate);
+      }, 0),
   };
 }
 

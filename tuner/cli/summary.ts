@@ -97,11 +97,13 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
 
 /** The outcome for people. */
 export function renderSummary(outcome: TuneOutcome, context: ReaderContext): Line[] {
-  const { problem, entry, space, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
+  const { problem, entry, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
   const recalled = outcome.recalled === 0 ? "" : `, ${formatCount(outcome.recalled)} of them in earlier runs`;
   const notes: (string | false | undefined)[] = [
-    `${formatPlural(outcome.evaluated, "evaluation")}${recalled}, in ${formatDuration(outcome.elapsedNs)}; ` +
-    `the GPU's search space has ${formatPlural(space.candidates.length, "configuration")}` +
+    `${formatPlural(outcome.evaluated, "evaluation")}${recalled}, in ${formatDuration(outcome.elapsedNs)}` +
+    (entry === undefined
+      ? ""
+      : `; the search space has ${formatPlural(entry.search.spaceSize, "configuration")}`) +
     describeFailures(outcome.failed),
     searchVerdict && `The search ended early: ${searchVerdict}`,
     budgetMessage && `The budget was exceeded: ${budgetMessage}`,

@@ -17,9 +17,9 @@ export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [, kind, of] = /^Requires (\w+) access(?: to "(.*)")?, run again/.exec(message) ?? [];
   if (kind !== undefined) {
-    return `Deno may not ${kind} it: run it as a task (deno task NAME), or add --allow-${kind}${
-      of && `=${of}`
-    }`;
+    const what = ["read", "write", "run"].includes(kind) ? `${kind} it` : `use ${kind}`;
+    const flag = `--allow-${kind}${of && `=${of}`}`;
+    return `Deno may not ${what}: run it as a task (deno task NAME), or add ${flag}`;
   }
   return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "");
 }

@@ -1,0 +1,52 @@
+/**
+ * What the tasks of deno.json may do, and what a command says that may not.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { inDirectory } from "./run_task.ts";
+
+const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
+  await Deno.readTextFile("deno.json"),
+);
+
+/** Tasks with paths of the user's choice: what they may read or write cannot be named beforehand. */
+const READS_ANYTHING = ["tune", "record", "replay", "qualify", "report", "export", "import", "bench"];
+const WRITES_ANYTHING = READS_ANYTHING.filter((name) => name !== "replay");
+
+Deno.test("tasks name what they may run, read in the environment and ask of the system", () => {
+  for (const [name, { command }] of Object.entries(tasks)) {
+    if (!command.startsWith("deno run ")) continue;
+    const bare = [...command.matchAll(/ -A\b| --allow-(\w+)(?= |$)/g)].map(([, kind = "all"]) => kind);
+    // bench compiles programs and runs them: they have no names yet
+    const wanted = [
+      ...(READS_ANYTHING.includes(name) ? ["read"] : []),
+      ...(WRITES_ANYTHING.includes(name) ? ["write"] : []),
+      ...(name === "bench" ? ["run"] : []),
+    ];
+    assertEquals(bare.sort(), wanted.sort(), name);
+    assert(command.includes(" --no-prompt "), name);
+  }
+});
+
+Deno.test("a command that may not write or read there says which flag to add, in a line", () =>
+  inDirectory(async (directory) => {
+    const fixture = ["--profile", "fixtures/h100/heat.json", "--entry", "1"];
+    const out = ["--out", `${directory}/x.json`], nowhere = ["--profile", `${directory}/p.json`];
+    const cases = [
+      [["--allow-read", "--allow-write=profiles"], ["export", "--format", "t4", ...fixture, ...out], "write"],
+      [["--allow-read=fixtures", "--allow-write"], ["report", ...nowhere], "read"],
+    ] as const;
+    for (const [flags, command, kind] of cases) {
+      const args = ["run", "--no-prompt", "--allow-env", ...flags, "tuner/cli/main.ts", ...command];
+      const run = await new Deno.Command(Deno.execPath(), { args, stderr: "piped" }).output();
+      const stderr = new TextDecoder().decode(run.stderr);
+      assertEquals(run.code, 2, stderr);
+      assertMatch(
+        stderr,
+        new RegExp(
+          `^facet: Cannot ${kind} ${directory}/[^\n]+ or add --allow-${kind}=${directory}[^ \n]*\n$`,
+        ),
+      );
+    }
+  }));
