@@ -1,15 +1,15 @@
 /**
  * Measures the time of a step for every R and compares it with the cost model, which is fitted to the few R that a
- * balance measures. Every R is verified before it is timed.
+ * balance measures. Every R is verified each time before it is timed.
  *
  * @module
  */
+import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { medianError, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import { predictCurve, type PredictedPoint, sharedGridOf } from "../../models/shared_step.ts";
 import type { Failure } from "../configuration.ts";
-import { isFailure, RunFailure } from "../devices/run_failure.ts";
-import { refute } from "../devices/reference.ts";
-import type { FieldRunner } from "../devices/runners.ts";
+import { RunFailure } from "../devices/run_failure.ts";
+import { evaluateOn } from "../measuring/evaluate.ts";
 import { candidatesOf, modelOf } from "./balance.ts";
 import { mostIterations, periodsFor, searchPeriods } from "./search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
@@ -50,15 +50,10 @@ export interface ExchangeSweep extends SharedFit {
   readonly samples: readonly SharedSample[];
 }
 
-/** A timed batch lasts at least so long. */
-const BATCH_NS = 200e6;
-
 /** A point under way. */
 interface Trial {
   readonly point: PredictedPoint;
   readonly samplesNs: number[];
-  /** Runs in a timed batch; fixed when the point is verified. */
-  repetitions?: number;
   failure?: Failure;
 }
 
@@ -69,7 +64,7 @@ interface Trial {
  * @throws {RunFailure} if the devices fail
  */
 export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
-  const { problem, periods, passes = 7, onProgress = () => {} } = options;
+  const { problem, session, periods, passes = 7, onProgress = () => {} } = options;
   const searched = periodsFor(options);
   const total = mostIterations(searched) + passes * periods.length;
   let done = 0;
@@ -86,7 +81,19 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
     for (const trial of trials) {
       if (isOver(options)) break;
       onProgress(mostIterations(searched) + pass * trials.length, total);
-      if (trial.failure === undefined) await measure(trial, options);
+      if (trial.failure !== undefined) continue;
+      // without time for more it is one batch
+      const evaluation = await evaluateOn(session, shareConfiguration(options, trial.point), {
+        problem,
+        samplingNs: 0,
+      });
+      if ("measurement" in evaluation) {
+        trial.samplesNs.push(cellsOf(problem.grid) / evaluation.measurement.cellsPerSecond * 1e9);
+      } else {
+        trial.failure = evaluation.failure;
+        const { reason, message } = trial.failure;
+        if (reason === "device-lost") throw new RunFailure(reason, message);
+      }
     }
   }
   onProgress(total, total);
@@ -115,31 +122,4 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
     fastest,
     regret: picked.measuredNs / fastest.measuredNs - 1,
   };
-}
-
-/** Times one batch; the first time verifies the share. */
-async function measure(trial: Trial, options: SweepOptions): Promise<void> {
-  const { session, problem } = options;
-  const { point } = trial;
-  let runner: FieldRunner | undefined;
-  try {
-    runner = await session.prepare(problem, shareConfiguration(options, point));
-    await runner.initialise();
-    if (trial.repetitions === undefined) {
-      const timeNs = await runner.run();
-      const failure = refute(await runner.verify());
-      if (failure !== undefined) {
-        trial.failure = failure;
-        return;
-      }
-      trial.repetitions = Math.max(1, Math.ceil(BATCH_NS / timeNs));
-    } else await runner.runSteps(point.exchangeEvery, 2); // the first rounds are slow
-    const timeNs = await runner.run(trial.repetitions);
-    trial.samplesNs.push(timeNs / (trial.repetitions * problem.steps));
-  } catch (error) {
-    if (!isFailure(error) || error.reason === "device-lost") throw error;
-    trial.failure = { reason: error.reason, message: error.message };
-  } finally {
-    runner?.dispose();
-  }
 }
