@@ -192,7 +192,7 @@ testInBrowser("a link opens its problem; the button copies the configuration", a
 });
 
 testInBrowser(
-  "by keyboard: the skip link, a table behind a chart, pages of a long table",
+  "by keyboard: the skip link, a table behind a chart, all measurements",
   async (browser) => {
     await withPage(browser, long(), VIEWS[0], async (page) => {
       await page.keyboard.press("Tab");
@@ -206,22 +206,11 @@ testInBrowser(
       };
       await openByKey("figure details.behind");
       assertEquals(await page.isVisible("figure details.behind table"), true);
-      assertEquals(
-        await page.evaluate(`document.querySelectorAll(".pages tr").length`),
-        0,
-        "not drawn before it is opened",
-      );
       await openByKey("details.all");
-      await page.waitForSelector(".pages tbody tr");
-      const status = (): Promise<unknown> =>
-        page.evaluate(`document.querySelector(".turn [role=status]").textContent`);
-      assertEquals([
-        await page.evaluate(`document.querySelectorAll(".pages tbody tr").length`),
-        await status(),
-      ], [200, "1 to 200 of 2003"]);
-      await page.focus(".turn button:last-of-type");
-      for (let i = 0; i < 20; i++) await page.keyboard.press("Enter");
-      assertEquals(await status(), "2001 to 2003 of 2003");
+      assertEquals(
+        await page.evaluate(`document.querySelectorAll("details.all[open] tbody tr").length`),
+        300,
+      );
     });
   },
 );

@@ -1,33 +1,28 @@
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
+import type { DatedFailure } from "../profile/entry_records.ts";
 import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
-import { type Column, type Html, jsonBlock, markup, numbers, table, titleOf } from "./html.ts";
+import { type Hole, type Html, markup, numbers, table } from "./html.ts";
 import { failureWords, gcells, intervalWords, parameterTitle, parameterValue } from "./words.ts";
 
-/**
- * Everything that was measured, and what failed. The measurements are data that the page's script turns into pages of
- * rows once somebody opens them.
- */
-export function allMeasurements(view: EntryView): Html {
-  const { points, failures, id, repeated, outdated } = view;
+/** Rows of the page; the journal has all. */
+const MAX_ROWS = 300;
+
+/** Everything that was measured, and what failed. */
+export function allMeasurements({ points, records: { failed, repeated, outdated } }: EntryView): Html {
+  const count = formatCount(points.length);
+  const shown = points.length > MAX_ROWS ? `The fastest ${MAX_ROWS} of ${count}` : `All ${count}`;
   const left = [
     ...(repeated > 0 ? [`${formatCount(repeated)} repeated evaluations are summed up in these`] : []),
     ...(outdated > 0 ? [`${formatCount(outdated)} of kernels that have changed since are left out`] : []),
   ];
-  const { columns, rows } = rowsOf(points);
-  const caption = `All ${formatCount(points.length)} measured configurations, the fastest first`;
-  const isNumber = columns.map((column) => typeof column === "string" ? 0 : 1);
   return markup`
-    <details class="all">
-      <summary>All ${formatCount(points.length)} measurements</summary>
-      ${left.length > 0 ? markup`<p>${left.join("; ")}.</p>` : ""}
-      <div class="pages" data-rows="${id}-rows"></div>
-      <noscript><p>This table needs the page's script; the journal has the same rows.</p></noscript>
-      ${jsonBlock(`${id}-rows`, { caption, columns: columns.map(titleOf), numbers: isNumber, rows })}
-    </details>
-    ${failures.length > 0 ? failureTable(view) : ""}`;
+    <details class="all"><summary>${shown} measurements</summary>
+    ${left.length > 0 ? markup`<p>${left.join("; ")}.</p>` : ""}
+    ${pointTable(`${shown} measured configurations, the fastest first`, points.slice(0, MAX_ROWS))}</details>
+    ${failed.length > 0 ? failureTable(failed) : ""}`;
 }
 
-function rowsOf(points: readonly Point[]): { columns: readonly Column[]; rows: (string | number)[][] } {
+function pointTable(caption: string, points: readonly Point[]): Html {
   const parametersOf = ({ parameters, series }: Point): Map<string, string> =>
     new Map(
       Object.entries(parameters).map(([name, value]) => [
@@ -36,34 +31,25 @@ function rowsOf(points: readonly Point[]): { columns: readonly Column[]; rows: (
       ]),
     );
   const titles = [...new Set(points.flatMap((point) => [...parametersOf(point).keys()]))];
-  const isShared = points.some(({ configuration: { share } }) => share.cpuSlices * share.gpuSlices > 0);
-  const columns: Column[] = [
-    "configuration",
-    ...numbers("Gcells/s", "95% interval", "samples", "of its roof", "compiling"),
-    ...numbers(...titles, ...(isShared ? ["CPU slices", "R"] : [])),
-    "note",
-  ];
-  const rows = points.map((point, i) => {
-    const { configuration: { share }, series, cellsPerSecond, samples, compileNs } = point;
-    const fraction = roofFraction(point);
-    const values = parametersOf(point);
+  const columns = numbers("Gcells/s", "95% interval", "samples", "of its roof", "compiling", ...titles);
+  const rows = points.map((point, i): Hole[] => {
+    const { series, cellsPerSecond, samples, compileNs } = point;
+    const fraction = roofFraction(point), values = parametersOf(point);
     return [
-      `${i + 1}. ${series}`,
+      `${i + 1}. ${series}${point.isWinner ? ", chosen" : point.isTied ? ", tied" : ""}`,
       gcells(cellsPerSecond),
       intervalWords(point.confidence95),
       samples === 0 ? "" : samples,
-      fraction === undefined ? "" : formatPercent(fraction),
+      fraction && formatPercent(fraction),
       compileNs === 0 ? "" : formatDuration(compileNs),
-      ...titles.map((title) => values.get(title) ?? ""),
-      ...(isShared ? [share.cpuSlices, share.exchangeEvery] : []),
-      point.isWinner ? "chosen" : point.isTied ? "tied" : "",
+      ...titles.map((title) => values.get(title)),
     ];
   });
-  return { columns, rows };
+  return table(caption, ["configuration", ...columns], rows);
 }
 
 /** Failures: how many of each kind, and the first few of each. */
-function failureTable({ failures }: EntryView): Html {
+function failureTable(failures: readonly DatedFailure[]): Html {
   const groups = Map.groupBy(failures, ({ failure }) => failure.reason);
   const rows = [...groups].flatMap(([reason, group]) =>
     group.slice(0, 20).map(({ configuration: { traversal, parameters }, failure }, i) => [

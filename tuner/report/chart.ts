@@ -92,12 +92,10 @@ export function ringsOf(points: readonly Point[], at: Places): Plot.Markish {
 /** Ticks of a logarithmic axis that label all of its range: 1, 2 and 5 of each decade, or more where it is short. */
 export function logTicks([low, high]: readonly [number, number], most: number): number[] {
   const grids = [[1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8], [1, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1, 3], [1]];
-  const decades = Array.from(
-    { length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
-    (_, i) => 10 ** (Math.floor(Math.log10(low)) + i),
-  );
+  const lowest = Math.floor(Math.log10(low)), count = Math.ceil(Math.log10(high)) - lowest + 1;
+  const powers = Array.from({ length: count }, (_, i) => lowest + i);
   const all = grids.map((grid) =>
-    decades.flatMap((decade) => grid.map((digit) => Number((digit * decade).toPrecision(2))))
+    powers.flatMap((power) => grid.map((digit) => Number(`${digit}e${power}`)))
       .filter((tick) => tick >= low && tick <= high)
   );
   return all.find((ticks) => ticks.length <= most) ?? all.at(-1)!;

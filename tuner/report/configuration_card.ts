@@ -1,19 +1,17 @@
-import { formatPercent, formatPlural } from "../format.ts";
+import { formatPercent } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
 
-/** A measured configuration that differs from the chosen one in one parameter. */
-interface Neighbour {
+/** A parameter in which another configuration differs, and its value there. */
+interface Difference {
   readonly name: string;
   readonly value: number;
-  readonly point: Point;
 }
 
 /** The chosen configuration: its parameters in words, what changing one of them does, and its JSON to copy. */
 export function configurationCard(view: EntryView): Html {
   const { entry: { configuration }, id, winner: { series, cellsPerSecond, parameters } } = view;
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
   const neighbours = Map.groupBy(neighboursOf(view), ({ name }) => name);
   const rows = Object.entries(parameters).map(([name, value]) => [
     parameterTitle(name, series),
@@ -25,29 +23,11 @@ export function configurationCard(view: EntryView): Html {
       return `${parameterValue(name, value, series)}: ${percent}`;
     }).join("; "),
   ]);
-  const shares = cpuSlices === 0 || gpuSlices === 0 ? [] : [
-    [
-      "CPU workers",
-      String(cpuWorkers),
-      `threads that compute the CPU's slices, ${cpu?.traversal ?? "stepwise"}`,
-    ],
-    ["Slices of the CPU", `${cpuSlices} of ${cpuSlices + gpuSlices}`, "y–z planes; the GPU has the others"],
-    [
-      "Exchange (R)",
-      `every ${formatPlural(exchangeEvery, "step")}`,
-      "how often the ghost zones are exchanged",
-    ],
-  ];
-  const columns = ["parameter", "value", "meaning"];
-  const parametersTable = neighbours.size === 0
-    ? table(`Parameters of ${series}`, columns, [...rows.map((row) => row.slice(0, 3)), ...shares])
-    : table(
-      `Parameters of ${series}, and what another value of one of them does to the rate`,
-      [...columns, "instead"],
-      [...rows, ...shares.map((row) => [...row, ""])],
-    );
+  const [others, column] = neighbours.size === 0
+    ? ["", []]
+    : [", and what another value of one of them does to the rate", ["instead"]];
   return markup`
-    ${parametersTable}
+    ${table(`Parameters of ${series}${others}`, ["parameter", "value", "meaning", ...column], rows)}
     <p class="use"><button type="button" class="copy" hidden data-copy="${id}-json">Copy as JSON</button>
     A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.</p>
     <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${
@@ -57,16 +37,16 @@ export function configurationCard(view: EntryView): Html {
 }
 
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf({ winner, points }: EntryView): Neighbour[] {
+export function neighboursOf({ winner, points }: EntryView): (Difference & { point: Point })[] {
   const names = Object.keys(winner.parameters);
-  return points.flatMap((point): Neighbour[] => {
+  return points.flatMap((point) => {
     const [one, ...others] = differences(winner, point);
     return one === undefined || others.length > 0 ? [] : [{ ...one, point }];
   }).sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name) || a.value - b.value);
 }
 
 /** The parameters in which another configuration of the same traversal differs; none for any other. */
-export function differences(winner: Point, { series, parameters }: Point): { name: string; value: number }[] {
+export function differences(winner: Point, { series, parameters }: Point): Difference[] {
   const names = Object.keys(winner.parameters);
   const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
     names.every((name) => parameters[name] !== undefined);

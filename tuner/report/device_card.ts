@@ -41,8 +41,8 @@ function gpuRows(gpu: NonNullable<Profile["device"]["gpu"]>): [string, Hole][] {
   return [
     ["GPU", `${gpuName(gpu)}${isFallback ? " (software: it computes on the CPU)" : ""}`],
     ["Vendor, architecture", [vendorName(vendor), architecture].filter(Boolean).join(", ") || "not reported"],
-    ["Workgroup memory", size(limits.maxComputeWorkgroupStorageSize)],
-    ["Workgroup", `at most ${formatPlural(limits.maxComputeInvocationsPerWorkgroup, "thread")}`],
+    ["Memory of a workgroup", size(limits.maxComputeWorkgroupStorageSize)],
+    ["Largest workgroup", formatPlural(limits.maxComputeInvocationsPerWorkgroup, "thread")],
     ["Largest binding", size(limits.maxStorageBufferBindingSize)],
     ["Clock", timestampQuery ? "the device's own (timestamp queries)" : "the host's"],
   ];

@@ -5,7 +5,7 @@ import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { type DatedFailure, entryRecords } from "../profile/entry_records.ts";
+import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
@@ -20,7 +20,7 @@ const PLAIN = ["stepwise", "classic", "CPU stepwise", "CPU classic"];
 /** One measured configuration. */
 export interface Point {
   readonly configuration: Configuration;
-  /** Its parameters, the number of workers among them where the CPU computes alone. */
+  /** Its parameters; with the CPU also the workers, and how slices are shared. */
   readonly parameters: Parameters;
   /** Who computes: `diamond-torre`, `CPU stepwise`, `GPU + CPU`. */
   readonly series: string;
@@ -55,26 +55,23 @@ export interface EntryView {
   readonly plain: Point | undefined;
   /** How many times as fast as the plain kernel the winner is; undefined where that is not known. */
   readonly speedup: number | undefined;
-  readonly failures: readonly DatedFailure[];
   /** Bytes per second that copies move on each device. */
   readonly bandwidths: Readonly<Record<"GPU" | "CPU", number | null>>;
   /** Undefined where this Facet has no such stencil. */
   readonly problem: Problem | undefined;
-  /** Whether the evaluations come from a journal; without one only the profile's own are known. */
-  readonly hasJournal: boolean;
-  readonly repeated: number;
-  readonly outdated: number;
+  /** What the journal says; without one only the profile's own is known. */
+  readonly records: EntryRecords;
 }
 
 export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
   const entry = profile.entries[index]!;
-  const { configuration, result, tieSet, bestOfEach = [] } = entry;
+  const { configuration, result: { roofFraction, speedupOverStepwise }, tieSet, bestOfEach = [] } = entry;
   const { copyBytesPerSecond, cpuCopyBytesPerSecond = null } = profile.device.measured;
-  const { measured, failed, repeated, outdated, kernelSource } = entryRecords(profile, entry, journal);
+  const records = entryRecords(profile, entry, journal);
   const problem = problemOf(entry.problem);
   const own = configurationKey(configuration);
   const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
-  const rated = new Map<string, Rated>(measured.map(({ measurement: { samples, ...one } }) => [
+  const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...one } }) => [
     configurationKey(one.configuration),
     { ...one, samples: samples.length },
   ]));
@@ -86,20 +83,24 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   const points = [...rated].map(
     ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
       const bytes = bytesOf(problem, configuration), isWinner = key === own;
-      // the winner's own figure is the one that every page and summary shows
-      const fraction = isWinner ? result.roofFraction : null;
-      const bandwidth = configuration.share.gpuSlices === 0 ? cpuCopyBytesPerSecond : copyBytesPerSecond;
+      const { parameters, share: { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } } = configuration;
+      const bandwidth = gpuSlices === 0 ? cpuCopyBytesPerSecond : copyBytesPerSecond;
       const roof = bytes && bandwidth ? bandwidth / bytes : undefined;
       return {
         configuration,
-        parameters: parametersOf(configuration),
+        parameters: {
+          ...parameters,
+          ...(cpuSlices > 0 ? { cpuWorkers } : {}),
+          ...(cpuSlices > 0 && gpuSlices > 0 ? { cpuSlices, exchangeEvery } : {}),
+        },
         series: seriesOf(configuration),
         cellsPerSecond,
         confidence95: samples > 0 && samples < LEAST_SAMPLES ? null : confidence95,
         samples,
         compileNs,
         bytes,
-        roof: fraction === null ? roof : cellsPerSecond / fraction,
+        // the winner's own figure is the one that every page and summary shows
+        roof: isWinner && roofFraction !== null ? cellsPerSecond / roofFraction : roof,
         isWinner,
         isTied: ties.has(key) && !isWinner,
       };
@@ -109,7 +110,6 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
     .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
   const found = fastest.filter(({ series }) => PLAIN.includes(series)).sort(faster)[0];
-  const { speedupOverStepwise } = result;
   // the final round's rate of the plain kernel, which the profile keeps as a ratio
   const plain = found === undefined || found === winner || speedupOverStepwise === null ? found : {
     ...found,
@@ -124,17 +124,10 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
     best: fastest.map((one) => one === found ? plain! : one).sort(faster),
     plain,
     speedup: speedupOverStepwise ?? (plain && winner.cellsPerSecond / plain.cellsPerSecond),
-    failures: failed,
     bandwidths: { GPU: copyBytesPerSecond, CPU: cpuCopyBytesPerSecond },
     problem,
-    hasJournal: kernelSource !== null,
-    repeated,
-    outdated,
+    records,
   };
-}
-
-function parametersOf({ parameters, share: { cpuWorkers, gpuSlices } }: Configuration): Parameters {
-  return gpuSlices === 0 ? { ...parameters, cpuWorkers } : parameters;
 }
 
 function faster(a: Point, b: Point): number {

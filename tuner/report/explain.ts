@@ -59,14 +59,12 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
-  const name = another(winner, second);
-  return second.cellsPerSecond <= winner.cellsPerSecond
-    ? markup`<strong>Nothing ties with it.</strong> The next best (${name}) is ${
-      formatPercent(1 - second.cellsPerSecond / winner.cellsPerSecond)
-    } slower.`
-    : markup`<strong>The final round decided.</strong> Another (${name}) reached ${
-      formatRate(second.cellsPerSecond)
-    } once, but not when the best were measured again in turns.`;
+  const difference = 1 - second.cellsPerSecond / winner.cellsPerSecond;
+  return markup`<strong>Nothing ties with it.</strong> The next best (${another(winner, second)}) ${
+    difference >= 0
+      ? `is ${formatPercent(difference)} slower`
+      : "was faster once, but not when the best were measured again in turns"
+  }.`;
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one. */
@@ -79,7 +77,7 @@ function another(winner: Point, point: Point): string {
 }
 
 function againstCpu({ entry: { configuration, balance }, best }: EntryView): Html | undefined {
-  const { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery, cpu: onCpu } = configuration.share;
+  const { cpuSlices, gpuSlices, cpuWorkers } = configuration.share;
   if (gpuSlices === 0) {
     const gpu = best.find(({ configuration: { share } }) => share.cpuSlices === 0);
     const other = gpu && ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}).`;
@@ -87,13 +85,7 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
       formatPlural(cpuWorkers, "worker")
     }.${other}`;
   }
-  if (cpuSlices > 0) {
-    return markup`<strong>The CPU takes ${formatCount(cpuSlices)} of ${
-      formatCount(cpuSlices + gpuSlices)
-    } slices</strong> in the order ${onCpu?.traversal ?? "stepwise"}, and exchanges its ghost zone every ${
-      formatPlural(exchangeEvery, "step")
-    }: together the two devices are faster than either alone.`;
-  }
+  if (cpuSlices > 0) return undefined;
   const cpu = best.find(({ configuration: { share } }) => share.gpuSlices === 0);
   if (cpu === undefined && balance.length === 0) return undefined;
   const tries = balance.length === 1 ? "once" : `${balance.length} times`;

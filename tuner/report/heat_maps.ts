@@ -46,16 +46,11 @@ function pairsOf(points: readonly Point[]): Pair[] {
     points.flatMap(({ parameters }) => Object.entries(parameters)),
     ([name]) => name,
   );
-  const varied = [...values]
-    .map(([name, pairs]) =>
-      [name, [...new Set(pairs.map(([, value]) => value))].sort((a, b) => a - b)] as const
-    )
+  const varied = [...values].map(([name, pairs]) => [name, new Set(pairs.map(([, value]) => value))] as const)
+    .map(([name, values]) => [name, [...values].sort((a, b) => a - b)] as const)
     .filter(([, values]) => values.length > 1);
-  const pairs = varied.flatMap((one, i) =>
-    varied.slice(i + 1).map((other): Pair => {
-      // more values along x, where there is more room; DTS stays above Nt, as the paper has it
-      const isTurned = one[0] !== "dts" && one[1].length > other[1].length;
-      const [rows, columns] = isTurned ? [other, one] : [one, other];
+  const pairs = varied.flatMap((rows, i) =>
+    varied.slice(i + 1).map((columns): Pair => {
       const best = new Map<string, Point>();
       // the fastest come first
       for (const point of points) {

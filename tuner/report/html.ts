@@ -1,14 +1,6 @@
 /** Text that is HTML already. */
 export class Html {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  toString(): string {
-    return this.text;
-  }
+  constructor(readonly text: string) {}
 }
 
 /** What a hole of a template may hold; undefined and null leave nothing. */
@@ -31,24 +23,12 @@ function render(hole: Hole): string {
   return escapeHtml(String(hole));
 }
 
-/** Data for a script of the page: JSON that no HTML parser can take for the end of the script. */
-export function jsonBlock(id: string, data: unknown): Html {
-  const json = JSON.stringify(data)
-    .replace(/[<\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return new Html(`<script type="application/json" id="${escapeHtml(id)}">${json}</script>`);
-}
-
 /** The title of a table's column; numbers are aligned to the right. */
-export type Column = string | { readonly number: string };
+type Column = string | { readonly number: string };
 
 /** Columns of numbers. */
 export function numbers(...titles: readonly string[]): Column[] {
   return titles.map((number) => ({ number }));
-}
-
-/** A column's title. */
-export function titleOf(column: Column): string {
-  return typeof column === "string" ? column : column.number;
 }
 
 /**
@@ -56,29 +36,19 @@ export function titleOf(column: Column): string {
  * a row becomes a card, where each cell shows its column's title.
  */
 export function table(caption: string, columns: readonly Column[], rows: readonly (readonly Hole[])[]): Html {
-  const kind = (i: number): string => typeof columns[i] === "string" ? "text" : "number";
-  const head = columns.map((column, i) => markup`<th scope="col" class="${kind(i)}">${titleOf(column)}</th>`);
-  const body = rows.map((row) =>
-    markup`<tr>${
-      row.map((cell, i) => {
-        const [open, close] = i === 0 ? ['th scope="row"', "th"] : ["td", "td"];
-        const label = titleOf(columns[i]!);
-        return markup`<${new Html(open)} class="${kind(i)}" data-label="${label}">${cell}</${new Html(
-          close,
-        )}>`;
-      })
-    }</tr>\n`
-  );
+  const titles = columns.map((column) => typeof column === "string" ? column : column.number);
+  const kinds = columns.map((column) => typeof column === "string" ? "text" : "number");
+  const head = titles.map((title, i) => markup`<th scope="col" class="${kinds[i]}">${title}</th>`);
+  const cell = (value: Hole, i: number): Html =>
+    i === 0
+      ? markup`<th scope="row" class="${kinds[i]}" data-label="${titles[i]}">${value}</th>`
+      : markup`<td class="${kinds[i]}" data-label="${titles[i]}">${value}</td>`;
+  const body = rows.map((row) => markup`<tr>${columns.map((_, i) => cell(row[i], i))}</tr>\n`);
   return markup`
     <div class="scroll" role="group" tabindex="0" aria-label="${caption}">
-      <table class="rows">
-        <caption>${caption}</caption>
-        <thead>
-          <tr>${head}</tr>
-        </thead>
-        <tbody>
-    ${body}</tbody>
-      </table>
+      <table class="rows"><caption>${caption}</caption>
+        <thead><tr>${head}</tr></thead>
+        <tbody>${body}</tbody></table>
     </div>
   `;
 }

@@ -72,12 +72,6 @@ export function localityTable(view: EntryView): Html {
     roof(alone),
     measured && formatRate(measured.cellsPerSecond),
   ]);
-  const columns = [
-    "locality",
-    "bytes per cell",
-    "roof (Eq. 4, 6)",
-    "roof of one torre (Eq. 5)",
-    "best measured",
-  ];
+  const columns = ["locality", "bytes per cell", "roof (Eq. 4, 6)", "one torre (Eq. 5)", "best measured"];
   return table("Localities and roofs by tile size", ["tile size", ...numbers(...columns)], rows);
 }

@@ -13,18 +13,16 @@ import { ratesFigure } from "./rates_chart.ts";
 import { rooflineFigure } from "./roofline_chart.ts";
 import { SCRIPT } from "./script.ts";
 import { lookOf, markKey, seriesOf } from "./series.ts";
-import { balanceFigure, costFigure } from "./sharing_charts.ts";
+import { sharing } from "./sharing_charts.ts";
 import { STYLE } from "./style.ts";
-import { isEqual, overviewSentence, whySentence } from "./why.ts";
+import { overviewSentence, whySentence } from "./why.ts";
 import { ABOVE_ROOF, intervalWords } from "./words.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
 export const MAX_ENTRIES = 16;
 
-/** What is said where there is no journal. */
 const NO_JOURNAL =
-  "There is no journal for this problem: the charts show only what the profile keeps, the chosen " +
-  "configuration and its ties.";
+  markup`<p class="warning">There is no journal for this problem: the charts show only what the profile keeps.</p>`;
 
 /** What a page is made of. */
 interface ReportOptions {
@@ -92,8 +90,8 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
       id === undefined ? name : markup`<a href="#${id}">${name}</a>`,
       markup`<span class="who">${markKey(lookOf(series))}${series}</span>`,
       formatRate(cellsPerSecond),
-      speedupOverStepwise === null ? "" : formatFactor(speedupOverStepwise),
-      roofFraction === null ? "" : formatPercent(roofFraction),
+      speedupOverStepwise && formatFactor(speedupOverStepwise),
+      roofFraction && formatPercent(roofFraction),
     ];
   });
   const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
@@ -117,17 +115,16 @@ function problemSection(view: EntryView, { isAlone, isOpen }: { isAlone: boolean
 }
 
 function content(view: EntryView): Html {
-  const sharing = [balanceFigure(view), costFigure(view)].filter((part) => part !== "");
   return markup`
     ${headline(view)}
-    ${view.hasJournal ? "" : markup`<p class="warning">${NO_JOURNAL}</p>`}
+    ${view.records.kernelSource === null ? NO_JOURNAL : ""}
     ${ratesFigure(view)}
     ${rooflineFigure(view)}
     <h3>The chosen configuration</h3>
     ${configurationCard(view)}
     ${explain(view)}
     ${heatMaps(view)}
-    ${sharing.length > 0 ? markup`<h3>Sharing with the CPU</h3>${sharing}` : ""}
+    ${sharing(view)}
     <h3>Every measurement</h3>
     ${allMeasurements(view)}
   `;
@@ -137,17 +134,13 @@ function content(view: EntryView): Html {
 function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryView): Html {
   const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
   const interval = intervalWords(winner.confidence95, " and ");
-  const evidence = interval === ""
-    ? formatPlural(result.samples.length, "sample")
-    : `95% between ${interval}`;
+  const samples = formatPlural(result.samples.length, "sample");
   const fraction = roofFraction(winner);
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
-  return markup`<ul class="tiles">${tile(value, evidence, unit)}${
-    speedup !== undefined && winner !== plain && !isEqual(speedup)
-      ? tile(formatFactor(speedup), "the plain kernel")
-      : ""
-  }${
+  return markup`<ul class="tiles">${
+    tile(value, interval === "" ? samples : `95% between ${interval}`, unit)
+  }${speedup === undefined || winner === plain ? "" : tile(formatFactor(speedup), "the plain kernel")}${
     fraction === undefined ? "" : tile(
       formatPercent(fraction),
       `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`,

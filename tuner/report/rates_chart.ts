@@ -40,12 +40,11 @@ export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
       Plot.text(best, {
         ...text,
         frameAnchor: "right",
+        // a narrow chart has no room for both
         text: (point: Point) =>
-          [
-            formatRate(point.cellsPerSecond),
-            ...(plain && point !== plain ? [`${factorOf(point)} plain`] : []),
-          ]
-            .join(", "),
+          plain === undefined || point === plain || layout === "narrow"
+            ? formatRate(point.cellsPerSecond)
+            : `${formatRate(point.cellsPerSecond)}, ${factorOf(point)} plain`,
         fill: ({ isWinner }: Point) => isWinner ? "var(--accent)" : "var(--ink)",
         fontWeight: 600,
       }),

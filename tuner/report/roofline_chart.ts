@@ -18,28 +18,26 @@ export function rooflineFigure(view: EntryView): Html | "" {
     point.bytes !== undefined && bandwidths[deviceOf(point)] !== null;
   const placed = points.filter(isPlaced);
   if (placed.length === 0) return "";
-  const left = points.length - placed.length;
-  const lines = linesOf(placed, bandwidths).map(([device, line]) =>
-    `${formatBandwidth(line)} on the ${device}`
-  )
-    .join(" and ");
+  const left = points.length - placed.length, localities = localitiesOf(view);
+  const lines = linesOf(placed, bandwidths)
+    .map(([device, line]) => `${formatBandwidth(line)} on the ${device}`).join(" and ");
   const fraction = placed.includes(winner) ? roofFraction(winner) : undefined;
-  const above = fraction !== undefined && fraction > 1 ? `: ${ABOVE_ROOF}` : "";
   const reached = fraction === undefined
     ? ""
-    : ` The chosen one reaches ${formatPercent(fraction)} of its roof${above}.`;
+    : ` The chosen one reaches ${formatPercent(fraction)} of its roof${
+      fraction > 1 ? `: ${ABOVE_ROOF}` : ""
+    }.`;
   const label =
     `Roofline: ${formatCount(placed.length)} configurations, rate over bytes moved per cell update, ` +
     `below what copies of ${lines} allow.${reached}`;
-  const localities = localitiesOf(view);
-  const onLine = localities.length === 0
-    ? ""
-    : " The rings on the line are the localities of one step at a time " +
-      "and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.";
-  const others = left > 0 ? ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.` : "";
+  const onLine = localities.length > 0 &&
+    markup` The rings on the line are the localities of one step at a time and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.`;
+  const others = left > 0 && ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.`;
   return figure(
     "Roofline.",
-    markup`A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${onLine}${others}`,
+    markup`A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${
+      onLine || ""
+    }${others || ""}`,
     legend(best.filter(isPlaced).map(({ series }) => series)),
     drawChart(label, (layout) => options(placed, { view, layout, localities })),
     localities.length === 0 ? "" : tableBehind("Localities as a table", localityTable(view)),
@@ -50,28 +48,23 @@ function options(
   placed: readonly Point[],
   { view, layout, localities }: { view: EntryView; layout: Layout; localities: readonly Locality[] },
 ): Plot.PlotOptions {
-  const lines = linesOf(placed, view.bandwidths).map(([, line]) => line * GCELLS),
-    bandwidth = Math.max(...lines);
+  const lines = linesOf(placed, view.bandwidths).map(([, line]) => Math.log10(line * GCELLS));
   const wide = layout === "wide";
   const width = WIDTHS[layout], height = wide ? 440 : 340;
-  const at = { x: ({ bytes }: Point) => 1 / bytes!, y: (point: Point) => point.cellsPerSecond * GCELLS };
-  const onLine = { x: ({ bytes }: Locality) => 1 / bytes, y: ({ bytes }: Locality) => bandwidth / bytes };
-  const [least, most] = extentOf(placed.map(at.x)), [slowest, fastest] = extentOf(placed.map(at.y));
+  // both axes are logarithms: Plot leaves some ticks of its own logarithmic axes without a label
+  const at = {
+    x: ({ bytes }: Pick<Point, "bytes">) => -Math.log10(bytes!),
+    y: (point: Point) => Math.log10(point.cellsPerSecond * GCELLS),
+  };
+  const onLine = { x: at.x, y: (one: Locality) => at.x(one) + Math.max(...lines) };
+  const traffic = placed.map(at.x).sort((a, b) => a - b), rates = placed.map(at.y);
   // on the right there is room for what is said of the chosen one
-  const x = [least / 1.4, most * (wide ? 1.7 : 2.5)] as const;
-  const y = [slowest / 1.3, Math.max(x[1] * bandwidth, fastest) * 1.15] as const;
-  const place = (value: number, [low, high]: readonly [number, number], size: number): number =>
-    Math.log(value / low) / Math.log(high / low) * size;
-  const pixels = (point: Point) => [place(at.x(point), x, width), place(at.y(point), y, height)] as const;
+  const x = [traffic[0]! - 0.15, traffic.at(-1)! + (wide ? 0.25 : 0.4)] as const;
+  const y = [rates.at(-1)! - 0.1, Math.max(x[1] + Math.max(...lines), rates[0]!) + 0.05] as const;
+  const pixels = (point: Point) =>
+    [(at.x(point) - x[0]) / (x[1] - x[0]) * width, (at.y(point) - y[0]) / (y[1] - y[0]) * height] as const;
   const chosen = placed.filter(({ isWinner, roof }) => isWinner && roof !== undefined);
-  // beside the chosen one if nothing else lies there
-  const isFree = chosen.every((one) =>
-    placed.every((other) => {
-      const right = pixels(other)[0] - pixels(one)[0], up = pixels(other)[1] - pixels(one)[1];
-      return other === one || right < 0 || right > 140 || Math.abs(up) > 24;
-    })
-  );
-  const inside = localities.filter(({ bytes }) => 1 / bytes > x[0] && 1 / bytes < x[1]);
+  const inside = localities.filter((one) => at.x(one) > x[0] && at.x(one) < x[1]);
   const named = inside.filter(({ isKey }) => wide || isKey);
   const halo = { stroke: "var(--panel)", strokeWidth: 4 } as const;
   const names = { ...onLine, ...halo, text: "name", fill: "var(--ink)" } as const;
@@ -82,24 +75,22 @@ function options(
     marginRight: 16,
     marginTop: 26,
     x: {
-      type: "log",
       domain: [...x],
       label: "bytes moved per cell update, fewer →",
-      ticks: logTicks([1 / x[1], 1 / x[0]], wide ? 12 : 6).map((bytes) => 1 / bytes),
-      tickFormat: (updates: number) => String(Number((1 / updates).toPrecision(2))),
+      ticks: logTicks([10 ** -x[1], 10 ** -x[0]], wide ? 12 : 6).map((bytes) => -Math.log10(bytes)),
+      tickFormat: (tick: number) => tickWords(-tick),
     },
     y: {
-      type: "log",
       domain: [...y],
       label: "↑ Gcells/s",
-      ticks: logTicks(y, wide ? 10 : 8),
-      tickFormat: (rate: number) => rate >= 1000 ? formatCount(rate) : String(rate),
+      ticks: logTicks([10 ** y[0], 10 ** y[1]], wide ? 10 : 8).map(Math.log10),
+      tickFormat: tickWords,
       grid: true,
     },
     color: { type: "identity" },
     marks: [
       ...lines.map((line) =>
-        Plot.line(x.map((updates) => [updates, updates * line]), { stroke: "var(--ink)", strokeWidth: 2 })
+        Plot.line(x.map((at) => [at, at + line]), { stroke: "var(--ink)", strokeWidth: 2 })
       ),
       Plot.dot(inside, {
         ...onLine,
@@ -114,14 +105,15 @@ function options(
       Plot.link(chosen, {
         x: at.x,
         y1: at.y,
-        y2: ({ roof }: Point) => roof! * GCELLS,
+        y2: ({ roof }: Point) => Math.log10(roof! * GCELLS),
         stroke: "var(--accent)",
         strokeWidth: 2,
         strokeDasharray: "4,3",
       }),
       ringsOf(placed, at),
       Plot.text(chosen, {
-        ...(isFree ? { ...at, dx: 14, textAnchor: "start" } : { y: at.y, frameAnchor: "right" }),
+        y: at.y,
+        frameAnchor: "right",
         ...ACCENT_TEXT,
         ...halo,
         text: (point: Point) =>
@@ -131,18 +123,16 @@ function options(
   };
 }
 
+/** A tick of a logarithmic axis. */
+function tickWords(tick: number): string {
+  const value = Number((10 ** tick).toPrecision(2));
+  return value >= 1000 ? formatCount(value) : String(value);
+}
+
 /** The devices of these points, with the bandwidth of their copies. */
 function linesOf(
   placed: readonly Point[],
   bandwidths: EntryView["bandwidths"],
 ): [device: string, line: number][] {
-  return (["GPU", "CPU"] as const).flatMap((device): [string, number][] => {
-    const line = bandwidths[device];
-    return line !== null && placed.some((point) => deviceOf(point) === device) ? [[device, line]] : [];
-  });
-}
-
-/** The smallest and the largest of many numbers. */
-function extentOf(values: readonly number[]): [number, number] {
-  return values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, 0]);
+  return [...new Set(placed.map(deviceOf))].map((device) => [device, bandwidths[device]!]);
 }

@@ -3,14 +3,19 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
-import { ACCENT_TEXT, drawChart, RING } from "./chart.ts";
+import { drawChart } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
 import { figure, Html, markup, numbers, table, tableBehind } from "./html.ts";
 
-/** The iterations of Eq. 8 of Zheng et al. (B2R); nothing if there were none. */
-export function balanceFigure({ entry: { balance, configuration: { share } } }: EntryView): Html | "" {
-  const last = balance.at(-1);
-  if (last === undefined) return "";
+/** How the grid was shared, and what it cost; nothing if it was not. */
+export function sharing(view: EntryView): Html | "" {
+  const figures = [balanceFigure(view), costFigure(view)].filter((figure) => figure !== "");
+  return figures.length === 0 ? "" : markup`<h3>Sharing with the CPU</h3>${figures}`;
+}
+
+/** The iterations of Eq. 8 of Liu and Perumalla (B2R). */
+function balanceFigure({ entry: { balance, configuration: { share } } }: EntryView): Html | "" {
+  if (balance.length === 0) return "";
   const total = share.cpuSlices + share.gpuSlices;
   const verdict = share.cpuSlices === 0
     ? "No share was faster than the GPU alone"
@@ -38,14 +43,14 @@ export function balanceFigure({ entry: { balance, configuration: { share } } }: 
 interface Curve {
   readonly name: string;
   readonly color: string;
-  /** Dashes of its line; undefined: marks. */
+  /** Of its line; undefined: marks. */
   readonly dashes: string | undefined;
   /** In nanoseconds, for each R; null where it is not known. */
   readonly times: readonly (number | null)[];
 }
 
 /** The time of a step over R, the steps between two exchanges, and the parts that the model adds up. */
-export function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
+function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const curve = costModel?.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery) ?? [];
   const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
   if (costModel === undefined || best === undefined) return "";
@@ -56,12 +61,12 @@ export function costFigure({ entry: { costModel }, problem }: EntryView): Html |
     { name: "measured", color: "var(--ink)", dashes: undefined, times: measured },
     ...(problem === undefined ? [] : partsOf(costModel.coefficients, curve, problem)),
   ].filter(({ times }) => times.some((time) => time !== null));
-  const time = formatDuration(best.predictedNs);
-  const label =
-    `Time of one step over R: the model has its minimum of ${time} at R = ${best.exchangeEvery}; ` +
-    `${measured.filter((time) => time !== null).length} values of R were measured.`;
+  const count = measured.filter((time) => time !== null).length;
+  const minimum = `The model has its minimum of ${
+    formatDuration(best.predictedNs)
+  } at R = ${best.exchangeEvery}`;
+  const label = `Time of one step over R. ${minimum}; ${count} values of R were measured.`;
   const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / 1e3 } as const;
-  const minimum = [[best.exchangeEvery, best.predictedNs]];
   const isLong = steps.at(-1)! > 16 * steps[0]!;
   const chart = drawChart(label, (layout) => ({
     height: layout === "wide" ? 280 : 250,
@@ -77,31 +82,21 @@ export function costFigure({ entry: { costModel }, problem }: EntryView): Html |
     y: { label: "↑ µs a step", zero: true, nice: true, grid: true, ticks: 5 },
     marks: [
       Plot.ruleY([0], { stroke: "var(--ink)" }),
+      Plot.ruleX([best.exchangeEvery], { stroke: "var(--accent)", strokeDasharray: "3,3" }),
       ...curves.map(({ color, dashes, times }) => {
         const points = steps.flatMap((step, i) => times[i] == null ? [] : [[step, times[i]]]);
         return dashes === undefined || points.length === 1
           ? Plot.dot(points, { ...at, fill: color, r: 5 })
           : Plot.line(points, { ...at, stroke: color, strokeWidth: 2.5, strokeDasharray: dashes });
       }),
-      Plot.dot(minimum, { ...at, ...RING }),
-      Plot.text(minimum, {
-        ...at,
-        ...ACCENT_TEXT,
-        text: () => time,
-        dy: 22,
-        stroke: "var(--panel)",
-        strokeWidth: 4,
-      }),
     ],
   }));
-  const rows = steps.map((
-    step,
-    i,
-  ) => [step, ...curves.map(({ times }) => times[i] && formatDuration(times[i]))]);
+  const cellOf = (time: number | null | undefined) => time && formatDuration(time);
+  const rows = steps.map((step, i) => [step, ...curves.map(({ times }) => cellOf(times[i]))]);
   const title = "Time per step over R";
   return figure(
     `${title}.`,
-    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. The model has its minimum at R = ${best.exchangeEvery}. Dashed: its parts (B2R, Eq. 2 to 4). Both devices compute at once, then they exchange copies; the rest is waiting.`,
+    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. ${minimum}. Dashed: its parts (B2R, Eq. 2 to 4). Both devices compute at once, then they exchange copies; the rest is waiting.`,
     markup`<ul class="legend">${curves.map((curve) => markup`<li>${keyOf(curve)}${curve.name}</li>`)}</ul>`,
     chart,
     tableBehind(`${title} as a table`, table(title, numbers("R", ...curves.map(({ name }) => name)), rows)),

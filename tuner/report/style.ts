@@ -87,12 +87,10 @@ ${HEATS}
 .card div:nth-last-child(-n+1) { border-bottom: 0; }
 dt { color: var(--muted); font-size: 14px; }
 dd { margin: 0; overflow-wrap: anywhere; }
-.turn { display: flex; gap: 14px; align-items: center; }
 button { font: inherit; padding: 5px 14px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); color: var(--ink); cursor: pointer; }
 .use { margin: 14px 0 0; }
 .use button { margin-right: 10px; }
 pre { overflow: auto; margin: 8px 0; padding: 12px; background: var(--panel); border: 1px solid var(--line); border-radius: 8px; font-size: 13px; }
-button:disabled { color: var(--muted); cursor: default; }
 footer { padding-bottom: 48px; color: var(--muted); font-size: 14px; }
 @media (max-width: 720px) {
   header, main, footer { padding-left: 14px; padding-right: 14px; }

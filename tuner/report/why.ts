@@ -3,15 +3,14 @@ import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view
 import { TOGETHER } from "./series.ts";
 import { bytesWords } from "./words.ts";
 
-/** A ratio that explains a difference. */
-const EXPLAINS = 1.05;
+/** A ratio that explains a difference, and a difference too small to speak of. */
+const EXPLAINS = 1.05, NOTHING = 0.02;
 
 /** Between these fractions of its roof a kernel is limited by memory: not by computing, nor by caches. */
 const LIMITED = [0.25, 1.15] as const;
 
 /** The sentence that opens a problem: how much faster the chosen configuration is, and why. */
 export function whySentence({ winner, plain, best, speedup, points }: EntryView): string {
-  const { cpuSlices, gpuSlices } = winner.configuration.share;
   const name = nameOf(winner).replace(/^the /, "The ");
   const rate = formatRate(winner.cellsPerSecond);
   const second = best.find((one) => one !== winner && one.cellsPerSecond <= winner.cellsPerSecond);
@@ -19,8 +18,9 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     const gain = second === undefined
       ? `compute ${rate}`
       : `are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${nameOf(second)} alone`;
+    const { cpuSlices, gpuSlices, cpu } = winner.configuration.share;
     const share = `${formatCount(cpuSlices)} of ${formatCount(cpuSlices + gpuSlices)} slices`;
-    return `${name} ${gain}: the CPU computes ${share}.`;
+    return `${name} ${gain}: the CPU computes ${share} (${cpu?.traversal ?? "stepwise"}).`;
   }
   if (winner === plain) {
     const others = second === undefined
@@ -33,10 +33,10 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
   if (speedup === undefined) {
     return `${name} computes ${rate}, the fastest of ${formatPlural(points.length, "configuration")}.`;
   }
-  const gain = isEqual(speedup) ? "" : `${times(speedup)} `;
-  return `${name} is ${gain}as fast as ${plain ? nameOf(plain) : "the plain kernel"}${
-    because(winner, plain)
-  }.`;
+  const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
+  const where = plain && deviceOf(plain) === "GPU" && deviceOf(winner) === "CPU" ? " on the GPU" : "";
+  const base = plain ? nameOf(plain) : "the plain kernel";
+  return `${name} is ${gain}as fast as ${base}${where}${because(winner, plain)}.`;
 }
 
 /** The sentence that opens a page of several problems. */
@@ -44,8 +44,8 @@ export function overviewSentence(views: readonly EntryView[]): string {
   const speedups = views.flatMap(({ speedup }) => speedup ?? []);
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
   if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
-  const saved = Math.max(...views.map(({ winner, plain }) => savedBytes(winner, plain)));
-  const gained = Math.max(...views.map(({ winner, plain }) => gainedBandwidth(winner, plain)));
+  const saved = Math.max(...views.map((view) => gains(view).saved));
+  const gained = Math.max(...views.map((view) => gains(view).used));
   const why = [
     ...(saved > EXPLAINS ? [`move up to ${times(saved)} fewer bytes per cell`] : []),
     ...(gained > EXPLAINS ? [`use the memory bandwidth up to ${times(gained)} better`] : []),
@@ -58,38 +58,26 @@ export function overviewSentence(views: readonly EntryView[]): string {
 
 /** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */
 function because(winner: Point, plain: Point | undefined): string {
+  const { saved, used } = gains({ winner, plain });
   const why = [];
-  if (savedBytes(winner, plain) > EXPLAINS) {
+  if (saved > EXPLAINS) {
     why.push(`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(plain!.bytes!)} bytes per cell`);
   }
-  if (gainedBandwidth(winner, plain) > EXPLAINS) {
+  if (used > EXPLAINS) {
     const [ours, theirs] = [winner, plain!].map((point) => formatPercent(roofFraction(point)!));
     why.push(`reaches ${ours} instead of ${theirs} of the memory bandwidth`);
   }
   return why.length === 0 ? "" : ` because it ${why.join(" and ")}`;
 }
 
-/** How many times fewer bytes the winner moves than the plain kernel; 0 where memory does not limit that one. */
-function savedBytes(winner: Point, plain: Point | undefined): number {
-  const [, fraction] = fractionsOf(winner, plain);
-  return fraction < LIMITED[0] || fraction > LIMITED[1] ? 0 : plain!.bytes! / (winner.bytes ?? Infinity);
-}
-
-/** How many times as much of its roof the winner reaches; 0 where that is not known. */
-function gainedBandwidth(winner: Point, plain: Point | undefined): number {
-  const [own, other] = fractionsOf(winner, plain);
-  return other > 0 ? own / other : 0;
-}
-
-/** What part of the same device's bandwidth both use; 0 where that is not known. */
-function fractionsOf(winner: Point, plain: Point | undefined): [own: number, other: number] {
-  if (plain === undefined || deviceOf(plain) !== deviceOf(winner)) return [0, 0];
-  return [roofFraction(winner) ?? 0, roofFraction(plain) ?? 0];
-}
-
-/** Whether a difference is too small to speak of. */
-export function isEqual(speedup: number): boolean {
-  return Math.abs(speedup - 1) < 0.02;
+/** What makes the winner faster: how many times fewer bytes it moves, and as much of the bandwidth it uses; or 0. */
+function gains({ winner, plain }: Pick<EntryView, "winner" | "plain">): { saved: number; used: number } {
+  const own = roofFraction(winner) ?? 0, other = (plain && roofFraction(plain)) ?? 0;
+  if (plain === undefined || other === 0 || deviceOf(plain) !== deviceOf(winner)) {
+    return { saved: 0, used: 0 };
+  }
+  const isLimited = other > LIMITED[0] && other < LIMITED[1];
+  return { saved: isLimited ? (plain.bytes ?? 0) / (winner.bytes ?? Infinity) : 0, used: own / other };
 }
 
 /** A series as a sentence names it. */

@@ -46,6 +46,8 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
   }],
   tiles: ["Tiles along y", "diamonds side by side", "tile"],
   levels: ["Growth of a tile", "sub-steps by which a diamond grows; more need less memory traffic", "level"],
+  cpuSlices: ["Slices of the CPU", "y–z planes that the CPU computes; the GPU has the others", "slice"],
+  exchangeEvery: ["Exchange (R)", "steps between two exchanges of ghost zones", "step"],
   cpuWorkers: ["CPU workers", "threads that compute side by side", "worker"],
   fused: ["Multiply-add", "whether a product and a sum are one operation, which rounds once", undefined, {
     0: "in two operations",
