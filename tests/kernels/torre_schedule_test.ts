@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { scheduleTorres } from "../../kernels/traversals/torre_schedule.ts";
+import { shapeOf } from "../../kernels/traversals/torre_shape.ts";
 
 const anySchedule = fc.record({
   order: fc.constantFrom(2, 4, 14),
@@ -50,6 +51,23 @@ Deno.test("rows of one wave touch no cell in common", () => {
         assert(next.from >= before.to, `${JSON.stringify(rows)}`);
         return next;
       });
+    }
+  });
+});
+
+Deno.test("no torre touches a cell outside of the pads", () => {
+  forAnySchedule(({ problem, parameters, slope, width }) => {
+    const [nx, ny] = problem.grid;
+    const values = { ...parameters, zPerThread: 1, threads: 3, chunk: 2, lookahead: 99 };
+    const [padX, padY] = shapeOf(problem, values).layout.pad;
+    for (const { x, y, tiers, torres } of scheduleTorres(problem, parameters, problem.steps).waves.flat()) {
+      // a tier needs F on [−S, W + S)² of its local coordinates
+      const acrossY = Math.floor((width + 2 * slope - 1) / 2);
+      assert(x - slope >= -padX && x + slope * tiers + width - 1 < nx + padX, `x ${x}, ${tiers} tiers`);
+      assert(
+        y - acrossY >= -padY && y + (torres - 1) * width + acrossY < ny + padY,
+        `y ${y}, ${torres} torres`,
+      );
     }
   });
 });
