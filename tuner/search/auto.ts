@@ -91,8 +91,8 @@ class AutoSearch<P extends Point> implements Search<P> {
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
       : shuffled(candidates, this.#draw).slice(0, FIRST_UNPREDICTED);
-    // what compiles soonest comes first
-    this.#first = first.toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
+    // the last is the next: what compiles soonest
+    this.#first = first.toReversed().toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
       .map((candidate) => this.#indices.get(candidate)!);
     this.#lattice = new Lattice(candidates);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);

@@ -43,16 +43,16 @@ type Asked =
 
 /** Asks the strategy, evaluates, reports back, until another evaluation would not fit the budget any more. */
 export async function search(run: TuningRun): Promise<SearchResult> {
-  const { request: { strategy, budget, seed }, environment, session, findings, space, evaluators } = run;
+  const { request: { strategy, budget, seed }, environment, session, findings, searched, evaluators } = run;
   const { signal, onProgress } = environment;
   const beganNs = session.now();
-  const strategySearch = beginRecalling(strategy, space.candidates, {
+  const strategySearch = beginRecalling(strategy, searched, {
     seed,
     budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, run.plan.searchUntilNs - beganNs) },
     recall: (candidate) => outcomeOf(findings.recall(run.configurationOf(candidate))),
   });
   const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
-  const total = Math.min(space.candidates.length, evaluations);
+  const total = Math.min(searched.length, evaluations);
   const { recalled } = findings;
   let asked = recalled, done = recalled;
   const latency = new Latency();
