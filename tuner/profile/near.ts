@@ -56,7 +56,8 @@ export interface NearOptions {
 export type Predicted = Prediction & { readonly parameters: Parameters };
 
 /**
- * Climbs from recorded parameters to the best predicted ones, one or two values at a time.
+ * Climbs from recorded parameters to the best predicted ones, one or two values at a time; three at most where the
+ * recorded ones are not feasible.
  *
  * @returns undefined if none that are feasible are near
  */
@@ -68,11 +69,10 @@ export function bestNear(
 ): Predicted | undefined {
   // without one of its parameters, what was measured has no prediction: NaN
   const maySpill = measured?.spilled || 0;
-  const mostInstructions = Math.max(
-    measured?.loopInstructions || 0,
-    device.mostLoopInstructions ?? Infinity,
-  );
-  /** What was measured may spill, and compile for long: its rate is known. */
+  // a driver in software compiles long loops for long: none longer than what was measured
+  const { mostLoopInstructions = Infinity } = device;
+  const mostInstructions = mostLoopInstructions < Infinity && measured?.loopInstructions ||
+    mostLoopInstructions;
   const isKnownKind = ({ spilled, loopInstructions }: Prediction): boolean =>
     spilled <= maySpill && loopInstructions <= mostInstructions;
   const kept = measured === undefined ? 1 : KEPT;
@@ -91,30 +91,35 @@ export function bestNear(
     seen.set(key, found);
     return found;
   };
-  for (let best = look(recorded);;) {
+  for (let best = look(recorded), values = 2;;) {
     let next = best;
-    for (const parameters of neighbours(best?.one.parameters ?? recorded, lists)) {
+    for (const parameters of neighbours(best?.one.parameters ?? recorded, Object.entries(lists), values)) {
       const found = look(parameters);
       if ((found?.worth ?? 0) > (next?.worth ?? 0)) next = found;
     }
-    if (next === best) return best !== undefined && isKnownKind(best.one) ? best.one : undefined;
-    best = next;
+    if (next === undefined && values === 2) {
+      values = 3; // nothing feasible is so near
+    } else {
+      if (next === best) return best !== undefined && isKnownKind(best.one) ? best.one : undefined;
+      best = next;
+      values = 2;
+    }
   }
 }
 
-/** Parameters that differ in one or two values. */
+/** Parameters that differ in so many values at most. */
 function* neighbours(
   parameters: Parameters,
-  lists: Readonly<Record<string, readonly number[]>>,
+  lists: readonly (readonly [name: string, values: readonly number[]])[],
+  most: number,
 ): Generator<Parameters> {
-  const moves = Object.entries(lists).flatMap(([name, values]) =>
-    parameters[name] === undefined
-      ? []
-      : values.filter((value) => value !== parameters[name]).map((value) => [name, value] as const)
-  );
-  for (const [i, [name, value]] of moves.entries()) {
-    const one = { ...parameters, [name]: value };
-    yield one;
-    for (const [other, second] of moves.slice(i + 1)) if (other !== name) yield { ...one, [other]: second };
+  for (const [i, [name, values]] of lists.entries()) {
+    if (parameters[name] === undefined) continue;
+    for (const value of values) {
+      if (value === parameters[name]) continue;
+      const one = { ...parameters, [name]: value };
+      yield one;
+      if (most > 1) yield* neighbours(one, lists.slice(i + 1), most - 1);
+    }
   }
 }
