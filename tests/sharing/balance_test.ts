@@ -152,6 +152,15 @@ Deno.test("the CPU traverses its share as it does alone, stepwise only in short 
   for (const { share } of options.session.prepared) {
     assertEquals(share.cpu, share.gpuSlices > 0 && share.exchangeEvery >= 8 ? cpu : undefined);
   }
+  const fused = {
+    ...simulate(),
+    cpu: { ...cpu, parameters: { ...cpu.parameters, fused: 1 } },
+    exchangeEvery: [1],
+  };
+  assertEquals((await balance(fused)).best?.configuration.share.cpu, {
+    traversal: "stepwise",
+    parameters: { fused: 1 },
+  });
   const strips = {
     ...simulate(),
     cpu: { traversal: "stepwise", parameters: { strip: 8 } },

@@ -50,19 +50,26 @@ const LEAST_NS = 1000;
  */
 const DIAMOND_LEVELS = 8;
 
+const STEPWISE = { traversal: "stepwise", parameters: {} };
+
 /** Both devices' configurations with a share for each; where the CPU has all slices, its own. */
-export function shareConfiguration(
-  { configuration, cpu, cpuWorkers, problem: { grid: [slices], stencil: { update } } }: SharingOptions,
-  { exchangeEvery, cpuSlices }: SharePoint,
-): Configuration {
+export function shareConfiguration(options: SharingOptions, point: SharePoint): Configuration {
+  const { configuration, cpu, cpuWorkers, problem: { grid: [slices] } } = options;
+  const { exchangeEvery, cpuSlices } = point;
   const gpuSlices = slices - cpuSlices;
   const share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0 };
-  const onCpu = cpu && { traversal: cpu.traversal, parameters: cpu.parameters };
-  if (gpuSlices === 0) return { ...(onCpu ?? { traversal: "stepwise", parameters: {} }), share };
-  const { traversal, parameters } = configuration;
-  const isShort = cpu?.traversal !== "stepwise" && exchangeEvery * update.substeps.length < DIAMOND_LEVELS;
-  const isPlain = onCpu === undefined || cpuSlices === 0 || isShort;
-  return { traversal, parameters, share: isPlain ? share : { ...share, cpu: onCpu } };
+  const { traversal, parameters } = gpuSlices > 0 ? configuration : cpu ?? STEPWISE;
+  const beside = cpuSlices > 0 && gpuSlices > 0 ? besideGpu(options, exchangeEvery) : undefined;
+  return { traversal, parameters, share: beside === undefined ? share : { ...share, cpu: beside } };
+}
+
+/** How the CPU traverses its share beside the GPU: as alone, but stepwise in rounds that are too short for diamonds. */
+function besideGpu({ cpu, problem }: SharingOptions, exchangeEvery: number): Share["cpu"] {
+  if (cpu === undefined) return undefined;
+  const { traversal, parameters } = cpu, { fused } = parameters;
+  const levels = exchangeEvery * problem.stencil.update.substeps.length;
+  if (traversal === STEPWISE.traversal || levels >= DIAMOND_LEVELS) return { traversal, parameters };
+  return fused === undefined ? undefined : { ...STEPWISE, parameters: { fused } };
 }
 
 /**
