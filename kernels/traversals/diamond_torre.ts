@@ -19,17 +19,8 @@
  * barriers, in two halves by turns. Cells of a tile are visited by growing max(a, b), so that those that wait
  * for loads come last.
  *
- * Sums. Taps that lie off the axes along z are served where they belong to partial sums of their own column, as those
- * of the box of 27 do: the sums are found once a tier for every place that a cell taps, and kept in registers
- * (`torre_sums.ts`). Then places are visited by growing x, and a cell is computed as soon as its sums are complete.
- *
- * Bands. Nt steps of the whole grid are a **band**. The next band may start at the right as soon as the one
- * before it is far enough to the left (the paper's asynchrony of torres at different x and t, §5): `bands` of
- * them advance in one dispatch, which fills a GPU on grids whose y alone has too few torres.
- *
- * Edges. Everything outside the grid is zero and must stay zero: tiers that touch an edge in x or y set what
- * lies outside to zero before it is stored or used (a branch that is the same for the whole workgroup); tiers
- * wholly outside in x are left out; lanes beyond the end of z are kept zero.
+ * docs/traversals.md says how sums of columns serve taps off the axes along z, how several bands of Nt steps advance in
+ * one dispatch (the paper's asynchrony, §5), and how what lies outside the grid stays zero.
  *
  * @module
  */

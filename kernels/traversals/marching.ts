@@ -4,12 +4,8 @@
  * read from memory about once. Neighbours in the slice are read through the caches, or from a tile in workgroup
  * memory.
  *
- * **Partial sums** of a slice, as the nine cells of one in the box of 27, are computed once and kept like values.
- *
- * **Sub-steps are fused**: the first is computed a few slices ahead of the last, its new values stay in registers
- * for neighbours along x and pass through workgroup memory to those in the slice. A step then moves every field once
- * in and once out. Threads at the rim of a workgroup only compute what their neighbours need; those cells are
- * computed by two workgroups.
+ * docs/traversals.md says what becomes of partial sums of a slice and of sub-steps, which are fused. Threads at the rim of
+ * a workgroup only compute what their neighbours need; those cells are computed by two workgroups.
  *
  * @module
  */

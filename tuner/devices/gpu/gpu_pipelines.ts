@@ -30,18 +30,7 @@ export async function compile(
 ): Promise<Pipeline> {
   const known = compiled.get(gpu) ?? new Map<string, Pipeline>();
   compiled.set(gpu, known);
-  const pipeline = known.get(code) ?? await compileAnew(gpu, code, label, storage);
-  known.set(code, pipeline);
-  return pipeline;
-}
-
-async function compileAnew(
-  gpu: GpuDevice,
-  code: string,
-  label: string,
-  storage: number[],
-): Promise<Pipeline> {
-  return await gpu.checked("compile", async () => {
+  const pipeline = known.get(code) ?? await gpu.checked("compile", async () => {
     const { device } = gpu;
     const visibility = GPUShaderStage.COMPUTE;
     const bindings = device.createBindGroupLayout({
@@ -63,6 +52,8 @@ async function compileAnew(
     });
     return { pipeline, bindings };
   });
+  known.set(code, pipeline);
+  return pipeline;
 }
 
 /** What sets a level of a field to its initial values. */
