@@ -16,17 +16,13 @@ export interface TaskResult {
 
 const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
 
-/** How a task names the running Deno as a program that it may start; where deno is not on the PATH, too. */
-const SELF = `"--allow-run=$(deno eval -p 'Deno.execPath()')"`;
-
 /** The command of a task, ready to be spawned; its streams are piped. */
 export function taskCommand(
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Deno.Command {
-  const [program, ...rest] = tasks[name].command.replace(SELF, "SELF").split(" ")
-    .map((word: string) => word.replace("SELF", `--allow-run=${Deno.execPath()}`));
+  const [program, ...rest] = tasks[name].command.split(" ");
   if (program !== "deno") throw new RangeError(`Cannot run the task ${name}: it starts ${program}`);
   return new Deno.Command(Deno.execPath(), {
     args: [...rest, ...args],
