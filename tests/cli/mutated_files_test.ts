@@ -215,6 +215,7 @@ for (const [k, { name, text, commands }] of KINDS.entries()) {
         const damage = DAMAGE[i % DAMAGE.length]!;
         const damaged = damage(text, draw);
         const file = `${folder}/${name}`;
+        await Deno.mkdir(`${folder}/${i}`);
         await Deno.writeFile(file, bytesOf(draw(2) === 0 ? sealed(damaged) : damaged, draw));
         for (const command of commands) {
           const [task, ...args] = command.replace("FILE", file).replace("OUT", `${folder}/${i}`).split(" ");

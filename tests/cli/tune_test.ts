@@ -18,6 +18,8 @@ import { assertRefused, capture, inDirectory, runCommand } from "./run_task.ts";
 
 const SMALL = ["--grid", "24x20x16", "--steps", "12"];
 
+const STEPWISE = ["--traversal", "stepwise", "--cpu-workers", "0"];
+
 /** `tune` with these options on a simulated session. */
 function tuning(args: readonly string[], simulation: Simulation = {}): () => Promise<number> {
   return async () => {
@@ -47,7 +49,7 @@ testOnGpu(
   () =>
     inDirectory(async (directory) => {
       const out = `${directory}/p.json`;
-      const args = [...SMALL, "--out", out, "--traversal", "stepwise", "--budget", "2", "--cpu-workers", "0"];
+      const args = [...SMALL, ...STEPWISE, "--out", out, "--budget", "2"];
       const { code, stdout, stderr } = await runCommand("tune", [...args, "--json"]);
       assertEquals(code, 0, stderr);
       // on a pipe: a line for each stage, without control characters
@@ -98,7 +100,7 @@ Deno.test("tune --no-gpu measures the CPU alone", () =>
 Deno.test("a run for another order adds an entry, and the same one replaces it", () =>
   inDirectory(async (directory) => {
     const out = `${directory}/p.json`;
-    const args = [...SMALL, "--out", out, "--cpu-workers", "0", "--budget", "3", "--quiet"];
+    const args = [...SMALL, ...STEPWISE, "--out", out, "--budget", "3", "--quiet"];
     assertEquals((await simulate(args)).stderr, "");
     const { entries: [first] } = await readProfile(out);
     await simulate([...args, "--order", "4"]);
@@ -113,7 +115,7 @@ Deno.test("a run for another order adds an entry, and the same one replaces it",
 Deno.test("tune --resume measures nothing again, and something else where the problem is another", () =>
   inDirectory(async (directory) => {
     const out = `${directory}/p.json`;
-    const search = ["--traversal", "stepwise", "--strategy", "exhaustive", "--cpu-workers", "0"];
+    const search = [...STEPWISE, "--strategy", "exhaustive"];
     const run = async (...more: string[]) => {
       const { stdout, stderr } = await simulate([
         ...[...SMALL, ...search, "--out", out, "--json", "--quiet"],
@@ -165,7 +167,7 @@ Deno.test("a rate that the final round corrects is explained where it was shown,
     const behave: Simulation["behave"] = (prepared) => ({
       batchNs: (repetitions) => repetitions * (prepared === 0 ? 0.9e6 : 1e6),
     });
-    const args = [...SMALL, "--cpu-workers", "0", "--budget", "3", "--out", `${directory}/p.json`];
+    const args = [...SMALL, ...STEPWISE, "--budget", "3", "--out", `${directory}/p.json`];
     const { stdout } = await simulate(args, { behave });
     const [, rate = ""] = /^ {2}([\d.]+ Gcells\/s) /m.exec(stdout) ?? [];
     assertMatch(stdout, new RegExp(`^  during the search the best was .*; .* runs at ${rate}$`, "m"));
@@ -176,7 +178,7 @@ Deno.test("several runs at once on one profile lose no entries and no records", 
   inDirectory(async (directory) => {
     const out = `${directory}/p.json`;
     const orders = [2, 4, 6];
-    const args = [...SMALL, "--cpu-workers", "0", "--budget", "4", "--out", out, "--quiet"];
+    const args = [...SMALL, ...STEPWISE, "--budget", "4", "--out", out, "--quiet"];
     const runs = await capture(orders.map((order) => tuning([...args, "--order", `${order}`])));
     assertEquals(runs.codes, [0, 0, 0], runs.stderr);
     const { entries } = await readProfile(out);

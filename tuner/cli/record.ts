@@ -64,10 +64,8 @@ const LONG_NS = 3600e9;
 /** What is said of a recording that takes longer than anyone waits for unasked; undefined if it does not. */
 export function whyLong(configurations: number, timeNs: number): string | undefined {
   if (timeNs < LONG_NS) return undefined;
-  const all = `${formatPlural(configurations, "configuration")} would take ${
-    formatDuration(timeNs)
-  } or longer`;
-  return `${all}: --limit 500 records a sample of them; Ctrl-C keeps what is recorded`;
+  const all = formatPlural(configurations, "configuration"), time = formatDuration(timeNs);
+  return `${all} would take ${time} or longer: --limit 500 records a sample of them; Ctrl-C keeps what is recorded`;
 }
 
 /** Evaluations from which the time left is estimated; the first ones take the start of their process, too. */
@@ -103,8 +101,11 @@ async function record(options: RecordOptions): Promise<number> {
   let isSaid = options.limit !== undefined;
   const show = (leftNs?: number): void => {
     const long = isSaid ? undefined : whyLong(left.length, leftNs ?? leastNs(left));
-    if (long !== undefined) say(`facet: ${long}`);
-    isSaid ||= long !== undefined;
+    if (long !== undefined) {
+      isSaid = true;
+      progress.clear();
+      say(`facet: ${long}`);
+    }
     progress.update({
       stage: "record",
       done: recorded.length,
