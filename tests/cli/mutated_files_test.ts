@@ -217,18 +217,23 @@ for (const [k, { name, text, commands }] of KINDS.entries()) {
         const file = `${folder}/${name}`;
         await Deno.mkdir(`${folder}/${i}`);
         await Deno.writeFile(file, bytesOf(draw(2) === 0 ? sealed(damaged) : damaged, draw));
+        await Deno.mkdir(`${folder}/${i}`);
         for (const command of commands) {
           const [task, ...args] = command.replace("FILE", file).replace("OUT", `${folder}/${i}`).split(" ");
           const { code, stderr } = await runCommand(task!, args);
-          const kept = `${Deno.makeTempDirSync()}/${name}`;
-          const isRight = code === 0 ||
-            (code === 2 && /^facet: Cannot [^\n]+\n$/.test(stderr.replace(/^(?!facet: ).*\n/gm, "")));
-          if (!isRight) await Deno.copyFile(file, kept);
-          assert(isRight, `damage ${i} (${kept}): ${command}: exit ${code}: ${stderr.slice(0, 500)}`);
+          const lines = stderr.split("\n").filter((line) => line.startsWith("facet: "));
+          const isRefused = code === 2 && lines.length === 1 && lines[0]!.startsWith("facet: Cannot ");
+          if (code !== 0 && !isRefused) {
+            const kept = await Deno.makeTempFile({ suffix: `-${name}` });
+            await Deno.copyFile(file, kept);
+            throw new Error(
+              `damage ${i}, kept as ${kept}: ${command}: exit ${code}: ${stderr.slice(0, 500)}`,
+            );
+          }
           if (code === 0) read++;
           else refused++;
         }
-        await Deno.remove(`${folder}/${i}`, { recursive: true }).catch(() => {});
+        await Deno.remove(`${folder}/${i}`, { recursive: true });
       }
       assert(refused > 0 && read > 0, `${refused} refused, ${read} read`);
     }));
