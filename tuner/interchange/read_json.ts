@@ -38,20 +38,23 @@ export function fault(where: string, wanted: string, found: unknown): ProfileErr
   return new ProfileError(`Cannot read ${where}: wanted ${wanted}, found ${describeValue(found)}`);
 }
 
-/** What a reader left out or mended. */
+/** What a reader or a writer left out or mended. */
 export class Remarks {
-  #counts = new Map<string, { readonly thing: string; count: number }>();
+  #counts = new Map<string, { readonly thing: string; readonly first: string; count: number }>();
 
-  /** Counts a `thing` of which `what` holds, as a `record` `without a time`. */
-  count(thing: string, what: string): void {
+  /** Counts a `thing` of which `what` holds, as a `record` `without a time`; the first may be named. */
+  count(thing: string, what: string, where?: string): void {
     const known = this.#counts.get(what);
-    if (known === undefined) this.#counts.set(what, { thing, count: 1 });
-    else known.count++;
+    if (known !== undefined) known.count++;
+    else this.#counts.set(what, { thing, first: where ? ` (first: ${where.slice(0, 120)})` : "", count: 1 });
   }
 
-  /** One line each, as `2 records without a time`. */
+  /** One line each, as `2 records without a time (first: x=1)`. */
   lines(): string[] {
-    return [...this.#counts].map(([what, { thing, count }]) => `${formatPlural(count, thing)} ${what}`);
+    return Array.from(
+      this.#counts,
+      ([what, { thing, first, count }]) => `${formatPlural(count, thing)} ${what}${first}`,
+    );
   }
 }
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { formatPlural } from "../format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { ERROR_CONFIGS, RECORD_FIELDS, TIMING_FIELDS } from "./kernel_tuner.ts";
 import { pythonKey } from "./python_text.ts";
+import { Remarks } from "./read_json.ts";
 import type { SpaceFormat } from "./read_space.ts";
 import {
   describeRecord,
@@ -50,13 +50,13 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
     });
     return JSON.stringify({
       ...(timestamp === null ? {} : { timestamp }),
-      configuration: fromEntries(
+      configuration: Object.fromEntries(
         parameters.map(({ name }, i) => [name, values[i] ?? null] as const).filter(([, value]) =>
           value !== null
         ),
       ),
       objectives,
-      times: { ...fromEntries(times), runtimes: timesMs },
+      times: { ...Object.fromEntries(times), runtimes: timesMs },
       invalidity: failure ?? "correct",
       correctness,
       measurements,
@@ -84,19 +84,11 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
 
 /** What is written although T4's schema has no such value: its readers may refuse it. */
 function outsideSchema({ records }: RecordedSpace): string[] {
-  const odd = new Set<string>();
-  for (const { measurements } of records) {
-    for (const { name, value } of measurements) {
-      if (
-        value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value))
-      ) {
-        odd.add(name);
-      }
-    }
-  }
-  if (odd.size === 0) return [];
-  const names = list([...odd]);
-  return [
+  const isOdd = (value: JsonValue): boolean =>
+    value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value));
+  const odd = records.flatMap(({ measurements }) => measurements.filter(({ value }) => isOdd(value)));
+  const names = list([...new Set(odd.map(({ name }) => name))]);
+  return names === "" ? [] : [
     `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${names}`,
   ];
 }
@@ -118,7 +110,7 @@ const ERROR_OF: Readonly<Record<SpaceFailure, string>> = {
  */
 export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
   const { parameters, records, objectives } = space;
-  const lost = new Losses();
+  const lost = new Remarks();
   const names = new Set(parameters.map(({ name }) => name));
   const taken = [...RECORD_FIELDS, ...objectives, "time"].find((name) => names.has(name));
   if (taken !== undefined || names.size === 0) {
@@ -127,117 +119,80 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
       `Cannot write a Kernel Tuner cache: wanted parameters, named unlike its own fields, found ${found}`,
     );
   }
-  const lines = new Map<string, string>();
-  const identities = new Map<string, string>();
+  const lines = new Map<string, { readonly identity: string; readonly line: string }>();
   for (const record of records) {
-    const key = record.key ?? pythonKey(record.values);
-    if (lines.has(key)) {
-      const isSame = identities.get(key) === recordIdentity(record);
-      lost.count(
-        isSame
-          ? "earlier results of a configuration that occurs again"
-          : `keys that two configurations share`,
-        key,
-      );
+    const key = record.key ?? pythonKey(record.values), identity = recordIdentity(record);
+    const earlier = lines.get(key);
+    if (earlier !== undefined) {
+      const isSame = earlier.identity === identity;
+      lost.count("record", isSame ? "whose configuration occurs again" : "whose key another one has", key);
       // the later one takes the earlier one's place
       lines.delete(key);
     }
-    identities.set(key, recordIdentity(record));
-    lines.set(key, `${JSON.stringify(key)}: ${JSON.stringify(cacheRecord(record, { space, names, lost }))}`);
+    const fields = cacheRecord(record, { space, names, lost });
+    lines.set(key, { identity, line: `${JSON.stringify(key)}: ${JSON.stringify(fields)}` });
   }
+  const unknown = [
+    ...(space.device === null ? ["device"] : []),
+    ...(space.kernel === null ? ["kernel"] : []),
+  ];
   const header = {
     ...space.other.cacheHeader,
-    device_name: space.device ?? lost.missing("device's name", "unknown"),
-    kernel_name: space.kernel ?? lost.missing("kernel's name", "unknown"),
+    device_name: space.device ?? "unknown",
+    kernel_name: space.kernel ?? "unknown",
     ...(space.problemSize === null ? {} : { problem_size: space.problemSize }),
     tune_params_keys: parameters.map(({ name }) => name),
-    tune_params: fromEntries(parameters.map(({ name, values }) => [name, values])),
+    tune_params: Object.fromEntries(parameters.map(({ name, values }) => [name, values])),
     objective: objectives.length === 1 ? objectives[0] : objectives,
     ...(space.facet === null ? {} : { facet: space.facet }),
     ...(Object.keys(space.other.t4Metadata).length === 0 ? {} : { t4_metadata: space.other.t4Metadata }),
   };
-  const head = JSON.stringify(header, null, 0);
-  const text = `${head.slice(0, -1)},\n"cache": {\n${[...lines.values()].join(",\n")}}\n}\n`;
-  return { text, notCarried: lost.lines() };
+  const body = Array.from(lines.values(), ({ line }) => line).join(",\n");
+  const text = `${JSON.stringify(header).slice(0, -1)},\n"cache": {\n${body}}\n}\n`;
+  const missing = unknown.map((what) => `that the ${what}'s name is not known: it is written as "unknown"`);
+  return { text, notCarried: [...missing, ...lost.lines()] };
 }
 
 interface CacheContext {
   readonly space: RecordedSpace;
   readonly names: ReadonlySet<string>;
-  readonly lost: Losses;
+  readonly lost: Remarks;
 }
 
 /** A record's fields, in Kernel Tuner's order. */
 function cacheRecord(record: SpaceRecord, { space, names, lost }: CacheContext): JsonObject {
   const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
-  const fields: [string, JsonValue][] = space.parameters.map(({ name }, i) => [name, values[i] ?? null]);
-  const told = describeRecord(space, record);
+  const fields = new Map<string, JsonValue>(space.parameters.map(({ name }, i) => [name, values[i] ?? null]));
+  const lose = (what: string): void => lost.count("record", what, describeRecord(space, record));
   for (const { name, value, unit } of measurements) {
     if (names.has(name) || RECORD_FIELDS.has(name)) {
-      lost.count(`the measurement ${name}, whose name Kernel Tuner uses itself`, told);
+      lose(`with a measurement named ${name}, as Kernel Tuner names a field itself`);
       continue;
     }
     const unitHere = name.startsWith("time") ? "ms" : "";
     if (unit !== unitHere && !(unit === "" && value === "")) {
-      lost.count(`the unit ${unit === "" ? "(none)" : unit} of ${name}`, told);
+      lose(`with the unit ${unit || "(none)"} of ${name}`);
     }
-    fields.push([name, value]);
+    fields.set(name, value);
   }
   const marksFailure = measurements.some(({ value }) =>
     typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)
   );
   if (failure !== null) {
-    if (!marksFailure) setField(fields, space.objectives[0]!, ERROR_OF[failure]);
+    if (!marksFailure) fields.set(space.objectives[0]!, ERROR_OF[failure]);
     if (failure === "timeout" || failure === "correctness") {
-      lost.count(`the reason ${failure}, written as ${ERROR_OF[failure]}`, told);
+      lose(`with the reason ${failure}, written as ${ERROR_OF[failure]}`);
     }
   }
-  if (correctness !== 1) lost.count(`the correctness ${correctness}`, told);
+  if (correctness !== 1) lose(`with the correctness ${correctness}`);
   // an empty list is as good as none
-  if (timesMs.length > 0) fields.push(["times", timesMs]);
-  for (const [field, part] of TIMING_FIELDS) fields.push([field, overheadMs[part] ?? 0]);
+  if (timesMs.length > 0) fields.set("times", timesMs);
+  for (const [field, part] of TIMING_FIELDS) fields.set(field, overheadMs[part] ?? 0);
   if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
-    lost.count("that some costs (compiling, verifying, …) were not kept: they are written as 0", told);
+    lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
   }
-  if (timestamp !== null) fields.push(["timestamp", timestamp]);
-  return fromEntries(fields);
-}
-
-/** Sets a field, in place where it is there. */
-function setField(fields: [string, JsonValue][], name: string, value: JsonValue): void {
-  const found = fields.find(([other]) => other === name);
-  if (found === undefined) fields.push([name, value]);
-  else found[1] = value;
-}
-
-/** An object of these fields, whatever their names are. */
-function fromEntries<T extends JsonValue>(entries: readonly (readonly [string, T])[]): Record<string, T> {
-  return Object.fromEntries(entries);
-}
-
-/** What is lost, how often, and where first. */
-class Losses {
-  #counts = new Map<string, { count: number; first: string }>();
-  #missing: string[] = [];
-
-  count(what: string, where: string): void {
-    const known = this.#counts.get(what);
-    if (known === undefined) this.#counts.set(what, { count: 1, first: where });
-    else known.count++;
-  }
-
-  /** What the format has to have, and the space has not. */
-  missing(what: string, written: string): string {
-    this.#missing.push(`that the ${what} is not known: it is written as "${written}"`);
-    return written;
-  }
-
-  lines(): string[] {
-    const counted = [...this.#counts].map(([what, { count, first }]) =>
-      `${what} (${formatPlural(count, "record")}, first: ${first.slice(0, 120)})`
-    );
-    return [...this.#missing, ...counted];
-  }
+  if (timestamp !== null) fields.set("timestamp", timestamp);
+  return Object.fromEntries(fields);
 }
 
 /** A few names, and how many more there are. */
