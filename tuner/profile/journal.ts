@@ -25,6 +25,9 @@ export function journalPath(profilePath: string): string {
 /** Bytes at either end of a file that are looked at; no line is as long. */
 const LONGEST_LINE = 2 ** 24;
 
+/** Records that are written at once where there are many. */
+const BATCH = 1000;
+
 /** How every line begins. */
 const LINE_START = '{"crc32":"';
 
@@ -145,7 +148,11 @@ export async function checkJournal(path: string): Promise<void> {
 export async function appendRecords(path: string, records: readonly JournalRecord[]): Promise<void> {
   await checkJournal(path);
   try {
-    await Deno.writeTextFile(path, `\n${records.map(formatLine).join("")}`, { append: true });
+    using file = await Deno.open(path, { append: true, create: true });
+    for (let done = 0; done < records.length; done += BATCH) {
+      const lines = records.slice(done, done + BATCH).map(formatLine).join("");
+      await writeAll(file, new TextEncoder().encode(done === 0 ? `\n${lines}` : lines));
+    }
   } catch (error) {
     throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
