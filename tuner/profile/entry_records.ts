@@ -1,4 +1,5 @@
 import type { Measurement } from "../configuration.ts";
+import { relativeSpread } from "../measuring/statistics.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { medianInterval95 } from "../measuring/statistics.ts";
 import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
@@ -83,6 +84,13 @@ export function entryRecords(
 function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
   const { cellsPerSecond, samples } = result;
   const confidence95 = result.confidence95 ?? medianInterval95(samples);
-  const spread = (Math.max(...samples) - Math.min(...samples)) / cellsPerSecond;
-  return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
+  return {
+    configuration,
+    cellsPerSecond,
+    confidence95,
+    samples,
+    spread: relativeSpread(samples),
+    verification,
+    compileNs,
+  };
 }
