@@ -19,25 +19,20 @@ Deno.test("a place is where each value stands among those that occur", () => {
   assertEquals(lattice.sizes("torre"), [2, 3]);
 });
 
-Deno.test("neighbours differ by one place where they exist, and are as near as any otherwise", () => {
-  fc.assert(fc.property(points, (list) => {
-    const lattice = new Lattice(list);
-    for (const point of list) {
-      const place = lattice.placeOf(point), { name } = point.traversal;
-      const found = lattice.neighbours(point);
-      assert(!found.includes(point));
-      assertEquals(found.length, new Set(found).size);
-      const kin = list.filter(({ traversal }) => traversal.name === name);
-      for (const neighbour of found) assert(kin.includes(neighbour));
-      lattice.sizes(name).forEach((size, i) => {
-        for (const index of [place[i]! - 1, place[i]! + 1].filter((index) => index >= 0 && index < size)) {
-          const there = kin.filter((one) => lattice.placeOf(one)[i] === index);
-          const stepsTo = (one: Point): number =>
-            lattice.placeOf(one).reduce((sum, at, k) => sum + (k === i ? 0 : Math.abs(at - place[k]!)), 0);
-          const nearest = Math.min(...there.map(stepsTo));
-          assert(there.some((one) => stepsTo(one) === nearest && found.includes(one)));
-        }
-      });
-    }
+Deno.test("what is spread uses every value of a parameter before it uses one twice, where candidates allow it", () => {
+  const all = Array.from({ length: 12 }, (_, i): Point => ({
+    traversal: { name: "one" },
+    parameters: { x: i % 4, y: Math.floor(i / 4) },
+  }));
+  const first = new Lattice(all).spread(4).map(({ parameters }) => parameters);
+  assertEquals(new Set(first.map(({ x }) => x)).size, 4);
+  assertEquals(new Set(first.slice(0, 3).map(({ y }) => y)).size, 3);
+});
+
+Deno.test("spreading gives different candidates, as many as asked for or all", () => {
+  fc.assert(fc.property(points, fc.nat(40), (list, count) => {
+    const found = new Lattice(list).spread(count);
+    assertEquals(new Set(found).size, Math.min(count, list.length));
+    for (const one of found) assert(list.includes(one));
   }));
 });

@@ -33,7 +33,7 @@ Deno.test("no strategy asks again for what is known, and all ask for everything 
       const asked = ask(beginRecalling(strategy, SPACE, { seed: 1, recall }));
       assert(asked.every((candidate) => !known.has(candidate)), strategy.name);
       assertEquals(new Set(asked).size, asked.length, strategy.name);
-      // auto ends when it does not pay
+      // auto ends when another 1% is unlikely
       if (strategy !== auto) assertEquals(asked.length, SPACE.length - known.size, strategy.name);
     }
   }

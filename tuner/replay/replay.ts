@@ -35,7 +35,7 @@ export function replayOnce(
   strategy: Strategy,
   { seed, budget, most = Infinity, workers = 1 }: ReplayOptions,
 ): ReplayRun {
-  const search = strategy.begin(candidates, { seed, budget });
+  const search = strategy.begin(candidates, { seed });
   const evaluations = Math.min(
     most,
     budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity,

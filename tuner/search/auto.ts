@@ -1,4 +1,4 @@
-import { expectedImprovement } from "./expected_improvement.ts";
+import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { EvaluationCost, instructionsOf } from "./evaluation_cost.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
@@ -6,7 +6,7 @@ import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
-/** Candidates drawn at random where no model predicts anything. */
+/** Candidates to begin with where no model predicts anything. */
 const FIRST_UNPREDICTED = 8;
 
 /** No candidate is given up as certain to fail. */
@@ -24,43 +24,32 @@ const UNSURE = 1.3;
 /** A candidate so many deviations below the best promises nothing. */
 const FURTHEST = 6;
 
-/** The whole budget is worth this gain: an evaluation that takes 1% of it must promise 1% of the gain. */
-const WORTH = 0.03;
+/** While the chances of all candidates to be faster than the best by so much sum up to this, the search goes on. */
+const MATTERS = 0.01, LIKELY = 0.2;
 
-/** The budget where none is given: a part of the space, and at most so many evaluations. */
-const UNLIMITED_PART = 0.1, UNLIMITED_MOST = 500;
-
-/** The search ends when so many candidates in a row did not promise enough. */
-const PATIENCE = 10;
+/** The search ends when the chances have been too small before so many candidates in a row. */
+const PATIENCE = 30;
 
 /** An outcome so many deviations off shows that expectations are wrong, and the search goes on. */
 const SURPRISE = 2.5;
 
-/** A doubtful candidate is judged by its mean and so many deviations. */
-const DOUBT = 3;
-
-/** The search does not end while a neighbour of the best may be faster by this. */
-const WORTH_A_LOOK = 0.003;
-
-/** Evaluations before expectations are trusted to end the search: this part of the space, within these bounds. */
-const LEAST_PART = 0.03, LEAST_EVALUATIONS = [20, 60] as const;
-
 /**
  * The default. It starts from the best predicted of each traversal, and takes the models' prediction as the prior of
- * a Gaussian process over the space's lattice: measurements show how far off the models are. Next is the largest
- * expected improvement (Jones et al., 1998), less where compiling takes longer than usual. The search ends when even
- * that does not pay for its time.
+ * a Gaussian process over the space's lattice: measurements show how far off the models are. Where nothing is
+ * predicted, it starts from candidates that have as many different values as possible. Next is the largest expected
+ * improvement (Jones et al., 1998), less where compiling takes longer than usual. The search ends when another 1% is
+ * unlikely.
  */
 export const auto: Strategy = {
   name: "auto",
-  title: "starts from the models' ranking, learns where they err, stops when going on no longer pays",
+  title: "starts from the models' ranking, learns where they err, ends when another 1% is unlikely",
   begin: (candidates, options) => new AutoSearch(candidates, options),
 };
 
 class AutoSearch<P extends Point> implements Search<P> {
   verdict: string | undefined;
+  readonly candidates: readonly P[];
   readonly #draw: () => number;
-  readonly #lattice: Lattice<P>;
   readonly #indices: ReadonlyMap<P, number>;
   /** Candidates to begin with, the first last. */
   readonly #first: number[];
@@ -72,34 +61,33 @@ class AutoSearch<P extends Point> implements Search<P> {
   /** 1 for what has a rate, 0 for what failed. */
   readonly #successes: Learner;
   readonly #cost = new EvaluationCost();
-  readonly #budget: { readonly timeNs: number } | { readonly evaluations: number };
-  readonly #least: number;
   #failures = 0;
-  #best: { readonly candidate?: P; readonly logRate: number } = { logRate: -Infinity };
-  /** Candidates in a row that did not promise enough. */
-  #poor = 0;
+  /** Logarithm of the best rate. */
+  #best = -Infinity;
+  /** Candidates in a row before which another 1% was unlikely. */
+  #unlikely = 0;
 
-  constructor(readonly candidates: readonly P[], { seed, budget }: SearchOptions) {
+  constructor(space: readonly P[], { seed }: SearchOptions) {
     this.#draw = seededRandom(seed);
-    this.#budget = budget ?? { evaluations: Math.min(UNLIMITED_MOST, UNLIMITED_PART * candidates.length) };
-    const [least, most] = LEAST_EVALUATIONS;
-    this.#least = Math.min(Math.max(least, LEAST_PART * candidates.length), most);
+    const isPredicted = space.every(({ predicted }) => predicted !== undefined);
+    // where nothing is predicted the order of the space means nothing
+    const candidates = isPredicted ? space : shuffled(sorted(space), this.#draw);
+    this.candidates = candidates;
     this.#indices = new Map(candidates.map((candidate, i) => [candidate, i]));
     this.#untried = new Set(candidates.keys());
-    const isPredicted = candidates.every(({ predicted }) => predicted !== undefined);
+    const lattice = new Lattice(candidates);
     const groups = [...Map.groupBy(candidates, ({ traversal }) => traversal.name).values()];
     const first = isPredicted
       ? groups.map((group) => group.reduce((a, b) => b.predicted! > a.predicted! ? b : a))
-      : shuffled(candidates, this.#draw).slice(0, FIRST_UNPREDICTED);
+      : lattice.spread(FIRST_UNPREDICTED);
     // the last is the next: what compiles soonest
     this.#first = first.toReversed().toSorted((a, b) => instructionsOf(b) - instructionsOf(a))
       .map((candidate) => this.#indices.get(candidate)!);
-    this.#lattice = new Lattice(candidates);
     const prior = candidates.map(({ predicted }) => isPredicted ? Math.log(predicted!) : 0);
     const common = { candidates, first: first.length };
-    this.#rates = new Learner(this.#lattice, { ...common, prior, level: "unknown" });
+    this.#rates = new Learner(lattice, { ...common, prior, level: "unknown" });
     const ones = candidates.map(() => 1);
-    this.#successes = new Learner(this.#lattice, { ...common, prior: ones, level: "known" });
+    this.#successes = new Learner(lattice, { ...common, prior: ones, level: "known" });
   }
 
   next(): P | undefined {
@@ -129,26 +117,25 @@ class AutoSearch<P extends Point> implements Search<P> {
     }
     const logRate = Math.log(rate);
     this.#rates.learn(index, logRate);
-    if (logRate > this.#best.logRate) this.#best = { candidate, logRate };
+    this.#best = Math.max(this.#best, logRate);
     if (expected === undefined) return;
-    if (Math.abs(logRate - expected.mean) > SURPRISE * expected.deviation) this.#poor = 0;
+    if (Math.abs(logRate - expected.mean) > SURPRISE * expected.deviation) this.#unlikely = 0;
   }
 
+  /** The candidate with the largest expected gain; sets the verdict where none is likely to be faster. */
   #mostPromising(): number | undefined {
     const { belief } = this.#rates;
     // what is being measured counts with its expected rate
-    const best = [...this.#pending.keys()].reduce(
-      (best, i) => Math.max(best, belief.mean[i]!),
-      this.#best.logRate,
-    );
+    const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]!), this.#best);
     const { meanNs } = this.#cost;
     const promises: { index: number; gain: number; price: number }[] = [];
-    let most = 0;
+    let most = 0, chances = 0;
     for (const index of this.#untried) {
       const mean = belief.mean[index]!, deviation = UNSURE * belief.deviation(index);
       if (mean + FURTHEST * deviation < best) continue;
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
-      const gain = this.#success(index) * expected;
+      const success = this.#success(index), gain = success * expected;
+      chances += success * normalCdf((mean - best - MATTERS) / deviation);
       // 1 for what takes no longer than others
       const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]!) / meanNs : 1;
       if (gain / price < ALIKE * most) continue;
@@ -158,53 +145,13 @@ class AutoSearch<P extends Point> implements Search<P> {
     const alike = promises.filter(({ gain, price }) => gain / price >= ALIKE * most);
     const drawn = Array.from({ length: DRAWN }, () => Math.floor(this.#draw() * alike.length));
     const found = alike[Math.min(...drawn)];
-    const { gain, price } = found ?? { gain: 0, price: 1 };
-    if (found !== undefined && this.#pays(gain, price)) return found.index;
-    return this.#untried.size === 0 ? undefined : this.#lastDoubts(gain);
-  }
-
-  /** Whether a gain is worth its time. */
-  #pays(gain: number, price: number): boolean {
-    // so many evaluations are under way at once
-    const workers = this.#pending.size + 1;
-    const part = "timeNs" in this.#budget
-      ? this.#cost.meanNs * price / this.#budget.timeNs / workers
-      : price / this.#budget.evaluations;
-    // gains are differences of logarithms: parts of the best rate
-    const pays = gain >= WORTH * part;
-    this.#poor = pays ? 0 : this.#poor + 1;
-    return pays;
-  }
-
-  /** The candidate most likely to prove the expectations wrong; where nothing is left to prove, sets the verdict. */
-  #lastDoubts(gain: number): number | undefined {
-    const neighbour = this.#doubtfulNeighbour();
-    if (neighbour !== undefined) return neighbour;
-    const isCertain = this.#poor >= PATIENCE + this.#pending.size && this.#successes.known >= this.#least;
-    if (!isCertain) return this.#mostDoubtful(this.#untried)?.index;
-    const percent = gain < 1e-5 ? "less than 0.001" : (100 * gain).toPrecision(1);
-    this.verdict = `the best of what is left promises ${percent}% more, which does not pay for its time`;
-  }
-
-  /** A neighbour of the best, one parameter away, that may still be faster. */
-  #doubtfulNeighbour(): number | undefined {
-    const { candidate, logRate } = this.#best;
-    if (candidate === undefined) return undefined;
-    const beside = this.#lattice.neighbours(candidate).map((point) => this.#indices.get(point)!);
-    const found = this.#mostDoubtful(beside.filter((index) => this.#untried.has(index)));
-    return found !== undefined && found.bound > logRate + WORTH_A_LOOK ? found.index : undefined;
-  }
-
-  /** The candidate that could be fastest, of those that should not fail. */
-  #mostDoubtful(indices: Iterable<number>): { readonly index: number; readonly bound: number } | undefined {
-    const { belief } = this.#rates;
-    let most: { index: number; bound: number } | undefined;
-    for (const index of indices) {
-      const isLikely = this.#success(index) >= 0.5;
-      const bound = isLikely ? belief.mean[index]! + DOUBT * belief.deviation(index) : -Infinity;
-      if (most === undefined || bound > most.bound) most = { index, bound };
+    this.#unlikely = chances < LIKELY ? this.#unlikely + 1 : 0;
+    if (this.#untried.size > 0 && this.#unlikely > PATIENCE + this.#pending.size) {
+      const percent = chances < 0.01 ? "less than 1" : Math.round(100 * chances);
+      this.verdict = `the chance that another configuration is 1% faster is ${percent}%`;
+      return undefined;
     }
-    return most;
+    return found?.index ?? this.#untried.values().next().value;
   }
 
   /** How likely a candidate is not to fail. */
@@ -212,4 +159,13 @@ class AutoSearch<P extends Point> implements Search<P> {
     if (this.#failures === 0) return 1;
     return Math.min(Math.max(this.#successes.belief.mean[index]!, LEAST_SUCCESS), 1);
   }
+}
+
+/** Candidates in an order that depends on nothing but themselves. */
+function sorted<P extends Point>(candidates: readonly P[]): P[] {
+  const keys = new Map(candidates.map((candidate) => {
+    const { traversal: { name }, parameters } = candidate;
+    return [candidate, JSON.stringify([name, Object.entries(parameters).sort()])];
+  }));
+  return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1);
 }

@@ -15,8 +15,8 @@ const EXPECTED_LENGTH = 5, LENGTH_DEVIATION = 0.8;
 /** Values of one traversal from which its lengths are learnt. */
 const LEARNABLE = 3;
 
-/** Noises to try. */
-const NOISES = [1e-4, 1e-3, 1e-2, 1e-1];
+/** Noises to try: up to "what repeats is no larger than what does not", as on a busy processor. */
+const NOISES = [1e-4, 1e-3, 1e-2, 1e-1, 1];
 
 /**
  * Variances of the prior's trend to try: from "the prior is about right" to "it may be upside down". Every tenfold

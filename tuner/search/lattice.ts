@@ -9,16 +9,10 @@ import type { Point } from "./strategy.ts";
 /** Places along the parameters of a traversal. */
 export type Place = readonly number[];
 
-/** The candidates of one traversal. */
-interface Group<P> {
-  /** How many values each parameter has. */
-  readonly sizes: readonly number[];
-  readonly points: readonly P[];
-}
-
 /** The candidates of a space by their places. */
 export class Lattice<P extends Point> {
-  readonly #groups = new Map<string, Group<P>>();
+  /** How many values each parameter of a traversal has. */
+  readonly #sizes = new Map<string, readonly number[]>();
   readonly #places = new Map<P, Place>();
 
   constructor(candidates: readonly P[]) {
@@ -31,18 +25,18 @@ export class Lattice<P extends Point> {
         return { size: sorted.length, places: values.map((value) => placeOf.get(value)!) };
       });
       points.forEach((point, i) => this.#places.set(point, columns.map(({ places }) => places[i]!)));
-      this.#groups.set(traversal, { sizes: columns.map(({ size }) => size), points });
+      this.#sizes.set(traversal, columns.map(({ size }) => size));
     }
   }
 
   /** Traversals, in the order in which candidates have them. */
   get traversals(): string[] {
-    return [...this.#groups.keys()];
+    return [...this.#sizes.keys()];
   }
 
   /** How many values each parameter of a traversal has. */
   sizes(traversal: string): readonly number[] {
-    return this.#groups.get(traversal)!.sizes;
+    return this.#sizes.get(traversal)!;
   }
 
   /** A candidate's place among those of its traversal. */
@@ -50,29 +44,21 @@ export class Lattice<P extends Point> {
     return this.#places.get(point)!;
   }
 
-  /**
-   * Candidates with one parameter at an adjacent value: all others the same, or, where no such candidate exists,
-   * as near as they come.
-   */
-  neighbours(point: P): P[] {
-    const place = this.placeOf(point), { sizes, points } = this.#groups.get(point.traversal.name)!;
-    const found = sizes.flatMap((size, i) =>
-      [place[i]! - 1, place[i]! + 1].filter((index) => index >= 0 && index < size)
-        .flatMap((index) => this.#nearest(points, place.with(i, index), i) ?? [])
-    );
-    return [...new Set(found)];
-  }
-
-  /** The point nearest to a place, by the steps between them, of those that have the very place along one parameter. */
-  #nearest(points: readonly P[], place: Place, fixed: number): P | undefined {
-    let found: P | undefined, least = Infinity;
-    for (const point of points) {
-      const there = this.placeOf(point);
-      if (there[fixed] !== place[fixed]) continue;
-      let steps = 0;
-      for (let k = 0; k < place.length && steps < least; k++) steps += Math.abs(place[k]! - there[k]!);
-      if (steps < least) [found, least] = [point, steps];
+  /** Candidates one after another, each the first whose values occur least often among those before it. */
+  spread(count: number): P[] {
+    const uses = new Map<string, number>(), rest = new Map<P, string[]>();
+    for (const [point, place] of this.#places) {
+      rest.set(point, place.map((at, k) => `${point.traversal.name} ${k} ${at}`));
     }
-    return found;
+    return Array.from({ length: Math.min(count, rest.size) }, () => {
+      let found: P | undefined, least = Infinity;
+      for (const [point, values] of rest) {
+        const used = values.reduce((sum, value) => sum + (uses.get(value) ?? 0), 0);
+        if (used < least) [found, least] = [point, used];
+      }
+      for (const value of rest.get(found!)!) uses.set(value, (uses.get(value) ?? 0) + 1);
+      rest.delete(found!);
+      return found!;
+    });
   }
 }

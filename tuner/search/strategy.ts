@@ -43,8 +43,6 @@ export interface Search<P extends Point> {
 export interface SearchOptions {
   /** Makes random choices repeatable. */
   readonly seed: number;
-  /** Limit of the whole search, as far as it is known: time in ns, or evaluations. @default {Infinity} */
-  readonly budget?: { readonly timeNs: number } | { readonly evaluations: number } | undefined;
 }
 
 /** A way to search a space. */

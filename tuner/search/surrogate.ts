@@ -75,7 +75,8 @@ class SurrogateSearch<P extends Point> implements Search<P> {
 
   /** Candidates by their expected improvement, the largest last. */
   #rank(untried: readonly P[]): P[] {
-    const weighed = untried.length > WEIGHED ? shuffled(untried, this.draw).slice(0, WEIGHED) : untried;
+    // trees predict the same for many: in an order of chance none of them is preferred
+    const weighed = shuffled(untried, this.draw).slice(0, WEIGHED);
     const known = [...this.#rates];
     const rowOf = (candidate: P): readonly number[] => this.#rows[this.#places.get(candidate)!]!;
     const rates = growForest(

@@ -48,7 +48,6 @@ export async function search(run: TuningRun): Promise<SearchResult> {
   const beganNs = session.now();
   const strategySearch = beginRecalling(strategy, searched, {
     seed,
-    budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, run.plan.searchUntilNs - beganNs) },
     recall: (candidate) => outcomeOf(findings.recall(run.configurationOf(candidate))),
   });
   const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;

@@ -1,0 +1,78 @@
+/**
+ * How soon searches come near the fastest configuration of recorded spaces: Facet's strategies beside the yardsticks
+ * that other tuners have. `deno run -A bench/compare_searches.ts [--seeds 20] [--most 200] [--strategy NAME]… FILE…`
+ * prints a table for each file: medians over the seeds of the evaluations to within 1, 5 and 10% of the fastest, of
+ * how much slower than the fastest the best is after 25, 50, 100 and 200 evaluations, and of the evaluations at which
+ * the search ended. Random search, which costs nothing, has 1000 seeds.
+ *
+ * @module
+ */
+import { parseArgs } from "@std/cli/parse-args";
+import { quantile } from "simple-statistics";
+import { formatTable } from "../tuner/format.ts";
+import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
+import { replayCandidates } from "../tuner/replay/replay_candidates.ts";
+import { replayOnce, type ReplayRun } from "../tuner/replay/replay.ts";
+import { bestRate } from "../tuner/replay/replay_space.ts";
+import { random } from "../tuner/search/baselines.ts";
+import { STRATEGIES } from "../tuner/search/all.ts";
+import { annealing, genetic } from "./yardsticks.ts";
+
+const WITHIN = [0.01, 0.05, 0.1], AFTER = [25, 50, 100, 200];
+
+const { _: files, seeds, most, strategy: names } = parseArgs(Deno.args, {
+  string: ["seeds", "most"],
+  collect: ["strategy"],
+  default: { seeds: "20", most: "200" },
+});
+const evaluations = Number(most);
+const strategies = [
+  ...STRATEGIES.filter(({ name }) => name !== "exhaustive"),
+  annealing(evaluations),
+  genetic,
+]
+  .filter(({ name }) => names.length === 0 || names.includes(name));
+
+for (const file of files) {
+  const { spaces } = await readReplaySpaces(String(file));
+  for (const space of spaces) {
+    const candidates = replayCandidates(space), optimum = bestRate(space);
+    const failed = candidates.filter(({ recorded }) => recorded.rate === undefined).length;
+    console.log(`\n${file}: ${space.title}, ${candidates.length} configurations, ${failed} failed\n`);
+    const rows = strategies.map((strategy) => {
+      const runs = Array.from(
+        { length: strategy === random ? 1000 : Number(seeds) },
+        (_, i) => replayOnce(candidates, strategy, { seed: i + 1, budget: { evaluations } }),
+      );
+      const regretAt = ({ best }: ReplayRun, count: number): number => {
+        const rate = best[Math.min(count, best.length) - 1];
+        return rate === undefined ? Infinity : optimum / rate - 1;
+      };
+      const median = (values: number[]): number => quantile(values.sort((a, b) => a - b), 0.5);
+      const until = WITHIN.map((part) =>
+        median(runs.map(({ best }) => {
+          const index = best.findIndex((rate) => rate !== undefined && optimum / rate - 1 <= part);
+          return index < 0 ? 1e9 : index + 1;
+        }))
+      );
+      return [
+        strategy.name,
+        ...until.map((count) => count > evaluations ? "–" : `${Math.round(count)}`),
+        ...AFTER.map((count) => {
+          const regret = median(runs.map((run) => regretAt(run, count)));
+          return `${(100 * regret).toFixed(1)}%`;
+        }),
+        `${median(runs.map(({ best }) => best.length))}`,
+      ];
+    });
+    console.log(formatTable([
+      [
+        "strategy",
+        ...WITHIN.map((part) => `${100 * part}%`),
+        ...AFTER.map((count) => `after ${count}`),
+        "ended",
+      ],
+      ...rows,
+    ]));
+  }
+}
