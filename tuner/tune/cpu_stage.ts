@@ -53,10 +53,9 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
  */
 export async function searchCpu(run: TuningRun): Promise<string | undefined> {
   const { request: { budget, strategy, seed }, environment: { signal, onProgress }, session, findings } = run;
-  const { cpu, cpuSpace, plan } = run;
+  const { cpu, cpuSpace } = run;
   const strategySearch = beginRecalling(strategy, cpuSpace, {
     seed,
-    budget: "evaluations" in budget ? budget : { timeNs: Math.max(0, plan.cpuUntilNs - session.now()) },
     recall: ({ configuration }) => outcomeOf(findings.recall(configuration)),
   });
   let evaluated = cpuSpace.filter(({ configuration }) => findings.isMeasured(configuration)).length;
