@@ -65,7 +65,7 @@ const DISPATCH_NS = 2000;
 const WORKGROUP_NS = 0.12;
 
 /** The estimate leaves out addresses and counters: a thread spills a little before its values fill the registers. */
-const REGISTER_TOLERANCE = 0.96;
+export const REGISTER_TOLERANCE = 0.96;
 
 /** A multiprocessor keeps at most so many threads and workgroups in flight. */
 const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
@@ -93,9 +93,9 @@ function registerLimitOf(demand: Demand, device: DeviceModel): number {
   );
 }
 
-/** Values of a thread that find no register and go to memory, by the estimate of the demand. */
-export function spilledRegisters(demand: Demand, device: DeviceModel): number {
-  return Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimitOf(demand, device));
+/** A thread's values over the registers that it can have, by the estimate of the demand; some spill from 0.96 on. */
+export function registerPressure(demand: Demand, device: DeviceModel): number {
+  return demand.registersPerThread / registerLimitOf(demand, device);
 }
 
 /** Cells per second that bandwidth, bytes read plus bytes written, allows for the traversal's traffic. */
@@ -120,16 +120,18 @@ export function predictRate(
     bytesPerExchange = BYTES_PER_EXCHANGE,
   } = device;
   const groupThreads = groupThreadsOf(demand, device);
+  const registerLimit = registerLimitOf(demand, device);
+  const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
   const bytes = demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
     bytesPerExchange * (demand.exchangesPerUpdate ?? 0) +
     BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
-    BYTES_PER_SPILL * spilledRegisters(demand, device);
+    BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
   const equivalentBytes = bytes * refetch * rounds;
 
-  const registers = Math.min(demand.registersPerThread, registerLimitOf(demand, device)) * groupThreads;
+  const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
   const resident = Math.max(
     1,
     Math.min(

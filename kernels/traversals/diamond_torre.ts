@@ -102,7 +102,6 @@ export const diamondTorre: Traversal = {
   },
   infeasible(problem, parameters, limits) {
     const { nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
-    const shape = shapeOf(problem, parameters);
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) return `${threads} threads of ${zPerThread} cells do not cover ${nz} cells along z`;
     const least = Math.ceil(nz / zPerThread);
@@ -115,11 +114,12 @@ export const diamondTorre: Traversal = {
     if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
+    if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
+    const shape = shapeOf(problem, parameters);
     const usable = usableBands(problem, parameters, shape);
     if (bands > 1 && bands >= 2 * usable) {
       return `${bands} bands are too many: at most ${usable} can run at once`;
     }
-    if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
     const { exchanged, ...work } = workOf(problem, parameters, shape);
     if (chunk > exchanged && chunk !== 2) {
       return exchanged === shape.cells
