@@ -521,8 +521,8 @@ Deno.test("both together win where they are faster than either, each in the best
 
 Deno.test("a configuration that cannot compute a share, or compiles too long, leaves the balance to another", async () => {
   const { behave, ...simulation } = pair(1e9, 0);
-  for (const trouble of [failing("limits"), { compileNs: 50e9 }]) {
-    const { outcome } = await simulate({
+  for (const trouble of [failing("limits"), failing("device-lost"), { compileNs: 60e9 }]) {
+    const session = new SimulatedSession({
       ...simulation,
       behave: (prepared, configuration, problem) => ({
         ...behave!(prepared, configuration, problem),
@@ -531,9 +531,15 @@ Deno.test("a configuration that cannot compute a share, or compiles too long, le
           ...(configuration.share.cpuSlices > 0 || "compileNs" in trouble ? trouble : {}),
         }),
       }),
-    }, { strategy: first(...named("troubled")), budget: { timeNs: 200e9 }, cpuWorkers: 2 });
+    });
+    const request = { strategy: first(...named("troubled")), budget: { timeNs: 300e9 }, cpuWorkers: 2 };
+    const { outcome } = await tuneOn(session, request);
     assertEquals(outcome.gpuAlone?.configuration.traversal, "troubled");
     assert(outcome.entry!.balance.length >= 1, outcome.balanceMessage);
+    const shared = session.prepared.filter(({ share }) => share.cpuSlices > 0 && share.gpuSlices > 0);
+    const troubled = shared.filter(({ traversal }) => traversal === "troubled").length;
+    assertEquals(troubled, "compileNs" in trouble ? 0 : 1);
+    assertEquals(session.recoveries, outcome.failed["device-lost"] ?? 0);
   }
 });
 

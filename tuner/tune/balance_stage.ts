@@ -32,7 +32,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
   const deadlineNs = run.plan.endNs;
   const cpu = findings.bestOn("cpu");
   let result: Balance | undefined;
-  for (const { configuration, cellsPerSecond } of waysOnGpu(run, deadlineNs)) {
+  for (const { configuration } of waysOnGpu(run, deadlineNs)) {
     result = await balanceDevices({
       session,
       problem,
@@ -40,7 +40,10 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
       cpuWorkers: cpu?.configuration.share.cpuWorkers ?? cpuWorkers,
       cpu: cpu?.configuration,
       startShare,
-      alone: { cpu: cpu?.cellsPerSecond ?? run.cpu?.cellsPerSecond, gpu: cellsPerSecond },
+      alone: {
+        cpu: cpu?.cellsPerSecond ?? run.cpu?.cellsPerSecond,
+        gpu: findings.bestOn("gpu")?.cellsPerSecond,
+      },
       deadlineNs,
       signal,
       onProgress: (done, total) =>
@@ -49,6 +52,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
     for (const evaluation of result.evaluations) {
       findings.count(evaluation);
       await onEvaluation(evaluation);
+      if ("failure" in evaluation) await run.recover(evaluation.failure);
     }
     // what computes the whole grid need not be able to compute a share of it
     if (result.iterations.length > 0 || signal.aborted) break;
