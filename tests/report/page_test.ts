@@ -252,7 +252,7 @@ Deno.test("a profile without its journal says so, and shows what it has", () => 
   const { page, measurements } = buildReport(PROFILE, { journal: [] });
   assertEquals(measurements, 1);
   const words = wordsOf(page);
-  assertStringIncludes(words, "There is no journal for this problem");
+  assertStringIncludes(words, "There is no journal");
   assertStringIncludes(words, "the CPU computes 4 of 100 slices");
   assertStringIncludes(words, "3.4× the plain kernel");
   for (const missing of ["Roofline", "Pairs of parameters"]) assert(!words.includes(missing), missing);

@@ -1,8 +1,16 @@
-import { formatCount, formatDuration, formatPercent } from "../format.ts";
+import { formatCount, formatDuration, formatPercent, formatPlural } from "../format.ts";
 import type { DatedFailure } from "../profile/entry_records.ts";
 import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Hole, type Html, markup, numbers, table } from "./html.ts";
-import { failureWords, gcells, intervalWords, parameterTitle, parameterValue } from "./words.ts";
+import { seriesOf } from "./series.ts";
+import {
+  failureWords,
+  gcells,
+  intervalWords,
+  parameterList,
+  parameterTitle,
+  parameterValue,
+} from "./words.ts";
 
 /** Rows of the page; the journal has all. */
 const MAX_ROWS = 300;
@@ -11,13 +19,13 @@ const MAX_ROWS = 300;
 export function allMeasurements({ points, records: { failed, repeated, outdated } }: EntryView): Html {
   const count = formatCount(points.length);
   const shown = points.length > MAX_ROWS ? `The fastest ${MAX_ROWS} of ${count}` : `All ${count}`;
-  const left = [
-    ...(repeated > 0 ? [`${formatCount(repeated)} repeated evaluations are summed up in these`] : []),
-    ...(outdated > 0 ? [`${formatCount(outdated)} of kernels that have changed since are left out`] : []),
-  ];
+  const left = ([
+    [repeated, "repeated evaluations are summed up in these"],
+    [outdated, "of kernels that have changed since are left out"],
+  ] as const).filter(([count]) => count > 0).map(([count, words]) => `${formatCount(count)} ${words}. `);
   return markup`
     <details class="all"><summary>${shown} measurements</summary>
-    ${left.length > 0 ? markup`<p>${left.join("; ")}.</p>` : ""}
+    <p>${left}</p>
     ${pointTable(`${shown} measured configurations, the fastest first`, points.slice(0, MAX_ROWS))}</details>
     ${failed.length > 0 ? failureTable(failed) : ""}`;
 }
@@ -52,15 +60,15 @@ function pointTable(caption: string, points: readonly Point[]): Html {
 function failureTable(failures: readonly DatedFailure[]): Html {
   const groups = Map.groupBy(failures, ({ failure }) => failure.reason);
   const rows = [...groups].flatMap(([reason, group]) =>
-    group.slice(0, 20).map(({ configuration: { traversal, parameters }, failure }, i) => [
+    group.slice(0, 20).map(({ configuration, failure }, i) => [
       failureWords(reason),
       i === 0 ? formatCount(group.length) : "",
-      `${traversal} ${Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ")}`,
+      `${seriesOf(configuration)} with ${parameterList(configuration.parameters, seriesOf(configuration))}`,
       failure.message.slice(0, 300),
     ])
   );
   const columns = ["what", ...numbers("how many"), "configuration", "message"];
-  return markup`<details class="all"><summary>${formatCount(failures.length)} failures</summary>${
+  return markup`<details class="all"><summary>${formatPlural(failures.length, "failure")}</summary>${
     table("Configurations without a rate, the first 20 of each kind", columns, rows)
   }</details>`;
 }

@@ -1,13 +1,8 @@
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { formatPercent } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
-
-/** A parameter in which another configuration differs, and its value there. */
-interface Difference {
-  readonly name: string;
-  readonly value: number;
-}
 
 /** The chosen configuration: its parameters in words, what changing one of them does, and its JSON to copy. */
 export function configurationCard(view: EntryView): Html {
@@ -37,19 +32,19 @@ export function configurationCard(view: EntryView): Html {
 }
 
 /** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
-export function neighboursOf({ winner, points }: EntryView): (Difference & { point: Point })[] {
+export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Point }[] {
   const names = Object.keys(winner.parameters);
   return points.flatMap((point) => {
-    const [one, ...others] = differences(winner, point);
-    return one === undefined || others.length > 0 ? [] : [{ ...one, point }];
+    const [one, ...others] = Object.entries(differences(winner, point));
+    return one === undefined || others.length > 0 ? [] : [{ name: one[0], value: one[1], point }];
   }).sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name) || a.value - b.value);
 }
 
 /** The parameters in which another configuration of the same traversal differs; none for any other. */
-export function differences(winner: Point, { series, parameters }: Point): Difference[] {
+export function differences(winner: Point, { series, parameters }: Point): Parameters {
   const names = Object.keys(winner.parameters);
   const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
     names.every((name) => parameters[name] !== undefined);
-  return names.filter((name) => isAlike && winner.parameters[name] !== parameters[name])
-    .map((name) => ({ name, value: parameters[name]! }));
+  const changed = names.filter((name) => isAlike && winner.parameters[name] !== parameters[name]);
+  return Object.fromEntries(changed.map((name) => [name, parameters[name]!]));
 }

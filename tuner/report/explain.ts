@@ -11,7 +11,7 @@ import { differences } from "./configuration_card.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Html, markup } from "./html.ts";
 import { TOGETHER } from "./series.ts";
-import { ABOVE_ROOF, failureWords, parameterTitle, parameterValue } from "./words.ts";
+import { ABOVE_ROOF, failureWords, parameterList } from "./words.ts";
 
 /** What else there is to say about the chosen configuration, from what was measured. */
 export function explain(view: EntryView): Html {
@@ -20,16 +20,13 @@ export function explain(view: EntryView): Html {
   return markup`<ul class="reasons">${said.map((text) => markup`<li>${text}</li>`)}</ul>`;
 }
 
-function howItWasFound({ entry: { search } }: EntryView): Html {
-  const { evaluated, spaceSize } = search;
-  const failed = Object.entries(search.failed).map(([reason, count]) =>
-    `${formatCount(count)} ${failureWords(reason)}`
-  );
-  return markup`<strong>${formatCount(evaluated)} ${
-    spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : ""
-  }configurations were evaluated;</strong> ${
-    failed.length > 0 ? `of these ${failed.join(", ")}` : "none failed"
-  }.`;
+function howItWasFound({ entry: { search: { evaluated, spaceSize, failed } } }: EntryView): Html {
+  const space = spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : "";
+  const reasons = Object.entries(failed).map(([reason, count]) => `${count} ${failureWords(reason)}`);
+  const failures = reasons.length > 0 ? `of these ${reasons.join(", ")}` : "none failed";
+  return markup`<strong>${
+    formatCount(evaluated)
+  } ${space}configurations were evaluated;</strong> ${failures}.`;
 }
 
 function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
@@ -69,11 +66,8 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
 
 /** Another configuration: its traversal, and in what it differs from the chosen one. */
 function another(winner: Point, point: Point): string {
-  const { series } = point;
-  const changed = differences(winner, point).map(({ name, value }) =>
-    `${parameterTitle(name, series)}: ${parameterValue(name, value, series)}`
-  );
-  return changed.length === 0 ? series : `${series} with ${changed.join(", ")}`;
+  const changed = parameterList(differences(winner, point), point.series);
+  return changed === "" ? point.series : `${point.series} with ${changed}`;
 }
 
 function againstCpu({ entry: { configuration, balance }, best }: EntryView): Html | undefined {

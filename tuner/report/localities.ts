@@ -62,14 +62,14 @@ function isTorre({ series, parameters: { dts = 0, nt = 0 } }: Point): boolean {
 
 /** The localities with their roofs, and what was reached. */
 export function localityTable(view: EntryView): Html {
-  const roof = (locality: number | undefined): string | undefined =>
-    locality === undefined ? undefined : formatRate(locality * view.bandwidths.GPU! / BYTES);
+  const roof = (locality = 0): string =>
+    locality && formatRate(locality * view.bandwidths.GPU! / BYTES) || "";
   const rows = localitiesOf(view).map(({ name, locality, alone, bytes, measured }) => [
     name,
     locality.toFixed(3),
     bytesWords(bytes),
     roof(locality),
-    roof(alone),
+    alone && roof(alone),
     measured && formatRate(measured.cellsPerSecond),
   ]);
   const columns = ["locality", "bytes per cell", "roof (Eq. 4, 6)", "one torre (Eq. 5)", "best measured"];

@@ -22,7 +22,7 @@ import { ABOVE_ROOF, intervalWords } from "./words.ts";
 export const MAX_ENTRIES = 16;
 
 const NO_JOURNAL =
-  markup`<p class="warning">There is no journal for this problem: the charts show only what the profile keeps.</p>`;
+  markup`<p class="warning">There is no journal: the charts show what the profile keeps.</p>`;
 
 /** What a page is made of. */
 interface ReportOptions {

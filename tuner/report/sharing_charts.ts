@@ -53,7 +53,7 @@ interface Curve {
 function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const curve = costModel?.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery) ?? [];
   const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
-  if (costModel === undefined || best === undefined) return "";
+  if (costModel === undefined || best === undefined || curve.length < 2) return "";
   const steps = curve.map(({ exchangeEvery }) => exchangeEvery);
   const measured = curve.map(({ measuredNs }) => measuredNs);
   const curves: Curve[] = [
@@ -62,24 +62,26 @@ function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
     ...(problem === undefined ? [] : partsOf(costModel.coefficients, curve, problem)),
   ].filter(({ times }) => times.some((time) => time !== null));
   const count = measured.filter((time) => time !== null).length;
-  const minimum = `The model has its minimum of ${
-    formatDuration(best.predictedNs)
-  } at R = ${best.exchangeEvery}`;
+  const time = formatDuration(best.predictedNs);
+  const minimum = `The model has its minimum of ${time} at R = ${best.exchangeEvery}`;
   const label = `Time of one step over R. ${minimum}; ${count} values of R were measured.`;
-  const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / 1e3 } as const;
-  const isLong = steps.at(-1)! > 16 * steps[0]!;
+  const highest = Math.max(...curves.flatMap(({ times }) => times.map((time) => time ?? 0)));
+  const [unit, size] = highest >= 1e6 ? ["ms", 1e6] as const : ["µs", 1e3] as const;
+  const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / size } as const;
   const chart = drawChart(label, (layout) => ({
     height: layout === "wide" ? 280 : 250,
     marginLeft: 60,
     marginBottom: 42,
     marginRight: 24,
+    marginTop: 28,
     x: {
       label: "R, steps between two exchanges →",
       ticks: steps.length > (layout === "wide" ? 16 : 8) ? 6 : steps,
       tickFormat: "~g",
-      ...(isLong ? { type: "log", base: 2 } : { type: "linear" }),
+      type: "log",
+      base: 2,
     },
-    y: { label: "↑ µs a step", zero: true, nice: true, grid: true, ticks: 5 },
+    y: { label: `↑ ${unit} a step`, zero: true, nice: true, grid: true, ticks: 5 },
     marks: [
       Plot.ruleY([0], { stroke: "var(--ink)" }),
       Plot.ruleX([best.exchangeEvery], { stroke: "var(--accent)", strokeDasharray: "3,3" }),

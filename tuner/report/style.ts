@@ -76,6 +76,7 @@ caption { text-align: left; padding: 8px 12px; color: var(--muted); position: st
 th, td { padding: 6px 12px; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
 thead th { font-weight: 600; border-top: 0; background: var(--panel); position: sticky; top: 0; }
 td.text { min-width: 9.5em; }
+.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr)); gap: 0 16px; }
 .map { width: auto; margin: 4px 0; border-spacing: 2px; border-collapse: separate; }
 .map th, .map td { padding: 5px 9px; border: 0; text-align: center; }
 .map td.none { outline: 1px dashed var(--line); outline-offset: -2px; }
@@ -84,7 +85,7 @@ ${HEATS}
 .number { text-align: right; white-space: nowrap; }
 .card { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 28px; margin: 0; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 8px 18px; }
 .card div { padding: 8px 0; border-bottom: 1px solid var(--line); }
-.card div:nth-last-child(-n+1) { border-bottom: 0; }
+.card div:is(:last-child, :nth-last-child(2):nth-child(odd)) { border-bottom: 0; }
 dt { color: var(--muted); font-size: 14px; }
 dd { margin: 0; overflow-wrap: anywhere; }
 button { font: inherit; padding: 5px 14px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); color: var(--ink); cursor: pointer; }

@@ -92,6 +92,14 @@ export function parameterValue(name: string, value: number, series: string, { ha
   return values?.[value] ?? (isBare ? String(value) : formatPlural(value, unit));
 }
 
+/** Parameters in one line, as `Bands: 2 bands, Chunk: 8 cells`. */
+export function parameterList(parameters: Readonly<Record<string, number>>, series: string): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${parameterTitle(name, series)}: ${parameterValue(name, value, series)}`).join(
+      ", ",
+    );
+}
+
 /** A rate in Gcells/s without its unit. */
 export function gcells(cellsPerSecond: number): string {
   return formatRate(cellsPerSecond).replace(" Gcells/s", "");
