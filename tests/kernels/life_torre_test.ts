@@ -105,10 +105,10 @@ const LARGE_LIFE = ([
   [BUSY, [5, 7, 13], [1, 2, 1, 4, 4, 26, 1, 0], [5, 4]], // all places in a chunk
   [BUSY, [13, 17, 11], [1, 4, 1, 1, 11, 8, 1, 1], [3, 5]],
   [FROM_NOTHING, [7, 11, 13], [1, 4, 1, 2, 7, 4, 2, 0], [4, 3]],
-  [BLINKING, [3, 19, 37], [1, 6, 1, 1, 37, 8, 2, 2], [7]],
-  [BUSY, [7, 11, 13], [2, 4, 1, 4, 4, 16, 1, 1], [4, 3]],
-  [FROM_NOTHING, [13, 9, 11], [2, 6, 1, 1, 11, 32, 1, 0], [5, 8]], // Ny = W + 1
-  [BLINKING, [5, 7, 29], [2, 2, 1, 2, 15, 8, 1, 99], [3]], // thinner than a tile
+  [BLINKING, [3, 19, 37], [1, 6, 1, 1, 37, 4, 2, 2], [7]],
+  [BUSY, [7, 11, 13], [2, 4, 1, 4, 4, 8, 1, 1], [4, 3]],
+  [FROM_NOTHING, [13, 9, 5], [2, 6, 1, 1, 5, 32, 1, 0], [5, 8]], // Ny = W + 1
+  [BLINKING, [5, 7, 9], [2, 2, 1, 2, 5, 8, 1, 99], [3]], // thinner than a tile
 ] satisfies TorreRow[]).map(([rule, grid, values, runs]) => torreCase(life(rule), grid, values, runs));
 
 for (const one of [...LIFE_ON_CROSS, ...LIFE]) {

@@ -188,18 +188,13 @@ const LARGE_HEAT: readonly LineCase[] = [
   },
   {
     traversal: "swept-register",
-    parameters: { threads: 64, points: 8, steps: 256 },
-    runs: { 6144: [259, 511] },
+    parameters: { threads: 12, points: 8, steps: 48 },
+    runs: { 288: [51, 99] },
   },
   {
     traversal: "swept-register",
-    parameters: { threads: 32, points: 4, steps: 16 },
-    runs: { 224: [1, 17, 90] },
-  },
-  {
-    traversal: "swept-register",
-    parameters: { threads: 96, points: 4, steps: 128 },
-    runs: { 2048: [127, 128, 129, 300] },
+    parameters: { threads: 24, points: 4, steps: 32 },
+    runs: { 128: [1, 17, 90], 512: [31, 32, 33, 80] },
   },
   { traversal: "hybrid", parameters: { threads: 64, points: 2, steps: 64 }, runs: { 640: [90, 200] } },
 ];
@@ -208,13 +203,13 @@ const LARGE_KS: readonly LineCase[] = [
   { traversal: "swept", parameters: { threads: 32, points: 2, steps: 2 }, runs: { 448: [1, 2, 3, 20] } },
   {
     traversal: "swept-register",
-    parameters: { threads: 32, points: 8, steps: 16 },
-    runs: { 384: [1, 16, 17, 50] },
+    parameters: { threads: 12, points: 8, steps: 6 },
+    runs: { 144: [1, 6, 7, 20], 288: [9] },
   },
   {
     traversal: "swept-register",
-    parameters: { threads: 32, points: 8, steps: 32 },
-    runs: { 256: [1, 31, 32, 33, 80], 6144: [75, 64] },
+    parameters: { threads: 12, points: 8, steps: 12 },
+    runs: { 96: [1, 11, 12, 13, 30], 288: [25] },
   },
 ];
 for (const boundary of ["insulated", "periodic"] as const) {
