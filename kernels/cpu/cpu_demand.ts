@@ -11,8 +11,6 @@ import { expressionsOf, planesOf, readsPrevious, tapsOf, type Update, valuesMove
 export interface CpuDemand {
   /** Bytes read from and written to memory per update, at best: every value moved once in each pass. */
   readonly bytesPerUpdate: number;
-  /** Cell updates computed per update kept: nothing is computed twice. */
-  readonly redundancy: 1;
   /** Bytes that stores load first although nothing reads them; no part of the roof. */
   readonly extraBytesPerUpdate: number;
   /** Bytes that each worker uses again and again, and the bytes per update that then come from its own cache. */
@@ -36,7 +34,7 @@ const LANES = 4;
 export function arithmeticDemand(
   update: Update,
   fused: boolean,
-): Pick<CpuDemand, "redundancy" | "instructionsPerUpdate"> {
+): Pick<CpuDemand, "instructionsPerUpdate"> {
   const loads = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length + substep.length, 0);
   const operations = expressionsOf(update).reduce((sum, value) => {
     return sum + fold<Counted>(value, {
@@ -47,7 +45,7 @@ export function arithmeticDemand(
       subtract: (left, right) => counted([left, right], fused && right.isProduct),
     }).operations;
   }, 0);
-  return { redundancy: 1, instructionsPerUpdate: (loads + operations) / LANES };
+  return { instructionsPerUpdate: (loads + operations) / LANES };
 }
 
 /** Operations of a part of an expression. */
