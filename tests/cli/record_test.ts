@@ -62,6 +62,35 @@ testOnGpu(
     }),
 );
 
+Deno.test("record writes the CPU's space, and replay reads it", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/cpu.jsonl`;
+    const small = ["--no-gpu", "--grid", "12x12x16", "--steps", "4", "--cpu-workers", "1", "--quiet"];
+    const recorded = await runCommand("record", [...small, "--limit", "5", "--out", out]);
+    assertEquals([recorded.code, recorded.stderr], [0, ""]);
+    const { records: [run, ...measured] } = await readJournal(out);
+    assert(run?.kind === "run" && run.device.gpu === null);
+    const traversals = measured.map((one) =>
+      one.kind === "measurement" && one.measurement.configuration.traversal
+    );
+    assertEquals(new Set(traversals), new Set(["stepwise", "diamond-wavefront"]));
+    const replayed = await runCommand("replay", [
+      "--space",
+      out,
+      "--strategy",
+      "auto",
+      "--seeds",
+      "2",
+      "--json",
+    ]);
+    assertEquals(replayed.code, 0, replayed.stderr);
+    const [{ configurations }] = JSON.parse(replayed.stdout).spaces;
+    assertEquals(configurations, 5);
+    await assertRefused("record", [
+      [["--cpu-workers", "1", "--out", `${directory}/x.jsonl`], "--no-gpu"],
+    ]);
+  }));
+
 Deno.test("a recording that takes hours is announced, with what would be shorter", () => {
   assertEquals(whyLong(3000, 3599e9), undefined);
   assertEquals(

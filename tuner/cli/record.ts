@@ -19,25 +19,32 @@ import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { enumerateSpace, onGpuAlone } from "../search/space.ts";
+import { type CpuCandidate, cpuCandidates } from "../search/cpu_space.ts";
+import { enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
 import { COMMON, file, number, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { PROBLEM, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
 import { failureWords } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TOOL } from "../version.ts";
 import { measuredDevice } from "./tune.ts";
 
-const { cpuWorkers: _, noGpu: __, ...OF_THE_GPU } = PROBLEM;
-
-/** The options of `record`: the problem as for `tune`, all of it on the GPU, and how to record it. */
+/** The options of `record`: the problem as for `tune`, all of it on one device, and how to record it. */
 export const OPTIONS = {
-  ...OF_THE_GPU,
+  ...PROBLEM,
+  cpuWorkers: {
+    value: "N",
+    help: "workers on the CPU (default: one per core)",
+    read: whole(1, MAX_WORKERS),
+    onlyWith: { "--no-gpu": "with a GPU, its space alone is recorded" },
+  },
+  noGpu: { help: "record the CPU's space instead of the GPU's" },
   out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
   resume: { help: "continue the journal if it exists: what it holds is not measured again" },
   limit: {
@@ -120,7 +127,13 @@ async function record(options: RecordOptions): Promise<number> {
       workers,
       signal,
       start: (turn) =>
-        ProcessEvaluator.start({ problem: request, limitMs: eachLimitMs, samplingNs: SAMPLING_NS, turn }),
+        ProcessEvaluator.start({
+          problem: request,
+          useGpu: header.device.gpu !== null,
+          limitMs: eachLimitMs,
+          samplingNs: SAMPLING_NS,
+          turn,
+        }),
       next: () => left[next++],
       configurationOf: (configuration) => configuration,
       best: () => best,
@@ -154,12 +167,30 @@ async function record(options: RecordOptions): Promise<number> {
   return bestOf(recorded) > 0 ? EXIT.done : EXIT.no;
 }
 
+/** A space without candidates of a GPU. */
+const NO_SPACE: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+
 /** What there is to measure, and under what. */
 async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
-  const { limit, seed } = options;
-  const resolved = await resolveOptions("record", { ...options, cpuWorkers: 0 });
-  const { problem, traversals, device, equation } = resolved;
-  if (device.gpu === null) throw new RequestError("Cannot record: there is no WebGPU adapter");
+  const resolved = await resolveOptions("record", {
+    ...options,
+    ...(options.noGpu ? {} : { cpuWorkers: 0 }),
+  });
+  const { problem, device, cpuWorkers } = resolved;
+  if (!options.noGpu) return await planOf(resolved, options, await gpuSpace(resolved, earlier));
+  const candidates = cpuCandidates(problem, cpuWorkers);
+  return await planOf(resolved, options, {
+    candidates,
+    device: measuredDevice(device, null),
+    space: NO_SPACE,
+  });
+}
+
+/** The GPU's candidates. */
+async function gpuSpace({ problem, traversals, device }: RequestedProblem, earlier: RunRecord | undefined) {
+  if (device.gpu === null) {
+    throw new RequestError("Cannot record: there is no WebGPU adapter: --no-gpu records the CPU's space");
+  }
   using session = new DeviceSession({ device });
   // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
   const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
@@ -173,19 +204,33 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
     throw new RequestError(`Cannot record: no configuration can run this problem: ${reasons}`);
   }
+  const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
+  return { candidates, device: measuredDevice(device, copyBytesPerSecond), space };
+}
+
+/** What is recorded of a space. */
+async function planOf(
+  { problem, equation }: RequestedProblem,
+  { limit, seed }: RecordOptions,
+  { candidates, device, space }: {
+    candidates: readonly Pick<CpuCandidate, "traversal" | "configuration" | "predicted">[];
+    device: JournalHeader["device"];
+    space: Space;
+  },
+) {
   const header: JournalHeader = {
     tool: TOOL,
-    device: measuredDevice(device, copyBytesPerSecond),
+    device,
     problem: describeProblem(problem),
     kernelSource: await hashKernels({ problem, space }),
   };
-  const chosen = chooseConfigurations(space.candidates, { seed, ...(limit === undefined ? {} : { limit }) });
+  const chosen = chooseConfigurations(candidates, { seed, ...(limit === undefined ? {} : { limit }) });
+  const predicted = new Map(chosen.map((one) => [configurationKey(one.configuration), one.predicted]));
   const { grid, boundary, steps } = problem;
-  const predicted = new Map(chosen.map((one) => [configurationKey(onGpuAlone(one, problem)), one.predicted]));
   return {
     header,
-    candidates: space.candidates.length,
-    configurations: chosen.map((candidate) => onGpuAlone(candidate, problem)),
+    candidates: candidates.length,
+    configurations: chosen.map(({ configuration }) => configuration),
     request: { ...equation, grid, boundary, steps },
     // each its samples, or a run to verify and one to time as fast as predicted
     leastNs: (some: readonly Configuration[]): number =>

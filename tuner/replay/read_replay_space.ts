@@ -6,6 +6,7 @@
 import { formatPlural } from "../format.ts";
 import { InputFile } from "../interchange/input_file.ts";
 import { readSpace } from "../interchange/read_space.ts";
+import type { Configuration } from "../configuration.ts";
 import type {
   GrowingParameter,
   ParameterValue,
@@ -85,9 +86,9 @@ export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[
     const title = titleOf(run.problem, run.device);
     if (!spaces.has(title)) spaces.set(title, { run, found: new Map() });
     const { found } = spaces.get(title)!;
-    const { configuration } = record.kind === "measurement" ? record.measurement : record;
+    const { configuration: { share } } = record.kind === "measurement" ? record.measurement : record;
     // what the CPU computes is no part of the GPU's space
-    if (configuration.share.cpuSlices > 0) continue;
+    if (share.cpuSlices > 0 && (share.gpuSlices > 0 || run.device.gpu !== null)) continue;
     const recorded = recordedOf(record);
     const key = keyOf(recorded);
     if (!found.has(key)) found.set(key, recorded);
@@ -102,11 +103,11 @@ export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[
 function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfiguration {
   const { evaluationNs } = record;
   if (record.kind === "failure") {
-    const { configuration: { traversal, parameters }, failure } = record;
-    return { traversal, parameters, rate: undefined, evaluationNs, failure: failure.reason };
+    const { configuration, failure } = record;
+    return { ...wayOf(configuration), rate: undefined, evaluationNs, failure: failure.reason };
   }
-  const { configuration: { traversal, parameters }, cellsPerSecond, compileNs } = record.measurement;
-  return { traversal, parameters, rate: cellsPerSecond || undefined, compileNs, evaluationNs };
+  const { configuration, cellsPerSecond, compileNs } = record.measurement;
+  return { ...wayOf(configuration), rate: cellsPerSecond || undefined, compileNs, evaluationNs };
 }
 
 /**
@@ -177,4 +178,11 @@ class ForeignSpace {
 
 function numberOf(value: ParameterValue, { places }: GrowingParameter): number {
   return typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : places.get(value)!;
+}
+
+/** Of the CPU alone, the number of workers is one of the parameters. */
+function wayOf(
+  { traversal, parameters, share: { cpuWorkers } }: Configuration,
+): Pick<RecordedConfiguration, "traversal" | "parameters"> {
+  return { traversal, parameters: cpuWorkers > 0 ? { ...parameters, cpuWorkers } : parameters };
 }

@@ -4,13 +4,15 @@
  *
  * @module
  */
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { oddValue } from "../profile/adapt.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
+import { cpuCandidate } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { rankCandidates } from "../search/space.ts";
 import type { Point } from "../search/strategy.ts";
@@ -39,6 +41,9 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   const problem = problemOf(facet.problem);
   if (problem === undefined) {
     throw new ProfileError(`Cannot replay ${title}: there is no stencil ${facet.problem.stencil}`);
+  }
+  if (facet.device.gpu === null) {
+    return rankCandidates(configurations.map((recorded) => cpuReplayCandidate(problem, recorded, title)));
   }
   const cells = cellsOf(problem.grid);
   const device = deviceModelOf(facet.device, facet.device.measured.copyBytesPerSecond ?? 1e12);
@@ -78,4 +83,21 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     }
     return { traversal, parameters, demand, predicted, recorded };
   }));
+}
+
+/** A configuration of the CPU alone. */
+function cpuReplayCandidate(
+  problem: Problem,
+  recorded: RecordedConfiguration,
+  title: string,
+): ReplayCandidate & { readonly predicted: number } {
+  const { traversal: name, parameters: { cpuWorkers = 1, ...parameters } } = recorded;
+  const why = cpuTraversalNamed(name)?.infeasible(problem, parameters);
+  if (why !== undefined) throw new ProfileError(`Cannot replay ${title}: ${name}: ${why}`);
+  const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
+  if (candidate === undefined) {
+    throw new ProfileError(`Cannot replay ${title}: the CPU has no traversal ${name} any more`);
+  }
+  const { traversal, predicted } = candidate;
+  return { traversal, parameters: recorded.parameters, predicted, recorded };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { arithmeticDemand, bytesOfSteps, type CpuDemand } from "../../kernels/cpu/cpu_demand.ts";
-import { CPU_TRAVERSALS, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
+import { CPU_TRAVERSALS, cpuTraversalNamed, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { refuseSweep } from "../../kernels/traversals/line.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
@@ -44,45 +44,58 @@ export function cpuCandidates(
   workers: number,
   copyBytesPerSecond = USUAL_BANDWIDTH,
 ): CpuCandidate[] {
-  const { grid, grid: [slices] } = problem;
-  const cells = cellsOf(grid);
-  const isLine = refuseSweep(problem) === undefined;
-  const candidateOf = (
-    name: string,
-    { parameters, demand, cpuWorkers }: { parameters: Parameters; demand: CpuDemand; cpuWorkers: number },
-  ): CpuCandidate => {
-    const share = { cpuSlices: slices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
-    return {
-      traversal: { name },
-      parameters,
-      configuration: { traversal: name, parameters, share },
-      predicted: predictCpuRate(demand, { copyBytesPerSecond, workers: cpuWorkers }, { cells }),
-      roof: isLine ? undefined : roofOf(demand, copyBytesPerSecond),
-    };
-  };
   const engine = { fuses: detectWasmFeatures().relaxedSimd };
-  const candidates = isLine
-    ? lineWays(problem, workers).map(([name, parameters]) => {
-      const demand = lineDemand(problem, parameters.points, workers);
-      return candidateOf(name, { parameters, demand, cpuWorkers: workers });
-    })
+  const ways: CpuWay[] = isLine(problem)
+    ? lineWays(problem, workers)
     : CPU_TRAVERSALS.flatMap((traversal) =>
       workerCounts(workers).flatMap((cpuWorkers) =>
-        traversal.candidates(problem, cpuWorkers, engine).map((parameters) => {
-          const demand = traversal.demand(problem, parameters, cpuWorkers);
-          return candidateOf(traversal.name, { parameters, demand, cpuWorkers });
-        })
+        traversal.candidates(problem, cpuWorkers, engine)
+          .map((parameters) => ({ traversal: traversal.name, parameters, cpuWorkers }))
       )
     );
+  const candidates = ways.map((way) => cpuCandidate(problem, way, copyBytesPerSecond)!);
   // the traversal that promises most comes first
   return rankCandidates(candidates.toSorted((a, b) => b.predicted - a.predicted));
 }
 
+/** A way for so many workers to compute a grid alone. */
+export interface CpuWay extends Pick<Configuration, "traversal" | "parameters"> {
+  readonly cpuWorkers: number;
+}
+
+/** A way as a candidate; undefined where the CPU has no such traversal. */
+export function cpuCandidate(
+  problem: Problem,
+  { traversal: name, parameters, cpuWorkers }: CpuWay,
+  copyBytesPerSecond = USUAL_BANDWIDTH,
+): CpuCandidate | undefined {
+  const { grid, grid: [cpuSlices] } = problem;
+  const demand = isLine(problem)
+    ? lineDemand(problem, parameters.points, cpuWorkers)
+    : cpuTraversalNamed(name)?.demand(problem, parameters, cpuWorkers);
+  if (demand === undefined) return undefined;
+  const share = { cpuSlices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
+  return {
+    traversal: { name },
+    parameters,
+    configuration: { traversal: name, parameters, share },
+    predicted: predictCpuRate(demand, { copyBytesPerSecond, workers: cpuWorkers }, { cells: cellsOf(grid) }),
+    roof: isLine(problem) ? undefined : roofOf(demand, copyBytesPerSecond),
+  };
+}
+
+function isLine(problem: Problem): boolean {
+  return refuseSweep(problem) === undefined;
+}
+
 /** How workers compute a line. */
-function lineWays({ grid: [, , points] }: Problem, workers: number): [name: string, Parameters][] {
-  const perWorker = Math.floor(points / workers);
+function lineWays({ grid: [, , points] }: Problem, cpuWorkers: number): CpuWay[] {
+  const perWorker = Math.floor(points / cpuWorkers);
   const nodes = [...NODE_POINTS.filter((node) => node < perWorker), perWorker].filter((node) => node >= 8);
-  return [["classic", {}], ...nodes.map((points): [string, Parameters] => ["swept", { points }])];
+  return [
+    { traversal: "classic", parameters: {}, cpuWorkers },
+    ...nodes.map((points) => ({ traversal: "swept", parameters: { points }, cpuWorkers })),
+  ];
 }
 
 /** What a line asks for: workers meet after every step, or swept after half of a node's diamond. */

@@ -75,10 +75,10 @@ export async function serveEvaluations(): Promise<void> {
     Deno.addSignalListener(signal, () => {});
   }
   try {
-    const { problem: request, timeoutMs, samplingNs, checksReference } = await receive("open");
+    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference } = await receive("open");
     const problem = problemOf(request);
-    const session = new DeviceSession({ device: await detectDevice(), timeoutMs, checksReference });
-    await session.openGpu();
+    const session = new DeviceSession({ device: await detectDevice(), useGpu, timeoutMs, checksReference });
+    if (useGpu) await session.openGpu();
     await takeTurn();
     await session.open(problem);
     await say({ say: "done" });

@@ -26,6 +26,8 @@ export type ToEvaluator =
   | {
     readonly say: "open";
     readonly problem: ProblemRequest;
+    /** Whether the GPU takes part. */
+    readonly useGpu: boolean;
     readonly timeoutMs: number;
     /** Time for a configuration's samples. */
     readonly samplingNs: number;

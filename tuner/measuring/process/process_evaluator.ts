@@ -28,6 +28,8 @@ interface ProcessOptions {
    * @default {300e6} a space of thousands must end, and a median is stable long before
    */
   readonly samplingNs?: number;
+  /** Whether the GPU takes part. @default {true} */
+  readonly useGpu?: boolean;
   /** Whether its reference is compared with the oracle. @default {true} */
   readonly checksReference?: boolean;
   /** The program. @default this Deno with `evaluator_main.ts` */
@@ -65,8 +67,15 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem, samplingNs = 300e6, checksReference = true } = options;
-    const open = { say: "open", problem, timeoutMs: START_LIMIT_MS, samplingNs, checksReference } as const;
+    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true } = options;
+    const open = {
+      say: "open",
+      problem,
+      useGpu,
+      timeoutMs: START_LIMIT_MS,
+      samplingNs,
+      checksReference,
+    } as const;
     const { answer } = await evaluator.#converse(open, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
