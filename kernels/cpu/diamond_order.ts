@@ -27,7 +27,7 @@
  *
  * @module
  */
-import { type Box, type CpuOrder, type CpuRun, isEmpty, type Visit } from "./cpu_order.ts";
+import type { CpuOrder, CpuRun, Visit } from "./cpu_order.ts";
 
 /** The shape of the diamonds. */
 export interface DiamondShape {
@@ -149,28 +149,28 @@ function sweep(
   { block }: DiamondShape,
   { rows, visit }: { readonly rows: readonly Rows[]; readonly visit: Visit },
 ): void {
-  const visitRows = ({ level, y0, y1 }: Rows, x0: number, x1: number): void => {
-    const shown = (box: Box): void => {
-      if (!isEmpty(box)) visit(level, box);
-    };
-    if (y0 < 0) shown({ x0, x1, y0: y0 + ny, y1: Math.min(ny, y1 + ny) });
-    shown({ x0, x1, y0: Math.max(0, y0), y1: Math.min(ny, y1) });
-    if (y1 > ny) shown({ x0, x1, y0: Math.max(0, y0 - ny), y1: y1 - ny });
-  };
+  // the wave takes many short moves: what does not depend on x is worked out before
+  const levels = rows.map(({ level, y0, y1 }, i) => {
+    const [known0, known1] = slicesAt(level);
+    const open = wraps[0] ? sx * (i + 1) : 0;
+    const pieces = [[y0 + ny, Math.min(ny, y1 + ny)], [Math.max(0, y0), Math.min(ny, y1)], [
+      Math.max(0, y0 - ny),
+      y1 - ny,
+    ]] as const;
+    const shown = pieces.filter(([from, to]) => to > from);
+    return { level, lag: sx * i, first: known0 + open, end: known1 - open, open, pieces: shown };
+  });
   const end = nx + sx * (rows.length - 1);
   for (let front = 0; front < end; front += block) {
-    rows.forEach((row, i) => {
-      const [known0, known1] = slicesAt(row.level);
-      const open = wraps[0] ? sx * (i + 1) : 0;
-      const at = front - sx * i;
-      const x0 = Math.max(at, known0 + open), x1 = Math.min(at + block, known1 - open);
-      if (x1 > x0) visitRows(row, x0, x1);
-    });
+    for (const { level, lag, first, end, pieces } of levels) {
+      const x0 = Math.max(front - lag, first), x1 = Math.min(front - lag + block, end);
+      if (x1 > x0) { for (const [y0, y1] of pieces) visit(level, { x0, x1, y0, y1 }); }
+    }
   }
-  if (!wraps[0]) return;
-  rows.forEach((row, i) => {
-    const open = sx * (i + 1);
-    visitRows(row, nx - open, nx);
-    visitRows(row, 0, open);
-  });
+  for (const { level, open, pieces } of levels) {
+    for (const [y0, y1] of open > 0 ? pieces : []) {
+      visit(level, { x0: nx - open, x1: nx, y0, y1 });
+      visit(level, { x0: 0, x1: open, y0, y1 });
+    }
+  }
 }

@@ -35,7 +35,9 @@ export interface BoxScope<Names extends string> {
 /** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
 export function addBoxFunction<Names extends string>(
   target: Target,
-  { parameters: given, write, ...rest }: Omit<IndexFunction<Names>, "write"> & {
+  { parameters: given, alongX = false, write, ...rest }: Omit<IndexFunction<Names>, "write"> & {
+    /** Whether all slices of a row come before the next row. @default {false} */
+    alongX?: boolean;
     write(scope: BoxScope<Names>): readonly Node[];
   },
 ): void {
@@ -56,7 +58,9 @@ export function addBoxFunction<Names extends string>(
       const x = declare("i32"), y = declare("i32");
       const { x0, x1, y0, y1 } = parameters;
       const forEachRow = (row: readonly Node[]): Node =>
-        forEach("slices", x, x0, x1, [forEach("rows", y, y0, y1, row)]);
+        alongX
+          ? forEach("rows", y, y0, y1, [forEach("slices", x, x0, x1, row)])
+          : forEach("slices", x, x0, x1, [forEach("rows", y, y0, y1, row)]);
       return write({ parameters, x, y, declare, forEachRow });
     },
   });

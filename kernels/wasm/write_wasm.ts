@@ -85,6 +85,7 @@ export function addSubstep(target: Target, source: WasmSource, index: number): v
   addBoxFunction(target, {
     name: `step${index}`,
     parameters: ["current", "next", "signal"],
+    alongX: source.alongX ?? false,
     floats: ["signal"],
     write: (scope) => writeSubstep(target, source, source.update.substeps[index]!, scope),
   });

@@ -26,11 +26,11 @@ const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>()
  * @throws {RangeError} when the update cannot be written for the layout
  */
 export function compileOnce({ line, ...source }: ModuleSource): Promise<WebAssembly.Module> {
-  const { update, layout, boundaries, fused } = source;
+  const { update, layout, boundaries, fused, alongX } = source;
   const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
   compiled.set(update, modules);
   const lanes = line?.swept?.lanes;
-  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, line?.ends, lanes]);
+  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, alongX, line?.ends, lanes]);
   let module = modules.get(key);
   if (module === undefined) {
     const bytes = line === undefined

@@ -244,14 +244,14 @@ class CpuWorker {
         ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
         : () => [0, nx],
     };
+    const kernels = substepReach.map((_, index) => exports[`step${index}`]!);
     const order = "strip" in shape ? stepwiseOrder(run, shape) : diamondOrder(run, shape);
     for (let round = 0; round < order.rounds; round++) {
       if (round > 0) barrier.wait();
       order.visitRound(round, (level, box) => {
         const step = Math.floor(level / substeps);
         const current = arrays[step % 2]!, next = arrays[1 - step % 2]!;
-        const substep = exports[`step${level % substeps}`]!;
-        substep(current, next, signals[step] ?? 0, box.x0, box.x1, box.y0, box.y1);
+        kernels[level % substeps]!(current, next, signals[step] ?? 0, box.x0, box.x1, box.y0, box.y1);
         fillImages(next, box);
       });
     }

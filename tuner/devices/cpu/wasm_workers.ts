@@ -145,12 +145,14 @@ export class CpuPool {
     const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, workers);
     const lanes = line?.swept?.lanes;
     const region = this.#memory.take(layout, lanes?.bytes ?? 0);
-    const module = await compileOnce({ update, layout, boundaries, fused, line }).catch((error) => {
+    const { x, y } = reachOf(update);
+    const order = shape ?? { strip: usualStrip(x, 4 * layout.slice) };
+    const alongX = "band" in order;
+    const module = await compileOnce({ update, layout, boundaries, fused, alongX, line }).catch((error) => {
       this.#memory.free(region);
       throw error;
     });
     const field = this.#fields++;
-    const { x, y } = reachOf(update);
     const { fields, materials } = update;
     const load = {
       kind: "load",
@@ -164,7 +166,7 @@ export class CpuPool {
       boundaries,
       planes: { fields, materials },
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
-      shape: shape ?? { strip: usualStrip(x, 4 * layout.slice) },
+      shape: order,
       line,
       laneArrays: region.laneArrays,
     } as const;
