@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { Offset, Tap } from "../expression.ts";
+import type { Ago, Offset, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { expressionsOf, planesOf, reachOf, type Substep, tapsOf } from "../update.ts";
 import {
@@ -107,10 +107,10 @@ function writeSubstep(
   const whole = Math.floor(left / 4), lanes = left % 4;
 
   const row = declare("i32"), write = declare("i32"), end = declare("i32");
-  const read = declare("i32"), made = declare("i32");
+  const starts = new Map<Ago, Local>([[0, declare("i32")], [-1, declare("i32")]]);
   const signals = declare("v128");
   const writer = new VectorWriter(target, expressionsOf(substep), declare, { signal: signals, ...source });
-  const taps = new TapReader(substep, { layout, m, read, made, write, declare });
+  const taps = new TapReader(substep, { layout, m, write, declare });
 
   const updateVector = (vector: number) => writer.write((tap) => taps.read(tap, vector));
   /** Bytes from a cell of plane 0 to that of each assignment's field. */
@@ -124,7 +124,7 @@ function writeSubstep(
   };
   const advance = (pointer: Local): Node =>
     pointer.set(m.i32.add(pointer.get(), m.i32.const(vectorsPerLoop * VECTOR)));
-  const pointers = [write, ...(taps.readsCurrent ? [read] : []), ...(taps.readsMade ? [made] : [])];
+  const pointers = [write, ...taps.pointers.map(({ local }) => local)];
 
   const loop = turns === 0 ? [] : [
     end.set(m.i32.add(write.get(), m.i32.const(turns * vectorsPerLoop * VECTOR))),
@@ -153,16 +153,17 @@ function writeSubstep(
     });
     return [...before, ...tails.map(({ tail, value }) => tail.set(value)), ...stores];
   };
-  const startOf = (array: Local): Node =>
-    m.i32.add(rowAddress(m, layout, { array, x: x.get(), y: y.get() }), m.i32.const(taps.lowest | 0));
   return [
     ...writer.setConstants(),
     signals.set(m.f32x4.splat(signal.get())),
     forEachRow([
       row.set(rowAddress(m, layout, { array: next, x: x.get(), y: y.get() })),
       write.set(row.get()),
-      read.set(startOf(current)),
-      made.set(startOf(next)),
+      starts.get(0)!.set(rowAddress(m, layout, { array: current, x: x.get(), y: y.get() })),
+      starts.get(-1)!.set(row.get()),
+      ...taps.pointers.map(({ ago, lowest, local }) =>
+        local.set(m.i32.add(starts.get(ago)!.get(), m.i32.const(lowest | 0)))
+      ),
       ...loop,
       ...taps.hold(Math.ceil(left / 4)),
       ...range(whole).flatMap(storeVector),
@@ -184,11 +185,7 @@ function vectorsFor(substep: Substep): number {
 interface TapSource {
   readonly layout: Layout;
   readonly m: Target["module"];
-  /** Points {@linkcode TapReader.lowest} bytes from the first cell of the turn, plane 0: F(t). */
-  readonly read: Local;
-  /** The same in the array that receives F(t+1). */
-  readonly made: Local;
-  /** The first cell of the turn there. */
+  /** Points to the first cell of the turn, plane 0, in the array that receives F(t+1). */
   readonly write: Local;
   readonly declare: Declare;
 }
@@ -196,17 +193,31 @@ interface TapSource {
 /** A vector's place: an array, a plane, and the offset of its first cell. */
 type Place = Pick<Tap, "offset" | "ago" | "plane">;
 
+/**
+ * What some loads have in common: it points to the lowest byte that they read, `lowest` bytes (at most 0 or far more) from
+ * the first cell of the turn, plane 0. The constant offsets of loads are unsigned.
+ */
+interface Pointer {
+  readonly ago: Ago;
+  readonly lowest: number;
+  readonly local: Local;
+}
+
+/**
+ * Rows that have pointers of their own. Where the engine checks bounds by instructions, as V8 does in Deno, an access
+ * compares its pointer with the memory's size less its offset: that is one number for all rows of a vector instead of one
+ * for each. More pointers than these leave the registers.
+ */
+const MOST_POINTERS = 10;
+
 /** Turns taps into loads, or into vectors and shuffles of held rows. */
 class TapReader {
   readonly #source: TapSource;
   /** Taps of held rows, by row. */
   readonly #held = new Map<string, Tap[]>();
   readonly #locals = new Map<string, Local>();
-  /** Bytes from the cell to the lowest byte read, at most 0: the constant offsets of loads are unsigned. */
-  readonly lowest: number;
-  /** Whether any neighbour is read in F(t), and in what this step has made. */
-  readonly readsCurrent: boolean;
-  readonly readsMade: boolean;
+  readonly #pointers = new Map<string, Pointer>();
+  readonly #hasOwnPointers: boolean;
 
   constructor(substep: Substep, source: TapSource) {
     this.#source = source;
@@ -215,10 +226,23 @@ class TapReader {
       const row = taps.filter((other) => rowName(other) === rowName(tap));
       if (row.length >= 3) this.#held.set(rowName(tap), row);
     }
-    const firstBytes = taps.map((tap) => this.#bytes({ ...tap, offset: aligned(tap.offset) }));
-    this.lowest = Math.min(0, ...firstBytes);
-    this.readsCurrent = taps.some(({ ago }) => ago === 0);
-    this.readsMade = taps.some(({ ago }) => ago === -1);
+    this.#hasOwnPointers = new Set(taps.map(rowName)).size <= MOST_POINTERS;
+    for (const [name, together] of Map.groupBy(taps, (tap) => this.#pointerName(tap))) {
+      const firstBytes = together.map((tap) => {
+        return this.#bytes(this.#held.has(rowName(tap)) ? { ...tap, offset: aligned(tap.offset) } : tap);
+      });
+      const lowest = Math.min(...firstBytes);
+      this.#pointers.set(name, { ago: together[0]!.ago, lowest, local: source.declare("i32") });
+    }
+  }
+
+  /** Pointers to set for each row, and to advance with it. */
+  get pointers(): readonly Pointer[] {
+    return [...this.#pointers.values()];
+  }
+
+  #pointerName(place: Place): string {
+    return this.#hasOwnPointers ? rowName(place) : `${place.ago}`;
   }
 
   /** Loads the vectors of held rows that so many vectors of cells need. */
@@ -253,8 +277,8 @@ class TapReader {
   }
 
   #load(place: Place): Node {
-    const { m, read, made } = this.#source;
-    return m.v128.load(this.#bytes(place) - this.lowest, CELL, (place.ago === 0 ? read : made).get());
+    const { lowest, local } = this.#pointers.get(this.#pointerName(place))!;
+    return this.#source.m.v128.load(this.#bytes(place) - lowest, CELL, local.get());
   }
 
   #local(place: Place): Local {
