@@ -126,13 +126,16 @@ function writeSubstep(
     pointer.set(m.i32.add(pointer.get(), m.i32.const(vectorsPerLoop * VECTOR)));
   const pointers = [write, ...taps.pointers.map(({ local }) => local)];
 
+  const held = taps.holdInTurns(vectorsPerLoop);
   const loop = turns === 0 ? [] : [
+    ...held.before(),
     end.set(m.i32.add(write.get(), m.i32.const(turns * vectorsPerLoop * VECTOR))),
     m.loop(
       "vectors",
       m.block(null, [
-        ...taps.hold(vectorsPerLoop),
+        ...held.start(),
         ...range(vectorsPerLoop).flatMap(storeVector),
+        ...held.end(),
         ...pointers.map(advance),
         m.br_if("vectors", m.i32.lt_u(write.get(), end.get())),
       ]),
@@ -194,8 +197,8 @@ interface TapSource {
 type Place = Pick<Tap, "offset" | "ago" | "plane">;
 
 /**
- * What some loads have in common: it points to the lowest byte that they read, `lowest` bytes (at most 0 or far more) from
- * the first cell of the turn, plane 0. The constant offsets of loads are unsigned.
+ * Points to the lowest byte that some loads read, `lowest` bytes from the first cell of the turn, plane 0: the constant
+ * offsets of loads are unsigned.
  */
 interface Pointer {
   readonly ago: Ago;
@@ -208,7 +211,7 @@ interface Pointer {
  * compares its pointer with the memory's size less its offset: that is one number for all rows of a vector instead of one
  * for each. More pointers than these leave the registers.
  */
-const MOST_POINTERS = 10;
+const MOST_POINTERS = 18;
 
 /** Turns taps into loads, or into vectors and shuffles of held rows. */
 class TapReader {
@@ -247,6 +250,27 @@ class TapReader {
 
   /** Loads the vectors of held rows that so many vectors of cells need. */
   hold(vectors: number): Node[] {
+    return this.#neededBy(vectors).map((place) => this.#local(place).set(this.#load(place)));
+  }
+
+  /** The same in turns of a loop, which keep what the next one needs: before all, at the start of each, at its end. */
+  holdInTurns(vectors: number): Record<"before" | "start" | "end", () => Node[]> {
+    const needed = this.#neededBy(vectors), names = new Set(needed.map(placeName));
+    const ahead = ({ offset: [x, y, z], ...place }: Place): Place => ({
+      ...place,
+      offset: [x, y, z + 4 * vectors],
+    });
+    const kept = needed.filter((place) => names.has(placeName(ahead(place))));
+    const load = (place: Place): Node => this.#local(place).set(this.#load(place));
+    return {
+      before: () => kept.map(load),
+      start: () => needed.filter((place) => !kept.includes(place)).map(load),
+      end: () => kept.map((place) => this.#local(place).set(this.#local(ahead(place)).get())),
+    };
+  }
+
+  /** The vectors of held rows, by z. */
+  #neededBy(vectors: number): Place[] {
     const needed = new Map<string, Place>();
     for (const tap of [...this.#held.values()].flat()) {
       const [x, y, z] = tap.offset;
@@ -255,8 +279,7 @@ class TapReader {
         needed.set(placeName(place), place);
       }
     }
-    return [...needed.values()].sort((a, b) => a.offset[2] - b.offset[2])
-      .map((place) => this.#local(place).set(this.#load(place)));
+    return [...needed.values()].sort((a, b) => a.offset[2] - b.offset[2]);
   }
 
   /** The four values of a tap for the cells of a vector. */
