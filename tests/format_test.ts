@@ -80,6 +80,25 @@ Deno.test("a table too wide wraps its last column, or sets below their row those
   );
 });
 
+Deno.test("columns of numbers that go below their rows stay whole and aligned", () => {
+  const rows = [["", "1%", "after 10", "after 100"], ["random", "never", "12% [9%, 15%]", "1%"], [
+    "auto",
+    "7",
+    "1%",
+  ]];
+  assertEquals(
+    formatTable(rows, { right: [1, 2, 3], width: 30 }),
+    `           1%
+              after 10
+    after 100
+random  never
+    12% [9%, 15%]
+           1%
+auto        7
+               1%`,
+  );
+});
+
 Deno.test("small numbers keep their exponent, and 0 is exact", () => {
   assertEquals(formatError({ maxError: 1.91e-6, bound: 0.000153 }), "largest error 1.9e-6, bound 1.5e-4");
   assertEquals(formatError({ maxError: 0, bound: 0.1 }), "exact");

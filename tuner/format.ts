@@ -101,17 +101,35 @@ export function formatTable(
   const fitting = Math.max(1, starts.findLastIndex((start) => start - 2 <= width));
   const isWrapped = fitting === columns - 1 && width - starts[fitting]! >= LEAST_COLUMN;
   const start = isWrapped ? starts[fitting]! : lengthOf(indent) + 4;
+  const pad = (cell: string, column: number): string => {
+    const space = " ".repeat(widths[column]! - lengthOf(cell));
+    return right.includes(column) ? space + cell : cell + space;
+  };
   const lines = rows.flatMap((row) => {
-    const cells = row.slice(0, fitting).map((cell, column) => {
-      const space = " ".repeat(widths[column]! - lengthOf(cell));
-      return right.includes(column) ? space + cell : cell + space;
+    const cells = row.slice(0, fitting).map(pad);
+    // columns of numbers stay aligned below their rows, too
+    const others = widths.slice(fitting).map((_, i) => {
+      const column = fitting + i, cell = row[column] ?? "";
+      return right.includes(column) ? pad(cell, column) : cell;
     });
-    const rest = row.slice(fitting).filter((cell) => cell !== "").join("  ");
-    const below = rest === "" ? [] : wrapText(rest, width - start);
+    const below = wrapCells(others, width - start).filter((line) => line.trim() !== "");
     const beside = isWrapped ? below.splice(0, 1) : [];
     return [indent + [...cells, ...beside].join("  "), ...below.map((line) => " ".repeat(start) + line)];
   });
   return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+/** Lines of whole cells; only one that is wider than a line is broken. */
+function wrapCells(cells: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const cell of cells) {
+    const last = lines.at(-1);
+    if (cell === "") continue;
+    if (last !== undefined && lengthOf(last) + 2 + lengthOf(cell) <= width) {
+      lines.push(`${lines.pop()}  ${cell}`);
+    } else lines.push(...(lengthOf(cell) > width ? wrapText(cell, width) : [cell]));
+  }
+  return lines;
 }
 
 /** Breaks a text into lines of at most `width` characters, at spaces; a longer word stays whole. */
