@@ -88,14 +88,11 @@ Deno.test("columns of numbers that go below their rows stay whole and aligned", 
   ]];
   assertEquals(
     formatTable(rows, { right: [1, 2, 3], width: 30 }),
-    `           1%
-              after 10
+    `           1%       after 10
     after 100
-random  never
-    12% [9%, 15%]
+random  never  12% [9%, 15%]
            1%
-auto        7
-               1%`,
+auto        7             1%`,
   );
 });
 
