@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parseHTML } from "linkedom";
-import { formatFactor, formatPercent, formatRate } from "../../tuner/format.ts";
+import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../tuner/format.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
@@ -428,6 +428,23 @@ Deno.test("a CPU that computes alone: its traversal, and the GPU's best beside i
       ["CPU workers", "2 workers"],
     ],
   );
+});
+
+Deno.test("the CPU's roof is drawn where the profile has the fraction of it", () => {
+  const share = { cpuSlices: 100, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+  const configuration = { traversal: "stepwise", parameters: { strip: 0 }, share };
+  const result = { ...ENTRY.result, cellsPerSecond: 2e9, confidence95: null, roofFraction: 0.5 };
+  const entry = { ...ENTRY, configuration, result: { ...result, speedupOverStepwise: 1 }, tieSet: [] };
+  const bytes = viewEntry({ ...PROFILE, entries: [entry] }, 0, []).winner.bytes!;
+  const { page } = buildReport({ ...PROFILE, entries: [entry] }, { journal: [] });
+  const words = wordsOf(page);
+  for (
+    const text of [
+      `A line is what copies allow: ${formatBandwidth(bytes * 4e9)} on the CPU.`,
+      "It reaches 50% of its roof.",
+      "which allows 4.00 Gcells/s for its traffic",
+    ]
+  ) assertStringIncludes(words, text);
 });
 
 Deno.test("the profile's best of each traversal is shown where there is no journal", () => {

@@ -8,20 +8,13 @@ export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
   return gpu === null ? cpu.model : gpuName(gpu);
 }
 
-/** Further rates that a profile may have, in words. */
-const OTHERS: Readonly<Record<string, string>> = { cpuCopyBytesPerSecond: "Copy bandwidth of the CPU" };
-
 /** The device as a list of terms. */
 export function deviceCard({ device, tool, createdAt }: Profile): Html {
   const { gpu, cpu, os, deno, measured: { copyBytesPerSecond, ...others } } = device;
-  const rate = (name: string, value: number | null): Hole =>
-    value === null ? "not measured" : name.endsWith("BytesPerSecond") ? formatBandwidth(value) : value;
   const rows: [string, Hole][] = [
     ...(gpu === null ? [["GPU", "none"] satisfies [string, Hole]] : gpuRows(gpu)),
-    ["Copy bandwidth", rate("copyBytesPerSecond", copyBytesPerSecond)],
-    ...Object.entries(others).map((
-      [name, value],
-    ): [string, Hole] => [OTHERS[name] ?? name, rate(name, value)]),
+    ["Copy bandwidth", copyBytesPerSecond === null ? "not measured" : formatBandwidth(copyBytesPerSecond)],
+    ...Object.entries(others).map(([name, value]): [string, Hole] => [name, value ?? "not measured"]),
     ["CPU", `${cpu.model}, ${formatPlural(cpu.cores, "core")}`],
     ["System", `${os}, Deno ${deno}`],
     [

@@ -65,11 +65,15 @@ export interface EntryView {
 
 export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
   const entry = profile.entries[index]!;
-  const { configuration, result: { roofFraction, speedupOverStepwise }, tieSet, bestOfEach = [] } = entry;
-  const { copyBytesPerSecond, cpuCopyBytesPerSecond = null } = profile.device.measured;
+  const { configuration, result, tieSet, bestOfEach = [] } = entry;
+  const { roofFraction, speedupOverStepwise } = result;
+  const { copyBytesPerSecond } = profile.device.measured;
   const records = entryRecords(profile, entry, journal);
   const problem = problemOf(entry.problem);
   const own = configurationKey(configuration);
+  // where the CPU won, the fraction of its roof says how much it copies on this grid
+  const cpuBytes = configuration.share.gpuSlices === 0 ? bytesOf(problem, configuration) : undefined;
+  const cpuBytesPerSecond = cpuBytes && roofFraction ? cpuBytes * result.cellsPerSecond / roofFraction : null;
   const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
   const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...one } }) => [
     configurationKey(one.configuration),
@@ -84,7 +88,7 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
     ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
       const bytes = bytesOf(problem, configuration), isWinner = key === own;
       const { parameters, share: { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } } = configuration;
-      const bandwidth = gpuSlices === 0 ? cpuCopyBytesPerSecond : copyBytesPerSecond;
+      const bandwidth = gpuSlices === 0 ? cpuBytesPerSecond : copyBytesPerSecond;
       const roof = bytes && bandwidth ? bandwidth / bytes : undefined;
       return {
         configuration,
@@ -124,7 +128,7 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
     best: fastest.map((one) => one === found ? plain! : one).sort(faster),
     plain,
     speedup: speedupOverStepwise ?? (plain && winner.cellsPerSecond / plain.cellsPerSecond),
-    bandwidths: { GPU: copyBytesPerSecond, CPU: cpuCopyBytesPerSecond },
+    bandwidths: { GPU: copyBytesPerSecond, CPU: cpuBytesPerSecond },
     problem,
     records,
   };
