@@ -217,7 +217,6 @@ for (const [k, { name, text, commands }] of KINDS.entries()) {
         const file = `${folder}/${name}`;
         await Deno.mkdir(`${folder}/${i}`);
         await Deno.writeFile(file, bytesOf(draw(2) === 0 ? sealed(damaged) : damaged, draw));
-        await Deno.mkdir(`${folder}/${i}`);
         for (const command of commands) {
           const [task, ...args] = command.replace("FILE", file).replace("OUT", `${folder}/${i}`).split(" ");
           const { code, stderr } = await runCommand(task!, args);

@@ -48,7 +48,7 @@ const WRONG: readonly (readonly [request: string, message: string])[] = [
   ["record --out x --workers 65", "--workers: wanted a whole number from 1 to 64"],
   ["record --out x --seed -1", "--seed: wanted a whole number from 0"],
   ["record --out x --each-limit 0", "--each-limit: wanted seconds above 0"],
-  ["record --out x --cpu-workers 2", "Unknown option --cpu-workers"],
+  ["record --out x --cpu-workers 2", "Cannot use --cpu-workers without --no-gpu"],
   ["replay", "Missing option --space"],
   ["replay --space x --strategy magic", "wanted one of auto, exhaustive"],
   ["replay --space x --workers 65", "wanted a whole number from 1 to 64"],
