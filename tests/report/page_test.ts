@@ -133,7 +133,7 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
     [
       pointOf("vector_add", 5),
       undefined,
-      "vector_add computes 5.00 Gcells/s, the fastest of 2 configurations.",
+      "vector_add computes 5.00 Gcells/s, the fastest of 2 measured ones.",
     ],
   ];
   for (const [winner, plain, text] of cases) assertEquals(sentence(winner, [onCpu], plain), text);

@@ -31,7 +31,10 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     return `${name}, one pass over memory for each step, is the fastest: ${others}.`;
   }
   if (speedup === undefined) {
-    return `${name} computes ${rate}, the fastest of ${formatPlural(points.length, "configuration")}.`;
+    const which = points.length === 1
+      ? "the only measured one"
+      : `the fastest of ${formatCount(points.length)} measured ones`;
+    return `${name} computes ${rate}, ${which}.`;
   }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
   const where = plain && deviceOf(plain) === "GPU" && deviceOf(winner) === "CPU" ? " on the GPU" : "";
