@@ -109,23 +109,25 @@ export function chooseConfiguration(
   checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = describeProblem(problem);
-  const alikeOnes = list.filter(({ device: { gpu } }) => gradeDevice(device?.adapterInfo, gpu) !== undefined);
+  const graded = Map.groupBy(list, (profile) => gradeDevice(device?.adapterInfo, profile.device.gpu));
+  const alike = DEVICE_GRADES.map((grade) => graded.get(grade)?.[0]).find((profile) => profile !== undefined);
   const target: AdaptTarget = {
     problem,
     limits: device?.limits,
     cpuWorkers,
     refused: new Map(),
-    device: modelOf(device, alikeOnes[0]?.device),
+    device: modelOf(device, alike?.device),
   };
   const passedOver: PassedOver[] = [];
   for (const grade of DEVICE_GRADES) {
-    const alike = list.filter((profile) => gradeDevice(device?.adapterInfo, profile.device.gpu) === grade);
-    const entries = mergeByDistance(alike.map((profile) => ProfileIndex.of(profile).entriesFor(wanted)));
+    const indexes = (graded.get(grade) ?? []).map(ProfileIndex.of);
+    const entries = mergeByDistance(indexes.map((index) => index.entriesFor(wanted)));
     let tried = 0;
     for (const near of entries) {
       if (tried++ === MOST_ENTRIES) break;
-      const found = fromEntry(near, target, passedOver);
-      if (found === undefined) continue;
+      const fitted = fromEntry(near, target, passedOver);
+      if (fitted === undefined) continue;
+      const { correction: _, ...found } = fitted;
       const match: MatchGrade = near.distance === 0 && grade === "same-device" ? "exact" : grade;
       const choice = { ...found, match, entry: near.entry, passedOver };
       return { ...choice, message: explain(choice, { grade, near }) };
