@@ -8,6 +8,7 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { bestNear, predict } from "./near.ts";
+import { oddValue } from "./odd_value.ts";
 
 /** What there is to run on. */
 export interface AdaptTarget {
@@ -44,7 +45,7 @@ export interface Measured {
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
-/** No parameter of any traversal is larger; what is, was not written by Facet. */
+/** No parameter of any traversal is larger. */
 const LARGEST_VALUE = 65_536;
 
 /**
@@ -80,14 +81,17 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
   const key = JSON.stringify([traversal.name, given, share, mayChange]);
   const known = target.refused.get(key);
   if (known !== undefined) return { reason: known };
-  const there = predict(traversal, gpuPartOf(measured.problem, configuration.share), given, device);
-  const isFeasible = (one: Parameters) => whyInfeasible(traversal, part, one, limits) === undefined;
+  const there = gpuPartOf(measured.problem, configuration.share);
+  const odd = oddValue(traversal, there, given);
+  if (odd !== undefined) return { reason: odd };
+  const before = predict(traversal, there, given, device);
+  const isFeasible = (one: Parameters) => traversal.infeasible(part, one, limits) === undefined;
   const near = mayChange &&
     bestNear(traversal, part, given, {
       lists,
       isFeasible,
       device,
-      measured: cellsPerSecond > 0 ? there : undefined,
+      measured: cellsPerSecond > 0 ? before : undefined,
     });
   const { parameters, ...here } = near || { parameters: given, ...predict(traversal, part, given, device) };
   const reason = whyNot(traversal, part, parameters, limits) ??
@@ -96,7 +100,7 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
     target.refused.set(key, reason);
     return { reason };
   }
-  const correction = cellsPerSecond / there.cellsPerSecond || 1;
+  const correction = cellsPerSecond / before.cellsPerSecond || 1;
   return {
     configuration: { traversal: traversal.name, parameters, share },
     changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
@@ -177,31 +181,17 @@ export function whyNot(
   parameters: Parameters,
   limits: DeviceLimits,
 ): string | undefined {
-  const reason = whyInfeasible(traversal, problem, parameters, limits);
+  const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
+  const odd = Object.entries(parameters).find(([, value]) => !isWhole(value));
+  const reason = odd === undefined
+    ? traversal.infeasible(problem, parameters, limits)
+    : `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`;
   if (reason !== undefined) return reason;
   const missing = Object.keys(traversal.parameterLists(problem, limits)).filter((name) =>
     parameters[name] === undefined
   );
   if (missing.length === 0 || hasDefaults(traversal, problem, parameters)) return undefined;
   return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
-}
-
-/** Which value is none of any traversal's, and why; undefined if all may be some. */
-export function oddValue(parameters: Parameters): string | undefined {
-  const odd = Object.entries(parameters).find(([, value]) =>
-    !(Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE)
-  );
-  return odd && `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`;
-}
-
-/** The same of parameters of which none is missing. */
-function whyInfeasible(
-  traversal: Traversal,
-  problem: Problem,
-  parameters: Parameters,
-  limits: DeviceLimits,
-): string | undefined {
-  return oddValue(parameters) ?? traversal.infeasible(problem, parameters, limits);
 }
 
 /** Whether the traversal makes sense of parameters of which some are missing: no number of its plan is undefined. */

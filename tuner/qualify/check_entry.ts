@@ -13,23 +13,8 @@ import type { Configuration } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
 import { whyNot } from "../profile/adapt.ts";
 import { firstLine } from "../profile/check_record.ts";
+import { ANY_DEVICE, oddValue } from "../profile/odd_value.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
-
-/** Limits that no device reaches: what cannot run with them cannot run anywhere. */
-const GENEROUS = 2 ** 40;
-const ANY_DEVICE: DeviceLimits = {
-  maxStorageBufferBindingSize: GENEROUS,
-  maxBufferSize: GENEROUS,
-  maxComputeWorkgroupStorageSize: GENEROUS,
-  maxComputeInvocationsPerWorkgroup: GENEROUS,
-  maxComputeWorkgroupSizeX: GENEROUS,
-  maxComputeWorkgroupSizeY: GENEROUS,
-  maxComputeWorkgroupSizeZ: GENEROUS,
-  maxComputeWorkgroupsPerDimension: GENEROUS,
-};
-
-/** A parameter further than this factor beyond all that a search would try was not found by one. */
-const FAR_BEYOND = 4;
 
 /** Why a configuration cannot be what its profile's device ran; undefined if nothing is wrong with it. */
 export function whyInvalid(
@@ -86,20 +71,13 @@ function whyNoShare(problem: Problem, { share }: Configuration): string | undefi
     : undefined;
 }
 
-/** Refuses parameters that no search finds; some sizes would keep the writers busy forever. */
+/** Refuses parameters that no search finds. */
 function whyNoParameters(problem: Problem, { traversal, parameters }: Configuration): string | undefined {
-  const lists = new Map(Object.entries(traversalNamed(traversal).parameterLists(problem, ANY_DEVICE)));
-  for (const [name, value] of Object.entries(parameters)) {
-    const list = lists.get(name);
-    if (list === undefined) {
-      return `${traversal} has no parameter ${name}: it has ${[...lists.keys()].join(", ")}`;
-    }
-    const least = Math.min(1, ...list), most = FAR_BEYOND * Math.max(1, ...list);
-    if (!(Number.isInteger(value) && value >= least && value <= most)) {
-      return `${name} must be a whole number from ${least} to ${most}: found ${value}`;
-    }
-  }
-  return undefined;
+  const known = Object.keys(traversalNamed(traversal).parameterLists(problem, ANY_DEVICE));
+  const other = Object.keys(parameters).find((name) => !known.includes(name));
+  return other === undefined
+    ? oddValue(traversalNamed(traversal), problem, parameters)
+    : `${traversal} has no parameter ${other}: it has ${known.join(", ")}`;
 }
 
 function whyInfeasible(

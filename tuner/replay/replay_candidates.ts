@@ -9,7 +9,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { predictRate } from "../../models/roofline.ts";
-import { oddValue } from "../profile/adapt.ts";
+import { oddValue } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
@@ -64,7 +64,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
     if (traversal === undefined) {
       throw new ProfileError(`Cannot replay ${title}: there is no traversal ${recorded.traversal} any more`);
     }
-    const odd = oddValue(recorded.parameters);
+    const odd = traversal.refuse(problem) ?? oddValue(traversal, problem, recorded.parameters);
     if (odd !== undefined) throw new ProfileError(`Cannot replay ${title}: ${traversal.name}: ${odd}`);
     if (!places.has(traversal)) places.set(traversal, placeIn(traversal));
     const order = TRAVERSALS.indexOf(traversal), place = places.get(traversal)!(recorded.parameters);

@@ -7,6 +7,7 @@ import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
+import { oddValue } from "../profile/odd_value.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { seriesOf } from "./series.ts";
@@ -156,9 +157,13 @@ function bytesOf(
   const { cpuSlices, gpuSlices, cpuWorkers } = share;
   if (problem === undefined || (cpuSlices > 0 && gpuSlices > 0)) return undefined;
   try {
+    const known = TRAVERSALS.find(({ name }) => name === traversal);
+    const isOdd = known !== undefined && oddValue(known, problem, parameters) !== undefined;
     const demand = gpuSlices === 0
       ? cpuTraversalNamed(traversal)?.demand(problem, parameters, cpuWorkers)
-      : TRAVERSALS.find(({ name }) => name === traversal)?.demand(problem, parameters);
+      : isOdd
+      ? undefined
+      : known?.demand(problem, parameters);
     const bytes = demand && 1 / roofOf(demand, 1);
     return bytes !== undefined && bytes > 0 && bytes < Infinity ? bytes : undefined;
   } catch {
