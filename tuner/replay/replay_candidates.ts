@@ -47,13 +47,13 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   }
   const cells = cellsOf(problem.grid);
   const device = deviceModelOf(facet.device, facet.device.measured.copyBytesPerSecond ?? 1e12);
-  const limits = facet.device.gpu?.limits;
+  const { limits } = facet.device.gpu;
   /** A configuration's place among the combinations of its traversal's lists, which orders what is predicted alike. */
   const places = new Map<Traversal, (parameters: Parameters) => number>();
   const placeIn = (traversal: Traversal): (parameters: Parameters) => number => {
-    const lists = limits === undefined ? {} : traversal.parameterLists(problem, limits);
+    const lists = Object.entries(traversal.parameterLists(problem, limits));
     return (parameters) =>
-      Object.entries(lists).reduce(
+      lists.reduce(
         (place, [name, list]) =>
           place * (list.length + 1) + (list.indexOf(parameters[name] ?? NaN) + 1 || list.length + 1) - 1,
         0,
