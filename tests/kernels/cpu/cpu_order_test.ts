@@ -152,6 +152,69 @@ Deno.test("a grid that diamonds fit exactly is not refused, and one row or slice
   }
 });
 
+/** Changes of an order that make it wrong. */
+const MUTANTS: Readonly<Record<string, (orderOf: (run: CpuRun) => CpuOrder) => (run: CpuRun) => CpuOrder>> = {
+  "the wave follows one slice too close": (orderOf) => (run) =>
+    orderOf({ ...run, reach: [run.reach[0] - 1, run.reach[1]] }),
+  "tiles lose one row too little": (orderOf) => (run) =>
+    orderOf({ ...run, reach: [run.reach[0], run.reach[1] - 1] }),
+  "two rounds without a meeting": (orderOf) => (run) => {
+    const { rounds, visitRound } = orderOf(run);
+    const both = (round: number) => [2 * round, 2 * round + 1].filter((one) => one < rounds);
+    return {
+      rounds: Math.ceil(rounds / 2),
+      visitRound: (round, visit) => both(round).forEach((one) => visitRound(one, visit)),
+    };
+  },
+  "a round backwards": (orderOf) => (run) => {
+    const { rounds, visitRound } = orderOf(run);
+    return {
+      rounds,
+      visitRound(round, visit) {
+        const visits: [number, Box][] = [];
+        visitRound(round, (...one) => visits.push(one));
+        visits.reverse().forEach((one) => visit(...one));
+      },
+    };
+  },
+  "the last row of a box left out": (orderOf) => (run) => {
+    const { rounds, visitRound } = orderOf(run);
+    return {
+      rounds,
+      visitRound: (round, visit) =>
+        visitRound(round, (level, box) => visit(level, level === 2 ? { ...box, y1: box.y1 - 1 } : box)),
+    };
+  },
+  "every worker has the first one's share": (orderOf) => (run) => orderOf({ ...run, part: 0 }),
+};
+
+for (const [name, mutate] of Object.entries(MUTANTS)) {
+  Deno.test(`a mutant of the diamonds' order is rejected: ${name}`, () => {
+    const shape = { tiles: 3, band: 3, block: 1 };
+    const diamonds = (run: CpuRun): CpuOrder => diamondOrder(run, shape);
+    for (const wraps of [[false, false], [true, true]] as const) {
+      const game = {
+        grid: [12, 24],
+        wraps,
+        reaches: [[1, 1]],
+        steps: 7,
+        parts: 2,
+        ghost: [false, false],
+      } as const;
+      play({ ...game, seed: 1 }, diamonds);
+      const rejected = [1, 2, 3].filter((seed) => {
+        try {
+          play({ ...game, seed }, mutate(diamonds));
+          return false;
+        } catch {
+          return true;
+        }
+      });
+      assert(rejected.length > 0, `${wraps}`);
+    }
+  });
+}
+
 Deno.test("workers have whole diamonds each where their number divides the tiles", () => {
   for (const wraps of [true, false]) {
     const rows = Array.from({ length: 4 }, (_, part) => {
