@@ -115,6 +115,14 @@ Deno.test("journal reports what is no record of this version, with its line", ()
     [{ ...measurement, run: "c" }, "the record that began its run is missing"],
     [{ ...measurement, kind: "guess" }, "Cannot read the record: kind: "],
     [{ ...measurement, measurement: { ...MEASUREMENT, cellsPerSecond: -1 } }, "measurement.cellsPerSecond: "],
+    [
+      { ...measurement, measurement: { ...MEASUREMENT, cellsPerSecond: 0 } },
+      "wanted a rate above 0, found 0",
+    ],
+    [
+      { ...measurement, measurement: { ...MEASUREMENT, cellsPerSecond: 5e-324 } },
+      "wanted 0 or a number >= 1e-30",
+    ],
     [JSON.parse('{"kind":"run","__proto__":{"x":1}}'), "wanted no key named __proto__"],
     [null, "Cannot read the record: "],
   ];

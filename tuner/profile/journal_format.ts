@@ -28,6 +28,9 @@ export const MAX_MESSAGE = 4000;
 export const quantitySchema: z.ZodType<number> = z.number("a number").min(0, "a number >= 0")
   .max(1e30, "a number <= 1e30").refine((value) => value === 0 || value >= 1e-30, "0 or a number >= 1e-30");
 
+/** The same above 0. */
+export const rateSchema: z.ZodType<number> = quantitySchema.refine((rate) => rate > 0, "a rate above 0");
+
 const text = z.string().max(MAX_MESSAGE);
 const time = z.iso.datetime();
 
@@ -59,7 +62,7 @@ const evaluation = {
 
 const measured: z.ZodType<Measurement> = z.strictObject({
   configuration: configurationSchema,
-  cellsPerSecond: quantitySchema,
+  cellsPerSecond: rateSchema,
   confidence95: z.tuple([quantitySchema, quantitySchema]),
   samples: z.array(quantitySchema),
   spread: quantitySchema,

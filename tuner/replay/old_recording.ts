@@ -10,7 +10,7 @@
  */
 import * as z from "zod";
 import { checkRecord, parseJson } from "../profile/check_record.ts";
-import { quantitySchema } from "../profile/journal_format.ts";
+import { quantitySchema, rateSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { deviceSchema, problemSchema } from "../profile/schema.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
@@ -21,10 +21,7 @@ const times = z.array(quantitySchema.nullable(), "a list of times");
 const tableSchema = z.looseObject({
   traversal: name,
   parameters: z.record(name, z.array(z.number("a number"), "a list of values"), "lists of values by name"),
-  cellsPerSecond: z.array(
-    quantitySchema.refine((rate) => rate > 0, "a rate above 0").nullable(),
-    "a list of rates",
-  ),
+  cellsPerSecond: z.array(rateSchema.nullable(), "a list of rates"),
   compileMs: times,
   evaluationMs: times,
   failure: z.array(z.string("a failure's reason").max(100).nullable(), "a list of reasons"),

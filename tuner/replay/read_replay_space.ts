@@ -107,7 +107,7 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
     return { ...wayOf(configuration), rate: undefined, evaluationNs, failure: failure.reason };
   }
   const { configuration, cellsPerSecond, compileNs } = record.measurement;
-  return { ...wayOf(configuration), rate: cellsPerSecond || undefined, compileNs, evaluationNs };
+  return { ...wayOf(configuration), rate: cellsPerSecond, compileNs, evaluationNs };
 }
 
 /**
