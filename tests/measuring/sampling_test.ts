@@ -1,6 +1,20 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HOST_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
-import { batchSampler, repetitionsFor, sampleUntilStable } from "../../tuner/measuring/sampling.ts";
+import {
+  batchSampler,
+  repetitionsFor,
+  sampleUntilStable,
+  type SamplingLimits,
+} from "../../tuner/measuring/sampling.ts";
+
+/** Samples until it is stable, unless other limits are given. */
+function sampled(
+  sample: () => Promise<number>,
+  limits: Pick<SamplingLimits, "now"> & Partial<SamplingLimits>,
+) {
+  const none = { minSamples: 3, maxSamples: 30, budgetNs: Infinity, hopelessNs: Infinity };
+  return sampleUntilStable(sample, { ...none, ...limits });
+}
 
 /** Plays back times, on a clock that they move. */
 function playBack(timesNs: readonly number[]) {
@@ -18,15 +32,13 @@ function playBack(timesNs: readonly number[]) {
 
 Deno.test("sampling ends with three equal samples", async () => {
   const { sample, now } = playBack([100, 100.2, 99.9]);
-  const { samplesNs, stable } = await sampleUntilStable(sample, { now });
-  assertEquals([samplesNs, stable], [[100, 100.2, 99.9], true]);
+  assertEquals(await sampled(sample, { now }), [100, 100.2, 99.9]);
 });
 
 Deno.test("sampling goes on while the interval is wide", async () => {
   // a cold first sample, 40% off
   const { sample, now } = playBack([140, 100, 101, 100, 99, 100]);
-  const { samplesNs, stable } = await sampleUntilStable(sample, { now });
-  assert(stable);
+  const samplesNs = await sampled(sample, { now });
   // the second smallest and second largest of nine leave it out
   assertEquals(samplesNs.length, 9);
 });
@@ -35,37 +47,35 @@ Deno.test("what is surely slower than something else is not sampled to the end, 
   const noisy = [100, 110, 105, 95, 104, 99, 111, 96, 108, 102, 94, 107];
   const samplesFor = async (hopelessNs: number): Promise<number> => {
     const { sample, now } = playBack(noisy);
-    return (await sampleUntilStable(sample, { now, hopelessNs, maxSamples: 12 })).samplesNs.length;
+    return (await sampled(sample, { now, hopelessNs, maxSamples: 12 })).length;
   };
   assertEquals(await samplesFor(50), 3); // three samples say at least 92
   assertEquals(await samplesFor(94), 5); // five samples say at least 95
   assertEquals([await samplesFor(103), await samplesFor(200), await samplesFor(Infinity)], [12, 12, 12]);
 });
 
-Deno.test("sampling stops at the most samples, not stable", async () => {
+Deno.test("sampling stops at the most samples", async () => {
   const { sample, now } = playBack([100, 150, 90, 160, 80, 170, 70]);
-  const { samplesNs, stable } = await sampleUntilStable(sample, { now, maxSamples: 5 });
-  assertEquals([samplesNs.length, stable], [5, false]);
+  assertEquals((await sampled(sample, { now, maxSamples: 5 })).length, 5);
 });
 
 Deno.test("sampling takes one sample of any length, and none that would end after the budget", async () => {
   const long = playBack([100]);
-  assertEquals((await sampleUntilStable(long.sample, { now: long.now, budgetNs: 50 })).samplesNs, [100]);
+  assertEquals(await sampled(long.sample, { now: long.now, budgetNs: 50 }), [100]);
   const short = playBack([100, 150]);
-  const { samplesNs, stable } = await sampleUntilStable(short.sample, { now: short.now, budgetNs: 290 });
-  assertEquals([samplesNs, stable], [[100, 150], false]);
+  assertEquals(await sampled(short.sample, { now: short.now, budgetNs: 290 }), [100, 150]);
 });
 
 Deno.test("sampling passes on what a sample throws, and refuses no time at all", async () => {
   const now = () => 0;
   await assertRejects(
-    () => sampleUntilStable(() => Promise.reject(new Error("lost")), { now }),
+    () => sampled(() => Promise.reject(new Error("lost")), { now }),
     Error,
     "lost",
   );
   for (const timeNs of [0, -1, NaN, Infinity]) {
     await assertRejects(
-      () => sampleUntilStable(() => Promise.resolve(timeNs), { now }),
+      () => sampled(() => Promise.resolve(timeNs), { now }),
       RangeError,
       `${timeNs}`,
     );

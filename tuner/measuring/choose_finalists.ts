@@ -1,26 +1,21 @@
-/**
- * Who takes part in the final round: whatever may be the fastest or tie with it.
- *
- * @module
- */
 import type { Measurement } from "../configuration.ts";
 
 /** A rate within this part of the best may be as good; the search measured each in a single turn. */
 const WITHIN = 0.02;
-/** Finalists at most. */
-export const MOST_FINALISTS = 8;
-/** How many of the fastest take part though they look slower; and how many however short the time is. */
+/** Finalists at most; and how many there are however short the time is. */
+export const MOST_FINALISTS = 8, LEAST_FINALISTS = 2;
+/** How many of the fastest take part though they look slower. */
 const FASTEST = 4;
-export const LEAST_FINALISTS = 2;
 /** No rate of the search is wrong by so much. */
 const HOPELESS = 0.25;
 
 /**
- * Chooses the finalists of a search: the fastest few, unless they are slower by a quarter, and all whose rate is within
- * 2% of the best or whose interval reaches the best one's. If these are too many, those that a tie would prefer.
+ * Chooses who takes part in the final round, whatever may be the fastest or tie with it: the fastest few, unless they
+ * are slower by a quarter, and all whose rate is within 2% of the best or whose interval reaches the best one's. If
+ * these are too many, those that a tie would prefer.
  *
  * @param measured rates of the search, the fastest first
- * @param options.order orders configurations as they are chosen among ties, see `tie_order.ts`
+ * @param options.order orders configurations as they are chosen among ties, see `orderTies`
  * @param options.most how many can be measured in the time there is
  * @returns the finalists, the fastest first
  */

@@ -1,9 +1,3 @@
-/**
- * One configuration from compiling to its record: verified, then timed until stable. What goes wrong is part of
- * the record.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
@@ -33,6 +27,8 @@ export interface EvaluateOptions {
 
 /** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
 const FAR_BELOW = 0.8;
+/** Samples at most. */
+const MOST_SAMPLES = 30;
 
 /** Verifies and times a configuration in a session. */
 export function evaluateOn(
@@ -55,48 +51,43 @@ export function verifyOn(
 }
 
 /**
- * Verifies and times a configuration.
+ * One configuration from compiling to its record: verified, then timed until stable. What goes wrong is part of the
+ * record; errors of other kinds than the device's are thrown.
  *
  * @param prepare compiles it and takes the memory
- * @returns its measurement, or why there is none; failures of other kinds than the device's are thrown
  */
 export async function evaluate(
   configuration: Configuration,
   prepare: () => Promise<Runner>,
-  { problem, best = 0, samplingNs = 3e9, minSamples, now }: EvaluateOptions,
+  { problem, best = 0, samplingNs = 3e9, minSamples = 3, now }: EvaluateOptions,
 ): Promise<Evaluation> {
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
-    const enough = firstRate > FAR_BELOW * best ? 30 : 2;
-    const { samplesNs } = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
+    const samplesNs = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
       now,
       budgetNs: samplingNs,
       minSamples,
-      maxSamples: enough,
+      maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
       hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
     });
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
-    return {
-      measurement: measurementOf(configuration, rates, { verification, compileNs: runner.compileNs }),
-    };
+    const { compileNs } = runner;
+    return { measurement: measurementOf(configuration, rates, { verification, compileNs }) };
   });
   return { configuration, ...found };
-}
-
-/** A configuration whose first run gave the right result. */
-interface Verified {
-  readonly runner: Runner;
-  readonly run: (repetitions: number) => Promise<number>;
-  readonly firstNs: number;
-  readonly verification: Verification;
 }
 
 /** Prepares a configuration, runs it once, and goes on with it if its result is right. */
 async function runVerified<T>(
   prepare: () => Promise<Runner>,
-  goOn: (verified: Verified) => Promise<T>,
+  goOn: (verified: {
+    readonly runner: Runner;
+    readonly run: (repetitions: number) => Promise<number>;
+    readonly firstNs: number;
+    readonly verification: Verification;
+  }) => Promise<T>,
 ): Promise<T | { readonly failure: Failure }> {
   let runner: Runner | undefined;
   try {
@@ -120,10 +111,8 @@ function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
   return async (repetitions) => {
     const timeNs = await runner.run(repetitions);
     if (timeNs > 0 && Number.isFinite(timeNs)) return timeNs;
-    throw new RunFailure(
-      "incorrect",
-      `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`,
-    );
+    const found = `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`;
+    throw new RunFailure("incorrect", found);
   };
 }
 
@@ -133,14 +122,6 @@ export function measurementOf(
   rates: readonly number[],
   { verification, compileNs }: Pick<Measurement, "verification" | "compileNs">,
 ): Measurement {
-  const { median, interval95, spread } = summarize(rates);
-  return {
-    configuration,
-    cellsPerSecond: median,
-    confidence95: interval95,
-    samples: rates,
-    spread,
-    verification,
-    compileNs,
-  };
+  const { median: cellsPerSecond, interval95: confidence95, spread } = summarize(rates);
+  return { configuration, cellsPerSecond, confidence95, samples: rates, spread, verification, compileNs };
 }

@@ -1,9 +1,3 @@
-/**
- * Who evaluates configurations: this process, or others that it watches over, several of which compile side by side
- * and take turns on the device. One interface for all.
- *
- * @module
- */
 import type { Configuration, FailureReason } from "../configuration.ts";
 import type { Evaluation } from "./evaluate.ts";
 import { isFailure } from "../devices/run_failure.ts";
@@ -17,7 +11,7 @@ export interface TimedEvaluation {
 /** Waits for the device, and keeps it until what it resolves to is called. */
 export type Turn = () => Promise<() => void>;
 
-/** Evaluates configurations, one after another. */
+/** What evaluates configurations, one after another: this process, or another that it watches over. */
 export interface Evaluator {
   /** Whether it can go on; after a time-out or a crash a process cannot. */
   readonly alive: boolean;

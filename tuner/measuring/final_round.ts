@@ -43,18 +43,13 @@ export interface Finalist {
 
 /** Time for the samples of a turn, and how many there are at least if they fit into it; one always runs. */
 export const TURN_NS = 0.4e9, TURN_SAMPLES = 2;
-/** Blocks at least, time permitting, and at most. */
-export const LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
-/** Blocks that always run. */
-export const SURE_BLOCKS = 2;
+/** Blocks that always run, blocks at least, time permitting, and blocks at most. */
+export const SURE_BLOCKS = 2, LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
 /** Precision of the slowdowns at which the round ends early, as a part of the rate. */
 const PRECISION = NEGLIGIBLE / 2;
 
 /** A finalist under way. */
-interface Racer {
-  readonly before: Measurement;
-  readonly blocks: (readonly number[] | undefined)[];
-}
+type Racer = Pick<Finalist, "before"> & { readonly blocks: (readonly number[] | undefined)[] };
 
 /** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
 export async function finalRound(
@@ -108,8 +103,7 @@ export async function finalRound(
 
 /**
  * The tie set, the chosen one first: the core, then the others, each part in order. After a round that was cut short,
- * those whose intervals overlap, the fastest first.
- * `order` orders what ties, see `tie_order.ts`.
+ * those whose intervals overlap, the fastest first. `order` orders what ties, see {@linkcode orderTies}.
  */
 export function tieSetOf(
   finalists: readonly Finalist[],

@@ -1,11 +1,5 @@
-/**
- * The interval that contains the rate of a later run, from the rates of several turns.
- *
- * @module
- */
 import { mean, sampleStandardDeviation } from "simple-statistics";
-import { median, medianInterval95 } from "./statistics.ts";
-import { studentQuantile } from "./student.ts";
+import { median, medianInterval95, studentQuantile } from "./statistics.ts";
 
 /**
  * How much the rate of another run may differ, as a part of it, beyond what the turns of one run show: its memory lies

@@ -10,36 +10,30 @@ import { median, medianInterval95 } from "./statistics.ts";
 /** By how much of its median samples may still vary when they count as stable. */
 const TOLERANCE = 0.03;
 
-interface SamplingOptions {
-  /** Samples at least, budget permitting. @default {3} */
-  minSamples?: number | undefined;
-  /** Samples at most. @default {30} */
-  maxSamples?: number;
-  /**
-   * Time for all samples, in nanoseconds. The first is always taken; one that would probably end too late is not.
-   * @default {Infinity}
-   */
-  budgetNs?: number;
-  /**
-   * A time that is significantly longer than this (its 95% interval lies above) is not worth more samples.
-   * @default {Infinity}
-   */
-  hopelessNs?: number;
-  /** The clock, in nanoseconds. */
-  now: () => number;
+/** When to end; all times are in nanoseconds. */
+export interface SamplingLimits {
+  /** Samples at least, budget permitting, and at most. */
+  readonly minSamples: number;
+  readonly maxSamples: number;
+  /** Time for all samples. The first is always taken; one that would probably end too late is not. */
+  readonly budgetNs: number;
+  /** A time that is significantly longer than this (its 95% interval lies above) is not worth more samples. */
+  readonly hopelessNs: number;
+  /** The clock. */
+  readonly now: () => number;
 }
 
 /**
  * Repeats a measurement until its median is stable or clearly too long, or samples or time run out.
  *
  * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
- * @returns nanoseconds of each repetition, in order, and whether their median settled
+ * @returns nanoseconds of each repetition, in order
  * @throws {RangeError} if a sample is no finite time above 0
  */
 export async function sampleUntilStable(
   sample: () => Promise<number>,
-  { minSamples = 3, maxSamples = 30, budgetNs = Infinity, hopelessNs = Infinity, now }: SamplingOptions,
-): Promise<{ samplesNs: readonly number[]; stable: boolean }> {
+  { minSamples, maxSamples, budgetNs, hopelessNs, now }: SamplingLimits,
+): Promise<readonly number[]> {
   const start = now();
   const samplesNs: number[] = [];
   while (true) {
@@ -48,13 +42,11 @@ export async function sampleUntilStable(
       throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);
     }
     samplesNs.push(timeNs);
-    if (samplesNs.length >= Math.max(2, minSamples)) {
-      if (isStable(samplesNs)) return { samplesNs, stable: true };
-      if (medianInterval95(samplesNs)[0] > hopelessNs) return { samplesNs, stable: false };
-    }
+    const isEnough = samplesNs.length >= Math.max(2, minSamples);
+    if (isEnough && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) return samplesNs;
     const spentNs = now() - start;
     const nextEndsNs = spentNs * (samplesNs.length + 1) / samplesNs.length;
-    if (samplesNs.length >= maxSamples || nextEndsNs > budgetNs) return { samplesNs, stable: false };
+    if (samplesNs.length >= maxSamples || nextEndsNs > budgetNs) return samplesNs;
   }
 }
 

@@ -1,10 +1,3 @@
-/**
- * The sentinel: one configuration that is measured now and then during the search. Its kernel never changes, so a
- * change of its rate comes from the device: its clock, its temperature, or another program. Everything measured since
- * it was last steady is measured again, because it cannot be compared with the rest.
- *
- * @module
- */
 import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 
@@ -15,7 +8,11 @@ const TOLERANCE = 0.05;
 /** Looks that wait for the old level to come back; after that the new rate is the level. */
 const PATIENCE = 3;
 
-/** Watches over the measurements of a search. */
+/**
+ * Watches over the measurements of a search, by one configuration that is measured now and then. Its kernel never
+ * changes, so a change of its rate comes from the device: its clock, its temperature, or another program. Everything
+ * measured since it was last steady is measured again, because it cannot be compared with the rest.
+ */
 export class Sentinel {
   /** Looks that found a drift. */
   drifts = 0;
@@ -68,18 +65,13 @@ export class Sentinel {
       this.#row = 0;
       return;
     }
-    if (!this.#hasDrifted(measurement)) {
-      if (this.#row > 0) this.#repeat();
-      this.#row = 0;
-      this.#since = [];
-      return;
+    if (this.#hasDrifted(measurement)) {
+      this.drifts++;
+      if (++this.#row < PATIENCE) return;
+      this.#level = measurement; // the new rate stays
     }
-    this.drifts++;
-    if (++this.#row < PATIENCE) return;
-    // the new rate stays
-    this.#level = measurement;
+    if (this.#row > 0) this.#repeat();
     this.#row = 0;
-    this.#repeat();
     this.#since = [];
   }
 

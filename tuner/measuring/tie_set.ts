@@ -1,6 +1,7 @@
 /**
- * Which finalists are statistically indistinguishable, from rates measured in blocks: in a block every finalist has one
- * turn, close in time to the others', so that whatever the device does meanwhile affects all of them alike.
+ * Which finalists are statistically indistinguishable, from rates measured in blocks, and which of them is chosen. In a
+ * block every finalist has one turn, close in time to the others', so that whatever the device does meanwhile affects
+ * all of them alike.
  *
  * Finalists are compared in pairs within blocks: the difference of the logarithms of two rates of the same block says
  * how much slower one is. Over n blocks the mean of the differences has Student's interval. Its variance is the pair's
@@ -23,26 +24,22 @@
  * @module
  */
 import { mean, sampleVariance } from "simple-statistics";
-import type { Measurement } from "../configuration.ts";
-import { studentQuantile } from "./student.ts";
+import type { Demand } from "../../kernels/traversals/traversal.ts";
+import type { Configuration, Measurement } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
+import { studentQuantile } from "./statistics.ts";
 
-/** The smallest difference that counts, as a part of the rate. */
-export const DISTINCT = 0.01;
-
-/** A difference that does not matter for the choice, as a part of the rate. */
-export const NEGLIGIBLE = 0.005;
+/** The smallest difference that counts, and one that does not matter for the choice, as parts of the rate. */
+export const DISTINCT = 0.01, NEGLIGIBLE = 0.005;
+/** A finalist that looks slower by more than this part of the rate does not count toward the noise. */
+const FAR = 0.25;
+/** Probability that a finalist is rejected though it is not slower by {@linkcode DISTINCT}. */
+const TIE_ERROR = 1e-4;
+/** Probability that an end of a 95% interval is wrong. */
+const CORE_ERROR = 0.025;
 
 /** The rate of each of a finalist's turns, by block; undefined where it had none. */
 export type Turns = readonly (number | undefined)[];
-
-/** A finalist that looks slower by more than this part of the rate does not count toward the noise. */
-const FAR = 0.25;
-
-/** Probability that a finalist is rejected though it is not slower by {@linkcode DISTINCT}. */
-const TIE_ERROR = 1e-4;
-
-/** Probability that an end of a 95% interval is wrong. */
-const CORE_ERROR = 0.025;
 
 /** How a finalist stands against all others. */
 export interface Standing {
@@ -171,4 +168,25 @@ export function overlappingTies(measurements: readonly Measurement[]): readonly 
   const [first, ...others] = measurements;
   if (first === undefined) return [];
   return [first, ...others.filter(({ confidence95 }) => confidence95[1] >= first.confidence95[0])];
+}
+
+/**
+ * Orders a tie set: the smallest use of on-chip memory first (registers and workgroup memory of a workgroup), then the
+ * fewest instructions (they stand in for compile time), then by name and parameters. Measurements do not count, so
+ * whenever the same configurations tie, the same one is chosen. One whose demand is unknown comes last.
+ */
+export function orderTies(
+  ties: readonly Measurement[],
+  demandOf: (configuration: Configuration) => Demand | undefined,
+): Measurement[] {
+  const placed = ties.map((tie) => {
+    const demand = demandOf(tie.configuration), key = configurationKey(tie.configuration);
+    if (demand === undefined) return { tie, key, bytes: Infinity, instructions: 0 };
+    const { registersPerThread, threadsPerWorkgroup, workgroupBytes, loopInstructions = 0 } = demand;
+    const bytes = 4 * registersPerThread * threadsPerWorkgroup + workgroupBytes;
+    return { tie, key, bytes, instructions: loopInstructions };
+  });
+  // the difference of two unknown ones is not a number, and decides nothing
+  placed.sort((a, b) => a.bytes - b.bytes || a.instructions - b.instructions || (a.key < b.key ? -1 : 1));
+  return placed.map(({ tie }) => tie);
 }

@@ -1,32 +1,30 @@
-/**
- * The balance of a run: the grid shared between the GPU and the CPU, each in the best way that was found for it.
- *
- * @module
- */
 import type { Measurement } from "../configuration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
-import { type Balance, balance as balanceDevices, type SharedCostModel } from "../sharing/balance.ts";
+import { type Balance, balance as balanceDevices } from "../sharing/balance.ts";
+import type { TuneOutcome } from "./tune_request.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** A configuration of the GPU that compiles longer than this part of the time left is passed over. */
 const COMPILING_PART = 0.5;
 
 /** What sharing came to. */
-export interface BalanceResult {
-  /** Of both devices together; undefined if nothing was shared. */
-  readonly measurement?: Measurement | undefined;
+export interface BalanceResult extends Pick<TuneOutcome, "together" | "balanceMessage" | "costModel"> {
   readonly iterations: ProfileEntry["balance"];
-  /** How it ended, or why there was none, in one line. */
-  readonly message: string;
-  /** By what the steps between exchanges were chosen. */
-  readonly costModel?: SharedCostModel | undefined;
 }
 
-/** Shares the grid; until the run's end, but always with one iteration where the devices allow it. */
+/**
+ * Shares the grid between the GPU and the CPU, each in the best way that was found for it; until the run's end, but
+ * always with one iteration where the devices allow it.
+ */
 export async function balance(run: TuningRun): Promise<BalanceResult> {
   const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
-  const { signal, onProgress, onEvaluation } = environment;
-  const none = (message: string): BalanceResult => ({ iterations: [], message });
+  const { signal, onEvaluation } = environment;
+  const none = (balanceMessage: string): BalanceResult => ({
+    together: undefined,
+    iterations: [],
+    balanceMessage,
+    costModel: undefined,
+  });
   const why = whyNone(run);
   if (why !== undefined) return none(why);
   const deadlineNs = run.plan.endNs;
@@ -46,8 +44,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
       },
       deadlineNs,
       signal,
-      onProgress: (done, total) =>
-        onProgress({ stage: "balance", done, total, bestCellsPerSecond: findings.best?.cellsPerSecond }),
+      onProgress: (done, total) => run.report("balance", done, total),
     });
     for (const evaluation of result.evaluations) {
       findings.count(evaluation);
@@ -58,14 +55,14 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
     if (result.iterations.length > 0 || signal.aborted) break;
   }
   if (result === undefined) return none("no configuration of the GPU verified");
-  const { best: measurement, message, costModel } = result;
+  const { best: together, message: balanceMessage, costModel } = result;
   // times of one step: R is not the same in all of them
   const iterations = result.iterations.map(({ exchangeEvery, cpuTimeNs, gpuTimeNs, ...slices }) => ({
     ...slices,
     cpuTimeNs: cpuTimeNs / exchangeEvery,
     gpuTimeNs: gpuTimeNs / exchangeEvery,
   }));
-  return { measurement, iterations, message, costModel };
+  return { together, iterations, balanceMessage, costModel };
 }
 
 /** How the GPU may compute its share: the best way, and the best of every other traversal. */

@@ -1,14 +1,11 @@
-/**
- * The search among the CPU's ways to compute the grid alone, with all workers, in this process.
- *
- * @module
- */
+import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
+import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { isFailure } from "../devices/run_failure.ts";
+import { cpuLayoutOf } from "../devices/shared/shares.ts";
 import { formatRate } from "../format.ts";
-import { probeCpu } from "../measuring/cpu_probe.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import { outcomeOf } from "./search_stage.ts";
@@ -20,6 +17,12 @@ const SAMPLING_NS = 0.5e9;
 const LEAST_CONFIGURATIONS = 2;
 /** Samples of an evaluation, time permitting, and the run that is verified before. */
 const RUNS = 1 + 3;
+/** Cell updates of one run of the probe: some 10 ms on one core. */
+const PROBE_UPDATES = 2e7;
+/** Its runs, of which the first ones are slow, until V8 has optimised the code; the time of one that can be timed. */
+const PROBE_RUNS = 5, PROBE_RUN_NS = 10e6;
+/** Steps of the first run at most: on a small grid a step costs what the workers wait for each other. */
+const FIRST_STEPS = 64;
 
 /**
  * Probes the CPU for a few hundredths of a second, so that the time to measure it is known before the search.
@@ -46,13 +49,14 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
 }
 
 /**
- * Evaluates the CPU's configurations, the most promising first, as long as another would probably end in time. The first
- * is always evaluated, unless a probe says that the CPU is far behind the GPU and would take too long.
+ * Evaluates the CPU's ways to compute the grid alone, with all workers, in this process; the most promising first, as
+ * long as another would probably end in time. The first is always evaluated, unless a probe says that the CPU is far
+ * behind the GPU and would take too long.
  *
  * @returns why the CPU was not measured; undefined if it was
  */
 export async function searchCpu(run: TuningRun): Promise<string | undefined> {
-  const { request: { budget, strategy, seed }, environment: { signal, onProgress }, session, findings } = run;
+  const { request: { budget, strategy, seed }, environment: { signal }, session, findings } = run;
   const { cpu, cpuSpace } = run;
   const strategySearch = beginRecalling(strategy, cpuSpace, {
     seed,
@@ -78,12 +82,10 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     const candidate = strategySearch.next();
     if (candidate === undefined) break;
     const { configuration } = candidate;
-    onProgress({ stage: "cpu", done: evaluated, total, bestCellsPerSecond: findings.best?.cellsPerSecond });
+    run.report("cpu", evaluated, total);
     const beganNs = session.now();
-    const evaluation = await run.measure(configuration, {
-      samplingNs: SAMPLING_NS,
-      best: best?.cellsPerSecond ?? 0,
-    });
+    const options = { samplingNs: SAMPLING_NS, best: best?.cellsPerSecond ?? 0 };
+    const evaluation = await run.measure(configuration, options);
     const evaluationNs = session.now() - beganNs;
     findings.evaluationNs.set(configurationKey(configuration), evaluationNs);
     await run.keep(evaluation);
@@ -106,4 +108,34 @@ function whyNot({ findings, cpu, isCpuFarBehind, plan, session }: TuningRun): st
     return `${probed}, the GPU is ${Math.round(gpu.cellsPerSecond / cpu.cellsPerSecond)} times as fast`;
   }
   return session.now() + cpu.evaluationNs > plan.latestNs ? `${probed}, and no time was left` : undefined;
+}
+
+/**
+ * Estimates how fast the CPU is, from a few steps on a few slices, so that the cost of the whole problem is known
+ * beforehand. It is not a measurement: nothing is verified, and the slices may fit a cache.
+ *
+ * @returns cells per second
+ * @throws {RunFailure} if the workers fail
+ */
+export async function probeCpu(
+  pool: Pick<CpuPool, "workers" | "load">,
+  { stencil, grid: [nx, ny, nz], boundary }: Problem,
+): Promise<number> {
+  const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
+  const grid: Grid = [slices, ny, nz];
+  const field = await pool.load({ update: stencil.update, layout: cpuLayoutOf({ stencil, grid }), boundary });
+  try {
+    await field.setInitial("noise");
+    const updates = cellsOf(grid);
+    const most = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
+    let steps = Math.min(most, FIRST_STEPS), stepNs = Infinity;
+    for (let run = 0; run < PROBE_RUNS; run++) {
+      const runNs = await field.run({ steps });
+      stepNs = Math.min(stepNs, runNs / steps);
+      steps = Math.min(most, Math.max(steps, Math.ceil(PROBE_RUN_NS / stepNs)));
+    }
+    return updates / (stepNs * 1e-9);
+  } finally {
+    await field.dispose();
+  }
 }

@@ -1,22 +1,16 @@
-/**
- * The final round of a run: who takes part, and which of those that tie is chosen.
- *
- * @module
- */
 import type { Measurement } from "../configuration.ts";
 import { chooseFinalists, LEAST_FINALISTS, MOST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";
-import { orderTies } from "../measuring/tie_order.ts";
+import { orderTies } from "../measuring/tie_set.ts";
 import { blocksTime, finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /**
- * Measures the best few and the best stepwise again, in blocks; fewer of them if time is short, and none where not even
- * two blocks would end in time.
+ * The final round of a run: measures the best few and the best stepwise again, in blocks, and orders those that tie.
+ * Fewer take part if time is short, and none where not even two blocks would end in time.
  */
 export async function finals(run: TuningRun): Promise<void> {
-  const { environment: { signal, onProgress, onEvaluation }, request: { seed }, session, findings, plan } =
-    run;
+  const { environment: { signal, onEvaluation }, request: { seed }, session, findings, plan } = run;
   const { measured } = findings;
   if (measured.length === 0) return;
   const order = (ties: readonly Measurement[]): Measurement[] =>
@@ -43,7 +37,7 @@ export async function finals(run: TuningRun): Promise<void> {
     now: () => session.now(),
     signal,
     async onEvaluation(evaluation, done, total) {
-      onProgress({ stage: "final round", done, total, bestCellsPerSecond: findings.best?.cellsPerSecond });
+      run.report("final round", done, total);
       await onEvaluation(evaluation);
       if (!("failure" in evaluation)) return;
       findings.countFailure(evaluation.failure);
@@ -54,5 +48,5 @@ export async function finals(run: TuningRun): Promise<void> {
     },
   });
   findings.tieSet = tieSetOf(findings.finalists, order);
-  onProgress({ stage: "final round", done: 1, total: 1, bestCellsPerSecond: findings.best?.cellsPerSecond });
+  run.report("final round", 1, 1);
 }

@@ -1,9 +1,3 @@
-/**
- * What a run has found out so far: rates of the GPU alone and of the CPU alone, failures, and how many evaluations they
- * took.
- *
- * @module
- */
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
@@ -12,7 +6,7 @@ import type { Finalist } from "../measuring/final_round.ts";
 /** A device that computes alone. */
 export type Alone = "gpu" | "cpu";
 
-/** A run's findings. */
+/** What a run has found out so far: rates of the GPU alone and of the CPU alone, and how many evaluations they took. */
 export class Findings {
   /** How many evaluations failed, by reason. */
   readonly failed: Record<string, number> = {};
@@ -28,7 +22,6 @@ export class Findings {
   finalists: readonly Finalist[] = [];
   /** Finalists that are statistically indistinguishable from the fastest, the chosen one first. */
   tieSet: readonly Measurement[] = [];
-  /** Verified measurements of one device alone, by configuration. */
   readonly #measured = new Map<string, Measurement>();
 
   /** Verified measurements of the searches, each of one device alone, the fastest first. */

@@ -1,8 +1,3 @@
-/**
- * `tune` for other programs: opens the devices, fills in the defaults of the command line, and gives a profile back.
- *
- * @module
- */
 import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";

@@ -1,9 +1,3 @@
-/**
- * The search: the strategy proposes candidates until the budget is spent, and learns what became of them. The sentinel
- * is measured in between.
- *
- * @module
- */
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { isFailure } from "../devices/run_failure.ts";
@@ -19,15 +13,8 @@ import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
 import type { Outcome } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
+import type { TuneOutcome } from "./tune_request.ts";
 import type { TuningRun } from "./tuning_run.ts";
-
-/** How the search ended. */
-export interface SearchResult {
-  /** Why it ended before its budget did; undefined if it did not. */
-  readonly verdict: string | undefined;
-  /** How often the device was found to run at another rate than before. */
-  readonly drifts: number;
-}
 
 /** How often an evaluator is started before it is given up, and the time between. */
 const START_TRIES = 3, START_PAUSE_NS = 1e9;
@@ -41,10 +28,13 @@ type Asked =
   & { readonly configuration: Configuration }
   & ({ readonly candidate: Candidate } | { readonly why: "look" | "again" });
 
-/** Asks the strategy, evaluates, reports back, until another evaluation would not fit the budget any more. */
-export async function search(run: TuningRun): Promise<SearchResult> {
-  const { request: { strategy, budget, seed }, environment, session, findings, searched, evaluators } = run;
-  const { signal, onProgress } = environment;
+/**
+ * The search: the strategy proposes candidates, and learns what became of them, until another evaluation would not fit
+ * the budget any more. The sentinel is measured in between.
+ */
+export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchVerdict" | "drifts">> {
+  const { request: { strategy, budget, seed }, session, findings, searched, evaluators } = run;
+  const { signal } = run.environment;
   const beganNs = session.now();
   const strategySearch = beginRecalling(strategy, searched, {
     seed,
@@ -76,13 +66,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
     if (candidate === undefined) return undefined;
     asked++;
     const eachNs = done === recalled ? Infinity : (session.now() - beganNs) / (done - recalled);
-    onProgress({
-      stage: "search",
-      done,
-      total,
-      bestCellsPerSecond: findings.best?.cellsPerSecond,
-      leftNs: Math.min(leftNs, eachNs * (total - done)),
-    });
+    run.report("search", done, total, Math.min(leftNs, eachNs * (total - done)));
     return { configuration: run.configurationOf(candidate), candidate };
   };
 
@@ -121,7 +105,7 @@ export async function search(run: TuningRun): Promise<SearchResult> {
     verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
   }
   if (evaluators !== undefined) await run.renewReference();
-  return { verdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
+  return { searchVerdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
 }
 
 /** What a strategy learns of an evaluation; one that an earlier run made takes no time. */
@@ -133,7 +117,14 @@ export function outcomeOf(evaluation: Evaluation | undefined, spentNs = 0): Outc
 /** Starts an evaluator; a driver that has just crashed may need a moment. Without evaluators this process is one. */
 async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
   const { environment: { signal }, evaluators, session, problem } = run;
-  if (evaluators === undefined) return inProcess(run);
+  if (evaluators === undefined) {
+    const evaluate: Evaluator["evaluate"] = async (configuration, { best }) => {
+      const beganNs = session.now();
+      const evaluation = await run.measure(configuration, { best });
+      return { evaluation, evaluationNs: session.now() - beganNs };
+    };
+    return { alive: true, evaluate, close: () => {} };
+  }
   for (let tries = 1;; tries++) {
     try {
       return await evaluators.start(problem, { turn, ...run.evaluationLimits });
@@ -143,18 +134,4 @@ async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
       await session.pause(START_PAUSE_NS, signal);
     }
   }
-}
-
-/** This process as an evaluator. */
-function inProcess(run: TuningRun): Evaluator {
-  const { session } = run;
-  return {
-    alive: true,
-    evaluate: async (configuration, { best }) => {
-      const beganNs = session.now();
-      const evaluation = await run.measure(configuration, { best });
-      return { evaluation, evaluationNs: session.now() - beganNs };
-    },
-    close: () => {},
-  };
 }

@@ -1,9 +1,3 @@
-/**
- * A run of `tune`: device → space → search (GPU, CPU) → final round → balance → the entry of a profile. Every configuration
- * that was timed was verified first. What fails is recorded, and the run goes on.
- *
- * @module
- */
 import type { Measurement } from "../configuration.ts";
 import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
@@ -23,7 +17,8 @@ export type * from "./tune_request.ts";
 const LEAST_SAMPLES = 3;
 
 /**
- * Tunes one problem on this device.
+ * Tunes one problem on this device: device → space → search (GPU, CPU) → final round → balance → the entry of a profile.
+ * Every configuration that was timed was verified first. What fails is recorded, and the run goes on.
  *
  * @returns what was found, also if it was interrupted
  * @throws {RequestError} if a profile cannot store the problem, before any work
@@ -32,37 +27,33 @@ const LEAST_SAMPLES = 3;
 export async function runTuning(request: TuneRequest, environment: TuneEnvironment): Promise<TuneOutcome> {
   const why = whyNotStorable(request);
   if (why !== undefined) throw new RequestError(`Cannot tune: ${why}`);
-  const { signal, onProgress } = environment;
   const run = new TuningRun(request, environment);
   const { findings } = run;
-  onProgress({ stage: "device", done: 0, total: 0 });
+  run.report("device", 0, 0);
   const start = await run.start();
   findings.known = await environment.recall?.(start) ?? new Map();
   await environment.onStart(start);
 
   const whyNoCpu = await probe(run);
-  const { verdict, drifts } = await search(run);
+  const searched = await search(run);
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
   await finals(run);
-  const shared = await balance(run);
+  const { iterations, ...shared } = await balance(run);
 
   return {
     ...start,
-    entry: entryOf(run, shared),
+    ...searched,
+    ...shared,
+    entry: entryOf(run, { iterations, ...shared }),
     gpuAlone: findings.bestOn("gpu"),
     cpuAlone: findings.bestOn("cpu"),
     cpuMessage,
-    together: shared.measurement,
-    balanceMessage: shared.message,
-    costModel: shared.costModel,
     bestOfEach: findings.bestOfEach,
     finalists: findings.finalists,
     evaluated: findings.evaluated,
     recalled: findings.recalled,
-    searchVerdict: verdict,
-    drifts,
     failed: findings.failed,
-    interrupted: signal.aborted,
+    interrupted: environment.signal.aborted,
     budgetMessage: exceededMessage(run),
     elapsedNs: run.elapsedNs,
   };
@@ -81,7 +72,7 @@ function exceededMessage({ request: { budget }, session, plan }: TuningRun): str
  */
 function entryOf(
   run: TuningRun,
-  { measurement: together, ...shared }: BalanceResult,
+  { together, iterations, costModel }: Omit<BalanceResult, "balanceMessage">,
 ): ProfileEntry | undefined {
   const { request: { strategy, seed }, findings } = run;
   const { best, tieSet, baseline, bestOfEach, evaluated, failed } = findings;
@@ -107,8 +98,8 @@ function entryOf(
     },
     tieSet: ties.map(ratedOf),
     bestOfEach: [...bestOfEach.values()].map(ratedOf),
-    balance: shared.iterations,
-    ...(shared.costModel === undefined ? {} : { costModel: describeCostModel(shared.costModel) }),
+    balance: iterations,
+    ...(costModel && { costModel: describeCostModel(costModel) }),
     verification,
     search: {
       strategy: strategy.name,
@@ -123,9 +114,6 @@ function entryOf(
 
 /** A measurement as a profile lists it: with an interval only if there are samples enough for one. */
 function ratedOf({ configuration, cellsPerSecond, confidence95, samples }: Measurement): ProfileRated {
-  return {
-    configuration,
-    cellsPerSecond,
-    confidence95: samples.length >= LEAST_SAMPLES ? confidence95 : null,
-  };
+  const isEnough = samples.length >= LEAST_SAMPLES;
+  return { configuration, cellsPerSecond, confidence95: isEnough ? confidence95 : null };
 }

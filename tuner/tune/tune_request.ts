@@ -1,15 +1,11 @@
-/**
- * A run of `tune`: its request, what it works with, and its outcome.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
-import type { Evaluator, Turn } from "../measuring/evaluator.ts";
+import type { Evaluator } from "../measuring/evaluator.ts";
+import type { ProcessOptions } from "../measuring/process/process_evaluator.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
@@ -83,13 +79,7 @@ export interface Evaluators {
 }
 
 /** What an evaluator gets to start with. */
-export interface EvaluatorOptions {
-  readonly turn: Turn;
-  /** Time to compile a configuration, and again to verify and time it, in milliseconds. */
-  readonly limitMs: number;
-  /** Time for a configuration's samples, in nanoseconds. */
-  readonly samplingNs: number;
-}
+export type EvaluatorOptions = Required<Pick<ProcessOptions, "turn" | "limitMs" | "samplingNs">>;
 
 /** What is known before the search. */
 export interface TuneStart {

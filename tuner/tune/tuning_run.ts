@@ -1,8 +1,3 @@
-/**
- * The state that the stages of a run share: the request, the session, the space, and what was found so far.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
@@ -27,6 +22,7 @@ import type {
   EvaluatorOptions,
   Evaluators,
   TuneEnvironment,
+  TuneProgress,
   TuneRequest,
   TuneStart,
 } from "./tune_request.ts";
@@ -53,7 +49,7 @@ interface ProbedCpu {
   readonly evaluationNs: number;
 }
 
-/** One run of `tune`. */
+/** One run of `tune`: what its stages share, the request, the session, the space, and what was found so far. */
 export class TuningRun {
   readonly findings = new Findings();
   /** What is computed, and the GPU's candidates; known once the run has started. */
@@ -75,7 +71,6 @@ export class TuningRun {
     this.#time = { startedNs: this.session.now(), timeNs: "timeNs" in budget ? budget.timeNs : Infinity };
   }
 
-  /** What computes. */
   get session(): Session {
     return this.environment.session;
   }
@@ -87,6 +82,12 @@ export class TuningRun {
   /** Cell updates of one run of the problem. */
   get updates(): number {
     return cellsOf(this.problem.grid) * this.problem.steps;
+  }
+
+  /** Says how far a stage has come; `leftNs`: time left of its budget, in nanoseconds. */
+  report(stage: TuneProgress["stage"], done: number, total: number, leftNs?: number): void {
+    const bestCellsPerSecond = this.findings.best?.cellsPerSecond;
+    this.environment.onProgress({ stage, done, total, bestCellsPerSecond, leftNs });
   }
 
   /** When the stages end, by what is known now. */
@@ -135,9 +136,8 @@ export class TuningRun {
   /** Measurements and the best of stepwise, the baseline of the speedup. */
   withStepwise(measurements: readonly Measurement[]): readonly Measurement[] {
     const { baseline } = this.findings;
-    return baseline === undefined || measurements.includes(baseline)
-      ? measurements
-      : [...measurements, baseline];
+    if (baseline === undefined || measurements.includes(baseline)) return measurements;
+    return [...measurements, baseline];
   }
 
   /** What a turn of the final round is expected to take. */
@@ -172,10 +172,9 @@ export class TuningRun {
     const startNs = PROCESS_START_NS + LIMIT_REFERENCES * this.#referenceNs;
     const isTight = session.now() + startNs > this.plan.searchUntilNs;
     const plain = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
-    const same =
-      plain.find(({ parameters }) =>
-        Object.entries(REFERENCE_SHAPE).every(([key, value]) => parameters[key] === value)
-      ) ?? plain[0];
+    const isSame = ({ parameters }: Candidate): boolean =>
+      Object.entries(REFERENCE_SHAPE).every(([key, value]) => parameters[key] === value);
+    const same = plain.find(isSame) ?? plain[0];
     if (isTight && same !== undefined && this.evaluators !== undefined) {
       this.searched = [same];
       this.evaluators = undefined;
@@ -268,7 +267,7 @@ export class TuningRun {
   /** Evaluates in this process. */
   measure(
     configuration: Configuration,
-    options: Pick<EvaluateOptions, "best" | "samplingNs"> = {},
+    options: Pick<EvaluateOptions, "best" | "samplingNs">,
   ): Promise<Evaluation> {
     return evaluateOn(this.session, configuration, { problem: this.problem, ...options });
   }
@@ -277,8 +276,7 @@ export class TuningRun {
   async keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
     this.findings.take(evaluation, { isAgain });
     await this.environment.onEvaluation(evaluation);
-    const isElsewhere = this.evaluators !== undefined &&
-      evaluation.configuration.share.gpuSlices > 0;
+    const isElsewhere = this.evaluators !== undefined && evaluation.configuration.share.gpuSlices > 0;
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
 }

@@ -81,8 +81,8 @@ export function cpuPartOf(problem: Problem, share: Share): Problem {
   return partOf(problem, share, share.cpuSlices);
 }
 
-/** Where the cells of the CPU's part lie. */
-export function cpuLayoutOf({ stencil: { update }, grid }: Problem): Layout {
+/** Where the cells of a problem lie on the CPU. */
+export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Layout {
   const { x, y, z } = reachOf(update);
   return layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
 }

@@ -1,8 +1,3 @@
-/**
- * An {@linkcode Evaluator} in a process of its own, which is killed if it takes too long.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../../kernels/update.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
@@ -18,15 +13,12 @@ import {
 import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
-interface ProcessOptions {
+export interface ProcessOptions {
   readonly problem: ProblemRequest;
-  /** Time to compile a configuration, and again to verify and time it; longer is a failure of kind `timeout`. */
+  /** Milliseconds to compile a configuration, and again to verify and time it; longer is a failure: `timeout`. */
   readonly limitMs: number;
   readonly turn: Turn;
-  /**
-   * Time for a configuration's samples.
-   * @default {300e6} a space of thousands must end, and a median is stable long before
-   */
+  /** Nanoseconds for a configuration's samples. @default {300e6} a space of thousands must end */
   readonly samplingNs?: number;
   /** Whether the GPU takes part. @default {true} */
   readonly useGpu?: boolean;
@@ -45,7 +37,7 @@ const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "
 /** Time and death as answers. */
 type Answer = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
 
-/** A process that evaluates. */
+/** Evaluates in a process of its own, which is killed if it takes too long. */
 export class ProcessEvaluator implements Evaluator {
   #alive = true;
   readonly #child: Deno.ChildProcess;
@@ -68,22 +60,14 @@ export class ProcessEvaluator implements Evaluator {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
     const { problem, samplingNs = 300e6, useGpu = true, checksReference = true } = options;
-    const open = {
-      say: "open",
-      problem,
-      useGpu,
-      timeoutMs: START_LIMIT_MS,
-      samplingNs,
-      checksReference,
-    } as const;
-    const { answer } = await evaluator.#converse(open, START_LIMIT_MS, options.turn);
+    const open = { problem, useGpu, timeoutMs: START_LIMIT_MS, samplingNs, checksReference };
+    const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
     const { reason, message } = answer.say === "failed" ? answer.failure : failureOf(answer, START_LIMIT_MS);
     throw new RunFailure(reason, message);
   }
 
-  /** The process. */
   get pid(): number {
     return this.#child.pid;
   }

@@ -4,7 +4,7 @@ import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import type { CpuField } from "../../tuner/devices/cpu/cpu_field.ts";
 import type { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
-import { probeCpu } from "../../tuner/measuring/cpu_probe.ts";
+import { probeCpu } from "../../tuner/tune/cpu_stage.ts";
 
 /** Workers that take so long for a step, and note the steps of every run. */
 function slowPool(stepNs: number): { pool: Pick<CpuPool, "workers" | "load">; runs: number[] } {
