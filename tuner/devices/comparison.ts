@@ -1,12 +1,7 @@
-/**
- * How two fields differ: what a comparison finds, on whatever device, and the comparison of cells in memory.
- *
- * @module
- */
 import { indexOf } from "../../kernels/layout.ts";
 import type { SliceCells } from "./shared/slice_exchange.ts";
 
-/** How two fields differ. */
+/** How two fields differ, on whatever device. */
 export interface Comparison {
   readonly maxError: number;
   /** Largest |value| of the reference. */

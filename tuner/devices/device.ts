@@ -1,8 +1,3 @@
-/**
- * What computes here: the GPU that WebGPU offers, the CPU, and the system around them.
- *
- * @module
- */
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 
 /** The GPU as WebGPU describes it. A software adapter counts: it runs the same kernels, on the CPU. */

@@ -1,9 +1,3 @@
-/**
- * Which driver answers WebGPU. An adapter tells its hardware and, at times, a name of its driver, but no version: an
- * update that doubles a rate would go unnoticed.
- *
- * @module
- */
 import { basename, join } from "node:path";
 
 /** Where Vulkan's loader looks for drivers on Linux. */
@@ -20,7 +14,8 @@ const LIBRARY_DIRECTORIES = [
 
 /**
  * A text that changes when a Vulkan driver is installed, updated or removed: the drivers' library files with their
- * versions, as far as their names tell, sizes and dates. Never throws.
+ * versions, as far as their names tell, sizes and dates. WebGPU reports no version, so that an update that doubles a
+ * rate would go unnoticed. Never throws.
  *
  * @returns undefined where there is nothing to read, as on other systems than Linux
  */

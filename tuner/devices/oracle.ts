@@ -1,8 +1,3 @@
-/**
- * The oracle's result of a problem, in the host's memory.
- *
- * @module
- */
 import { initialRow } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
@@ -24,16 +19,12 @@ export function oracleProblem(problem: Problem, operations: number): Problem {
   return { ...problem, grid, steps: Math.min(steps, Math.max(1, Math.floor(sliceSteps / slices))) };
 }
 
-/** What the oracle makes of a problem: all cells of each level, the newest first. */
+/** What the oracle makes of a problem, in the host's memory: all cells of each level, the newest first. */
 export function oracleOf(problem: Problem, start: Start): readonly [SliceCells, SliceCells] {
   const { grid, stencil: { update }, boundary, steps } = problem;
   const initial = initialCells(problem, start);
-  const { current, previous } = runReference({ current: initial, previous: initial }, {
-    update,
-    grid,
-    boundary,
-    steps,
-  });
+  const levels = { current: initial, previous: initial };
+  const { current, previous } = runReference(levels, { update, grid, boundary, steps });
   const dense = { layout: layOut(grid, { pad: [0, 0, 0], align: 1, planes: planesOf(update) }), slice: 0 };
   return [{ ...dense, cells: current }, { ...dense, cells: previous }];
 }

@@ -1,9 +1,3 @@
-/**
- * The three backends behind one interface: the GPU alone, the CPU alone, both together. A configuration's share
- * says which.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../configuration.ts";
 import type { FieldMemory } from "./gpu/field_memory.ts";
@@ -34,7 +28,7 @@ export interface FieldRunner extends Runner {
 }
 
 /**
- * Compiles a configuration and takes its memory.
+ * Compiles a configuration and takes its memory, on the GPU, the CPU, or both together, as its share says.
  *
  * @throws {RunFailure} if it cannot run
  */
@@ -71,9 +65,8 @@ export async function prepare(
     },
     async verify() {
       if (field.step !== problem.steps) {
-        throw new RangeError(
-          `Cannot verify: the field must be at step ${problem.steps}: it is at ${field.step}`,
-        );
+        const found = `it is at ${field.step}`;
+        throw new RangeError(`Cannot verify: the field must be at step ${problem.steps}: ${found}`);
       }
       return verificationOf(await field.compare(reference), reference);
     },

@@ -1,10 +1,3 @@
-/**
- * The balance of a grid between the CPU and the GPU. B2R's Eq. 8 finds the share of each R; the fastest R, the few
- * that come near it, and the R that the fitted cost model prefers are then verified and measured by the host's clock:
- * what counts is when the slower device is done, exchanges included.
- *
- * @module
- */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { fitShared, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import {
@@ -62,17 +55,16 @@ export interface CurvePoint extends PredictedPoint {
   readonly measuredNs: number | null;
 }
 
-/** R that are verified and measured: so many at most, and only if this near the fastest. */
-const CANDIDATES = 3, NEAR = 0.05;
-/** Time for the samples of one R. */
-const SAMPLING_NS = 1.5e9;
+/** R that are verified and measured: so many at most, only if this near the fastest, with this time for samples. */
+const CANDIDATES = 3, NEAR = 0.05, SAMPLING_NS = 1.5e9;
 
 /** A share to verify and measure; the time of a step is what the search measured or the model predicts. */
 type BalanceCandidate = Pick<BalancedPeriod, "exchangeEvery" | "cpuSlices" | "stepNs">;
 
 /**
- * Finds R, and the shares of the CPU and the GPU that take equally long. A device's failure is an evaluation on
- * record, not an exception.
+ * Balances a grid between the CPU and the GPU. B2R's Eq. 8 finds the share of each R; the fastest R, the few that come
+ * near it, and the R that the fitted cost model prefers are then verified and measured by the host's clock: what counts
+ * is when the slower device is done, exchanges included. A device's failure is an evaluation on record, no exception.
  */
 export async function balance(options: BalanceOptions): Promise<Balance> {
   const { problem, session, deadlineNs = Infinity, onProgress = () => {} } = options;
@@ -90,14 +82,15 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
   const evaluations: Evaluation[] = tried.flatMap(({ failed }) => failed ?? []);
   let best: Measurement | undefined, whyNotMeasured: string | undefined;
   for (const [i, candidate] of candidatesOf(tried, costModel?.curve ?? []).entries()) {
-    if (options.signal?.aborted || hasLostDevice(evaluations)) break;
+    const hasLostDevice = evaluations.some((one) => "failure" in one && one.failure.reason === "device-lost");
+    if (options.signal?.aborted || hasLostDevice) break;
     const why = whyNotMeasure(options, candidate);
     if (i === 0) whyNotMeasured = why;
     if (why !== undefined) continue;
     onProgress(searching + i, total);
     const evaluation = await evaluateOn(session, shareConfiguration(options, candidate), {
       problem,
-      ...(best === undefined ? {} : { best: best.cellsPerSecond }),
+      best: best?.cellsPerSecond ?? 0,
       samplingNs: Math.min(SAMPLING_NS, Math.max(deadlineNs - session.now(), 0)),
     });
     evaluations.push(evaluation);
@@ -176,8 +169,4 @@ export function modelOf(
     return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(shared, one, fit.costs), measuredNs };
   });
   return { ...fit, samples, curve };
-}
-
-function hasLostDevice(evaluations: readonly Evaluation[]): boolean {
-  return evaluations.some((one) => "failure" in one && one.failure.reason === "device-lost");
 }

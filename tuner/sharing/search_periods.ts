@@ -101,9 +101,9 @@ export async function searchPeriods(
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
-    if (last !== undefined && (last.failed !== undefined || isOver(options) || isFixed)) break;
-    if (last !== undefined && deadlineNs < Infinity && endsBefore(exchangeEvery, options, tried, untilNs)) {
-      break;
+    if (last !== undefined) {
+      if (last.failed !== undefined || isOver(options) || isFixed) break;
+      if (deadlineNs < Infinity && endsBefore(exchangeEvery, options, tried, untilNs)) break;
     }
     // a device that got no slices starts with the fewest
     const startShare = last === undefined
@@ -178,14 +178,11 @@ async function balancePeriod(
     const { cpuSlices } = next;
     const configuration = shareConfiguration(options, { exchangeEvery, cpuSlices });
     try {
-      const times = await timeShare(options, configuration);
-      const { cpuNs: cpuTimeNs, gpuNs: gpuTimeNs, ...sample } = times;
+      const { cpuNs: cpuTimeNs, ...sample } = await timeShare(options, configuration);
       const gpuSlices = slices - cpuSlices;
-      iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs });
+      iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs: sample.gpuNs });
       iterationNs = session.now() - beganNs;
-      if (cpuSlices > 0 && gpuSlices > 0) {
-        samples.push({ exchangeEvery, cpuSlices, ...sample, gpuNs: gpuTimeNs });
-      }
+      if (cpuSlices > 0 && gpuSlices > 0) samples.push({ exchangeEvery, cpuSlices, ...sample });
     } catch (error) {
       if (!isFailure(error)) throw error;
       const { reason, message } = error;

@@ -1,8 +1,3 @@
-/**
- * Shared configurations as the balance needs them: made of what each device does, and timed.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedSample } from "../../models/shared_fit.ts";
 import type { SharePoint } from "../../models/shared_step.ts";

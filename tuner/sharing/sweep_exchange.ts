@@ -1,9 +1,3 @@
-/**
- * Measures the time of a step for every R and compares it with the cost model, which is fitted to the few R that a
- * balance measures. Every R is verified each time before it is timed.
- *
- * @module
- */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { medianError, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
 import { predictCurve, type PredictedPoint, sharedGridOf } from "../../models/shared_step.ts";
@@ -15,7 +9,7 @@ import { mostIterations, periodsFor, searchPeriods } from "./search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 /** What {@linkcode sweepExchange} takes. */
-export interface SweepOptions extends SharingOptions {
+interface SweepOptions extends SharingOptions {
   /** R to measure; those whose ghost zones do not fit are left out. */
   readonly periods: readonly number[];
   /** Times that every R is measured. @default {7} */
@@ -58,7 +52,8 @@ interface Trial {
 }
 
 /**
- * Sweeps over R.
+ * Measures the time of a step for every R and compares it with the cost model, which is fitted to the few R that a
+ * balance measures. Every R is verified each time before it is timed.
  *
  * @returns undefined where two shares do not fit, or it was interrupted before anything was measured
  * @throws {RunFailure} if the devices fail
@@ -83,17 +78,14 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
       onProgress(mostIterations(searched) + pass * trials.length, total);
       if (trial.failure !== undefined) continue;
       // without time for more it is one batch
-      const evaluation = await evaluateOn(session, shareConfiguration(options, trial.point), {
-        problem,
-        samplingNs: 0,
-      });
+      const configuration = shareConfiguration(options, trial.point);
+      const evaluation = await evaluateOn(session, configuration, { problem, samplingNs: 0 });
       if ("measurement" in evaluation) {
         trial.samplesNs.push(cellsOf(problem.grid) / evaluation.measurement.cellsPerSecond * 1e9);
-      } else {
-        trial.failure = evaluation.failure;
-        const { reason, message } = trial.failure;
-        if (reason === "device-lost") throw new RunFailure(reason, message);
+        continue;
       }
+      const { reason, message } = trial.failure = evaluation.failure;
+      if (reason === "device-lost") throw new RunFailure(reason, message);
     }
   }
   onProgress(total, total);
