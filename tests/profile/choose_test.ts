@@ -66,7 +66,8 @@ function entryOf(problem: Problem, configuration: Configuration, cellsPerSecond 
 }
 
 function profileOf(entries: readonly ProfileEntry[], gpu: Partial<Profile["device"]["gpu"]> = {}): Profile {
-  return { ...WAVE, device: { ...WAVE.device, gpu: { ...WAVE.device.gpu!, ...gpu } }, entries };
+  const device = { ...WAVE.device, gpu: gpu && { ...WAVE.device.gpu!, ...gpu } };
+  return { ...WAVE, device, entries };
 }
 
 function gpuAlone([slices]: Grid, traversal: string, parameters: Record<string, number>): Configuration {
@@ -397,6 +398,14 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   assertEquals([choose(0).match, choose(0).configuration.share.cpuSlices], ["default", 0]);
   const none = chooseConfiguration([], problem, null, { cpuWorkers: 3 });
   assertEquals([none.match, none.configuration.share], ["default", { ...share, cpuWorkers: 3 }]);
+  // a profile of a CPU alone, where there is no GPU: its own traversal, on its grid and on another
+  const diamonds = { traversal: "diamond-wavefront", parameters: { tiles: 4, levels: 8, block: 4 }, share };
+  const onCpu = profileOf([entryOf(problem, diamonds)], null);
+  const same = chooseConfiguration(onCpu, problem, null, { cpuWorkers: 4 });
+  assertEquals([same.match, same.configuration], ["same-architecture", diamonds]);
+  const grown = chooseConfiguration(onCpu, problemOf([96, 80, 64], FEW), null, { cpuWorkers: 4 });
+  assertEquals(grown.configuration.traversal, "diamond-wavefront");
+  assertEquals(grown.configuration.share.cpuSlices, 96);
 });
 
 Deno.test("where nothing can run, the error names both limits", () => {

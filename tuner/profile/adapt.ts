@@ -3,6 +3,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { cpuLayoutOf, cpuPartOf, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
@@ -117,7 +118,8 @@ function adaptCpu(
 ): Configuration {
   const ways = cpuCandidates(problem, share.cpuWorkers).filter((way) => way.traversal.name === traversal);
   const isSame = `${grid}` === `${problem.grid}` &&
-    cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined;
+    cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined &&
+    !(parameters.fused === 1 && !detectWasmFeatures().relaxedSimd);
   if (ways.length > 0 && isSame) return { traversal, parameters, share };
   return { traversal: "stepwise", parameters: {}, ...ways[0]?.configuration, share };
 }

@@ -5,6 +5,7 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { formatRate } from "../format.ts";
+import { cpuCandidates } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, type Adapted, type AdaptTarget, type Fitted } from "./adapt.ts";
@@ -109,7 +110,10 @@ export function chooseConfiguration(
   checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = describeProblem(problem);
-  const graded = Map.groupBy(list, (profile) => gradeDevice(device?.adapterInfo, profile.device.gpu));
+  const graded = Map.groupBy(
+    list,
+    (profile) => gradeDevice(device && device.adapterInfo, profile.device.gpu),
+  );
   const alike = DEVICE_GRADES.map((grade) => graded.get(grade)?.[0]).find((profile) => profile !== undefined);
   const target: AdaptTarget = {
     problem,
@@ -223,8 +227,7 @@ function defaultConfiguration(target: AdaptTarget): Configuration {
     .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   if (best !== undefined) return best.configuration;
   const { stencil: { title }, grid } = problem;
-  const share = { cpuSlices: grid[0], gpuSlices: 0, exchangeEvery: 1, cpuWorkers: Math.max(1, cpuWorkers) };
-  const onCpu = alone({ traversal: "stepwise", parameters: {}, share });
+  const onCpu = alone(cpuCandidates(problem, Math.max(1, cpuWorkers))[0]!.configuration);
   if ("configuration" in onCpu) return onCpu.configuration;
   const [first] = found.filter((one) => "reason" in one);
   const gpu = first?.reason ?? "there is no GPU";

@@ -30,12 +30,18 @@ export const DEVICE_GRADES = ["same-device", "same-architecture", "same-vendor"]
 /** One of {@linkcode DEVICE_GRADES}. */
 export type DeviceGrade = typeof DEVICE_GRADES[number];
 
-/** How alike a device and a profile's GPU are, as far as WebGPU reports; undefined if they have nothing in common. */
+/**
+ * How alike a device and a profile's GPU are, as far as WebGPU reports; undefined if they have nothing in common. A CPU
+ * that computes alone is as good as any other: which model it is, programs cannot ask.
+ *
+ * @param target undefined where nothing is known of it, null for the CPU alone
+ */
 export function gradeDevice(
-  target: AdapterIdentity | undefined,
+  target: AdapterIdentity | undefined | null,
   profiled: Omit<GpuDescription, "limits" | "features" | "timestampQuery"> | null,
 ): DeviceGrade | undefined {
-  if (target === undefined || profiled === null) return undefined;
+  if (target === null && profiled === null) return "same-architecture";
+  if (!target || profiled === null) return undefined;
   const { architecture, device, description, isFallbackAdapter: isFallback = false } = target;
   const vendor = browserVendor(target.vendor);
   if (vendor === "" || vendor !== browserVendor(profiled.vendor) || isFallback !== profiled.isFallback) {
