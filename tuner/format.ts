@@ -1,9 +1,3 @@
-/**
- * Numbers for people, and tables.
- *
- * @module
- */
-
 /** A rate: `770 Gcells/s`, `0.290 Gcells/s`. Three digits. */
 export function formatRate(cellsPerSecond: number): string {
   return `${threeDigits(cellsPerSecond / 1e9)} Gcells/s`;

@@ -1,9 +1,3 @@
-/**
- * `deno task balance`: shares a grid between the GPU and the CPU by B2R's Eq. 8 and prints the iterations, or
- * measures the time of a step for many R beside what the cost model predicts. Writes no file.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balance } from "../sharing/balance.ts";
 import { DeviceSession } from "../devices/session.ts";
@@ -82,7 +76,7 @@ export const OPTIONS = {
   quiet: COMMON.quiet,
 } as const satisfies Options;
 
-/** Runs the command: exit code 1 where the balance does not settle, or no share verifies. */
+/** Writes no file. Exit code 1 where the balance does not settle, or no share verifies. */
 export const run = command({
   usage: "deno task balance [OPTIONS]",
   about: "Shares a grid between the GPU and the CPU until both take equally long, and says what that brings.",

@@ -1,8 +1,3 @@
-/**
- * What `balance` says: for people as tables, for machines as records.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";

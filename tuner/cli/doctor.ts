@@ -1,8 +1,3 @@
-/**
- * `doctor`: says in plain words what was found on this machine, and what would help.
- *
- * @module
- */
 import { formatBytes, formatPlural } from "../format.ts";
 import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
 import { gpuName, vendorName } from "../devices/vendors.ts";
@@ -33,7 +28,6 @@ interface Advice {
   readonly command?: string;
 }
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task doctor [OPTIONS]",
   about: "Says what was found on this machine, and what would help.",

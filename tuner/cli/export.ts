@@ -1,9 +1,3 @@
-/**
- * `deno task export`: an entry of a profile with everything that was measured for it, or another tool's file, as
- * T4 results or as a Kernel Tuner cache. Says what could not be carried over.
- *
- * @module
- */
 import { spaceOfEntry } from "../interchange/facet_space.ts";
 import { InputFile } from "../interchange/input_file.ts";
 import { readSpace, SPACE_FORMATS } from "../interchange/read_space.ts";
@@ -19,7 +13,6 @@ import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
-/** The options of `export`. */
 export const OPTIONS = {
   format: {
     value: "NAME",
@@ -38,7 +31,7 @@ export const OPTIONS = {
   json: COMMON.json,
 } as const satisfies Options;
 
-/** Runs the command. */
+/** Writes an entry of a profile with all that was measured for it, or converts another tool's file. */
 export const run = command({
   usage: "deno task export --format NAME --profile FILE --out FILE [OPTIONS]",
   about: "Writes what was measured in the formats of other auto-tuners.",

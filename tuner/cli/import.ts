@@ -1,9 +1,3 @@
-/**
- * `deno task import`: T4 results or a Kernel Tuner cache as a profile and its journal. A file that Facet exported
- * comes back as it was; of another tool's file the list says what could not be carried over.
- *
- * @module
- */
 import { type FacetImport, importFacetSpace } from "../interchange/facet_import.ts";
 import { importForeignSpace } from "../interchange/foreign_import.ts";
 import { InputFile } from "../interchange/input_file.ts";
@@ -21,7 +15,6 @@ import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { RequestError } from "../problem/request_error.ts";
 
-/** The options of `import`. */
 export const OPTIONS = {
   from: { ...file("T4 results or a Kernel Tuner cache, plain or gzipped"), required: "the file to read" },
   out: {
@@ -38,7 +31,7 @@ export const OPTIONS = {
 /** Options that only say what a file of another tool does not. */
 const FOREIGN = ["kernel", "device", "grid", "steps"] as const;
 
-/** Runs the command. */
+/** A file that Facet exported comes back as it was; of another tool's, it is said what could not be carried over. */
 export const run = command({
   usage: "deno task import --from FILE --out FILE [OPTIONS]",
   about: "Makes a profile from results in the formats of other auto-tuners.",

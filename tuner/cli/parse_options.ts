@@ -1,8 +1,3 @@
-/**
- * Reads a command's options strictly, and renders its `--help`.
- *
- * @module
- */
 import { parseArgs } from "@std/cli/parse-args";
 import { RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";

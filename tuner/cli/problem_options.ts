@@ -82,10 +82,7 @@ export const PROBLEM = {
     help: "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
     read: whole(0, MAX_WORKERS),
   },
-  noGpu: {
-    help: "leave the GPU out",
-    notWith: { "--cpu-workers 0": "nothing is left that could compute" },
-  },
+  noGpu: { help: "leave the GPU out", notWith: { "--cpu-workers 0": "nothing is left that could compute" } },
 } as const satisfies Options;
 
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */

@@ -1,9 +1,3 @@
-/**
- * Shows how far a command has come, on stderr. On a terminal one line is redrawn; elsewhere (a log file, CI) a
- * line is written now and then; with `--quiet` nothing.
- *
- * @module
- */
 import { formatCount, formatDuration, formatRate } from "../format.ts";
 import type { TuneProgress } from "../tune/tune.ts";
 import type { Budget } from "./options.ts";
@@ -38,7 +32,10 @@ const WIDEST = 20, NARROWEST = 6;
 /** Returns to the start of the line and clears it (ECMA-48 EL). */
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Progress on its way to the terminal. */
+/**
+ * Shows how far a command has come, on stderr. On a terminal one line is redrawn; elsewhere (a log file, CI) a
+ * line is written now and then; with `--quiet` nothing.
+ */
 export class Progress {
   /** The highest rate that was shown; undefined if none was. */
   highest: number | undefined;

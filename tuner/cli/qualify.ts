@@ -1,8 +1,3 @@
-/**
- * `deno task qualify`: whether this device still computes what a profile says, as fast as it says.
- *
- * @module
- */
 import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
@@ -17,7 +12,6 @@ import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 
-/** The options of `qualify`. */
 export const OPTIONS = {
   profile: COMMON.profile,
   tolerance: {
@@ -42,7 +36,6 @@ const EXIT_OF: Readonly<Record<Answer, number>> = {
   "device failed": EXIT.deviceFailed,
 };
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task qualify --profile FILE [OPTIONS]",
   about: `Measures every entry of a profile on this device, and verifies the best of each of its traversals.

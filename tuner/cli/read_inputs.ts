@@ -1,8 +1,3 @@
-/**
- * Files that a command reads and writes, with errors for the person at the terminal.
- *
- * @module
- */
 import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";

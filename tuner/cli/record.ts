@@ -1,8 +1,3 @@
-/**
- * `deno task record`: measures the space of a problem into a journal for `replay`.
- *
- * @module
- */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
@@ -81,7 +76,6 @@ const SURE = 5;
 /** Time of a configuration's samples. */
 const SAMPLING_NS = 0.3e9;
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task record --out FILE.jsonl [OPTIONS]",
   about:

@@ -1,9 +1,3 @@
-/**
- * `deno task replay`: runs search strategies on recorded spaces, without a GPU, and reports how soon they find the
- * fastest configuration.
- *
- * @module
- */
 import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
@@ -14,7 +8,6 @@ import { EXIT } from "./report_error.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
-/** The options of `replay`. */
 export const OPTIONS = {
   space: {
     value: "FILE",
@@ -39,7 +32,6 @@ export const OPTIONS = {
   json: COMMON.json,
 } as const satisfies Options;
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task replay --space FILE [OPTIONS]",
   about:

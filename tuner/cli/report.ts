@@ -1,8 +1,3 @@
-/**
- * `deno task report`: one page of a profile that needs neither network nor server.
- *
- * @module
- */
 import { readProfile } from "../profile/store.ts";
 import { buildReport, MAX_ENTRIES } from "../report/page.ts";
 import { formatCount, formatPlural } from "../format.ts";
@@ -13,7 +8,6 @@ import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
-/** The options of `report`. */
 export const OPTIONS = {
   profile: COMMON.profile,
   journal: COMMON.journal,
@@ -25,7 +19,6 @@ export const OPTIONS = {
   json: COMMON.json,
 } as const satisfies Options;
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task report --profile FILE [OPTIONS]",
   about: "Makes one page of a profile: charts, tables, and why this configuration was chosen.",

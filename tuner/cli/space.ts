@@ -1,9 +1,3 @@
-/**
- * `deno task space`: the configurations that `tune` would try and their predicted rates. Nothing is compiled or
- * measured; the predictions of the rate assume a copy bandwidth, so that they can be compared, not believed.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { leftOut } from "../problem/left_out.ts";
@@ -27,7 +21,7 @@ const ROWS = 30;
 /** The options of `space`: those of `tune` that say which problem. */
 export const OPTIONS = { ...PROBLEM, json: COMMON.json } as const;
 
-/** Runs the command. */
+/** Predicts with an assumed copy bandwidth: the rates can be compared, not believed. */
 export const run = command({
   usage: "deno task space [OPTIONS]",
   about: "Shows every configuration that tune would try, best prediction first. Nothing is measured.",

@@ -1,8 +1,3 @@
-/**
- * The result of `tune`: as text for people, as a record for machines.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
@@ -204,10 +199,7 @@ function nextSteps({ written, task }: ReaderContext): Line[] {
   const rows = [
     [`${task} report --profile ${path}`, "one page of charts"],
     [`${task} qualify --profile ${path}`, "check a device with it"],
-    [
-      `await readProfile(${JSON.stringify(written)})`,
-      "in your own program",
-    ],
+    [`await readProfile(${JSON.stringify(written)})`, "in your own program"],
   ];
   return ["", `Profile: ${written}`, "What to do with it:", { rows, indent: "  " }];
 }

@@ -1,8 +1,3 @@
-/**
- * `deno task tune`: finds the fastest verified configuration for this device and writes it to its profile.
- *
- * @module
- */
 import { DeviceSession, type Session } from "../devices/session.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
@@ -34,7 +29,6 @@ import { print, say } from "./terminal.ts";
 /** How a task is run here: Deno may have come with npx. */
 const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno task";
 
-/** The options of `tune`. */
 export const OPTIONS = {
   ...PROBLEM,
   strategy: { ...COMMON.strategy, default: DEFAULT_STRATEGY },
@@ -47,7 +41,6 @@ export const OPTIONS = {
   quiet: COMMON.quiet,
 } as const satisfies Options;
 
-/** Runs the command. */
 export const run = command({
   usage: "deno task tune [OPTIONS]",
   about: "Finds the fastest configuration for this device and writes it to a profile.",

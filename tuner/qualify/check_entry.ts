@@ -1,9 +1,3 @@
-/**
- * Checks of a profile's entry before anything runs: whether no device could run its configuration, which makes the
- * profile wrong, or only this one cannot.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -16,7 +10,7 @@ import { firstLine } from "../profile/check_record.ts";
 import { ANY_DEVICE, oddValue } from "../profile/odd_value.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
-/** Why a configuration cannot be what its profile's device ran; undefined if nothing is wrong with it. */
+/** Why no device could run a configuration, so that its profile is wrong; undefined if nothing is wrong with it. */
 export function whyInvalid(
   problem: Problem,
   configuration: Configuration,

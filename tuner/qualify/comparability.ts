@@ -1,10 +1,3 @@
-/**
- * Whether rates of this machine can be compared with a profile's: the devices that take part in a configuration have to
- * be the same. WebGPU does not report the driver's version; a new driver is noticed only through the adapter's name,
- * limits and features.
- *
- * @module
- */
 import type { Share } from "../configuration.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
@@ -17,7 +10,11 @@ const NAMES = {
   device: "GPU's model number",
 } as const;
 
-/** Why rates on this machine and the recorded ones cannot be compared, for a share of the grid; undefined if they can. */
+/**
+ * Why rates on this machine and the recorded ones cannot be compared; undefined if they can: the devices that take part
+ * in this share have to be the same. WebGPU does not report the driver's version; a new driver is noticed only through
+ * the adapter's name, limits and features.
+ */
 export function whyNotComparable(
   recorded: ProfileDevice,
   here: DeviceDescription,

@@ -1,16 +1,14 @@
-/**
- * A qualification as JUnit XML, which CI systems show as test results: a test case for each entry. A failed device is
- * an error, any other verdict but a pass a failure, for what was not run or compared has not passed either.
- *
- * The format is that of https://github.com/testmoapp/junitxml, the common part of what its readers take.
- *
- * @module
- */
 import { type EntryResult, isPassing, type Qualification } from "./qualification.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { describeDevice, describeVerdict, explainResult } from "./words.ts";
 
-/** Writes the document; the time stamp is as `2026-11-21T10:00:00Z`. */
+/**
+ * Writes JUnit XML, which CI systems show as test results: a test case for each entry. A failed device is an error, any
+ * other verdict but a pass a failure, for what was not run or compared has not passed either. The format is that of
+ * https://github.com/testmoapp/junitxml, the common part of what its readers take.
+ *
+ * @param timestamp as `2026-11-21T10:00:00Z`
+ */
 export function junitOf(qualification: Qualification, timestamp: string): string {
   const { results, elapsedNs, device, recorded, tolerance, note } = qualification;
   const kinds = results.map(kindOf);

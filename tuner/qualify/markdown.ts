@@ -1,8 +1,3 @@
-/**
- * A qualification as Markdown, for a pull request's comment or a CI job's summary.
- *
- * @module
- */
 import { formatDuration, formatPercent, formatRate, formatSmall } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { type EntryResult, isPassing, type Qualification } from "./qualification.ts";
@@ -12,8 +7,8 @@ import { describeAnswer, describeDevice, describeVerdict, explainResult } from "
 const signOf = (isGood: boolean): string => isGood ? "✅" : "❌";
 
 /**
- * Writes the Markdown: the answer, a table with a row for each entry, and what lies behind every verdict that is
- * no pass.
+ * Writes Markdown for a pull request's comment or a CI job's summary: the answer, a table with a row for each entry, and
+ * what lies behind every verdict that is no pass.
  */
 export function markdownOf(qualification: Qualification): string {
   const { results, device, recorded, tolerance, note, elapsedNs } = qualification;

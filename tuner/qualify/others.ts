@@ -1,10 +1,3 @@
-/**
- * The configurations of an entry besides the chosen one: its ties, which other programs take if the chosen one cannot
- * run, and the best of each traversal on the GPU and the CPU, so that a broken kernel is noticed whichever one won.
- * Each runs once and is compared; no rate is.
- *
- * @module
- */
 import { formatDuration } from "../format.ts";
 import { verifyOn } from "../measuring/evaluate.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -16,7 +9,7 @@ import { ENTRY_NS, type Run, runNs, type Trial, verdictOf } from "./trial.ts";
 /** What became of one that is not right. */
 type Fault = Pick<EntryResult, "verdict" | "failure" | "reason">;
 
-/** What became of them. */
+/** What became of the configurations of an entry besides the chosen one. */
 export interface Others {
   /** How many are right. */
   readonly verified: number;
@@ -25,7 +18,11 @@ export interface Others {
   readonly elapsedNs: number;
 }
 
-/** Verifies them until one is wrong or fails. */
+/**
+ * Verifies an entry's ties, which other programs take if the chosen one cannot run, and the best of each traversal on the
+ * GPU and the CPU, so that a broken kernel is noticed whichever one won. Each runs once and is compared, until one is
+ * wrong or fails; no rate is.
+ */
 export async function verifyOthers(trial: Trial, run: Run): Promise<Others> {
   const { session } = run;
   const startedNs = session.now();

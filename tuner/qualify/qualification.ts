@@ -1,8 +1,3 @@
-/**
- * What a qualification finds: plain records, which every format shows.
- *
- * @module
- */
 import type { FailureReason, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice, ProfileEntry } from "../profile/schema.ts";

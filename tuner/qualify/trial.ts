@@ -1,8 +1,3 @@
-/**
- * An entry on this device: whether it can run here and be compared, and one attempt at its chosen configuration.
- *
- * @module
- */
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";

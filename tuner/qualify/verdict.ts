@@ -1,18 +1,3 @@
-/**
- * What two intervals say of a rate: the recorded one, and the one of this run.
- *
- * Intervals are compared, not points: a run is **slower** only where all of its 95% interval lies below the
- * recorded one's lower end less the tolerance, and **faster** only where all of it lies above the upper end plus
- * the tolerance. Everything between is a **pass**: the difference is no larger than what is tolerated, or than
- * what the noise explains.
- *
- * An interval of very few samples says nothing (of two, Student's reaches some nine standard deviations far), and
- * against it no device could ever be too slow. So no interval counts as wider than {@linkcode WIDEST}: with a
- * tolerance of 10%, a device at less than 40% of the recorded rate is always slower, whatever the noise.
- *
- * @module
- */
-
 /** A rate with its 95% interval, in cells per second. */
 export interface Rate {
   /** The median. */
@@ -24,11 +9,17 @@ export interface Rate {
 /** What became of a rate. */
 export type RateVerdict = "pass" | "slower" | "faster";
 
-/** The farthest that an end of an interval counts from its median, as a factor. */
+/**
+ * The farthest that an end of an interval counts from its median, as a factor. An interval of very few samples says
+ * nothing (of two, Student's reaches some nine standard deviations far), and against it no device could ever be too
+ * slow. With this and a tolerance of 10%, a device at less than 40% of the recorded rate is always slower.
+ */
 export const WIDEST = 1.5;
 
 /**
- * Compares a measured rate with the recorded one.
+ * Compares intervals, not points: a run is **slower** only where all of its 95% interval lies below the recorded one's
+ * lower end less the tolerance, and **faster** only where all of it lies above the upper end plus the tolerance. Between
+ * them the difference is no larger than what is tolerated, or than what the noise explains.
  *
  * @param tolerance fraction that a rate may differ from the recorded interval, from 0 to below 1
  * @throws {RangeError} for another tolerance

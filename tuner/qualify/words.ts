@@ -1,8 +1,3 @@
-/**
- * A qualification in words, the same in every format.
- *
- * @module
- */
 import { formatError, formatInterval, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";

@@ -1,8 +1,3 @@
-/**
- * The two strategies that learn nothing.
- *
- * @module
- */
 import { seededRandom } from "../measuring/seeded_random.ts";
 import type { Point, Search, Strategy } from "./strategy.ts";
 

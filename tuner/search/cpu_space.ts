@@ -1,8 +1,3 @@
-/**
- * The configurations of the CPU alone, each with its predicted rate.
- *
- * @module
- */
 import { arithmeticDemand, bytesOfSteps, type CpuDemand } from "../../kernels/cpu/cpu_demand.ts";
 import { CPU_TRAVERSALS, cpuTraversalNamed, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
@@ -33,7 +28,7 @@ const USUAL_BANDWIDTH = 3e10;
 const NODE_POINTS = [1024, 2048, 4096];
 
 /**
- * The candidates in the order to try them: on the whole grid stepwise and in diamonds; on a line classic, and swept
+ * The configurations of the CPU alone in the order to try them: on the whole grid stepwise and in diamonds; on a line classic, and swept
  * with nodes of several sizes up to one node per worker.
  *
  * @param workers all there are; fewer may be tried as well

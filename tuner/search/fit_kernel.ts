@@ -1,8 +1,3 @@
-/**
- * The kernel that explains values best.
- *
- * @module
- */
 import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
 import { residualVariance } from "./lattice_process.ts";
 

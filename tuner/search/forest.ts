@@ -1,14 +1,3 @@
-/**
- * Regression by extremely randomised trees (Geurts, Ernst, Wehenkel, "Extremely randomized trees", Machine
- * Learning 63, 2006): every tree sees all samples; a node tries one random threshold of each feature and keeps the
- * best. They need no scaling, take conditional parameters as they are, and the spread between trees says how sure
- * they are (Hutter, Hoos, Leyton-Brown, "Sequential Model-Based Optimization for General Algorithm Configuration",
- * LION 5, 2011, §4.1). Own code: npm's ml-random-forest grows bootstrapped trees that try every threshold of a
- * feature, and reports no variance.
- *
- * @module
- */
-
 /** Samples below which a node is not split. */
 const MIN_SPLIT = 3;
 
@@ -42,7 +31,11 @@ interface Samples {
 }
 
 /**
- * Grows a forest.
+ * Grows extremely randomised trees (Geurts, Ernst, Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006):
+ * every tree sees all samples; a node tries one random threshold of each feature and keeps the best. They need no
+ * scaling, take conditional parameters as they are, and the spread between trees says how sure they are (Hutter, Hoos,
+ * Leyton-Brown, "Sequential Model-Based Optimization for General Algorithm Configuration", LION 5, 2011, §4.1). Own
+ * code: npm's ml-random-forest grows bootstrapped trees that try every threshold, and reports no variance.
  *
  * @param rows values of the features, one row a sample; at least one
  * @param targets a value a sample

@@ -1,15 +1,12 @@
-/**
- * The space as a lattice: a candidate's place along each parameter of its traversal is the place of its value
- * among the values that occur. Not every place of the lattice holds a candidate.
- *
- * @module
- */
 import type { Point } from "./strategy.ts";
 
 /** Places along the parameters of a traversal. */
 export type Place = readonly number[];
 
-/** The candidates of a space by their places. */
+/**
+ * The space as a lattice: a candidate's place along each parameter of its traversal is the place of its value among the
+ * values that occur. Not every place of the lattice holds a candidate.
+ */
 export class Lattice<P extends Point> {
   /** How many values each parameter of a traversal has. */
   readonly #sizes = new Map<string, readonly number[]>();

@@ -1,12 +1,3 @@
-/**
- * How alike candidates are expected to be. Two candidates of one traversal are correlated by
- * Π exp(−steps_i / length_i), over the steps between their places along each parameter: rates have kinks, where
- * registers or workgroup memory run out, so the process is as rough as it gets. Candidates of different traversals
- * share only the level and the trend of the prior.
- *
- * @module
- */
-
 /** What the process knows of the candidates. */
 export interface ProcessInputs {
   /** Traversal of each candidate, as a number. */
@@ -40,7 +31,12 @@ interface Members {
 /** Correlation by traversal, parameter and steps. */
 type Falls = readonly (readonly Float64Array<ArrayBuffer>[])[];
 
-/** The covariance of candidates, a row at a time: covariances of one with all. */
+/**
+ * The covariance of candidates, a row at a time: of one with all. Two of one traversal are correlated by
+ * Π exp(−steps_i / length_i), over the steps between their places along each parameter: rates have kinks, where
+ * registers or workgroup memory run out, so the process is as rough as it gets. Candidates of different traversals
+ * share only the level and the trend of the prior.
+ */
 export class LatticeCovariance {
   readonly #groups: readonly number[];
   readonly #places: readonly (readonly number[])[];

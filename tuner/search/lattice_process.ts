@@ -1,19 +1,3 @@
-/**
- * A Gaussian process over the candidates of a space (Rasmussen, Williams, "Gaussian Processes for Machine
- * Learning", 2006, ch. 2), whose prior mean is what the models predict: a measured rate moves the mean and the
- * deviation of all others.
- *
- * The candidates are finitely many and known beforehand, so that conditioning on one more value (a row of the
- * Cholesky factor) updates the mean and the variance of all of them at once: O(candidates × values known).
- *
- * What is being measured is **expected**: variances shrink as if its value were known, since they do not depend on
- * the value; means stay as they are, as if the value were what is believed (the kriging believer of Ginsbourger,
- * Le Riche, Carraro, "Kriging is well-suited to parallelize optimization", 2010). Rows of expected values follow the
- * rows of known ones; a row changes places with the one before it by a rotation of the two, so that values may come,
- * or be given up, in any order: O(candidates × values expected).
- *
- * @module
- */
 import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_kernel.ts";
 
 /** Standard deviation of the residual before anything is known, and how many values that is worth. */
@@ -39,7 +23,20 @@ interface Row {
   readonly pivot: number;
 }
 
-/** A process that is conditioned on values one by one. */
+/**
+ * A Gaussian process over the candidates of a space (Rasmussen, Williams, "Gaussian Processes for Machine
+ * Learning", 2006, ch. 2), whose prior mean is what the models predict: a measured rate moves the mean and the
+ * deviation of all others.
+ *
+ * The candidates are finitely many and known beforehand, so that conditioning on one more value (a row of the
+ * Cholesky factor) updates the mean and the variance of all of them at once: O(candidates × values known).
+ *
+ * What is being measured is **expected**: variances shrink as if its value were known, since they do not depend on
+ * the value; means stay as they are, as if the value were what is believed (the kriging believer of Ginsbourger,
+ * Le Riche, Carraro, "Kriging is well-suited to parallelize optimization", 2010). Rows of expected values follow the
+ * rows of known ones; a row changes places with the one before it by a rotation of the two, so that values may come,
+ * or be given up, in any order: O(candidates × values expected).
+ */
 export class LatticeProcess {
   /** Posterior mean of each candidate. */
   readonly mean: Float64Array<ArrayBuffer>;

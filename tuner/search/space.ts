@@ -1,9 +1,3 @@
-/**
- * The space of configurations: every combination of the traversals' own parameter lists that the device's
- * limits allow, each with its predicted rate. Nothing is compiled.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
@@ -63,13 +57,10 @@ const FIRST_OF_EACH = 4;
 const TURN = 0.95;
 
 /**
- * Enumerates the space, promising configurations first: the few best predicted of every traversal in turn, so
- * that no traversal is judged by the model alone, then all others by their prediction.
+ * Enumerates the space: every combination of the traversals' own parameter lists that the device's limits allow, each
+ * with its predicted rate, in the order of {@linkcode rankCandidates}. Nothing is compiled.
  */
-export function enumerateSpace(
-  problem: Problem,
-  { traversals, limits, device }: SpaceOptions,
-): Space {
+export function enumerateSpace(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
   const refused: Space["refused"][number][] = [];
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
