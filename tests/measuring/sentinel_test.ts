@@ -8,7 +8,7 @@ const rate = (name: string, value: number) => measurementNamed(name, value, [0.9
 /** A sentinel on a clock that the test moves; the first measurement is its level of 100. */
 function watch() {
   const time = { nowNs: 0 };
-  const sentinel = new Sentinel({ now: () => time.nowNs });
+  const sentinel = new Sentinel(() => time.nowNs);
   sentinel.note(rate("level", 100));
   const look = () => sentinel.look()?.traversal;
   const again = (): string[] => {

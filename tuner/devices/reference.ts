@@ -1,14 +1,7 @@
-/**
- * The right result of a problem, with which every result is compared: a stepwise field that stays on the GPU, or,
- * without a GPU, one that a CPU worker computed. Either was checked against the oracle, the plain loops of
- * `kernels/reference.ts`: a driver that gets every kernel wrong alike would otherwise agree with itself.
- *
- * @module
- */
 import { AMPLITUDE, type InitialField } from "../../kernels/initial_field.ts";
-import { type Layout, layOut } from "../../kernels/layout.ts";
+import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf, readsPrevious } from "../../kernels/update.ts";
+import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
@@ -18,6 +11,7 @@ import type { CpuField } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
 import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
+import { cpuLayoutOf } from "./shared/shares.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
@@ -29,20 +23,20 @@ export interface Start {
   readonly seed: number;
 }
 
-/** Slices of a field, and where they lie in the reference. */
-export interface ComparedSlices {
+/** Slices of one level of a field, and where they lie in the reference. */
+export interface ComparedLevel {
+  /** 0: the newest level, 1: the one before. */
+  readonly ago: 0 | 1;
   readonly slice: number;
   readonly slices: number;
   readonly referenceSlice: number;
 }
 
-/** Slices of one level. */
-export interface ComparedLevel extends ComparedSlices {
-  /** 0: the newest level, 1: the one before. */
-  readonly ago: 0 | 1;
-}
-
-/** The right result of a problem, after its steps. */
+/**
+ * The right result of a problem after its steps, with which every result is compared: a stepwise field that stays on
+ * the GPU, or, without a GPU, one that a CPU worker computed. Either was checked against the oracle, the plain loops of
+ * `kernels/reference.ts`: a driver that gets every kernel wrong alike would otherwise agree with itself.
+ */
 export interface Reference {
   readonly problem: Problem;
   readonly start: Start;
@@ -51,7 +45,7 @@ export interface Reference {
   /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
   prepareGpu(problem: Problem, layout: Layout): Promise<void>;
   /** Compares every level of the state. */
-  compareGpu(field: GpuField, slices: ComparedSlices): Promise<Comparison>;
+  compareGpu(field: GpuField, slices: Omit<ComparedLevel, "ago">): Promise<Comparison>;
   /** Compares one level. */
   compareCpu(field: CpuField, slices: ComparedLevel): Promise<Comparison>;
   dispose(): void;
@@ -89,13 +83,10 @@ export async function makeReference(
 /** Judges a comparison of the whole state; one that is not finite, or not whole, has an infinite error. */
 export function verificationOf(
   { maxError, maxValue, notFinite, cells }: Comparison,
-  { problem: { stencil, grid, steps, boundary }, start, against }: Pick<
-    Reference,
-    "problem" | "start" | "against"
-  >,
+  { problem, start, against }: Pick<Reference, "problem" | "start" | "against">,
 ): Verification {
-  const isWhole = notFinite === 0 &&
-    cells === stateLevels({ stencil }).length * planesOf(stencil.update) * cellsOf(grid);
+  const { stencil, grid, steps, boundary } = problem;
+  const wanted = stateLevels(problem).length * planesOf(stencil.update) * cellsOf(grid);
   const bound = errorBound({
     stencil,
     steps,
@@ -103,17 +94,15 @@ export function verificationOf(
     kernels: 2,
     ...(boundary === "zero" ? {} : { periodicCells: cellsOf(grid) }),
   });
-  return { maxError: isWhole ? maxError : Infinity, bound, against };
+  return { maxError: notFinite === 0 && cells === wanted ? maxError : Infinity, bound, against };
 }
 
 /** Why a result is wrong; undefined where it is right. */
 export function refute({ maxError, bound, against }: Verification): Failure | undefined {
   if (maxError <= bound) return undefined; // false for what is not a number
   const [error, explained] = [maxError, bound].map((value) => value.toPrecision(3));
-  return {
-    reason: "incorrect",
-    message: `differs from ${against} by ${error}, rounding explains ${explained}`,
-  };
+  const message = `differs from ${against} by ${error}, rounding explains ${explained}`;
+  return { reason: "incorrect", message };
 }
 
 async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Promise<Reference> {
@@ -178,14 +167,11 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   const small = { ...problem, grid, steps: Math.min(steps, CHECKED_STEPS) };
   using field = await runOnGpu(gpu, small, start);
   const oracle = oracleOf(small, start);
-  const comparison = joinComparisons(
-    await Promise.all(
-      stateLevels(small).map(async (ago) => {
-        const cells = new Float32Array(await gpu.read(field.level(ago)));
-        return compareSlices({ cells, layout: field.plan.layout, slice: 0 }, oracle[ago], small.grid[0]);
-      }),
-    ),
-  );
+  const comparisons = stateLevels(small).map(async (ago) => {
+    const cells = new Float32Array(await gpu.read(field.level(ago)));
+    return compareSlices({ cells, layout: field.plan.layout, slice: 0 }, oracle[ago], grid[0]);
+  });
+  const comparison = joinComparisons(await Promise.all(comparisons));
   const failure = refute(verificationOf(comparison, { problem: small, start, against: "oracle f32" }));
   if (failure !== undefined) {
     throw new RunFailure("incorrect", `gpu ${field.plan.label}, the reference itself, ${failure.message}`);
@@ -204,7 +190,7 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
     await new Promise((resolve) => setTimeout(resolve));
     const oracle = oracleOf(small, start);
     await running;
-    await checkCpu(pool, small, { start, oracle });
+    await checkCpu(pool, small, start, oracle);
     // what the workers that compute results share with these: the memory outlives its pool
     const levels = stateLevels(problem).map((ago) => levelOf(field, ago));
     const [nx] = problem.grid, [checkedSlices] = small.grid;
@@ -227,12 +213,10 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
 
 async function startOnCpu(
   pool: CpuPool,
-  { grid, boundary, stencil: { update } }: Problem,
+  { grid, boundary, stencil }: Problem,
   { kind, seed }: Start,
 ): Promise<CpuField> {
-  const { x, y, z } = reachOf(update);
-  const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  const field = await pool.load({ update, layout, boundary });
+  const field = await pool.load({ update: stencil.update, layout: cpuLayoutOf({ stencil, grid }), boundary });
   await field.setInitial(kind, { seed });
   return field;
 }
@@ -241,7 +225,8 @@ async function startOnCpu(
 async function checkCpu(
   pool: CpuPool,
   problem: Problem,
-  { start, oracle }: { readonly start: Start; readonly oracle: ReturnType<typeof oracleOf> },
+  start: Start,
+  oracle: ReturnType<typeof oracleOf>,
 ): Promise<void> {
   const field = await startOnCpu(pool, problem, start);
   await field.run({ steps: problem.steps });
@@ -249,10 +234,8 @@ async function checkCpu(
     const result = { ...levelOf(field, ago), slice: 0 };
     const { maxError, notFinite } = compareSlices(result, oracle[ago], problem.grid[0]);
     if (maxError > 0 || notFinite > 0) {
-      throw new RunFailure(
-        "incorrect",
-        `the CPU's kernel differs from oracle f32 by ${maxError} after ${problem.steps} steps`,
-      );
+      const found = `differs from oracle f32 by ${maxError} after ${problem.steps} steps`;
+      throw new RunFailure("incorrect", `the CPU's kernel ${found}`);
     }
   }
   await field.dispose();

@@ -1,10 +1,3 @@
-/**
- * What computes on this machine, behind one interface: the GPU, the CPU's workers, the reference of the problem at
- * hand, and the clock. Each is opened when it is first needed, and opened anew after a loss. Tests put a simulated
- * session in its place.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
@@ -17,54 +10,14 @@ import { makeReference, type Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
 import { type Devices, type FieldRunner, prepare, type PrepareOptions } from "./runners.ts";
 
-/** What configurations run on. */
-export interface Session extends Disposable {
-  readonly device: DeviceDescription;
-  /** Whether the GPU takes part. */
-  readonly hasGpu: boolean;
-  /** The clock, in nanoseconds. */
-  now(): number;
-  /** Lets time pass, no longer than until the signal aborts. */
-  pause(timeNs: number, signal?: AbortSignal): Promise<void>;
-  /**
-   * Bytes per second of a plain copy on the GPU.
-   * @throws {RunFailure} if there is no GPU, or it fails
-   */
-  copyBytesPerSecond(): Promise<number>;
-  /**
-   * Bytes per second that so many workers of the CPU move together, on arrays of the problem's size.
-   * @throws {RunFailure} if they fail
-   */
-  cpuCopyBytesPerSecond(problem: Problem, cpuWorkers: number): Promise<number>;
-  /**
-   * Opens the devices and computes the reference, as far as that is not done.
-   *
-   * @param cpuWorkers so many; 0: none are started
-   * @throws {RunFailure} if a device fails, or the reference is wrong
-   */
-  open(problem: Problem, cpuWorkers?: number): Promise<Devices>;
-  /**
-   * Compiles a configuration and takes its memory.
-   * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
-   */
-  prepare(problem: Problem, configuration: Configuration, options?: PrepareOptions): Promise<FieldRunner>;
-  /** Gives back the reference's memory; it is computed again when it is needed. */
-  releaseReference(): void;
-  /** If this failure means that a device is lost, closes all, to be opened anew when needed; returns whether it did. */
-  recover(failure: Failure): boolean;
-  /** Goes on without the GPU. */
-  leaveOutGpu(): void;
-}
+/** What configurations run on; tests put a simulated session in its place. */
+export type Session = Omit<DeviceSession, "openGpu">;
 
-/** The reference of a problem. */
-interface Known {
-  readonly key: string;
-  readonly isOnGpu: boolean;
-  readonly reference: Reference;
-}
-
-/** The devices of this machine. */
-export class DeviceSession implements Session {
+/**
+ * What computes on this machine: the GPU, the CPU's workers, the reference of the problem at hand, and the clock. Each
+ * is opened when it is first needed, and opened anew after a loss.
+ */
+export class DeviceSession implements Disposable {
   readonly device: DeviceDescription;
   readonly #timeoutMs: number;
   readonly #checksReference: boolean;
@@ -72,18 +25,16 @@ export class DeviceSession implements Session {
   #gpu: GpuDevice | undefined;
   #gpuMemory: KeptMemory | undefined;
   #pool: CpuPool | undefined;
-  #known: Known | undefined;
+  #known: { readonly key: string; readonly isOnGpu: boolean; readonly reference: Reference } | undefined;
 
-  /**
-   * @param options `useGpu`: whether the GPU takes part and computes every reference; work on it that takes longer than
-   *   `timeoutMs` is given up; `checksReference`: whether the GPU's is compared with the oracle: not where the process
-   *   that started this one has done so
-   */
   constructor(
     { device, useGpu = true, timeoutMs = 20_000, checksReference = true }: {
       readonly device: DeviceDescription;
+      /** Whether the GPU takes part and computes every reference. */
       readonly useGpu?: boolean;
+      /** Work on the GPU that takes longer is given up. */
       readonly timeoutMs?: number;
+      /** Whether the GPU's reference is compared with the oracle; a process that started this one may have done so. */
       readonly checksReference?: boolean;
     },
   ) {
@@ -93,32 +44,35 @@ export class DeviceSession implements Session {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** Whether the GPU takes part. */
   get hasGpu(): boolean {
     return this.#hasGpu;
   }
 
+  /** The clock, in nanoseconds. */
   now(): number {
     return performance.now() * 1e6;
   }
 
+  /** Lets time pass, no longer than until the signal aborts. */
   async pause(timeNs: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
-        resolve();
-      };
-      const timer = setTimeout(end, timeNs / 1e6);
-      signal?.addEventListener("abort", end);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = (): void => resolve();
+    const timer = setTimeout(end, timeNs / 1e6);
+    signal?.addEventListener("abort", end);
+    await promise;
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
   }
 
+  /** Bytes per second of a plain copy on the GPU; a {@linkcode RunFailure} if there is no GPU, or it fails. */
   async copyBytesPerSecond(): Promise<number> {
     const gpu = await this.openGpu();
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
+  /** Bytes per second that so many workers of the CPU move together, on arrays of the problem's size. */
   async cpuCopyBytesPerSecond(problem: Problem, cpuWorkers: number): Promise<number> {
     return await measureCpuCopy(await this.#openPool(cpuWorkers), problem, cpuWorkers);
   }
@@ -136,10 +90,21 @@ export class DeviceSession implements Session {
     return this.#gpu;
   }
 
+  /**
+   * Opens the devices and computes the reference, as far as that is not done.
+   *
+   * @param cpuWorkers so many; 0: none are started
+   * @throws {RunFailure} if a device fails, or the reference is wrong
+   */
   async open(problem: Problem, cpuWorkers = 0): Promise<Devices> {
     return await this.#open(problem, { cpuWorkers, needsGpu: this.#hasGpu });
   }
 
+  /**
+   * Compiles a configuration and takes its memory.
+   *
+   * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
+   */
   async prepare(
     problem: Problem,
     configuration: Configuration,
@@ -150,17 +115,20 @@ export class DeviceSession implements Session {
     return await prepare(await this.#open(problem, needs), problem, configuration, options);
   }
 
+  /** Gives back the reference's memory; it is computed again when it is needed. */
   releaseReference(): void {
     this.#known?.reference.dispose();
     this.#known = undefined;
   }
 
+  /** If this failure means that a device is lost, closes all, to be opened anew when needed; returns whether it did. */
   recover({ reason }: Failure): boolean {
     if (reason !== "device-lost" && this.#gpu?.lost === undefined) return false;
     this.#close();
     return true;
   }
 
+  /** Goes on without the GPU. */
   leaveOutGpu(): void {
     this.#close();
     this.#hasGpu = false;

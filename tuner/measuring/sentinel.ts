@@ -16,7 +16,6 @@ const PATIENCE = 3;
 export class Sentinel {
   /** Looks that found a drift. */
   drifts = 0;
-  readonly #now: () => number;
   #level: Measurement | undefined;
   #lookedAtNs = 0;
   #lookNs = 0;
@@ -26,16 +25,14 @@ export class Sentinel {
   #row = 0;
   #again: Configuration[] = [];
 
-  /** @param options `now`: the clock, in nanoseconds */
-  constructor({ now }: { readonly now: () => number }) {
-    this.#now = now;
-  }
+  /** @param now the clock, in nanoseconds */
+  constructor(private readonly now: () => number) {}
 
   /** Notes a measurement; the first one is what is looked at from then on. */
   note(measurement: Measurement): void {
     if (this.#level === undefined) {
       this.#level = measurement;
-      this.#lookedAtNs = this.#now();
+      this.#lookedAtNs = this.now();
     } else this.#since.push(measurement.configuration);
   }
 
@@ -44,9 +41,9 @@ export class Sentinel {
     if (this.#level === undefined) return undefined;
     const isDrifting = this.#row > 0;
     const isDue = this.#since.length > 0 &&
-      this.#now() - this.#lookedAtNs >= Math.max(EVERY_NS, this.#lookNs / PART);
+      this.now() - this.#lookedAtNs >= Math.max(EVERY_NS, this.#lookNs / PART);
     if (!isDrifting && !isDue) return undefined;
-    this.#lookedAtNs = this.#now(); // others that ask meanwhile go on
+    this.#lookedAtNs = this.now(); // others that ask meanwhile go on
     return this.#level.configuration;
   }
 
@@ -57,7 +54,7 @@ export class Sentinel {
 
   /** Takes in the result of a {@linkcode look}, undefined if it failed, and the time it took. */
   seen(measurement: Measurement | undefined, spentNs: number): void {
-    this.#lookedAtNs = this.#now();
+    this.#lookedAtNs = this.now();
     this.#lookNs = spentNs;
     if (measurement === undefined) {
       // nothing was learnt; another one becomes the sentinel

@@ -1,8 +1,3 @@
-/**
- * The default problem and number of workers: a grid too large for the caches and small enough for the memory.
- *
- * @module
- */
 import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
@@ -10,8 +5,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
 export const DEFAULT_STEPS = 96;
-
-/** Time steps of a run in one dimension: several diamonds of the largest nodes, whose last must be clipped. */
+/** On a line: several diamonds of the largest nodes, whose last must be clipped. */
 const LINE_STEPS = 2048;
 
 /** Time steps of a run where none are given. */
@@ -20,7 +14,7 @@ export function defaultSteps({ dimensions }: Stencil): number {
 }
 
 /** What the default grid depends on. */
-export interface GridOptions {
+interface GridOptions {
   /** The GPU's limits; undefined where the CPU computes alone. */
   readonly limits: DeviceLimits | undefined;
   /** Whether the GPU computes in software. */
@@ -30,11 +24,11 @@ export interface GridOptions {
 }
 
 /**
- * The default grid. Its z is one small workgroup of a torre; a multiprocessor holds several of them. Its y is long, as
- * torres side by side fill a GPU: a row has 5280 / W of them, at least two for each of an H100's 132 multiprocessors up
- * to W = 20. Its x takes the rest of a buffer binding, pads included. A line has 2²⁰ points, the largest in the paper
- * on the swept rule; on a CPU 2¹⁴. A GPU in software is given little work, so that dozens of configurations are tried
- * in a minute.
+ * The default grid: too large for the caches and small enough for the memory. Its z is one small workgroup of a torre; a
+ * multiprocessor holds several of them. Its y is long, as torres side by side fill a GPU: a row has 5280 / W of them, at
+ * least two for each of an H100's 132 multiprocessors up to W = 20. Its x takes the rest of a buffer binding, pads
+ * included. A line has 2²⁰ points, the largest in the paper on the swept rule; on a CPU 2¹⁴. A GPU in software is given
+ * little work, so that dozens of configurations are tried in a minute.
  */
 export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
   if (stencil.dimensions === 1) {

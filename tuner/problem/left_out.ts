@@ -1,9 +1,3 @@
-/**
- * Why traversals have no configuration for a problem; of a line that they cannot cut, which lengths nearest to it
- * they can.
- *
- * @module
- */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";

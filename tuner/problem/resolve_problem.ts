@@ -1,9 +1,3 @@
-/**
- * From a request to the problem that is computed on this machine: defaults filled in, everything checked that can be
- * known before any work. The command line and the library use it alike.
- *
- * @module
- */
 import {
   BOUNDARIES,
   type Boundary,
@@ -23,13 +17,10 @@ import { RequestError } from "./request_error.ts";
 
 /** Time steps of a run at most: every evaluation takes several runs, and longer ones no longer change the rate. */
 export const MAX_STEPS = 10_000;
-
 /** Workers at most: more than any machine has cores. */
 export const MAX_WORKERS = 1024;
-
 /** Cells of a time level at most: shaders index them with i32. What the device's buffers hold is usually less. */
 const MAX_CELLS = 2 ** 31 - 1;
-
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
@@ -62,7 +53,8 @@ export interface ResolvedProblem {
 }
 
 /**
- * Fills in what a request leaves open, and rejects what this machine cannot do.
+ * From a request to the problem that is computed on this machine: fills in what is left open, and rejects what can be
+ * known to fail before any work. The command line and the library use it alike.
  *
  * @param action what is asked for, as `tune`: an error begins with `Cannot tune`
  * @throws {RequestError} saying what is wanted and what was found
@@ -87,9 +79,8 @@ export function resolveProblem(
   }
   const noGpu = takesGpu ? "there is no WebGPU adapter" : "the GPU is left out";
   if (gpu === null && cpuWorkers === 0) {
-    throw new RequestError(
-      `Cannot ${action}: a GPU or CPU workers are wanted: ${noGpu}, and there are 0 workers`,
-    );
+    const found = `${noGpu}, and there are 0 workers`;
+    throw new RequestError(`Cannot ${action}: a GPU or CPU workers are wanted: ${found}`);
   }
   const { dimensions: wanted = 3 } = stencil;
   const traversals = names.length === 0
@@ -131,10 +122,8 @@ export function checkProblem(action: string, { stencil, grid, steps, boundary }:
   if (stencil.dimensions !== 1) return;
   const { z: reach } = reachOf(stencil.update);
   if (x !== 1 || y !== 1 || z <= reach) {
-    refuse(
-      `${stencil.title} needs a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`,
-      grid.join("x"),
-    );
+    const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
+    refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
   }
 }
 
@@ -150,9 +139,8 @@ export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): st
   const bytes = 4 * stepwiseLayout(problem).length;
   const found = `a time level of ${problem.grid.join("x")} takes ${bytes} bytes with its frame`;
   if (limits === undefined) {
-    return 2 * bytes > WASM_BYTES
-      ? `${found}: WebAssembly holds two of at most ${WASM_BYTES / 2}`
-      : undefined;
+    const most = WASM_BYTES / 2;
+    return bytes > most ? `${found}: WebAssembly holds two of at most ${most}` : undefined;
   }
   const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
   return bytes > most ? `${found}: this GPU binds at most ${most}` : undefined;

@@ -96,8 +96,8 @@ export async function createSolver(
     const gpu = gpuSlices > 0
       ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
       : undefined;
-    if (gpu !== undefined) checkParameters(problem, configuration, gpu);
-    if (buffers !== undefined) checkBuffers(problem, configuration, buffers);
+    if (gpu) checkParameters(problem, configuration, gpu);
+    if (buffers) checkBuffers(problem, configuration, buffers);
     const cpuPool = cpuSlices > 0
       ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
       : undefined;
@@ -109,10 +109,9 @@ export async function createSolver(
         ...(cpuPool && { cpuPool }),
         ...(buffers && { gpuMemory: borrowedMemory(buffers) }),
       });
-      const isBorrowed = buffers !== undefined;
-      solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed });
+      solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed: buffers !== undefined });
       // without materials, all is zero already
-      if (!isBorrowed && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
+      if (!buffers && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
       return solver;
     } catch (error) {
       solver?.dispose();
@@ -128,8 +127,7 @@ function checkParameters(
   { traversal: name, parameters, share }: Configuration,
   { limits }: GpuDevice,
 ): void {
-  const traversal = traversalNamed(name);
-  const part = gpuPartOf(problem, share);
+  const traversal = traversalNamed(name), part = gpuPartOf(problem, share);
   const reason = traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
   if (reason === undefined) return;
   const isLimit = Object.keys(limits).some((limit) => reason.includes(limit));
@@ -151,8 +149,7 @@ function checkBuffers(
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");
   const bytes = 4 * solverLayout(problem, configuration).length;
-  const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-  const needed = STORAGE | COPY_SRC | COPY_DST;
+  const needed = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
   for (const { size, usage } of [even, odd]) {
     if (size < bytes) refuse(`each buffer must have at least ${bytes} bytes`, `one has ${size}`);
     if ((usage & needed) !== needed) {

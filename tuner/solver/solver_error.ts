@@ -5,18 +5,9 @@ import { isFailure } from "../devices/run_failure.ts";
 export class SolverError extends Error implements Failure {
   /** The name of the class. */
   override readonly name = "SolverError";
-  /** What kind of failure it is. */
-  readonly reason: FailureReason;
-
-  /**
-   * Makes an error.
-   *
-   * @param reason what kind of failure it is
-   * @param message in one line
-   */
-  constructor(reason: FailureReason, message: string) {
+  /** Makes an error of a kind of failure, with a message in one line. */
+  constructor(readonly reason: FailureReason, message: string) {
     super(message);
-    this.reason = reason;
   }
 }
 

@@ -47,7 +47,7 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
-  const sentinel = new Sentinel({ now: () => session.now() });
+  const sentinel = new Sentinel(() => session.now());
 
   const next = (): Asked | undefined => {
     if (!session.hasGpu) return undefined;

@@ -12,10 +12,8 @@ import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts"
 
 /** The final round gets this part of the budget; on a slow device up to `MOST`, and so does the CPU at most. */
 const PART = 0.15, MOST = 0.25;
-/** The balance gets this part of the budget. */
-const BALANCE_PART = 0.05;
-/** The final round takes no longer than this where it need not. */
-const FINALS_NS = 10e9;
+/** The final round takes no longer than this where it need not, and the balance gets this part of the budget. */
+const FINALS_NS = 10e9, BALANCE_PART = 0.05;
 /** A budget is kept if no more than this part of it, or this time, whichever is longer, goes beyond it. */
 const TOLERATED_PART = 0.1, TOLERATED_NS = 2e9;
 /** Blocks of the final round that a plan has time for. */
@@ -95,20 +93,17 @@ export interface TurnTime {
   readonly againNs: number;
 }
 
-/** What {@linkcode expectTurn} takes. */
-export interface TurnOptions {
-  /** Cell updates of one run. */
-  readonly updates: number;
-  /** Shortest batch that the clock can time, in nanoseconds. */
-  readonly minBatchNs: number;
-  /** Time of the configuration's evaluation in the search, in nanoseconds. @default {0} not known */
-  readonly evaluationNs?: number | undefined;
-}
-
 /** Estimates a turn: what the evaluation in the search took, with the samples of a turn in place of its own. */
 export function expectTurn(
   { cellsPerSecond, samples, compileNs }: Pick<Measurement, "cellsPerSecond" | "samples" | "compileNs">,
-  { updates, minBatchNs, evaluationNs = 0 }: TurnOptions,
+  { updates, minBatchNs, evaluationNs = 0 }: {
+    /** Cell updates of one run. */
+    readonly updates: number;
+    /** Shortest batch that the clock can time, in nanoseconds. */
+    readonly minBatchNs: number;
+    /** Time of the configuration's evaluation in the search, in nanoseconds. @default {0} not known */
+    readonly evaluationNs?: number | undefined;
+  },
 ): TurnTime {
   const runNs = updates / cellsPerSecond * 1e9;
   const batchNs = Math.max(runNs, minBatchNs);

@@ -33,6 +33,9 @@ export interface RoundTimes {
   readonly packRoundsNs: readonly number[];
 }
 
+/** What the shares exchange, and whether they meet at the ends of the grid too. */
+type Exchange = Pick<Shares, "toCpu" | "toGpu"> & { readonly isPeriodic: boolean };
+
 /** A round of the GPU, and the buffer that it hands its slices over in. */
 interface GpuRound {
   readonly submission: Submission;
@@ -43,33 +46,21 @@ interface GpuRound {
 
 /** The rounds of two shares, and the slices that wait for the next one. */
 export class SharedRounds {
-  readonly #cpu: CpuPart;
-  readonly #gpu: GpuPart;
-  readonly #toCpu: readonly Transfer[];
-  readonly #toGpu: readonly Transfer[];
-  readonly #isPeriodic: boolean;
   /** The CPU's slices with which the GPU's next round begins. */
   #packed: GPUBuffer | undefined;
 
-  /** Two shares, what they exchange, and whether they meet at the ends of the grid too. */
   constructor(
-    cpu: CpuPart,
-    gpu: GpuPart,
-    { toCpu, toGpu, isPeriodic }: Pick<Shares, "toCpu" | "toGpu"> & { readonly isPeriodic: boolean },
-  ) {
-    this.#cpu = cpu;
-    this.#gpu = gpu;
-    this.#toCpu = toCpu;
-    this.#toGpu = toGpu;
-    this.#isPeriodic = isPeriodic;
-  }
+    private readonly cpu: CpuPart,
+    private readonly gpu: GpuPart,
+    private readonly exchange: Exchange,
+  ) {}
 
   /** Advances both shares by so many steps in each round. */
   async run(rounds: readonly number[]): Promise<RoundTimes> {
-    const { field } = this.#cpu;
+    const { field } = this.cpu;
     const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [], computeRoundsNs: number[] = [];
     const unpackRoundsNs: number[] = [], packRoundsNs: number[] = [];
-    const ghost = { low: this.#isPeriodic, high: true };
+    const ghost = { low: this.exchange.isPeriodic, high: true };
     let last: GpuRound | undefined;
     /** Waits for the GPU's round before this one; returns the host's time to unpack its slices. */
     const receive = async (): Promise<number> => {
@@ -112,7 +103,7 @@ export class SharedRounds {
     if (buffer === undefined) return;
     this.#packed = undefined;
     try {
-      await this.#gpu.field.receive({ buffer, transfers: this.#toGpu });
+      await this.gpu.field.receive({ buffer, transfers: this.exchange.toGpu });
     } finally {
       buffer.destroy();
     }
@@ -126,14 +117,14 @@ export class SharedRounds {
 
   /** Hands a round to the GPU, which begins it as soon as it is done with the one before. */
   async #submit(steps: number): Promise<GpuRound> {
-    const { field } = this.#gpu, { device } = field;
+    const { field } = this.gpu, { device } = field;
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    const bytes = this.#bytesOf(this.#toCpu);
+    const bytes = this.#bytesOf(this.exchange.toCpu);
     const slices = await device.buffer(bytes, usage, "the GPU's slices for the CPU");
     const incoming = this.#packed;
     const submission = await field.exchange(steps, {
-      ...(incoming && { incoming: { buffer: incoming, transfers: this.#toGpu } }),
-      outgoing: { buffer: slices, transfers: this.#toCpu },
+      ...(incoming && { incoming: { buffer: incoming, transfers: this.exchange.toGpu } }),
+      outgoing: { buffer: slices, transfers: this.exchange.toCpu },
     });
     this.#packed = undefined;
     incoming?.destroy(); // once the device has read it
@@ -143,10 +134,10 @@ export class SharedRounds {
   /** Copies the GPU's slices from the mapped buffer into the CPU's ghost zones; returns the host's time. */
   #unpack(buffer: GPUBuffer): number {
     const started = performance.now();
-    const { device } = this.#gpu.field;
+    const { device } = this.gpu.field;
     const cells = new Float32Array(device.mapped(buffer));
-    this.#copy(this.#toCpu, cells, (staged, { ago, cpuSlice, slices }) => {
-      copySlices(staged, { ...levelOf(this.#cpu.field, ago), slice: cpuSlice }, slices);
+    this.#copy(this.exchange.toCpu, cells, (staged, { ago, cpuSlice, slices }) => {
+      copySlices(staged, { ...levelOf(this.cpu.field, ago), slice: cpuSlice }, slices);
     });
     device.unmap(buffer);
     return (performance.now() - started) * 1e6;
@@ -159,20 +150,20 @@ export class SharedRounds {
    */
   async #pack(): Promise<number> {
     const started = performance.now();
-    const { device } = this.#gpu.field;
+    const { device } = this.gpu.field;
     const usage = GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-    const bytes = this.#bytesOf(this.#toGpu);
+    const bytes = this.#bytesOf(this.exchange.toGpu);
     this.#packed = await device.buffer(bytes, usage, "the CPU's slices");
     const cells = new Float32Array(bytes / 4);
-    this.#copy(this.#toGpu, cells, (staged, { ago, cpuSlice, slices }) => {
-      copySlices({ ...levelOf(this.#cpu.field, ago), slice: cpuSlice }, staged, slices);
+    this.#copy(this.exchange.toGpu, cells, (staged, { ago, cpuSlice, slices }) => {
+      copySlices({ ...levelOf(this.cpu.field, ago), slice: cpuSlice }, staged, slices);
     });
     device.write(this.#packed, 0, cells);
     return (performance.now() - started) * 1e6;
   }
 
   #bytesOf(transfers: readonly Transfer[]): number {
-    return 4 * this.#gpu.field.plan.layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
+    return 4 * this.gpu.field.plan.layout.slice * transfers.reduce((sum, { slices }) => sum + slices, 0);
   }
 
   /** Calls `copy` with the place of each transfer in the staged cells. */
@@ -181,7 +172,7 @@ export class SharedRounds {
     cells: Float32Array,
     copy: (staged: SliceCells, transfer: Transfer) => void,
   ): void {
-    const layout = withoutPadX(this.#gpu.field.plan.layout);
+    const layout = withoutPadX(this.gpu.field.plan.layout);
     let slice = 0;
     for (const transfer of transfers) {
       copy({ cells, layout, slice }, transfer);

@@ -1,8 +1,3 @@
-/**
- * The two shares of a grid as a configuration wants them: what cannot be is refused, the rest is made.
- *
- * @module
- */
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { periodicAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
@@ -104,7 +99,7 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
 }
 
 /**
- * Compiles both shares' code and takes their memory.
+ * The two shares of a grid as a configuration wants them: compiles their code and takes their memory.
  *
  * @throws {RunFailure} if the devices or the share do not allow it
  */
@@ -143,33 +138,31 @@ function checkShare(
   { grid, stencil, boundary }: Problem,
   { gpu, cpuPool, configuration }: ShareOptions,
 ): void {
+  const refuse = (why: string): never => {
+    throw new RunFailure("limits", why);
+  };
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
+  const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
   const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
   if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
-    throw new RunFailure(
-      "limits",
-      `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${grid[0]}`,
-    );
+    refuse(`${shares} do not make up ${grid[0]}`);
   }
-  if (cpuSlices > 0 && !(cpuWorkers >= 1 && cpuWorkers <= (cpuPool?.workers ?? 0))) {
-    throw new RunFailure("limits", `${cpuWorkers} CPU workers wanted, there are ${cpuPool?.workers ?? 0}`);
+  const workers = cpuPool?.workers ?? 0;
+  if (cpuSlices > 0 && !(cpuWorkers >= 1 && cpuWorkers <= workers)) {
+    refuse(`${cpuWorkers} CPU workers wanted, there are ${workers}`);
   }
-  if (gpuSlices > 0 && gpu === undefined) throw new RunFailure("limits", "there is no GPU for its slices");
+  if (gpuSlices > 0 && gpu === undefined) refuse("there is no GPU for its slices");
   if (cpuSlices === 0 || gpuSlices === 0) {
-    if (cpu === undefined) return;
-    throw new RunFailure("limits", `a CPU's ${cpu.traversal} beside a GPU wanted, but nothing is shared`);
+    if (cpu !== undefined) refuse(`a CPU's ${cpu.traversal} beside a GPU wanted, but nothing is shared`);
+    return;
   }
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
-    throw new RunFailure(
-      "limits",
-      `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`,
-    );
+    refuse(`steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`);
   }
-  if (boundary === "periodic-yz") throw new RunFailure("limits", "a share cannot be shared again");
+  if (boundary === "periodic-yz") refuse("a share cannot be shared again");
   const thinnest = ghostSlices({ stencil }, exchangeEvery);
   if (Math.min(cpuSlices, gpuSlices) < thinnest) {
-    const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
-    throw new RunFailure("limits", `${shares}: one is thinner than the ghost zone of ${thinnest}`);
+    refuse(`${shares}: one is thinner than the ghost zone of ${thinnest}`);
   }
 }
 
@@ -187,12 +180,11 @@ async function makeCpuPart(
   const reason = refuseCpuPart(problem, configuration);
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const { name, parameters, order } = cpuTraversalOf(configuration);
-  const nodePoints = name === "swept" ? parameters.points ?? 0 : 0;
   const source = {
     update,
     layout,
     boundary: boundaries,
-    nodePoints,
+    nodePoints: name === "swept" ? parameters.points ?? 0 : 0,
     shape: order?.shape(parameters),
     fused: order !== undefined && parameters.fused === 1,
     workers: share.cpuWorkers,

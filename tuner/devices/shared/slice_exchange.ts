@@ -89,22 +89,20 @@ export function levelOf({ layout, current, previous }: CpuField, ago: 0 | 1): Om
   return { cells: ago === 0 ? current : previous, layout };
 }
 
-/**
- * Copies slices between arrays of any layout: all at once where slices lie alike, else row by row and without the
- * pads.
- */
+/** Copies slices between arrays of any layout: all at once where they lie alike, else row by row without the pads. */
 export function copySlices(from: SliceCells, to: SliceCells, slices: number): void {
-  const [, ny, nz] = from.layout.grid;
-  if (haveEqualSlices(from.layout, to.layout)) {
-    const start = startOfSlice(from), count = slices * from.layout.slice;
-    to.cells.set(from.cells.subarray(start, start + count), startOfSlice(to));
+  const { layout: a } = from, { layout: b } = to, [, ny, nz] = a.grid;
+  const areAlike = a.pitch === b.pitch && a.plane === b.plane && a.slice === b.slice;
+  if (areAlike && a.pad[1] === b.pad[1] && a.pad[2] === b.pad[2]) {
+    const start = (a.pad[0] + from.slice) * a.slice;
+    to.cells.set(from.cells.subarray(start, start + slices * a.slice), (b.pad[0] + to.slice) * b.slice);
     return;
   }
   for (let x = 0; x < slices; x++) {
-    for (let plane = 0; plane < from.layout.planes; plane++) {
+    for (let plane = 0; plane < a.planes; plane++) {
       for (let y = 0; y < ny; y++) {
-        const start = indexOf(from.layout, [from.slice + x, y, 0], plane);
-        to.cells.set(from.cells.subarray(start, start + nz), indexOf(to.layout, [to.slice + x, y, 0], plane));
+        const start = indexOf(a, [from.slice + x, y, 0], plane);
+        to.cells.set(from.cells.subarray(start, start + nz), indexOf(b, [to.slice + x, y, 0], plane));
       }
     }
   }
@@ -114,14 +112,4 @@ export function copySlices(from: SliceCells, to: SliceCells, slices: number): vo
 export function withoutPadX(layout: Layout): Layout {
   const [padX, padY, padZ] = layout.pad;
   return { ...layout, pad: [0, padY, padZ], origin: layout.origin - padX * layout.slice };
-}
-
-function haveEqualSlices(a: Layout, b: Layout): boolean {
-  return a.pitch === b.pitch && a.plane === b.plane && a.slice === b.slice && a.pad[1] === b.pad[1] &&
-    a.pad[2] === b.pad[2];
-}
-
-/** Index of the first cell of the slice, pads included. */
-function startOfSlice({ layout, slice }: SliceCells): number {
-  return (layout.pad[0] + slice) * layout.slice;
 }
