@@ -170,16 +170,17 @@ const DEMANDS: Readonly<Record<string, Demand>> = {
   memory: { ...DEMAND, workgroupBytes: 4096 },
 };
 
-const WANTED = ["small", "twin", "long", "threads", "memory", "unknown", "unknown-too"];
+const WANTED = ["small", "twin", "long", "threads", "memory"], UNKNOWN = ["unknown", "unknown-too"];
 
 Deno.test("of those that tie the least demanding is chosen, whatever was measured and in any order", () => {
   const property = fc.property(
-    fc.shuffledSubarray(WANTED, { minLength: WANTED.length }),
+    fc.shuffledSubarray([...WANTED, ...UNKNOWN], { minLength: 7 }),
     fc.array(fc.double({ min: 90, max: 110, noNaN: true }), { minLength: 7, maxLength: 7 }),
     (names, rates) => {
       const ties = names.map((name, i) => ({ ...measurementNamed(name, rates[i]!), compileNs: rates[i]! }));
       const ordered = orderTies(ties, ({ traversal }) => DEMANDS[traversal]);
-      assertEquals(ordered.map(({ configuration }) => configuration.traversal), WANTED);
+      assertEquals(ordered.slice(0, 5).map(({ configuration }) => configuration.traversal), WANTED);
+      assert(ordered[5]!.cellsPerSecond >= ordered[6]!.cellsPerSecond);
     },
   );
   fc.assert(property, { seed: 1 });

@@ -173,7 +173,8 @@ export function overlappingTies(measurements: readonly Measurement[]): readonly 
 /**
  * Orders a tie set: the smallest use of on-chip memory first (registers and workgroup memory of a workgroup), then the
  * fewest instructions (they stand in for compile time), then by name and parameters. Measurements do not count, so
- * whenever the same configurations tie, the same one is chosen. One whose demand is unknown comes last.
+ * whenever the same configurations tie, the same one is chosen. Those whose demand is unknown, as the CPU's, come last,
+ * the fastest first.
  */
 export function orderTies(
   ties: readonly Measurement[],
@@ -181,7 +182,7 @@ export function orderTies(
 ): Measurement[] {
   const placed = ties.map((tie) => {
     const demand = demandOf(tie.configuration), key = configurationKey(tie.configuration);
-    if (demand === undefined) return { tie, key, bytes: Infinity, instructions: 0 };
+    if (demand === undefined) return { tie, key, bytes: Infinity, instructions: -tie.cellsPerSecond };
     const { registersPerThread, threadsPerWorkgroup, workgroupBytes, loopInstructions = 0 } = demand;
     const bytes = 4 * registersPerThread * threadsPerWorkgroup + workgroupBytes;
     return { tie, key, bytes, instructions: loopInstructions };
