@@ -32,11 +32,7 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   const { configurations, facet, title } = space;
   if (facet === undefined) {
     const traversal = { name: configurations[0]?.traversal ?? "kernel" };
-    return configurations.map((recorded) => ({
-      traversal,
-      parameters: recorded.parameters,
-      recorded,
-    }));
+    return configurations.map((recorded) => ({ traversal, parameters: recorded.parameters, recorded }));
   }
   const problem = problemOf(facet.problem);
   if (problem === undefined) {
