@@ -13,7 +13,7 @@ import {
   recordSchema,
 } from "./journal_format.ts";
 import { withLock } from "./file_lock.ts";
-import { ProfileError, reasonOf } from "./profile_error.ts";
+import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readBytesIfThere } from "./read_bytes.ts";
 import { writeAll } from "./store.ts";
 
@@ -74,9 +74,7 @@ export class Journal {
       return journal;
     } catch (error) {
       journal?.close();
-      throw error instanceof ProfileError
-        ? error
-        : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+      throw oneLine(error, `Cannot write ${path}: ${reasonOf(error)}`);
     }
   }
 
@@ -134,9 +132,7 @@ export async function checkJournal(path: string): Promise<void> {
     start = await readPart(file, 0, Math.min(size, LONGEST_LINE));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw error instanceof ProfileError
-      ? error
-      : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw oneLine(error, `Cannot write ${path}: ${reasonOf(error)}`);
   }
   if (start.length === 0 || linesOf(start).some(hasChecksum)) return;
   throw new ProfileError(
@@ -185,9 +181,8 @@ async function repairEnd(file: Deno.FsFile): Promise<void> {
   const tail = end.subarray(end.lastIndexOf(0x0a) + 1);
   if (tail.length === 0) return;
   const head = new TextDecoder().decode(tail.subarray(0, LINE_START.length));
-  if (LINE_START.startsWith(head) && !hasChecksum(tail)) {
-    await file.truncate(size - tail.length);
-  } else {
+  if (LINE_START.startsWith(head) && !hasChecksum(tail)) await file.truncate(size - tail.length);
+  else {
     await file.seek(0, Deno.SeekMode.End);
     await writeAll(file, Uint8Array.of(0x0a));
   }

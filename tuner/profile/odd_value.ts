@@ -1,19 +1,22 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 
+/** Limits that are all the same. */
+export function everyLimit<T>(value: T): Readonly<Record<keyof DeviceLimits, T>> {
+  return {
+    maxStorageBufferBindingSize: value,
+    maxBufferSize: value,
+    maxComputeWorkgroupStorageSize: value,
+    maxComputeInvocationsPerWorkgroup: value,
+    maxComputeWorkgroupSizeX: value,
+    maxComputeWorkgroupSizeY: value,
+    maxComputeWorkgroupSizeZ: value,
+    maxComputeWorkgroupsPerDimension: value,
+  };
+}
+
 /** Limits that no device reaches: what cannot run with them cannot run anywhere. */
-const GENEROUS = 2 ** 40;
-/** The limits of a device on which everything fits. */
-export const ANY_DEVICE: DeviceLimits = {
-  maxStorageBufferBindingSize: GENEROUS,
-  maxBufferSize: GENEROUS,
-  maxComputeWorkgroupStorageSize: GENEROUS,
-  maxComputeInvocationsPerWorkgroup: GENEROUS,
-  maxComputeWorkgroupSizeX: GENEROUS,
-  maxComputeWorkgroupSizeY: GENEROUS,
-  maxComputeWorkgroupSizeZ: GENEROUS,
-  maxComputeWorkgroupsPerDimension: GENEROUS,
-};
+export const ANY_DEVICE: DeviceLimits = everyLimit(2 ** 40);
 
 /** A parameter further than this factor beyond all that a search would try was not found by one. */
 const FAR_BEYOND = 4;

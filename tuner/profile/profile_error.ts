@@ -7,6 +7,11 @@ export class ProfileError extends Error {
   override name = "ProfileError";
 }
 
+/** An error as one line: itself if it is one already, else with this message. */
+export function oneLine(error: unknown, message: string): ProfileError {
+  return error instanceof ProfileError ? error : new ProfileError(message, { cause: error });
+}
+
 /** Why a file could not be read, in a few words. */
 export function whyUnreadable(error: unknown): string {
   return error instanceof Deno.errors.NotFound ? "there is no such file" : reasonOf(error);

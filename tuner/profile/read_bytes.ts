@@ -1,4 +1,4 @@
-import { ProfileError, whyUnreadable } from "./profile_error.ts";
+import { oneLine, ProfileError, whyUnreadable } from "./profile_error.ts";
 
 /** Most that a file may hold that is read as a whole, in bytes: its text has to fit a string. */
 export const MAX_BYTES = 500_000_000;
@@ -22,8 +22,7 @@ export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuf
     }
     return await new Blob(pieces).bytes();
   } catch (error) {
-    if (error instanceof ProfileError) throw error;
-    throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`, { cause: error });
+    throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
   }
 }
 
@@ -33,21 +32,6 @@ export async function readBytesIfThere(path: string | URL): Promise<Uint8Array<A
     if (error.cause instanceof Deno.errors.NotFound) return undefined;
     throw error;
   });
-}
-
-/** A file's text; undefined if there is no such file. */
-export async function readTextIfThere(path: string | URL): Promise<string | undefined> {
-  const bytes = await readBytesIfThere(path);
-  return bytes && decodeText(bytes, path);
-}
-
-/** The text of bytes, which have to be one. */
-export function decodeText(bytes: Uint8Array, path: string | URL): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new ProfileError(`Cannot read ${path}: wanted text in UTF-8, found other bytes`);
-  }
 }
 
 /** Throws if a file has more bytes, unpacked, than can be read. */

@@ -1,6 +1,6 @@
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
-import { readTextIfThere } from "./read_bytes.ts";
+import { readBytesIfThere } from "./read_bytes.ts";
 import { parseProfile } from "./schema.ts";
 
 /**
@@ -36,7 +36,12 @@ export async function readFileIfThere(path: string | URL): Promise<string | unde
       `Cannot read ${nameOf(path)}: files cannot be read here: wanted the JSON text or a URL`,
     );
   }
-  return await readTextIfThere(path);
+  const bytes = await readBytesIfThere(path);
+  try {
+    return bytes && new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new ProfileError(`Cannot read ${path}: wanted text in UTF-8, found other bytes`);
+  }
 }
 
 async function fetchText(url: URL): Promise<string> {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Configuration, Verification } from "../configuration.ts";
 import { checkRecord, describeValue, parseJson } from "./check_record.ts";
+import { everyLimit } from "./odd_value.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
   Profile,
@@ -33,10 +34,8 @@ function record<T extends object>(fields: Fields<T>): z.ZodType<T> {
 
 // Every check's message says what is wanted; `checkRecord` adds where, and what was found.
 const text = z.string("a text").max(1000, "a text of at most 1000 characters");
-const name = text.min(1, "a name").regex(
-  /^[a-z0-9][a-z0-9-]*$/,
-  "a name of small letters, digits and dashes",
-);
+const name = text.min(1, "a name")
+  .regex(/^[a-z0-9][a-z0-9-]*$/, "a name of small letters, digits and dashes");
 const finite = z.number("a number");
 const positive = finite.gt(0, "a number above 0");
 const natural = z.int("a whole number").min(0, "a whole number >= 0");
@@ -56,21 +55,11 @@ const gpu = record<NonNullable<ProfileDevice["gpu"]>>({
   description: text,
   isFallback: flag,
   // some drivers say 2⁶⁴ − 1, beyond the whole numbers that JSON's readers agree on
-  limits: record({
-    maxStorageBufferBindingSize: notNegative,
-    maxBufferSize: notNegative,
-    maxComputeWorkgroupStorageSize: notNegative,
-    maxComputeInvocationsPerWorkgroup: notNegative,
-    maxComputeWorkgroupSizeX: notNegative,
-    maxComputeWorkgroupSizeY: notNegative,
-    maxComputeWorkgroupSizeZ: notNegative,
-    maxComputeWorkgroupsPerDimension: notNegative,
-  }),
+  limits: record(everyLimit(notNegative)),
   features: z.array(text, "a list of names"),
   timestampQuery: flag,
 });
 
-/** A device as a profile describes it. */
 export const deviceSchema: z.ZodType<ProfileDevice> = record<ProfileDevice>({
   gpu: gpu.nullable(),
   cpu: record({ model: text, cores: counting }),
@@ -79,7 +68,6 @@ export const deviceSchema: z.ZodType<ProfileDevice> = record<ProfileDevice>({
   measured: z.object({ copyBytesPerSecond: positive.nullable() }).catchall(notNegative.nullable()),
 });
 
-/** A problem as a profile names it. */
 export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   stencil: name,
   order: counting.optional(),
@@ -106,7 +94,6 @@ const traversal = {
   parameters: z.record(identifier, finite, "parameters by name"),
 };
 
-/** {@linkcode Configuration} as JSON. */
 export const configurationSchema: z.ZodType<Configuration> = record<Configuration>({
   ...traversal,
   share: record<Configuration["share"]>({
@@ -148,15 +135,10 @@ function costs<const Names extends readonly string[]>(
   return record(Object.fromEntries(names.map((name) => [name, notNegative])) as never);
 }
 
-/**
- * What R was chosen by: the fitted costs of a shared step (B2R, Eq. 1–4), how far the fits lie from what was
- * measured, and the time of a step over R. Times are nanoseconds; residuals are (predicted − measured) / measured.
- */
 const costModel = z.strictObject({
   coefficients: z.strictObject({
     cpu: costs("updateNs", "stepNs", "missNs", "cachedCells"),
     gpu: costs("updateNs", "stepNs", "passNs", "byteNs"),
-    /** Host time of a copy of x bytes: a·x + b. */
     unpack: costs("a", "b"),
     pack: costs("a", "b"),
     schedule: costs("submitNs", "timerNs", "waitNs", "contention", "starvation"),
@@ -172,7 +154,6 @@ const costModel = z.strictObject({
     exchangeEvery: counting,
     cpuSlices: counting,
     predictedNs: positive,
-    /** null where this R was only predicted. */
     measuredNs: positive.nullable(),
   })),
 });
@@ -212,8 +193,8 @@ const entry = record<ProfileEntry>({
   const shares = [
     { of: configuration.share, path: ["configuration", "share"] },
     ...Object.entries({ tieSet, bestOfEach }).flatMap(([list, all]) =>
-      all.map(({ configuration: { share: of } }, i) => ({
-        of,
+      all.map(({ configuration }, i) => ({
+        of: configuration.share,
         path: [list, i, "configuration", "share"],
       }))
     ),
@@ -252,8 +233,10 @@ export function parseProfile(json: string, source: string): Profile {
   const data = parseJson(json, source);
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {
-    const found = `it is a profile of version ${describeValue(version)}`;
-    throw new ProfileError(`Cannot read ${source}: ${found}: this Facet reads version ${SCHEMA_VERSION}`);
+    throw new ProfileError(
+      `Cannot read ${source}: it is a profile of version ${describeValue(version)}: ` +
+        `this Facet reads version ${SCHEMA_VERSION}`,
+    );
   }
   return checkProfile(data, source);
 }

@@ -1,9 +1,9 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { gpuName } from "../devices/vendors.ts";
 import { withDirectoryLock } from "./file_lock.ts";
-import { ProfileError, reasonOf } from "./profile_error.ts";
+import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
-import { checkProfile, parseProfile, type Profile, type ProfileDevice, type ProfileEntry } from "./schema.ts";
+import { checkProfile, parseProfile, type Profile, type ProfileDevice } from "./schema.ts";
 import { problemKey } from "./profile_problem.ts";
 
 export { readProfile } from "./read_profile.ts";
@@ -25,6 +25,9 @@ export function profileName({ gpu, cpu }: NamedDevice): string {
   return name === "" ? "device" : /^(con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-device` : name;
 }
 
+/** The folder of profiles where nothing else is said. It alone is made where it is missing. */
+const PROFILES = "profiles";
+
 /** Where `tune` writes without `--out`: `profiles/<device>.json`. */
 export function defaultProfilePath(device: NamedDevice): string {
   return `${PROFILES}/${profileName(device)}.json`;
@@ -32,12 +35,10 @@ export function defaultProfilePath(device: NamedDevice): string {
 
 /** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
 export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolean {
-  const identify = ({ gpu, cpu }: DeviceIdentity): string =>
-    JSON.stringify([
-      gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback],
-      cpu.model,
-      cpu.cores,
-    ]);
+  const identify = ({ gpu, cpu }: DeviceIdentity): string => {
+    const ofGpu = gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback];
+    return JSON.stringify([ofGpu, cpu.model, cpu.cores]);
+  };
   return identify(one) === identify(other);
 }
 
@@ -47,7 +48,7 @@ export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolea
  */
 export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
   const replaced = new Set(newer.entries.map((entry) => problemKey(entry.problem)));
-  const kept: ProfileEntry[] = earlier.entries.filter((entry) => !replaced.has(problemKey(entry.problem)));
+  const kept = earlier.entries.filter((entry) => !replaced.has(problemKey(entry.problem)));
   return { ...newer, entries: [...kept, ...newer.entries] };
 }
 
@@ -73,9 +74,7 @@ export async function writeProfile(path: string, profile: Profile): Promise<Prof
     // of two processes at once, the second merges with what the first has written
     return await withDirectoryLock(dirname(target), merge);
   } catch (error) {
-    throw error instanceof ProfileError
-      ? error
-      : new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw oneLine(error, `Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 
@@ -98,9 +97,6 @@ export async function checkWritable(path: string, device?: DeviceIdentity): Prom
   await checkFileWritable(path);
 }
 
-/** The folder of profiles where nothing else is said. It alone is made where it is missing. */
-const PROFILES = "profiles";
-
 /** Throws if a file of any kind cannot be written there; a folder for every typing error is of no use to anyone. */
 export async function checkFileWritable(path: string): Promise<void> {
   const dir = dirname(await resolveTarget(path));
@@ -108,10 +104,8 @@ export async function checkFileWritable(path: string): Promise<void> {
     if (dir === resolve(PROFILES)) await Deno.mkdir(dir, { recursive: true });
     await Deno.remove(await Deno.makeTempFile({ dir, prefix: ".facet-", suffix: ".tmp" }));
   } catch (error) {
-    const isMissing = error instanceof Deno.errors.NotFound;
-    throw new ProfileError(
-      `Cannot write ${path}: ${isMissing ? `there is no folder ${dir}` : reasonOf(error)}`,
-    );
+    const reason = error instanceof Deno.errors.NotFound ? `there is no folder ${dir}` : reasonOf(error);
+    throw new ProfileError(`Cannot write ${path}: ${reason}`);
   }
 }
 
@@ -140,15 +134,11 @@ async function resolveTarget(path: string): Promise<string> {
   try {
     target = await Deno.realPath(target);
     const { isFile, isDirectory } = await Deno.stat(target);
-    if (!isFile) {
-      throw new ProfileError(
-        `Cannot write ${path}: it is ${isDirectory ? "a directory" : "not a regular file"}`,
-      );
-    }
+    const what = isDirectory ? "a directory" : "not a regular file";
+    if (!isFile) throw new ProfileError(`Cannot write ${path}: it is ${what}`);
   } catch (error) {
-    if (error instanceof ProfileError) throw error;
     if (!(error instanceof Deno.errors.NotFound)) {
-      throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+      throw oneLine(error, `Cannot write ${path}: ${reasonOf(error)}`);
     }
   }
   return target;
