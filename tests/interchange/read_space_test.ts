@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { InputFile } from "../../tuner/interchange/input_file.ts";
-import { pythonText } from "../../tuner/interchange/python_text.ts";
+import { pythonText } from "../../tuner/interchange/kernel_tuner.ts";
 import { readSpace } from "../../tuner/interchange/read_space.ts";
 import type { SpaceReading } from "../../tuner/interchange/recorded_space.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";

@@ -1,9 +1,3 @@
-/**
- * A recorded space that Facet wrote, back as a profile's entry and a journal's records. Everything is checked as
- * if it came from a stranger: the file may have been edited.
- *
- * @module
- */
 import * as z from "zod";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { relativeSpread } from "../measuring/statistics.ts";
@@ -28,7 +22,7 @@ import {
   runTimeNs,
   SHARE_PARAMETERS,
 } from "./facet_space.ts";
-import type { JsonObject, RecordedSpace, SpaceRecord } from "./recorded_space.ts";
+import type { RecordedSpace, SpaceRecord } from "./recorded_space.ts";
 
 /** A profile and the records of the journal that goes with it. */
 export interface FacetImport {
@@ -39,7 +33,6 @@ export interface FacetImport {
   readonly notCarried: readonly string[];
 }
 
-/** What an import has to be told. */
 export interface ImportOptions {
   /** What to call the file in errors. */
   readonly source: string;
@@ -69,7 +62,8 @@ const ratesSchema = z.strictObject({
 const RATE_TOLERANCE = 1e-9;
 
 /**
- * Makes a profile and a journal of a space that Facet wrote.
+ * Makes a profile and a journal of a space that Facet wrote. Everything is checked as if it came from a stranger: the
+ * file may have been edited.
  *
  * @param space with a `facet` block
  * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
@@ -124,7 +118,6 @@ export function profileOfEntry(
   return { profile, entry: profile.entries[0]! };
 }
 
-/** A configuration from its values. */
 function configurationOf(
   { parameters }: RecordedSpace,
   { values }: SpaceRecord,
@@ -179,27 +172,14 @@ function measurementOf(
         `found ${record.timeMs === null ? "none" : `${record.timeMs} ms`}`,
     );
   }
-  const compileNs = record.overheadMs.compile === undefined
-    ? 0
-    : roundDigits(record.overheadMs.compile * 1e6);
-  return {
-    configuration,
-    cellsPerSecond,
-    confidence95,
-    samples,
-    spread: relativeSpread(samples),
-    verification,
-    compileNs,
-  };
+  // 12 digits: more did not survive the change of the unit
+  const compileNs = Number(((record.overheadMs.compile ?? 0) * 1e6).toPrecision(12));
+  const spread = relativeSpread(samples);
+  return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
 }
 
 function isClose(one: number, other: number): boolean {
   return Math.abs(one - other) <= RATE_TOLERANCE * Math.abs(other);
-}
-
-/** 12 digits: more did not survive the change of the unit. */
-function roundDigits(value: number): number {
-  return Number(value.toPrecision(12));
 }
 
 /** When a record was made, in the journal's form. */
@@ -209,7 +189,7 @@ export function timeOf({ timestamp }: SpaceRecord, otherwise: string): string {
 }
 
 /** Measurements that a journal has a place for. */
-const KNOWN = new Set([
+const KNOWN = [
   "time",
   "cells_per_second",
   "confidence95",
@@ -219,25 +199,21 @@ const KNOWN = new Set([
   "verified_against",
   "failure_reason",
   "failure_message",
-]);
+];
+
+/** Names of other measurements than the known ones, and of the fields beside the records. */
+export function beside({ records, other }: RecordedSpace, known: readonly string[]) {
+  const names = new Set(records.flatMap(({ measurements }) => measurements.map(({ name }) => name)));
+  for (const name of known) names.delete(name);
+  return { names: [...names], fields: Object.keys({ ...other.cacheHeader, ...other.t4Metadata }) };
+}
 
 function lossesOf(space: RecordedSpace, faster: number): string[] {
-  const unknown = new Set(
-    space.records.flatMap(({ measurements }) =>
-      measurements.map(({ name }) => name).filter((name) => !KNOWN.has(name))
-    ),
-  );
-  const other: JsonObject = { ...space.other.cacheHeader, ...space.other.t4Metadata };
-  const fields = Object.keys(other);
+  const { names, fields } = beside(space, KNOWN);
+  const what = `${formatPlural(faster, "record")} faster than the entry, which stays as it was`;
   return [
-    ...(unknown.size > 0 ? [`measurements that a journal has no place for: ${[...unknown].join(", ")}`] : []),
+    ...(names.length > 0 ? [`measurements that a journal has no place for: ${names.join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.join(", ")}`] : []),
-    ...(faster > 0
-      ? [
-        `${
-          formatPlural(faster, "record")
-        } faster than the entry, which stays as it was: tune or qualify to choose anew`,
-      ]
-      : []),
+    ...(faster > 0 ? [`${what}: tune or qualify to choose anew`] : []),
   ];
 }

@@ -1,11 +1,3 @@
-/**
- * An entry of a profile, with what the journal says about it, as a recorded space. The parameters are those of
- * all traversals, preceded by the traversal and followed by the share; one that a traversal does not have is
- * null there. What the formats have no place for stands in the space's `facet` block, for
- * `facet_import.ts` to find again.
- *
- * @module
- */
 import type { Configuration, FailureReason } from "../configuration.ts";
 import { formatPlural } from "../format.ts";
 import { kernelNameOf } from "../profile/describe.ts";
@@ -17,7 +9,6 @@ import type {
   ParameterValue,
   RecordedSpace,
   SpaceFailure,
-  SpaceMeasurement,
   SpaceRecord,
 } from "./recorded_space.ts";
 
@@ -40,36 +31,30 @@ export const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
   "out-of-memory": "runtime",
 };
 
-/** A space, and what of the profile and the journal is not in it. */
-export interface FacetExport {
-  readonly space: RecordedSpace;
-  /** One line each. */
-  readonly notCarried: readonly string[];
-}
-
 /** Nanoseconds that a run of the problem takes at a rate in cells/s. */
 export function runTimeNs({ grid, steps }: ProfileProblem, cellsPerSecond: number): number {
   return grid[0] * grid[1] * grid[2] * steps / cellsPerSecond * 1e9;
 }
 
 /**
- * Makes a recorded space of an entry.
+ * An entry of a profile as a recorded space. The parameters are those of all traversals, preceded by the traversal and
+ * followed by the share; one that a traversal does not have is null there. What the formats have no place for stands in
+ * the space's `facet` block, for `facet_import.ts` to find again.
  *
- * @param profile whose entry it is
- * @param entry the entry
- * @param records its evaluations, from `entryRecords`
+ * @param records the entry's evaluations, from `entryRecords`
+ * @returns the space, and what of the profile and the journal is not in it, one line each
  */
-export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: EntryRecords): FacetExport {
+export function spaceOfEntry(
+  profile: Profile,
+  entry: ProfileEntry,
+  records: EntryRecords,
+): { space: RecordedSpace; notCarried: string[] } {
   const { measured, failed, repeated, outdated, kernelSource } = records;
   const { problem } = entry;
-  const configurations = [
-    ...measured.map(({ measurement }) => measurement.configuration),
-    ...failed.map(({ configuration }) => configuration),
-  ];
-  const own = new Set<string>(configurations.flatMap(({ parameters }) => Object.keys(parameters)));
-  const besideGpu = new Set<string>(
-    configurations.flatMap(({ share }) => Object.keys(valuesBesideGpu(share))),
-  );
+  const configurations = [...measured.map(({ measurement }) => measurement), ...failed]
+    .map(({ configuration }) => configuration);
+  const own = new Set(configurations.flatMap(({ parameters }) => Object.keys(parameters)));
+  const besideGpu = new Set(configurations.flatMap(({ share }) => Object.keys(valuesBesideGpu(share))));
   const names = ["traversal", ...own, ...SHARE_PARAMETERS, ...besideGpu];
   const valuesOf = ({ traversal, parameters, share }: Configuration): ParameterValue[] => [
     traversal,
@@ -78,14 +63,6 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
     ...[...besideGpu].map((name) => valuesBesideGpu(share)[name] ?? null),
   ];
   const rows = configurations.map(valuesOf);
-  const facet: JsonObject = {
-    version: FACET_BLOCK_VERSION,
-    tool: profile.tool,
-    createdAt: profile.createdAt,
-    device: profile.device as unknown as JsonObject,
-    kernelSource,
-    entry: entry as unknown as JsonObject,
-  };
   return {
     space: {
       kernel: kernelNameOf(problem),
@@ -97,7 +74,14 @@ export function spaceOfEntry(profile: Profile, entry: ProfileEntry, records: Ent
         ...measured.map((record) => measuredRecord(record, problem, valuesOf)),
         ...failed.map((record) => failedRecord(record, valuesOf)),
       ],
-      facet,
+      facet: {
+        version: FACET_BLOCK_VERSION,
+        tool: profile.tool,
+        createdAt: profile.createdAt,
+        device: profile.device as unknown as JsonObject,
+        kernelSource,
+        entry: entry as unknown as JsonObject,
+      },
       other: { cacheHeader: {}, t4Metadata: {} },
     },
     notCarried: [
@@ -153,17 +137,16 @@ function failedRecord(
   { configuration, failure, at }: DatedFailure,
   valuesOf: (configuration: Configuration) => ParameterValue[],
 ): SpaceRecord {
-  const measurements: SpaceMeasurement[] = [
-    { name: "failure_reason", value: failure.reason, unit: "" },
-    { name: "failure_message", value: failure.message, unit: "" },
-  ];
   return {
     values: valuesOf(configuration),
     failure: FAILURE_OF[failure.reason],
     timeMs: null,
     timesMs: [],
     overheadMs: {},
-    measurements,
+    measurements: [
+      { name: "failure_reason", value: failure.reason, unit: "" },
+      { name: "failure_message", value: failure.message, unit: "" },
+    ],
     timestamp: at,
     correctness: failure.reason === "incorrect" ? 0 : 1,
   };

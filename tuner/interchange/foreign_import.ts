@@ -1,10 +1,3 @@
-/**
- * A space that another tool recorded, as a profile's entry and a journal's records: so that its best
- * configuration can be read as Facet's are, and `report` can draw it. Facet cannot run such a kernel, and did not
- * verify it; both stand in the list of what could not be carried over, and in the profile itself.
- *
- * @module
- */
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
@@ -12,9 +5,10 @@ import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { formatPlural } from "../format.ts";
 import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
+import { everyLimit } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
-import { type FacetImport, type ImportOptions, profileOfEntry, timeOf } from "./facet_import.ts";
+import type { ProfileDevice, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
+import { beside, type FacetImport, type ImportOptions, profileOfEntry, timeOf } from "./facet_import.ts";
 import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
 
@@ -46,7 +40,9 @@ const REASON_OF: Readonly<Record<SpaceFailure, FailureReason>> = {
 const AGAINST = "nothing by Facet: the file says that the result is correct";
 
 /**
- * Makes a profile and a journal of another tool's space.
+ * Makes a profile and a journal of another tool's space: so that its best configuration can be read as Facet's are, and
+ * `report` can draw it. Facet cannot run such a kernel, and did not verify it; both stand in the list of what could not
+ * be carried over, and in the profile itself.
  *
  * @throws {ProfileError} in one line, if the file does not say enough, or no configuration has a time
  */
@@ -90,37 +86,22 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
   for (const { failure } of space.records) {
     if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
   }
-  const { profile } = profileOfEntry({
-    tool,
-    createdAt: now,
-    device,
-    entry: {
-      problem,
-      configuration: best.configuration,
-      result: {
-        cellsPerSecond: best.cellsPerSecond,
-        confidence95: best.confidence95,
-        samples: best.samples,
-        roofFraction: null,
-        speedupOverStepwise: null,
-      },
-      tieSet: overlappingTies(ranked).map(({ configuration, cellsPerSecond, confidence95 }) => ({
-        configuration,
-        cellsPerSecond,
-        confidence95,
-      })),
-      balance: [],
-      verification: best.verification,
-      search: {
-        strategy: "imported",
-        seed: 0,
-        spaceSize: space.records.length,
-        evaluated: space.records.length,
-        failed,
-        elapsedMs: 0,
-      },
-    },
-  }, source);
+  const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
+  const count = space.records.length;
+  const entry: ProfileEntry = {
+    problem,
+    configuration,
+    result: { cellsPerSecond, confidence95, samples, roofFraction: null, speedupOverStepwise: null },
+    tieSet: overlappingTies(ranked).map(({ configuration, cellsPerSecond, confidence95 }) => ({
+      configuration,
+      cellsPerSecond,
+      confidence95,
+    })),
+    balance: [],
+    verification,
+    search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
+  };
+  const { profile } = profileOfEntry({ tool, createdAt: now, device, entry }, source);
   for (const record of journal) checkRecord(recordSchema, record, source);
   return { profile, journal, notCarried: [...notes, ...lossesOf(space, timeless.length)] };
 }
@@ -128,18 +109,18 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
 /** The problem's size as a grid; a text or more than three numbers are none. */
 function gridOf({ problemSize }: RecordedSpace, source: string): [number, number, number] {
   const sizes = Array.isArray(problemSize) ? problemSize : [problemSize];
-  const isGrid = sizes.length >= 1 && sizes.length <= 3 &&
-    sizes.every((size) => Number.isSafeInteger(size) && size >= 1);
-  if (!isGrid) {
-    const found = problemSize === null
-      ? "no problem size"
-      : `the size ${JSON.stringify(problemSize).slice(0, 60)}`;
-    throw new ProfileError(
-      `Cannot import ${source}: wanted one to three whole numbers, found ${found}: give --grid XxYxZ`,
-    );
+  if (
+    sizes.length >= 1 && sizes.length <= 3 && sizes.every((size) => Number.isSafeInteger(size) && size >= 1)
+  ) {
+    const [x = 1, y = 1, z = 1] = sizes as number[];
+    return [x, y, z];
   }
-  const [x = 1, y = 1, z = 1] = sizes as number[];
-  return [x, y, z];
+  const found = problemSize === null
+    ? "no problem size"
+    : `the size ${JSON.stringify(problemSize).slice(0, 60)}`;
+  throw new ProfileError(
+    `Cannot import ${source}: wanted one to three whole numbers, found ${found}: give --grid XxYxZ`,
+  );
 }
 
 /** A device of which nothing but the name is known; limits of 0 let nothing be taken to fit. */
@@ -156,16 +137,7 @@ function deviceNamed(name: string | null, source: string): ProfileDevice {
       device: "unknown",
       description: name,
       isFallback: false,
-      limits: {
-        maxStorageBufferBindingSize: 0,
-        maxBufferSize: 0,
-        maxComputeWorkgroupStorageSize: 0,
-        maxComputeInvocationsPerWorkgroup: 0,
-        maxComputeWorkgroupSizeX: 0,
-        maxComputeWorkgroupSizeY: 0,
-        maxComputeWorkgroupSizeZ: 0,
-        maxComputeWorkgroupsPerDimension: 0,
-      },
+      limits: everyLimit(0),
       features: [],
       timestampQuery: false,
     },
@@ -193,12 +165,7 @@ function measurementOf(record: SpaceRecord, configuration: Configuration, cells:
 }
 
 function lossesOf(space: RecordedSpace, timeless: number): string[] {
-  const names = new Set(
-    space.records.flatMap(({ measurements }) =>
-      measurements.map(({ name }) => name).filter((name) => name !== "time")
-    ),
-  );
-  const fields = Object.keys({ ...space.other.cacheHeader, ...space.other.t4Metadata });
+  const { names, fields } = beside(space, ["time"]);
   const differs = space.records.some(({ timeMs, timesMs }) => timeMs !== null && timesMs.length > 0);
   const wrong =
     space.records.filter(({ failure, correctness }) => failure === null && correctness !== 1).length;
@@ -217,7 +184,7 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
       : []),
     ...(timeless > 0 ? [`${formatPlural(timeless, "record")} without a time`] : []),
     ...(wrong > 0 ? [`the correctness of ${formatPlural(wrong, "record")}, which is not 1`] : []),
-    ...(names.size > 0 ? [`other measurements: ${[...names].slice(0, 8).join(", ")}`] : []),
+    ...(names.length > 0 ? [`other measurements: ${names.slice(0, 8).join(", ")}`] : []),
     ...(parts.size > 0 ? [`what else an evaluation cost: ${[...parts].join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),
     ...(space.objectives.join() === "time"

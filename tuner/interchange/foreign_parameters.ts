@@ -1,34 +1,18 @@
-/**
- * Parameters of other tools as a configuration of Facet has them: names of letters and digits, values that are
- * numbers.
- *
- * @module
- */
 import type { Configuration } from "../configuration.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ParameterValue, RecordedSpace } from "./recorded_space.ts";
 
-/** What the configurations are made for. */
-export interface CarryOptions {
-  /** The kernel's name, which stands as the traversal. */
-  readonly kernel: string;
-  /** Slices of x, which are all the GPU's. */
-  readonly slices: number;
-  readonly source: string;
-}
-
 /**
- * Configurations of all records, in their order.
+ * Configurations of all records, in their order: names of letters and digits, values that are numbers.
  *
+ * @param kernel its name, which stands as the traversal
+ * @param slices those of x, which are all the GPU's
  * @returns the configurations, and which names and values were changed
  * @throws {ProfileError} in one line, if two names become the same
  */
 export function carryParameters(
-  { parameters, records }: {
-    readonly parameters: RecordedSpace["parameters"];
-    readonly records: readonly { readonly values: readonly ParameterValue[] }[];
-  },
-  { kernel, slices, source }: CarryOptions,
+  { parameters, records }: Pick<RecordedSpace, "parameters" | "records">,
+  { kernel, slices, source }: Readonly<{ kernel: string; slices: number; source: string }>,
 ): { configurations: readonly Configuration[]; notes: readonly string[] } {
   const renamed: string[] = [], numbered: string[] = [];
   const taken = new Map<string, string>();
@@ -45,9 +29,7 @@ export function carryParameters(
     if (carried !== name) renamed.push(`${name} is written as ${carried}`);
     const codes = codesOf(values);
     if (codes !== undefined) {
-      const told = [...codes].filter(([value]) => value !== null).map(([value, code]) =>
-        `${code} is ${value}`
-      );
+      const told = Array.from(codes, ([value, code]) => `${code} is ${value}`);
       numbered.push(`${name}: ${told.slice(0, 6).join(", ")}${told.length > 6 ? ", …" : ""}`);
     }
     return { carried, codes };
@@ -56,8 +38,7 @@ export function carryParameters(
   const configurations = records.map(({ values }): Configuration => {
     const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
       const value = values[i] ?? null;
-      if (value === null) return [];
-      return [[carried, codes === undefined ? value as number : codes.get(value)!]];
+      return value === null ? [] : [[carried, codes?.get(value) ?? value as number]];
     });
     return { traversal: kernel, parameters: Object.fromEntries(entries), share };
   });
@@ -78,10 +59,8 @@ function codesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue,
 
 /** `block_size_x` as `blockSizeX`: letters and digits, a letter first. */
 function identifierOf(name: string): string {
-  const plain = name.normalize("NFKD").replace(
-    /[^a-zA-Z0-9]+([a-zA-Z0-9])/g,
-    (_, next: string) => next.toUpperCase(),
-  )
+  const plain = name.normalize("NFKD")
+    .replace(/[^a-zA-Z0-9]+([a-zA-Z0-9])/g, (_, next: string) => next.toUpperCase())
     .replace(/[^a-zA-Z0-9]/g, "");
   return /^[a-zA-Z]/.test(plain) ? plain : `p${plain}`;
 }
@@ -89,10 +68,6 @@ function identifierOf(name: string): string {
 /** A kernel's name as a profile writes names: small letters, digits and dashes. */
 export function slug(name: string, source: string): string {
   const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
-  if (plain === "") {
-    throw new ProfileError(
-      `Cannot import ${source}: wanted the kernel's name, found none: give --kernel NAME`,
-    );
-  }
-  return plain;
+  if (plain !== "") return plain;
+  throw new ProfileError(`Cannot import ${source}: wanted the kernel's name, found none: give --kernel NAME`);
 }

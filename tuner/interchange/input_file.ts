@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { ProfileError, reasonOf, whyUnreadable } from "../profile/profile_error.ts";
+import { oneLine, ProfileError, reasonOf, whyUnreadable } from "../profile/profile_error.ts";
 import { MAX_BYTES, readBytes, refuseLarge } from "../profile/read_bytes.ts";
 
 /** Most text of a file that is read piece by piece, in bytes. */
@@ -51,8 +51,7 @@ export class InputFile {
       }
       return input;
     } catch (error) {
-      if (error instanceof ProfileError) throw error;
-      throw new ProfileError(`Cannot read ${path}: ${whyUnreadable(error)}`);
+      throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
     }
   }
 
@@ -69,11 +68,8 @@ export class InputFile {
         yield piece;
       }
     } catch (error) {
-      if (error instanceof ProfileError) throw error;
-      const found = this.#isPacked
-        ? `wanted whole gzip data, found: ${reasonOf(error)}`
-        : whyUnreadable(error);
-      throw new ProfileError(`Cannot read ${this.path}: ${found}`);
+      const why = this.#isPacked ? `wanted whole gzip data, found: ${reasonOf(error)}` : whyUnreadable(error);
+      throw oneLine(error, `Cannot read ${this.path}: ${why}`);
     }
   }
 

@@ -1,9 +1,3 @@
-/**
- * T4 results and Kernel Tuner caches are alike: one JSON object, of which one field holds a long list of records. This
- * splits such a text while it is read, so that no more than one record of it is in memory.
- *
- * @module
- */
 import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 
@@ -29,7 +23,10 @@ const MOST_VALUES = 40_000_000;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, COMMA = 0x2c, COLON = 0x3a, LINE_END = 0x0a;
 
-/** Splits a text that comes in pieces. */
+/**
+ * Splits a text that comes in pieces: T4 results and Kernel Tuner caches are alike one JSON object, of which one field
+ * holds a long list of records. No more than one record is in memory.
+ */
 export class ListScanner {
   readonly #source: string;
   readonly #onRecord: (text: string, start: Place) => void;

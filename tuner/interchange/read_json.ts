@@ -1,8 +1,3 @@
-/**
- * From JSON to checked values. Files are data; nothing in them is evaluated.
- *
- * @module
- */
 import * as z from "zod";
 import { describeValue, endOfText, parseJson } from "../profile/check_record.ts";
 import { formatPlural } from "../format.ts";
@@ -14,14 +9,10 @@ import type { JsonValue, Overhead, ParameterValue } from "./recorded_space.ts";
 export const nameSchema = z.string("a text").max(4000, "a text of at most 4000 characters")
   .regex(/^\P{Cc}*$/u, "a text without control characters");
 
-/** What a parameter's value has to be. */
 const VALUE = "a number from 1e-15 to 1e15 of either sign, 0, a short text, true, false or null";
 
 /** A parameter's value in a file. */
-export const parameterValueSchema: z.ZodType<ParameterValue> = z.custom<ParameterValue>(
-  isParameterValue,
-  VALUE,
-);
+export const parameterValueSchema = z.custom<ParameterValue>(isParameterValue, VALUE);
 
 function isParameterValue(value: unknown): value is ParameterValue {
   if (typeof value === "number") return value === 0 || (Math.abs(value) >= 1e-15 && Math.abs(value) <= 1e15);
@@ -51,10 +42,8 @@ export class Remarks {
 
   /** One line each, as `2 records without a time (first: x=1)`. */
   lines(): string[] {
-    return Array.from(
-      this.#counts,
-      ([what, { thing, first, count }]) => `${formatPlural(count, thing)} ${what}${first}`,
-    );
+    return [...this.#counts]
+      .map(([what, { thing, first, count }]) => `${formatPlural(count, thing)} ${what}${first}`);
   }
 }
 
@@ -102,7 +91,7 @@ export const costSchema = z.number(COST).min(0, COST).max(1e20, COST).nullish();
 const TIME = "a time from 1e-9 to 1e15 ms";
 
 /** A kernel's time in ms. Its inverse, and what a run of all cells takes, are numbers too. */
-export const timeSchema = z.number(TIME).min(1e-9, TIME).max(1e15, TIME);
+const timeSchema = z.number(TIME).min(1e-9, TIME).max(1e15, TIME);
 
 /** The times of single runs in ms. */
 export const timesSchema = z.array(z.union([z.literal(0), timeSchema], `0 or ${TIME}`), "a list of times")

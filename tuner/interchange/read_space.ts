@@ -1,8 +1,3 @@
-/**
- * Reads a recorded space from a file of either format.
- *
- * @module
- */
 import type { InputFile } from "./input_file.ts";
 import { KernelTunerReader } from "./kernel_tuner.ts";
 import { ListScanner } from "./list_scanner.ts";

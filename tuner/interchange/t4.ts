@@ -18,6 +18,8 @@ import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ListFile } from "./list_scanner.ts";
 import {
+  costSchema,
+  costsOf,
   fault,
   fieldOf,
   type Fields,
@@ -26,16 +28,21 @@ import {
   parameterValueSchema,
   parsePython,
   Remarks,
+  timesSchema,
+  wantFinite,
+  wantTime,
 } from "./read_json.ts";
-import type {
-  JsonObject,
-  JsonValue,
-  ParameterValue,
-  RecordReader,
-  SpaceReading,
-  SpaceRecord,
+import {
+  type JsonObject,
+  type JsonValue,
+  type Overhead,
+  type ParameterValue,
+  type RecordReader,
+  SPACE_FAILURES,
+  type SpaceMeasurement,
+  type SpaceReading,
+  type SpaceRecord,
 } from "./recorded_space.ts";
-import { readResult, unitMs, UNITS } from "./t4_result.ts";
 
 /** Version of the schema that is read and written. */
 export const T4_VERSION = "1.0.0";
@@ -54,6 +61,59 @@ const carriedSchema = z.strictObject({
   parameters: z.array(z.strictObject({ name: nameSchema, values: z.array(parameterValueSchema) })),
   cache_header: z.custom<Fields>(isObject, "an object"),
 });
+
+/** Fields of T4's `times` with the parts of an evaluation's cost; the schema's own name of the first differs. */
+export const TIMES_FIELDS: readonly (readonly [field: string, part: Overhead])[] = [
+  ["compilation", "compile"],
+  ["compilation_time", "compile"],
+  ["benchmark", "benchmark"],
+  ["framework", "framework"],
+  ["search_algorithm", "search"],
+  ["validation", "validation"],
+];
+
+const PER_MEASUREMENT = { name: nameSchema, value: z.unknown(), unit: nameSchema.nullish() };
+
+const TIMES = {
+  ...Object.fromEntries(TIMES_FIELDS.map(([field]) => [field, costSchema])),
+  runtimes: timesSchema,
+};
+
+const RESULT = {
+  timestamp: nameSchema.nullish(),
+  configuration: z.record(z.string(), parameterValueSchema, "values by name"),
+  objectives: z.array(nameSchema, "a list of names").min(1, "a list of names").optional(),
+  times: z.looseObject(TIMES),
+  invalidity: z.enum(["correct", ...SPACE_FAILURES], `one of correct, ${SPACE_FAILURES.join(", ")}`),
+  correctness: z.number("a number >= 0").min(0, "a number >= 0").max(1e20, "a number <= 1e20"),
+  measurements: z.array(z.looseObject(PER_MEASUREMENT), "a list").default([]),
+  cache_key: nameSchema.optional(),
+};
+
+const resultSchema = z.looseObject(RESULT);
+
+/** Milliseconds of a unit, by the names that files use. */
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1e3,
+  seconds: 1e3,
+  ms: 1,
+  milliseconds: 1,
+  // as Kernel Tuner spelt it until 2024
+  miliseconds: 1,
+  us: 1e-3,
+  "µs": 1e-3,
+  microseconds: 1e-3,
+  ns: 1e-6,
+  nanoseconds: 1e-6,
+};
+
+const UNITS = Object.keys(UNIT_MS).join(", ");
+
+/** Milliseconds of a unit; undefined of one that is not known. */
+function unitMs(unit: string): number | undefined {
+  const name = unit.toLowerCase();
+  return Object.hasOwn(UNIT_MS, name) ? UNIT_MS[name] : undefined;
+}
 
 /** Reads the results of a T4 file. */
 export class T4Reader implements RecordReader {
@@ -98,20 +158,72 @@ export class T4Reader implements RecordReader {
 
   read(text: string, start: Place): SpaceRecord {
     const where = `${this.#source}: results[${this.#count++}]`;
-    const { configuration, objectives, record } = readResult(parsePython(text, where, this.#remarks, start), {
-      where,
-      timesUnitMs: this.#timesUnitMs,
-      remarks: this.#remarks,
-      strays: this.#strays,
-    });
+    const result = checkRecord(resultSchema, parsePython(text, where, this.#remarks, start), where);
+    const { objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
+    this.#noteStrays(result, RESULT, "results[].");
+    this.#noteStrays(times, TIMES, "results[].times.");
+    const configuration = new Map(Object.entries(result.configuration));
+    if ([...configuration.values()].includes(null)) {
+      this.#remarks.count("result", "with a parameter that is null: read as one that does not apply");
+    }
+    if (typeof times.compilation_time === "number") {
+      if (typeof times.compilation === "number") {
+        throw fault(`${where}: times`, "one time of compilation", times);
+      }
+      this.#remarks.count("time", "named times.compilation_time: read as times.compilation");
+    }
+    const measurements = this.#measurements(result.measurements, where);
+    const failure = invalidity === "correct" ? null : invalidity;
+    const time = measurements.find(({ name }) => name === "time")?.value ?? null;
+    // Kernel Tuner writes "" for the time of a configuration that failed
+    const isTimed = failure === null && time !== null && time !== "";
+    const timeMs = isTimed ? wantTime(time, `${where}: measurements: the time`) : null;
     this.#objectives ??= objectives;
     if (objectives !== undefined && objectives.join() !== this.#objectives!.join()) {
       const wanted = `${JSON.stringify(this.#objectives)} as in the results before`;
       throw fault(`${where}.objectives`, wanted, objectives);
     }
-    this.#hasTimes ||= record.timesMs.length > 0 || Object.values(record.overheadMs).some((time) => time > 0);
+    const timesMs = times.runtimes.map((time) => time * this.#timesUnitMs);
+    const overheadMs = costsOf(times, TIMES_FIELDS, this.#timesUnitMs);
+    this.#hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
     for (const [name, value] of configuration) this.#place(name, value);
-    return { ...record, values: this.parameters.map(({ name }) => configuration.get(name) ?? null) };
+    return {
+      values: this.parameters.map(({ name }) => configuration.get(name) ?? null),
+      failure,
+      timeMs,
+      timesMs,
+      overheadMs,
+      measurements,
+      timestamp: timestamp ?? null,
+      correctness,
+      ...(key === undefined ? {} : { key }),
+    };
+  }
+
+  /** Notes the fields that no record has a place for. */
+  #noteStrays(fields: object, known: object, prefix: string): void {
+    for (const name of Object.keys(fields)) {
+      if (!Object.hasOwn(known, name)) this.#strays.add(`${prefix}${name.slice(0, 60)}`);
+    }
+  }
+
+  #measurements(list: z.infer<typeof resultSchema>["measurements"], where: string): SpaceMeasurement[] {
+    return list.map(({ name, value, unit: given }, i) => {
+      const at = `${where}: measurements[${i}]`, unit = given ?? "";
+      if (list.findIndex((other) => other.name === name) < i) {
+        throw fault(`${at}.name`, "a name of its own", name);
+      }
+      const measured = wantFinite(value, `${at}.value`);
+      if (name !== "time" || typeof measured !== "number") return { name, value: measured, unit };
+      if (unit === "") {
+        this.#remarks.count("measured time", "without a unit: read as milliseconds");
+        return { name, value: measured, unit };
+      }
+      const factor = unitMs(unit);
+      if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
+      if (factor !== 1) this.#remarks.count("measured time", `in ${unit}: read as milliseconds`);
+      return { name, value: measured * factor, unit: "ms" };
+    });
   }
 
   /** Notes a value of a parameter. */
@@ -134,17 +246,18 @@ export class T4Reader implements RecordReader {
     });
     const { timeunit, recorded_space: _, facet, ...others } = this.#metadata;
     const strays = [...this.#strays];
+    const carried = this.#carried;
     return {
       space: {
-        kernel: this.#carried?.kernel_name ?? null,
-        device: this.#carried?.device_name ?? null,
-        problemSize: (this.#carried?.problem_size ?? null) as JsonValue,
+        kernel: carried?.kernel_name ?? null,
+        device: carried?.device_name ?? null,
+        problemSize: (carried?.problem_size ?? null) as JsonValue,
         objectives: this.#objectives ?? ["time"],
         parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
         records: lined,
         facet: (facet ?? null) as JsonValue,
         other: {
-          cacheHeader: (this.#carried?.cache_header ?? {}) as JsonObject,
+          cacheHeader: (carried?.cache_header ?? {}) as JsonObject,
           t4Metadata: others as JsonObject,
         },
       },

@@ -1,11 +1,5 @@
-/**
- * Writes a recorded space in either format, with the list of what the format has no place for.
- *
- * @module
- */
 import { ProfileError } from "../profile/profile_error.ts";
-import { ERROR_CONFIGS, RECORD_FIELDS, TIMING_FIELDS } from "./kernel_tuner.ts";
-import { pythonKey } from "./python_text.ts";
+import { ERROR_CONFIGS, pythonKey, RECORD_FIELDS, TIMING_FIELDS } from "./kernel_tuner.ts";
 import { Remarks } from "./read_json.ts";
 import type { SpaceFormat } from "./read_space.ts";
 import {
@@ -17,8 +11,7 @@ import {
   type SpaceFailure,
   type SpaceRecord,
 } from "./recorded_space.ts";
-import { T4_VERSION } from "./t4.ts";
-import { TIMES_FIELDS } from "./t4_result.ts";
+import { T4_VERSION, TIMES_FIELDS } from "./t4.ts";
 
 /** A file's text, and what of the space is not in it. */
 export interface SpaceWriting {
@@ -27,11 +20,7 @@ export interface SpaceWriting {
   readonly notCarried: readonly string[];
 }
 
-/**
- * Writes a space in a format.
- *
- * @returns the file's text, and what could not be carried over
- */
+/** Writes a space in a format. */
 export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceWriting {
   return format === "t4" ? writeT4(space) : writeKernelTuner(space);
 }
@@ -51,9 +40,7 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
     return JSON.stringify({
       ...(timestamp === null ? {} : { timestamp }),
       configuration: Object.fromEntries(
-        parameters.map(({ name }, i) => [name, values[i] ?? null] as const).filter(([, value]) =>
-          value !== null
-        ),
+        parameters.flatMap(({ name }, i) => (values[i] ?? null) === null ? [] : [[name, values[i]!]]),
       ),
       objectives,
       times: { ...Object.fromEntries(times), runtimes: timesMs },
@@ -87,9 +74,10 @@ function outsideSchema({ records }: RecordedSpace): string[] {
   const isOdd = (value: JsonValue): boolean =>
     value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value));
   const odd = records.flatMap(({ measurements }) => measurements.filter(({ value }) => isOdd(value)));
-  const names = list([...new Set(odd.map(({ name }) => name))]);
-  return names === "" ? [] : [
-    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${names}`,
+  const names = [...new Set(odd.map(({ name }) => name))];
+  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
+  return names.length === 0 ? [] : [
+    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${shown}`,
   ];
 }
 
@@ -132,10 +120,7 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
     const fields = cacheRecord(record, { space, names, lost });
     lines.set(key, { identity, line: `${JSON.stringify(key)}: ${JSON.stringify(fields)}` });
   }
-  const unknown = [
-    ...(space.device === null ? ["device"] : []),
-    ...(space.kernel === null ? ["kernel"] : []),
-  ];
+  const unknown = (["device", "kernel"] as const).filter((what) => space[what] === null);
   const header = {
     ...space.other.cacheHeader,
     device_name: space.device ?? "unknown",
@@ -153,14 +138,11 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
   return { text, notCarried: [...missing, ...lost.lines()] };
 }
 
-interface CacheContext {
-  readonly space: RecordedSpace;
-  readonly names: ReadonlySet<string>;
-  readonly lost: Remarks;
-}
-
 /** A record's fields, in Kernel Tuner's order. */
-function cacheRecord(record: SpaceRecord, { space, names, lost }: CacheContext): JsonObject {
+function cacheRecord(
+  record: SpaceRecord,
+  { space, names, lost }: Readonly<{ space: RecordedSpace; names: ReadonlySet<string>; lost: Remarks }>,
+): JsonObject {
   const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
   const fields = new Map<string, JsonValue>(space.parameters.map(({ name }, i) => [name, values[i] ?? null]));
   const lose = (what: string): void => lost.count("record", what, describeRecord(space, record));
@@ -193,10 +175,4 @@ function cacheRecord(record: SpaceRecord, { space, names, lost }: CacheContext):
   }
   if (timestamp !== null) fields.set("timestamp", timestamp);
   return Object.fromEntries(fields);
-}
-
-/** A few names, and how many more there are. */
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(", ");
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
