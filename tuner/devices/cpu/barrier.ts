@@ -1,14 +1,5 @@
-/**
- * A barrier for threads over shared memory, sense-reversing (Hensgen, Finkel, Manber, "Two algorithms for
- * barrier synchronization", 1988): the last thread to arrive flips a shared word that the others watch.
- *
- * @module
- */
-
-/** Words of the shared block: threads that have arrived, and the shared sense. */
+/** Words of the shared block, threads that have arrived and the shared sense; and its bytes. */
 const ARRIVED = 0, SENSE = 1;
-
-/** Bytes of the shared block that the threads of one barrier use. */
 export const BARRIER_BYTES = 8;
 
 /**
@@ -24,7 +15,11 @@ const MOST_LOOKS = 200_000, FEWEST_LOOKS = 1000;
 /** Waits after which a thread tries the most looks again. */
 const RETRY_EVERY = 256;
 
-/** One thread's side of a barrier. Every thread makes its own over the same words, all zero at first. */
+/**
+ * One thread's side of a barrier over shared memory, sense-reversing (Hensgen, Finkel, Manber, "Two algorithms for
+ * barrier synchronization", 1988): the last thread to arrive flips a shared word that the others watch. Every thread
+ * makes its own over the same words, all zero at first.
+ */
 export class Barrier {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #threads: number;

@@ -1,9 +1,3 @@
-/**
- * The modules of the CPU's workers, compiled once for each update and layout: a module that is used again keeps the fast
- * code that the engine has made of it meanwhile, whichever workers made it run.
- *
- * @module
- */
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries, WasmSource } from "../../../kernels/wasm/rows.ts";
@@ -11,21 +5,19 @@ import { writeLine } from "../../../kernels/wasm/write_line.ts";
 import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineLoad } from "./line_worker.ts";
 
-/** What a module is written from. */
-interface ModuleSource extends WasmSource {
-  /** How a line is computed; undefined for any other grid. */
-  readonly line: LineLoad | undefined;
-}
-
 /** By update, then by all else that the text of a module depends on. */
 const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>();
 
 /**
- * Compiles what a field needs, or finds it.
+ * The module of a field, compiled once for each update and layout: one that is used again keeps the fast code that the
+ * engine has made of it meanwhile, whichever workers made it run.
  *
+ * @param source with how a line is computed; undefined for any other grid
  * @throws {RangeError} when the update cannot be written for the layout
  */
-export function compileOnce({ line, ...source }: ModuleSource): Promise<WebAssembly.Module> {
+export function compileOnce(
+  { line, ...source }: WasmSource & { readonly line: LineLoad | undefined },
+): Promise<WebAssembly.Module> {
   const { update, layout, boundaries, fused, alongX } = source;
   const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
   compiled.set(update, modules);

@@ -1,8 +1,3 @@
-/**
- * How fast the CPU's workers move data, from which the roofs of the CPU follow.
- *
- * @module
- */
 import { add, tap } from "../../../kernels/expression.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";

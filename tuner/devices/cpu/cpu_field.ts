@@ -1,8 +1,3 @@
-/**
- * A field in the memory of the CPU's workers, and what they are told to do with it.
- *
- * @module
- */
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { stepReach, type Update } from "../../../kernels/update.ts";
@@ -12,23 +7,17 @@ import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
 
 /** Options of {@linkcode CpuField.setInitial}. */
-export interface InitialOptions {
+interface InitialOptions {
   /** @default {0} */
   seed?: number;
-  /**
-   * The slice of the whole grid that is this field's slice 0.
-   * @default {0}
-   */
+  /** The slice of the whole grid that is this field's slice 0. @default {0} */
   xOffset?: number;
-  /**
-   * Slices of the whole grid, where it repeats beyond them.
-   * @default {no repetition}
-   */
+  /** Slices of the whole grid, where it repeats beyond them. @default {no repetition} */
   xPeriod?: number;
 }
 
 /** Options of {@linkcode CpuField.run}. */
-export interface RunOptions {
+interface RunOptions {
   readonly steps: number;
   /**
    * Ghost zones at low and at high x. There step i = 1, 2, … leaves out the outermost i·(reach of a step along x)
@@ -40,7 +29,7 @@ export interface RunOptions {
 }
 
 /** Slices of one level. */
-export interface FieldSlices {
+interface FieldSlices {
   /** 0: F(t), 1: F(t−1). */
   readonly ago: 0 | 1;
   /** First slice. */
@@ -48,97 +37,92 @@ export interface FieldSlices {
   readonly slices: number;
 }
 
+/** What a field needs of the pool. */
+interface FieldHost {
+  readonly update: Update;
+  /** Where the field lies. */
+  readonly memory: CpuMemory;
+  /** Tells all workers once they have done what came before. */
+  send(commandOf: () => Command): Promise<readonly Done[]>;
+  /** Gives the field back. */
+  dispose(): Promise<void>;
+}
+
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */
-export interface CpuField {
+export class CpuField {
   readonly layout: Layout;
+  readonly #load: LoadCommand;
+  readonly #host: FieldHost;
+  #arrays: ArrayPair;
+  #step = 0;
+
+  /** @param load the command that has loaded it: where it lies, and its name among the workers */
+  constructor(load: LoadCommand, host: FieldHost) {
+    this.layout = load.layout;
+    this.#load = load;
+    this.#host = host;
+    this.#arrays = load.arrays;
+  }
+
   /** F(t), all planes, in the padded layout. */
-  readonly current: Float32Array<SharedArrayBuffer>;
+  get current(): Float32Array<SharedArrayBuffer> {
+    return this.#host.memory.view(this.#arrays[0], this.layout.length);
+  }
+
   /** F(t−1) in the padded layout; the next step overwrites it with F(t+1). */
-  readonly previous: Float32Array<SharedArrayBuffer>;
+  get previous(): Float32Array<SharedArrayBuffer> {
+    return this.#host.memory.view(this.#arrays[1], this.layout.length);
+  }
+
   /** Sets both time levels to the same initial values, and the materials. */
-  setInitial(kind: InitialField, options?: InitialOptions): Promise<void>;
+  async setInitial(initial: InitialField, options: InitialOptions = {}): Promise<void> {
+    const { seed = 0, xOffset = 0, xPeriod = 2 ** 31 } = options, { field } = this.#load;
+    this.#step = 0;
+    await this.#host.send(() => ({ kind: "initial", field, initial, seed, xOffset, xPeriod }));
+  }
+
   /**
    * Advances the field. Periodic pads need not be right before; frames of zeros must be.
    *
    * @returns nanoseconds from the moment all workers had begun to the moment all had ended, workers' clock
    * @throws {RangeError} when the ghost zones are thicker than the field, or meet a periodic x
    */
-  run(options: RunOptions): Promise<number>;
+  async run({ steps, ghost: { low = false, high = false } = {} }: RunOptions): Promise<number> {
+    const { field, boundaries } = this.#load, { update } = this.#host, [slices] = this.layout.grid;
+    const must = (holds: boolean, message: string): void => {
+      if (!holds) throw new RangeError(`Cannot run the CPU field: ${message}`);
+    };
+    must(Number.isInteger(steps) && steps >= 0, `steps must be whole and >= 0: current value is ${steps}`);
+    const used = (Number(low) + Number(high)) * stepReach(update).x * steps;
+    must(used <= slices, `${steps} steps use up ${used} ghost slices: the field has ${slices} slices`);
+    const isOpen = !(low || high) || boundaries[0] !== "periodic";
+    must(isOpen, "ghost zones need boundary zero along x: it is periodic");
+    const done = await this.#host.send(() => {
+      const arrays = this.#arrays, [current, previous] = arrays, start = this.#step;
+      if (steps % 2 === 1) this.#arrays = [previous, current];
+      this.#step += steps;
+      const { signal } = update;
+      const signals = Float32Array.from({ length: signal ? steps : 0 }, (_, i) => signal!(start + i));
+      return { kind: "run", field, steps, arrays, shrink: [low, high], signals };
+    });
+    return Math.max(...done.map(({ timeNs }) => timeNs));
+  }
+
   /**
    * Compares slices of a level with others, each worker its part of them.
    *
    * @param expected cells in memory that workers can share
    */
-  compare(expected: SliceCells, slices: FieldSlices): Promise<Comparison>;
-  /** Gives the memory back to the pool. */
-  dispose(): Promise<void>;
-}
+  async compare(expected: SliceCells, { ago, slice, slices }: FieldSlices): Promise<Comparison> {
+    const { field } = this.#load;
+    const compared = await this.#host.send(() => {
+      return { kind: "compare", field, array: this.#arrays[ago], slice, slices, expected };
+    });
+    return joinComparisons(compared.flatMap(({ comparison }) => comparison ?? []));
+  }
 
-/**
- * The field that a command has loaded.
- *
- * @param command where it lies, and its name among the workers
- * @param parts its update, the memory it lies in, how to tell all workers once they have done what came before, and
- *   how to give the field back
- */
-export function fieldOf(
-  { field, layout, arrays, boundaries }: LoadCommand,
-  { update, memory, send, dispose }: {
-    readonly update: Update;
-    readonly memory: CpuMemory;
-    readonly send: (commandOf: () => Command) => Promise<readonly Done[]>;
-    readonly dispose: () => Promise<void>;
-  },
-): CpuField {
-  const { x: reach } = stepReach(update);
-  let step = 0;
-  let [current, previous] = arrays;
-  return {
-    layout,
-    get current() {
-      return memory.view(current, layout.length);
-    },
-    get previous() {
-      return memory.view(previous, layout.length);
-    },
-    setInitial: async (initial, { seed = 0, xOffset = 0, xPeriod = 2 ** 31 } = {}) => {
-      step = 0;
-      await send(() => ({ kind: "initial", field, initial, seed, xOffset, xPeriod }));
-    },
-    run: async ({ steps, ghost: { low = false, high = false } = {} }) => {
-      if (!(Number.isInteger(steps) && steps >= 0)) {
-        throw new RangeError(
-          `Cannot run the CPU field: steps must be whole and >= 0: current value is ${steps}`,
-        );
-      }
-      const used = (Number(low) + Number(high)) * reach * steps;
-      if (used > layout.grid[0]) {
-        throw new RangeError(
-          `Cannot run the CPU field: ${steps} steps use up ${used} ghost slices: ` +
-            `the field has ${layout.grid[0]} slices`,
-        );
-      }
-      if ((low || high) && boundaries[0] === "periodic") {
-        throw new RangeError(
-          "Cannot run the CPU field: ghost zones need boundary zero along x: it is periodic",
-        );
-      }
-      const done = await send(() => {
-        const pair: ArrayPair = [current, previous];
-        if (steps % 2 === 1) [current, previous] = [previous, current];
-        const { signal } = update;
-        const signals = Float32Array.from({ length: signal ? steps : 0 }, (_, i) => signal!(step + i));
-        step += steps;
-        return { kind: "run", field, steps, arrays: pair, shrink: [low, high], signals };
-      });
-      return Math.max(...done.map(({ timeNs }) => timeNs));
-    },
-    compare: async (expected, { ago, slice, slices }) => {
-      const compared = await send(() => {
-        return { kind: "compare", field, array: [current, previous][ago]!, slice, slices, expected };
-      });
-      return joinComparisons(compared.flatMap(({ comparison }) => comparison ?? []));
-    },
-    dispose,
-  };
+  /** Gives the memory back to the pool. */
+  dispose(): Promise<void> {
+    return this.#host.dispose();
+  }
 }

@@ -1,8 +1,3 @@
-/**
- * The memory that the CPU's workers share: where each field's arrays lie in it, and how far it may grow.
- *
- * @module
- */
 import type { Layout } from "../../../kernels/layout.ts";
 import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
 import type { ArrayPair } from "./wasm_worker.ts";
@@ -27,13 +22,9 @@ export interface Region {
   readonly laneArrays: ArrayPair;
 }
 
-/** One WebAssembly memory and the fields in it. */
+/** The memory that the CPU's workers share: where each field's arrays lie in it, and how far it may grow. */
 export class CpuMemory {
-  readonly shared: WebAssembly.Memory = new WebAssembly.Memory({
-    initial: 1,
-    maximum: ADDRESSABLE / PAGE,
-    shared: true,
-  });
+  readonly shared = new WebAssembly.Memory({ initial: 1, maximum: ADDRESSABLE / PAGE, shared: true });
   readonly #mostBytes: number;
   readonly #regions = new Set<Region>();
 
@@ -70,12 +61,8 @@ export class CpuMemory {
         throw tooLarge(size, have);
       }
     }
-    const region = {
-      start,
-      end,
-      arrays: [start, start + second],
-      laneArrays: [start + firstLanes, start + secondLanes],
-    } as const;
+    const laneArrays = [start + firstLanes, start + secondLanes] as const;
+    const region = { start, end, arrays: [start, start + second], laneArrays } as const;
     this.#regions.add(region);
     return region;
   }
@@ -102,11 +89,8 @@ export class CpuMemory {
 }
 
 function tooLarge(size: number, limit: number): RunFailure {
-  const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
-  return new RunFailure(
-    "limits",
-    `The field needs ${mebibytes(size)} of CPU memory: ${mebibytes(limit)} can be had`,
-  );
+  const [needed, had] = [size, limit].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`);
+  return new RunFailure("limits", `The field needs ${needed} of CPU memory: ${had} can be had`);
 }
 
 /** What the machine has free, where asking needs no prompt. */

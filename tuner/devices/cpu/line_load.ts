@@ -1,8 +1,3 @@
-/**
- * Which of the CPU's fields are computed as lines, and how.
- *
- * @module
- */
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
 import { lineShape, madeBy, refuseSweep } from "../../../kernels/traversals/line.ts";

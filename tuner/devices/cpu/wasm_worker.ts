@@ -1,9 +1,3 @@
-/**
- * What one CPU worker runs; started by {@linkcode CpuPool}. All workers get the same commands in the same
- * order and compute their own share of the rows, step by step, meeting at a barrier.
- *
- * @module
- */
 import { type Box, type CpuRun, forEachImage, type Part, shareRows } from "../../../kernels/cpu/cpu_order.ts";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
@@ -23,7 +17,7 @@ import { type LineLoad, runLine } from "./line_worker.ts";
 export type ArrayPair = readonly [number, number];
 
 /** The first message to a worker. */
-export interface StartCommand {
+interface StartCommand {
   readonly kind: "start";
   readonly part: number;
   readonly memory: WebAssembly.Memory;
@@ -54,7 +48,7 @@ export interface LoadCommand {
 }
 
 /** Sets both time levels to initial values. */
-export interface InitialCommand {
+interface InitialCommand {
   readonly kind: "initial";
   readonly field: number;
   readonly initial: InitialField;
@@ -78,7 +72,7 @@ export interface RunCommand {
 }
 
 /** Compares slices of a level. */
-export interface CompareCommand {
+interface CompareCommand {
   readonly kind: "compare";
   readonly field: number;
   /** Byte offset of the level. */
@@ -90,19 +84,16 @@ export interface CompareCommand {
 }
 
 /** Forgets a field. */
-export interface UnloadCommand {
+interface UnloadCommand {
   readonly kind: "unload";
   readonly field: number;
 }
 
+/** What a worker is told about a field. */
+type FieldCommand = LoadCommand | InitialCommand | RunCommand | CompareCommand | UnloadCommand;
+
 /** What a worker is told. */
-export type Command =
-  | StartCommand
-  | LoadCommand
-  | InitialCommand
-  | RunCommand
-  | CompareCommand
-  | UnloadCommand;
+export type Command = StartCommand | FieldCommand;
 
 /** A command done: the time from the first barrier to the last, and what was found in the worker's part. */
 export interface Done {
@@ -114,13 +105,18 @@ export interface Done {
 export type Reply = Done | { readonly error: string };
 
 /** A field as a worker knows it, and the worker's part of it. */
-interface LoadedField extends Part {
+export interface LoadedField extends Part {
   readonly load: LoadCommand;
-  readonly exports: WasmExports;
+  /** Of a grid's module or a line's: whichever was loaded. */
+  readonly exports: WasmExports & LineExports;
+  readonly memory: WebAssembly.Memory;
   readonly barrier: Barrier;
 }
 
-/** One worker: its share of the rows, and its side of the barriers. */
+/**
+ * What one CPU worker runs; started by {@linkcode CpuPool}. All workers get the same commands in the same order and
+ * compute their own share of the rows, step by step, meeting at a barrier.
+ */
 class CpuWorker {
   readonly #start: StartCommand;
   readonly #fields = new Map<number, LoadedField>();
@@ -130,7 +126,7 @@ class CpuWorker {
   }
 
   /** Executes a command together with the other workers. When one fails the pool ends those who wait for it. */
-  obey(command: Exclude<Command, StartCommand>): Reply {
+  obey(command: FieldCommand): Reply {
     try {
       if (command.kind === "load") this.#load(command);
       const field = this.#fields.get(command.field);
@@ -148,14 +144,14 @@ class CpuWorker {
   }
 
   #load(load: LoadCommand): void {
-    const imports = { facet: { memory: this.#start.memory } };
-    const exports = new WebAssembly.Instance(load.module, imports).exports as unknown as WasmExports;
-    const { part } = this.#start, { parts } = load;
+    const { memory, part } = this.#start, { parts } = load;
+    const { exports } = new WebAssembly.Instance(load.module, { facet: { memory } });
     const barrier = new Barrier(load.barrier, parts);
-    this.#fields.set(load.field, { load, exports, barrier, part, parts });
+    const field = { load, memory, barrier, part, parts };
+    this.#fields.set(load.field, { ...field, exports: exports as unknown as LoadedField["exports"] });
   }
 
-  #execute(field: LoadedField, command: Exclude<Command, StartCommand>): Comparison | undefined {
+  #execute(field: LoadedField, command: FieldCommand): Comparison | undefined {
     if (command.kind === "compare") return this.#compare(field, command);
     if (command.kind === "load") this.#clear(field);
     else if (command.kind === "initial") this.#initialise(field, command);
@@ -202,19 +198,12 @@ class CpuWorker {
     }
   }
 
-  #run(field: LoadedField, { steps, arrays, shrink: [low, high], signals }: RunCommand): void {
-    const { load, exports, barrier, part, parts } = field;
-    const { layout, line, laneArrays } = load;
-    if (line !== undefined) {
-      const { memory } = this.#start;
-      const meet = (): void => barrier.wait();
-      const rows = exports as unknown as LineExports;
-      return runLine({ layout, line, laneArrays, exports: rows, memory, part, parts, meet }, {
-        steps,
-        arrays,
-      });
-    }
-    const [nx, ny] = layout.grid, { boundaries, reach, substepReach, shape } = load;
+  #run(field: LoadedField, command: RunCommand): void {
+    const { load: { layout, line, boundaries, reach, substepReach, shape }, exports, barrier, part, parts } =
+      field;
+    if (line !== undefined) return runLine(field, command, line);
+    const { steps, arrays, shrink: [low, high], signals } = command;
+    const [nx, ny] = layout.grid;
     const wraps = [boundaries[0] === "periodic", boundaries[1] === "periodic"] as const;
     const around = { grid: [nx, ny], wraps, reach } as const;
     const fillImages = (array: number, box: Box): void => {
@@ -230,20 +219,15 @@ class CpuWorker {
       barrier.wait();
     }
     const substeps = substepReach.length;
+    const lostIn = (count: number): number =>
+      substepReach.slice(0, count).reduce((sum, slices) => sum + slices, 0);
     /** Slices at each ghosted end that are no longer known once the level is reached. */
-    const lostAt = (level: number): number => {
-      const inStep = substepReach.slice(0, level % substeps + 1).reduce((sum, slices) => sum + slices, 0);
-      return Math.floor(level / substeps) * substepReach.reduce((sum, slices) => sum + slices, 0) + inStep;
-    };
-    const run: CpuRun = {
-      ...around,
-      part,
-      parts,
-      levels: steps * substeps,
-      slicesAt: low || high
-        ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
-        : () => [0, nx],
-    };
+    const lostAt = (level: number): number =>
+      Math.floor(level / substeps) * lostIn(substeps) + lostIn(level % substeps + 1);
+    const slicesAt: CpuRun["slicesAt"] = low || high
+      ? (level) => [low ? lostAt(level) : 0, nx - (high ? lostAt(level) : 0)]
+      : () => [0, nx];
+    const run = { ...around, part, parts, levels: steps * substeps, slicesAt };
     const kernels = substepReach.map((_, index) => exports[`step${index}`]!);
     const order = "strip" in shape ? stepwiseOrder(run, shape) : diamondOrder(run, shape);
     for (let round = 0; round < order.rounds; round++) {
@@ -263,12 +247,10 @@ class CpuWorker {
 }
 
 /** The part of the worker's global scope that is used; the checker knows only the window's. */
-interface WorkerScope {
-  onmessage: ((event: MessageEvent<Command>) => void) | null;
+const scope = globalThis as unknown as {
+  onmessage: (event: MessageEvent<Command>) => void;
   postMessage(reply: Reply): void;
-}
-
-const scope = globalThis as unknown as WorkerScope;
+};
 let worker: CpuWorker | undefined;
 scope.onmessage = ({ data }) => {
   if (data.kind === "start") {

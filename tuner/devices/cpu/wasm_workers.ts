@@ -1,9 +1,3 @@
-/**
- * The CPU as a device: workers that stay alive share one WebAssembly memory and run SIMD code written from the
- * stencil's expression. The main thread only posts commands and awaits replies; it never blocks.
- *
- * @module
- */
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { usualStrip } from "../../../kernels/cpu/stepwise_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
@@ -12,7 +6,7 @@ import { reachOf, type Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
-import { type CpuField, fieldOf } from "./cpu_field.ts";
+import { CpuField } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
 import { detectWasmFeatures } from "./wasm_features.ts";
@@ -20,7 +14,7 @@ import type { Command, Done, Reply } from "./wasm_worker.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
-export interface CpuPoolOptions {
+interface CpuPoolOptions {
   /** Threads, at least 1. */
   workers: number;
   /**
@@ -65,7 +59,8 @@ interface Pending {
 }
 
 /**
- * Workers over one shared memory.
+ * The CPU as a device: workers that stay alive share one WebAssembly memory and run SIMD code written from the
+ * stencil's expression. The main thread only posts commands and awaits replies; it never blocks.
  *
  * @example
  * ```ts
@@ -122,8 +117,7 @@ export class CpuPool {
       );
     }
     const pool = new CpuPool(options);
-    const start = { kind: "start", memory: pool.#memory.shared } as const;
-    await pool.#enqueue(options.workers, (part) => ({ ...start, part }));
+    await pool.#enqueue(options.workers, (part) => ({ kind: "start", memory: pool.#memory.shared, part }));
     return pool;
   }
 
@@ -136,15 +130,12 @@ export class CpuPool {
   async load(
     { update, layout, boundary, nodePoints = 0, shape, fused = false, workers = this.workers }: CpuProblem,
   ): Promise<CpuField> {
-    const boundaries: AxisBoundaries = typeof boundary === "string"
-      ? [boundary, boundary, boundary]
-      : boundary;
+    const boundaries = typeof boundary === "string" ? [boundary, boundary, boundary] as const : boundary;
     if (fused && !detectWasmFeatures().relaxedSimd) {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
     const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, workers);
-    const lanes = line?.swept?.lanes;
-    const region = this.#memory.take(layout, lanes?.bytes ?? 0);
+    const region = this.#memory.take(layout, line?.swept?.lanes.bytes ?? 0);
     const { x, y } = reachOf(update);
     const order = shape ?? { strip: usualStrip(x, 4 * layout.slice) };
     const alongX = "band" in order;
@@ -171,7 +162,7 @@ export class CpuPool {
       laneArrays: region.laneArrays,
     } as const;
     await this.#enqueue(workers, () => load);
-    return fieldOf(load, {
+    return new CpuField(load, {
       update,
       memory: this.#memory,
       send: (commandOf) => this.#enqueue(workers, commandOf),
