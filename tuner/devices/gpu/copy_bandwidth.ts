@@ -1,8 +1,3 @@
-/**
- * The device's copy bandwidth, from which every roof follows.
- *
- * @module
- */
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { wgsl } from "../../../kernels/wgsl/template.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -14,7 +9,8 @@ const THREADS = 256;
 const SAMPLES = 5, MOST_REPETITIONS = 2 ** 13;
 
 /**
- * Bytes read plus bytes written per second by a plain kernel that copies one buffer to another, 16 bytes a thread.
+ * The copy bandwidth, from which every roof follows: bytes read plus bytes written per second by a plain kernel that
+ * copies one buffer to another, 16 bytes a thread.
  * @throws {RunFailure} if the device fails
  */
 export async function measureCopyBandwidth(

@@ -1,21 +1,13 @@
-/**
- * Where the two arrays of a field on the GPU come from, and where they go: taken anew for each field, kept from one to
- * the next, or someone else's.
- *
- * @module
- */
 import type { GpuDevice } from "./gpu_device.ts";
 
 /** Arrays of even and odd levels. */
 export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
 
-/** What a field asks for its arrays. */
+/** Where a field's arrays come from: taken anew for each field, kept from one to the next, or someone else's. */
 export interface FieldMemory {
   /**
-   * Arrays of at least so many bytes each, with anything in them.
+   * Arrays of at least so many bytes each, with anything in them; GPU debuggers show the label.
    *
-   * @param bytes the layout's
-   * @param label what they are for, shown by GPU debuggers
    * @throws {RunFailure} "out-of-memory" or "device-lost"
    */
   take(bytes: number, label: string): Promise<LevelArrays>;
@@ -40,7 +32,7 @@ export function borrowedMemory(arrays: LevelArrays): FieldMemory {
  */
 export class KeptMemory implements FieldMemory, Disposable {
   readonly #gpu: GpuDevice;
-  #kept: LevelArrays | undefined;
+  #kept: LevelArrays | [] = [];
   #isDisposed = false;
 
   /** @param gpu the device; one that is lost takes its memory with it */
@@ -50,22 +42,22 @@ export class KeptMemory implements FieldMemory, Disposable {
 
   async take(bytes: number, label: string): Promise<LevelArrays> {
     const kept = this.#kept;
-    this.#kept = undefined;
-    if (kept !== undefined && kept.every(({ size }) => size >= bytes)) return kept;
-    if (kept !== undefined) destroy(kept);
+    this.#kept = [];
+    if (kept.length > 0 && kept.every(({ size }) => size >= bytes)) return kept as LevelArrays;
+    destroy(kept);
     return await makeArrays(this.#gpu, bytes, label);
   }
 
   giveBack(arrays: LevelArrays): void {
     if (this.#isDisposed) return destroy(arrays);
-    if (this.#kept !== undefined) destroy(this.#kept);
+    destroy(this.#kept);
     this.#kept = arrays;
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
-    if (this.#kept !== undefined) destroy(this.#kept);
-    this.#kept = undefined;
+    destroy(this.#kept);
+    this.#kept = [];
   }
 }
 
@@ -79,6 +71,6 @@ async function makeArrays(gpu: GpuDevice, bytes: number, label: string): Promise
   return [even, odd];
 }
 
-function destroy(arrays: LevelArrays): void {
+function destroy(arrays: readonly GPUBuffer[]): void {
   for (const array of arrays) array.destroy();
 }

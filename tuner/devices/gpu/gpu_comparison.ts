@@ -1,8 +1,3 @@
-/**
- * How two fields on a device differ, found out there.
- *
- * @module
- */
 import type { Layout } from "../../../kernels/layout.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -18,7 +13,7 @@ const COMPARISON_BYTES = 16;
 const PIECE_BYTES = 2 ** 26;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
-export interface Slab {
+interface Slab {
   readonly arrays: readonly GPUBuffer[];
   readonly layout: Layout;
   /** First slice. */
@@ -26,7 +21,7 @@ export interface Slab {
 }
 
 /** What a comparison needs. */
-export interface ComparisonOptions {
+interface ComparisonOptions {
   readonly gpu: GpuDevice;
   /** Nothing else uses them meanwhile. */
   readonly uniforms: Uniforms;
@@ -34,7 +29,7 @@ export interface ComparisonOptions {
   readonly slices: number;
 }
 
-/** Compares each array of a slab with the other slab's, all in one submission. */
+/** Compares each array of a slab with the other slab's on the device, all in one submission. */
 export async function compareSlabs(
   result: Slab,
   reference: Slab,
@@ -43,13 +38,9 @@ export async function compareSlabs(
   const [, ny, nz] = result.layout.grid;
   const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
   const { pipeline, bindings } = await compileCompare(gpu, mine, reference.layout);
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC;
-  const comparison = await gpu.buffer(COMPARISON_BYTES, usage, "comparison");
-  const readable = await gpu.buffer(
-    COMPARISON_BYTES,
-    GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ,
-    "comparison, read back",
-  );
+  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+  const comparison = await gpu.buffer(COMPARISON_BYTES, STORAGE | COPY_SRC, "comparison");
+  const readable = await gpu.buffer(COMPARISON_BYTES, COPY_DST | MAP_READ, "comparison, read back");
   try {
     uniforms.write([[result.slice, reference.slice]]);
     await gpu.timed({
@@ -59,11 +50,8 @@ export async function compareSlabs(
         const pass = encoder.beginComputePass(timestamps());
         pass.setPipeline(pipeline);
         for (const [i, array] of result.arrays.entries()) {
-          pass.setBindGroup(
-            0,
-            uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]!], [3, comparison]]),
-            [0],
-          );
+          const group = uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]!], [3, comparison]]);
+          pass.setBindGroup(0, group, [0]);
           pass.dispatchWorkgroups(...compareWorkgroups(mine));
         }
         pass.end();
@@ -102,18 +90,14 @@ export async function compareHostCells(
       const from = (padX + slice + done) * layout.slice;
       // a copy, since memory that workers share may not be handed to the device
       gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
-      const piece: Layout = {
-        ...layout,
-        grid: [count, ny, nz],
-        origin: layout.origin - padX * layout.slice,
+      const origin = layout.origin - padX * layout.slice;
+      const piece: Slab = {
+        arrays: [array],
+        layout: { ...layout, grid: [count, ny, nz], origin },
+        slice: 0,
       };
-      comparisons.push(
-        await compareSlabs(
-          { arrays: [array], layout: piece, slice: 0 },
-          { ...reference, slice: reference.slice + done },
-          { gpu, uniforms, slices: count },
-        ),
-      );
+      const beside = { ...reference, slice: reference.slice + done };
+      comparisons.push(await compareSlabs(piece, beside, { gpu, uniforms, slices: count }));
     }
     return joinComparisons(comparisons);
   } finally {

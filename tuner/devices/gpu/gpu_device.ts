@@ -1,10 +1,3 @@
-/**
- * The GPU as the tuner sees it: one `GPUDevice`, its limits, and errors as data. Everything that can fail on a
- * device fails here as a {@linkcode RunFailure}: shaders that do not compile, memory that is not there, work
- * that does not end, a device that is lost.
- *
- * @module
- */
 import type { DeviceLimits } from "../../../kernels/traversals/traversal.ts";
 import type { FailureReason } from "../../configuration.ts";
 import { limitsOf, requestAdapter, requestFullDevice } from "../device.ts";
@@ -25,10 +18,7 @@ export interface Recording {
    * @default {[]}
    */
   outgoing?: readonly GPUBuffer[];
-  /**
-   * Counts the time between the passes as well: that of copies.
-   * @default {false}
-   */
+  /** Counts the time between the passes as well: that of copies. @default {false} */
   countGaps?: boolean;
 }
 
@@ -41,7 +31,11 @@ export interface Submission {
   finish(): Promise<number>;
 }
 
-/** An open GPU. */
+/**
+ * The GPU as the tuner sees it: one `GPUDevice`, its limits, and errors as data. Everything that can fail on a device
+ * fails here as a {@linkcode RunFailure}: shaders that do not compile, memory that is not there, work that does not end,
+ * a device that is lost.
+ */
 export class GpuDevice implements Disposable {
   readonly limits: DeviceLimits;
   readonly hasTimestamps: boolean;
@@ -109,8 +103,7 @@ export class GpuDevice implements Disposable {
     for (const filter of ["validation", "out-of-memory", "internal"] as const) {
       this.device.pushErrorScope(filter);
     }
-    let thrown: unknown;
-    let result: T | undefined;
+    let thrown: unknown, result: T | undefined;
     try {
       result = await make();
     } catch (error) {
@@ -128,18 +121,14 @@ export class GpuDevice implements Disposable {
     }
     if (error) throw new RunFailure(reason, error.message);
     if (thrown instanceof RunFailure) throw thrown;
-    if (thrown !== undefined) {
-      throw new RunFailure(reason, thrown instanceof Error ? thrown.message : `${thrown}`);
-    }
+    if (thrown !== undefined) throw new RunFailure(reason, messageOf(thrown));
     return result!;
   }
 
   /** A buffer of `bytes`, a multiple of 4. */
   buffer(bytes: number, usage: number, label: string): Promise<GPUBuffer> {
-    return this.checked(
-      "out-of-memory",
-      () => this.device.createBuffer({ size: Math.ceil(bytes / 4) * 4, usage, label }),
-    );
+    const size = Math.ceil(bytes / 4) * 4;
+    return this.checked("out-of-memory", () => this.device.createBuffer({ size, usage, label }));
   }
 
   /**
@@ -204,13 +193,10 @@ export class GpuDevice implements Disposable {
   async submit(recording: Recording): Promise<Submission> {
     const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
-    const usage = GPUBufferUsage;
+    const size = 8 * count, { QUERY_RESOLVE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
     const queries = this.hasTimestamps ? this.device.createQuerySet({ type: "timestamp", count }) : undefined;
-    const resolved = this.device.createBuffer({
-      size: 8 * count,
-      usage: usage.QUERY_RESOLVE | usage.COPY_SRC,
-    });
-    const readable = this.device.createBuffer({ size: 8 * count, usage: usage.COPY_DST | usage.MAP_READ });
+    const resolved = this.device.createBuffer({ size, usage: QUERY_RESOLVE | COPY_SRC });
+    const readable = this.device.createBuffer({ size, usage: COPY_DST | MAP_READ });
     const release = (): void => {
       for (const buffer of [resolved, readable]) buffer.destroy();
       queries?.destroy();
@@ -219,17 +205,12 @@ export class GpuDevice implements Disposable {
     await this.enqueue((encoder) => {
       let pass = 0;
       recording.record(encoder, () => {
-        const beginningOfPassWriteIndex = 2 * pass++;
-        return queries === undefined ? {} : {
-          timestampWrites: {
-            querySet: queries,
-            beginningOfPassWriteIndex,
-            endOfPassWriteIndex: beginningOfPassWriteIndex + 1,
-          },
-        };
+        const beginningOfPassWriteIndex = 2 * pass++, endOfPassWriteIndex = beginningOfPassWriteIndex + 1;
+        if (queries === undefined) return {};
+        return { timestampWrites: { querySet: queries, beginningOfPassWriteIndex, endOfPassWriteIndex } };
       });
       if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
-      encoder.copyBufferToBuffer(resolved, 0, readable, 0, 8 * count);
+      encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
     }).catch((error) => {
       release();
       throw error;
@@ -311,7 +292,7 @@ export class GpuDevice implements Disposable {
 
   /** The device counts as lost from now on; returns the failure that says why. */
   #lose(error: unknown): RunFailure {
-    this.#lost ??= error instanceof Error ? error.message : `${error}`;
+    this.#lost ??= messageOf(error);
     return new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
 
@@ -323,4 +304,8 @@ export class GpuDevice implements Disposable {
     if (this.#closed) throw new RunFailure("device-lost", "the device is closed");
     if (this.#lost !== undefined) throw new RunFailure("device-lost", `the device was lost: ${this.#lost}`);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : `${error}`;
 }

@@ -1,9 +1,3 @@
-/**
- * What runs a plan's dispatches on a field's two arrays: recorded for someone else's submission, in as many
- * submissions as the time-out asks for, or in turn with what the host computes.
- *
- * @module
- */
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice, Recording } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
@@ -24,7 +18,10 @@ export interface DispatchResources {
   readonly uniforms: Uniforms;
 }
 
-/** Runs dispatches of one plan. */
+/**
+ * Runs a plan's dispatches on a field's two arrays: recorded for someone else's submission, in as many submissions as
+ * the time-out asks for, or in turn with what the host computes.
+ */
 export class Dispatcher {
   readonly #gpu: GpuDevice;
   readonly #resources: DispatchResources;
@@ -111,8 +108,7 @@ export class Dispatcher {
             }
           },
         });
-        const beside = await this.record([dispatch]);
-        const computing = await gpu.submit(beside);
+        const computing = await gpu.submit(await this.record([dispatch]));
         await reading.finish();
         const values = new Float32Array(gpu.mapped(staged));
         let first = 0;

@@ -1,8 +1,3 @@
-/**
- * A field on the GPU: its two time levels, its plan's pipelines, and the runs that advance it.
- *
- * @module
- */
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -20,7 +15,7 @@ import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelin
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
-export interface InitialState {
+interface InitialState {
   readonly kind: InitialField;
   readonly seed: number;
   /** x in the whole grid of the field's first slice. @default {0} */

@@ -1,9 +1,3 @@
-/**
- * Shaders of each open device, compiled once: a plan's own, and those that fill a field, renew its pads and compare
- * it with another.
- *
- * @module
- */
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -33,23 +27,14 @@ export async function compile(
   const pipeline = known.get(code) ?? await gpu.checked("compile", async () => {
     const { device } = gpu;
     const visibility = GPUShaderStage.COMPUTE;
-    const bindings = device.createBindGroupLayout({
-      entries: [
-        ...storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" as const } })),
-        {
-          binding: 2,
-          visibility,
-          buffer: { type: "uniform" as const, hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE },
-        },
-      ],
-    });
+    const arrays = storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" } } as const));
+    const uniforms = { type: "uniform", hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE } as const;
+    const entries = [...arrays, { binding: 2, visibility, buffer: uniforms }];
+    const bindings = device.createBindGroupLayout({ entries });
     const module = device.createShaderModule({ code, label });
     const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
-    const pipeline = await device.createComputePipelineAsync({
-      label,
-      layout,
-      compute: { module, entryPoint: "main" },
-    });
+    const compute = { module, entryPoint: "main" };
+    const pipeline = await device.createComputePipelineAsync({ label, layout, compute });
     return { pipeline, bindings };
   });
   known.set(code, pipeline);

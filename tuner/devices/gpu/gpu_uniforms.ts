@@ -1,8 +1,3 @@
-/**
- * The numbers that dispatches are given: one buffer, in which each dispatch has its offset.
- *
- * @module
- */
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -13,7 +8,7 @@ export const UNIFORM_STRIDE = 256;
 /** Largest buffer, in bytes. */
 const MOST_BYTES = 2 ** 26;
 
-/** Uniforms of a field. */
+/** The numbers that a field's dispatches are given: one buffer, in which each dispatch has its offset. */
 export class Uniforms {
   readonly #gpu: GpuDevice;
   #buffer: GPUBuffer;
@@ -64,10 +59,10 @@ export class Uniforms {
       return offset;
     });
     const bytes = Math.max(1, values.length) * UNIFORM_STRIDE;
+    if (bytes > MOST_BYTES) {
+      throw new RunFailure("limits", `${values.length} different dispatches in one run`);
+    }
     if (bytes > this.#buffer.size) {
-      if (bytes > MOST_BYTES) {
-        throw new RunFailure("limits", `${values.length} different dispatches in one run`);
-      }
       this.#buffer.destroy();
       this.#buffer = await takeMemory(this.#gpu, bytes);
     }
