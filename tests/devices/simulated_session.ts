@@ -10,7 +10,7 @@ import type { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";
 import type { Reference } from "../../tuner/devices/reference.ts";
 import { RunFailure } from "../../tuner/devices/run_failure.ts";
-import type { Devices, FieldRunner, PrepareOptions } from "../../tuner/devices/runners.ts";
+import type { Devices, FieldRunner } from "../../tuner/devices/runners.ts";
 import type { Session } from "../../tuner/devices/session.ts";
 import { type Behaviour, FakeRunner } from "../measuring/fake_runner.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
@@ -114,7 +114,7 @@ export class SimulatedSession implements Session {
   async prepare(
     problem: Problem,
     configuration: Configuration,
-    { onCompiled }: PrepareOptions = {},
+    onCompiled?: () => Promise<void>,
   ): Promise<FieldRunner> {
     await this.open(problem);
     if (!this.hasGpu && configuration.share.gpuSlices > 0) {

@@ -54,13 +54,13 @@ Deno.test("the default grid of an H100 is long in y, and a software device's is 
   const limits = limitsOf(2 ** 31 - 4);
   assertEquals(defaultGrid(wave(2), { limits, isFallback: false }).slice(1), [5280, 128]);
   assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [64, 64, 64]);
-  assertEquals(defaultGrid(wave(2), { limits: undefined, isFallback: false }), [192, 192, 256]);
+  assertEquals(defaultGrid(wave(2), null), [192, 192, 256]);
 });
 
 Deno.test("each halving halves x, down to 8 slices", () => {
   const limits = limitsOf(2 ** 31 - 4);
   const sizes = [0, 1, 2, 3, 20].map((halvings) =>
-    defaultGrid(wave(4), { limits, isFallback: false, halvings })[0]
+    defaultGrid(wave(4), { limits, isFallback: false }, halvings)[0]
   );
   for (const [i, x] of sizes.slice(1, 4).entries()) {
     assert(x % 8 === 0 && Math.abs(x - sizes[i]! / 2) <= 8, sizes.join());

@@ -9,7 +9,7 @@ import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices, gpuPartOf } from "../../tuner/devices/shared/shares.ts";
+import { ghostSlices, partOf } from "../../tuner/devices/shared/shares.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
@@ -94,7 +94,7 @@ function whyNot(
   if (cpuSlices > 0 && Math.min(cpuSlices, gpuSlices) < ghostSlices(problem, exchangeEvery)) {
     return "a share is thinner than its ghost zone";
   }
-  const part = gpuPartOf(problem, share), traversal = traversalNamed(name);
+  const part = partOf(problem, share, "gpu"), traversal = traversalNamed(name);
   return traversal.refuse(part) ?? traversal.infeasible(part, parameters, limits!);
 }
 

@@ -198,5 +198,5 @@ Deno.test("a line's space has every way to sweep it, all feasible, and names wha
   const names = new Set(spaceOf(odd, TRAVERSALS).candidates.map(({ traversal }) => traversal.name));
   assert(names.has("classic") && !names.has("swept") && !names.has("swept-register"));
   assertEquals(defaultGrid(heat1d(), { limits: H100_LIMITS, isFallback: false }), [1, 1, 2 ** 20]);
-  assertEquals(defaultGrid(ks(5), { limits: undefined, isFallback: false }), [1, 1, 2 ** 14]);
+  assertEquals(defaultGrid(ks(5), null), [1, 1, 2 ** 14]);
 });

@@ -546,7 +546,7 @@ Deno.test("a configuration that cannot compute a share, or compiles too long, le
 Deno.test("a default grid shrinks until the reference fits the memory; nothing else is forgiven", async () => {
   const full = new RunFailure("out-of-memory", "full"), lost = new RunFailure("device-lost", "gone");
   const { gpu } = new SimulatedSession().device;
-  const grid = defaultGrid(REQUEST.stencil, { limits: gpu?.limits, isFallback: gpu?.isFallback ?? false });
+  const grid = defaultGrid(REQUEST.stencil, gpu);
   const free: TuneRequest = { ...REQUEST, grid, isDefaultGrid: true };
   const gridAfter = async (failures: number): Promise<Grid> => {
     const session = new SimulatedSession({ whyNoReference: (tries) => tries < failures ? full : undefined });

@@ -9,7 +9,7 @@ import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureWords, gcells } from "../report/words.ts";
 import type { Finalist } from "../measuring/final_round.ts";
-import { type LeftOut, leftOut } from "../problem/left_out.ts";
+import { leftOut } from "../problem/left_out.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
 import {
   formatBandwidth,
@@ -74,7 +74,7 @@ export function summaryRecord(outcome: TuneOutcome, { device, written }: Summary
 }
 
 /** The traversals of which no configuration was tried, and why; none if there is no GPU. */
-function notTried({ problem, space }: TuneOutcome, { gpu }: DeviceDescription): LeftOut[] {
+function notTried({ problem, space }: TuneOutcome, { gpu }: DeviceDescription) {
   return gpu === null ? [] : leftOut(problem, space, gpu.limits);
 }
 

@@ -26,45 +26,35 @@ export async function describeDriver(
   } = {},
 ): Promise<string | undefined> {
   const drivers = new Set<string>();
+  const nothing = () => undefined;
   for (const directory of icdDirectories) {
-    for (const name of await namesIn(directory)) {
-      const library = await libraryOf(join(directory, name));
+    for (const manifest of await manifestsIn(directory).catch(nothing) ?? []) {
+      const library = await libraryOf(manifest).catch(nothing);
       if (library === undefined) continue;
       // a name without a directory is looked up, the first that is there counts
       const places = library.includes("/") ? [library] : libraryDirectories.map((at) => join(at, library));
-      const found = (await Promise.all(places.map(describeFile))).find((file) => file !== undefined);
+      const files = await Promise.all(places.map((place) => describeFile(place).catch(nothing)));
+      const found = files.find((file) => file !== undefined);
       if (found !== undefined) drivers.add(found);
     }
   }
   return drivers.size === 0 ? undefined : [...drivers].sort().join("; ").slice(0, 1000);
 }
 
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    const names = await Array.fromAsync(Deno.readDir(directory), ({ name }) => name);
-    return names.filter((name) => name.endsWith(".json"));
-  } catch {
-    return [];
-  }
+async function manifestsIn(directory: string): Promise<string[]> {
+  const names = await Array.fromAsync(Deno.readDir(directory), ({ name }) => name);
+  return names.filter((name) => name.endsWith(".json")).map((name) => join(directory, name));
 }
 
 /** What a driver's manifest names. */
 async function libraryOf(manifest: string): Promise<string | undefined> {
-  try {
-    const path: unknown = JSON.parse(await Deno.readTextFile(manifest))?.ICD?.library_path;
-    return typeof path === "string" ? path : undefined;
-  } catch {
-    return undefined;
-  }
+  const path: unknown = JSON.parse(await Deno.readTextFile(manifest))?.ICD?.library_path;
+  return typeof path === "string" ? path : undefined;
 }
 
 /** `libGLX_nvidia.so.535.104 1234567 2026-11-21`. */
-async function describeFile(path: string): Promise<string | undefined> {
-  try {
-    const target = await Deno.realPath(path);
-    const { size, mtime } = await Deno.stat(target);
-    return `${basename(target)} ${size} ${mtime?.toISOString() ?? ""}`.trimEnd();
-  } catch {
-    return undefined;
-  }
+async function describeFile(path: string): Promise<string> {
+  const target = await Deno.realPath(path);
+  const { size, mtime } = await Deno.stat(target);
+  return `${basename(target)} ${size} ${mtime?.toISOString() ?? ""}`.trimEnd();
 }

@@ -138,9 +138,8 @@ export const REFERENCE_SHAPE: Parameters = { threadsZ: 64, threadsY: 4, threadsX
 
 /** 64x4x1, or the largest workgroup that the device allows. */
 function stepwiseShape({ limits }: GpuDevice, problem: Problem): Parameters {
-  const usual = REFERENCE_SHAPE;
-  const reason = stepwise.infeasible(problem, usual, limits);
-  if (reason === undefined) return usual;
+  const reason = stepwise.infeasible(problem, REFERENCE_SHAPE, limits);
+  if (reason === undefined) return REFERENCE_SHAPE;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);
   const [largest] = [...combine(stepwise.parameterLists(problem, limits))]
     .filter((shape) => stepwise.infeasible(problem, shape, limits) === undefined)
@@ -211,8 +210,9 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   }
 }
 
-async function startOnCpu(
-  pool: CpuPool,
+/** A problem's initial field on the CPU's workers. */
+export async function startOnCpu(
+  pool: Pick<CpuPool, "load">,
   { grid, boundary, stencil }: Problem,
   { kind, seed }: Start,
 ): Promise<CpuField> {

@@ -1,25 +1,12 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../configuration.ts";
-import type { FieldMemory } from "./gpu/field_memory.ts";
-import type { GpuDevice } from "./gpu/gpu_device.ts";
 import { type Reference, verificationOf } from "./reference.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
-import type { CpuPool } from "./cpu/wasm_workers.ts";
+import type { ShareOptions } from "./shared/shares.ts";
 
 /** What configurations run on. */
-export interface Devices {
-  readonly gpu?: GpuDevice | undefined;
-  readonly cpuPool?: CpuPool | undefined;
-  /** Where the GPU's arrays come from. @default {memory of each field's own} */
-  readonly gpuMemory?: FieldMemory | undefined;
-  /** The right result of the problem. */
+export interface Devices extends Pick<ShareOptions, "gpu" | "cpuPool" | "gpuMemory"> {
   readonly reference: Reference;
-}
-
-/** Options of {@linkcode prepare}. */
-export interface PrepareOptions {
-  /** Called when the GPU's code is compiled, before its memory is taken. */
-  readonly onCompiled?: () => Promise<void>;
 }
 
 /** A runner that can also run another number of steps, and reports the times of both devices. */
@@ -30,13 +17,14 @@ export interface FieldRunner extends Runner {
 /**
  * Compiles a configuration and takes its memory, on the GPU, the CPU, or both together, as its share says.
  *
+ * @param onCompiled called when the GPU's code is compiled, before its memory is taken
  * @throws {RunFailure} if it cannot run
  */
 export async function prepare(
   { gpu, cpuPool, gpuMemory, reference }: Devices,
   problem: Problem,
   configuration: Configuration,
-  { onCompiled }: PrepareOptions = {},
+  onCompiled?: () => Promise<void>,
 ): Promise<FieldRunner> {
   const field = await SharedField.create(problem, {
     gpu,

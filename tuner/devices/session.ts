@@ -8,7 +8,7 @@ import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
 import { makeReference, type Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
-import { type Devices, type FieldRunner, prepare, type PrepareOptions } from "./runners.ts";
+import { type Devices, type FieldRunner, prepare } from "./runners.ts";
 
 /** What configurations run on; tests put a simulated session in its place. */
 export type Session = Omit<DeviceSession, "openGpu">;
@@ -101,18 +101,18 @@ export class DeviceSession implements Disposable {
   }
 
   /**
-   * Compiles a configuration and takes its memory.
+   * Compiles a configuration and takes its memory; `onCompiled` is called in between.
    *
    * @throws {RunFailure} if it cannot run, or there is no reference to verify it with
    */
   async prepare(
     problem: Problem,
     configuration: Configuration,
-    options: PrepareOptions = {},
+    onCompiled?: () => Promise<void>,
   ): Promise<FieldRunner> {
     const { cpuSlices, gpuSlices, cpuWorkers } = configuration.share;
     const needs = { cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0, needsGpu: gpuSlices > 0 };
-    return await prepare(await this.#open(problem, needs), problem, configuration, options);
+    return await prepare(await this.#open(problem, needs), problem, configuration, onCompiled);
   }
 
   /** Gives back the reference's memory; it is computed again when it is needed. */

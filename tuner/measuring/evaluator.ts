@@ -27,7 +27,6 @@ export interface Evaluator {
     configuration: Configuration,
     options: { readonly best: number; readonly turn: Turn; readonly limitNs?: number },
   ): Promise<TimedEvaluation | undefined>;
-  /** Ends it. */
   close(): void;
 }
 

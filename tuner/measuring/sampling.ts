@@ -1,9 +1,3 @@
-/**
- * How often to repeat a measurement, and how long one repetition must be. The first repetition can be 40% off either
- * way (measured 2026-11-21), so one sample is never enough, and a steady kernel should not pay for twenty.
- *
- * @module
- */
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { median, medianInterval95 } from "./statistics.ts";
 
@@ -24,7 +18,8 @@ export interface SamplingLimits {
 }
 
 /**
- * Repeats a measurement until its median is stable or clearly too long, or samples or time run out.
+ * Repeats a measurement until its median is stable or clearly too long, or samples or time run out. The first one can be
+ * 40% off either way (measured 2026-11-21), so one is never enough, and a steady kernel should not pay for twenty.
  *
  * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
  * @returns nanoseconds of each repetition, in order

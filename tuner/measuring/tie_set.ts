@@ -142,12 +142,8 @@ function largest(row: readonly (Pair | undefined)[], noise: Noise, errors: numbe
     const { difference, variance, blocks } = pair;
     return [difference + errors * Math.sqrt(Math.max(variance, noise.variance) / blocks)];
   });
-  return partOf(Math.max(...ends));
-}
-
-/** Of a difference of logarithms, how much slower that is. */
-function partOf(difference: number): number {
-  return -Math.expm1(-difference);
+  // of a difference of logarithms, how much slower that is
+  return -Math.expm1(-Math.max(...ends));
 }
 
 function pairOf(one: Turns, other: Turns): Pair {

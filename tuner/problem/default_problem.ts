@@ -1,7 +1,7 @@
 import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import type { DeviceDescription } from "../devices/device.ts";
+import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
 export const DEFAULT_STEPS = 96;
@@ -13,32 +13,28 @@ export function defaultSteps({ dimensions }: Stencil): number {
   return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
 }
 
-/** What the default grid depends on. */
-interface GridOptions {
-  /** The GPU's limits; undefined where the CPU computes alone. */
-  readonly limits: DeviceLimits | undefined;
-  /** Whether the GPU computes in software. */
-  readonly isFallback: boolean;
-  /** Halvings of x, where the memory turned out too small. @default {0} */
-  readonly halvings?: number;
-}
-
 /**
  * The default grid: too large for the caches and small enough for the memory. Its z is one small workgroup of a torre; a
  * multiprocessor holds several of them. Its y is long, as torres side by side fill a GPU: a row has 5280 / W of them, at
  * least two for each of an H100's 132 multiprocessors up to W = 20. Its x takes the rest of a buffer binding, pads
  * included. A line has 2²⁰ points, the largest in the paper on the swept rule; on a CPU 2¹⁴. A GPU in software is given
  * little work, so that dozens of configurations are tried in a minute.
+ *
+ * @param gpu null where the CPU computes alone
+ * @param halvings of x, where the memory turned out too small
  */
-export function defaultGrid(stencil: Stencil, { limits, isFallback, halvings = 0 }: GridOptions): Grid {
-  if (stencil.dimensions === 1) {
-    return [1, 1, limits === undefined || isFallback ? 2 ** 14 : 2 ** (20 - halvings)];
-  }
+export function defaultGrid(
+  stencil: Stencil,
+  gpu: Pick<GpuDescription, "limits" | "isFallback"> | null,
+  halvings = 0,
+): Grid {
+  const isLarge = gpu !== null && !gpu.isFallback;
+  if (stencil.dimensions === 1) return [1, 1, isLarge ? 2 ** (20 - halvings) : 2 ** 14];
   const planes = planesOf(stencil.update);
   /** As many slices as keep the memory of several fields within bounds. */
   const fewer = (slices: number): number => Math.max(16, Math.ceil(slices * 2 / (planes + 1) / 8) * 8);
-  if (limits === undefined) return [fewer(192), 192, 256];
-  if (isFallback) return [fewer(64), 64, 64];
+  if (!isLarge) return gpu === null ? [fewer(192), 192, 256] : [fewer(64), 64, 64];
+  const { limits } = gpu;
   if (planes > 1) return squareGrid(planes, limits, halvings);
   const { x: reach } = reachOf(stencil.update);
   const z = Math.min(128, limits.maxComputeInvocationsPerWorkgroup);

@@ -4,12 +4,6 @@ import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { Space } from "../search/space.ts";
 
-/** A traversal without a configuration, and why. */
-export interface LeftOut {
-  readonly traversal: string;
-  readonly reason: string;
-}
-
 /** Whether any of the traversals has a configuration for a problem. */
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) =>
@@ -47,12 +41,12 @@ export function describeCut(
   return `cannot cut ${points} points into nodes: the nearest that work: ${nearest}`;
 }
 
-/** The traversals of a space that have no candidate in it: refused, or without feasible parameters. */
+/** The traversals of a space that have no candidate in it: refused, or without feasible parameters; and why. */
 export function leftOut(
   problem: Problem,
   { candidates, refused, infeasible }: Pick<Space, "candidates" | "refused" | "infeasible">,
   limits: DeviceLimits,
-): LeftOut[] {
+): Space["refused"] {
   const tried = new Set(candidates.map(({ traversal }) => traversal.name));
   return [
     ...refused,

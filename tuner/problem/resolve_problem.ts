@@ -68,8 +68,7 @@ export function resolveProblem(
   const device = takesGpu ? detected : { ...detected, gpu: null };
   const { gpu } = device;
   const { boundary = boundariesOf(stencil)[0]!, cpuWorkers = defaultWorkers(device) } = wish;
-  const grid = wish.grid ??
-    defaultGrid(stencil, { limits: gpu?.limits, isFallback: gpu?.isFallback ?? false });
+  const grid = wish.grid ?? defaultGrid(stencil, gpu);
   const problem: Problem = { stencil, grid, boundary, steps };
   const refuse = refusalOf(action);
   checkProblem(action, problem);

@@ -4,7 +4,7 @@ import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
-import { cpuLayoutOf, cpuPartOf, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
+import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
@@ -62,7 +62,7 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
   if ("reason" in fitted) return fitted;
   const { share, changes } = fitCpuPart(fitted, configuration, problem);
   if (share.cpuSlices > 0) {
-    const bytes = 2 * 4 * cpuLayoutOf(cpuPartOf(problem, share)).length;
+    const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
     if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
   }
   if (share.gpuSlices === 0) {
@@ -71,7 +71,7 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
-  const part = gpuPartOf(problem, share);
+  const part = partOf(problem, share, "gpu");
   const refused = traversal.refuse(part);
   if (refused !== undefined) return { reason: refused };
 
@@ -82,7 +82,7 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
   const key = JSON.stringify([traversal.name, given, share, mayChange]);
   const known = target.refused.get(key);
   if (known !== undefined) return { reason: known };
-  const there = gpuPartOf(measured.problem, configuration.share);
+  const there = partOf(measured.problem, configuration.share, "gpu");
   const odd = oddValue(traversal, there, given);
   if (odd !== undefined) return { reason: odd };
   const before = predict(traversal, there, given, device);

@@ -2,7 +2,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices, gpuPartOf, refuseCpuPart } from "../devices/shared/shares.ts";
+import { ghostSlices, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
 import { whyNot } from "../profile/adapt.ts";
@@ -80,7 +80,7 @@ function whyInfeasible(
   limits: DeviceLimits,
 ): string | undefined {
   const traversal = traversalNamed(configuration.traversal), { parameters } = configuration;
-  const part = gpuPartOf(problem, configuration.share);
+  const part = partOf(problem, configuration.share, "gpu");
   try {
     return traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
   } catch (error) {

@@ -19,7 +19,7 @@ import {
   searchPeriods,
   type SharedIteration,
 } from "./search_periods.ts";
-import { aloneNs, shareConfiguration, type SharingOptions } from "./shared_run.ts";
+import { shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 /** What {@linkcode balance} takes. */
 export interface BalanceOptions extends SharingOptions {
@@ -131,10 +131,12 @@ export function candidatesOf(
 function whyNotMeasure(options: SharingOptions, { stepNs }: BalanceCandidate): string | undefined {
   const { session, problem, alone, deadlineNs } = options;
   if (deadlineNs === undefined) return undefined;
-  const fastestNs = aloneNs(options);
-  if (stepNs > (1 + NEAR) * fastestNs) {
-    const device = (alone?.cpu ?? 0) > (alone?.gpu ?? 0) ? "CPU" : "GPU";
-    return `a step takes ${formatDuration(stepNs)}, on the ${device} alone ${formatDuration(fastestNs)}`;
+  const { cpu = 0, gpu = 0 } = alone ?? {};
+  // infinite where no rate is known
+  const aloneNs = cellsOf(problem.grid) / Math.max(cpu, gpu) * 1e9;
+  if (stepNs > (1 + NEAR) * aloneNs) {
+    const device = cpu > gpu ? "CPU" : "GPU";
+    return `a step takes ${formatDuration(stepNs)}, on the ${device} alone ${formatDuration(aloneNs)}`;
   }
   // a run to verify, and a sample by the host's clock
   const runNs = problem.steps * stepNs;

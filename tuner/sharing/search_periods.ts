@@ -1,11 +1,3 @@
-/**
- * The search for R and the shares: for R = 1, 2, 4, … 32 Eq. 8 moves slices until both devices take equally long. By
- * Eq. 7 the time of a step first falls and then rises with R, so the search ends where it clearly rises. The cost
- * model is fitted to what it measures. One share is always measured; where time is limited, others only if they
- * would probably end in time, and only those R that may make sharing pay.
- *
- * @module
- */
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { type BalanceIteration, fastestShare, type NextShare, nextShare } from "../../models/balance.ts";
 import type { SharedSample } from "../../models/shared_fit.ts";
@@ -81,8 +73,10 @@ export function mostIterations(periods: readonly number[]): number {
 }
 
 /**
- * Balances one R after another, then the fastest to the end. Without a deadline every R is measured, also those that
- * cannot be the fastest.
+ * The search for R and the shares: for one R after another Eq. 8 moves slices until both devices take equally long,
+ * then for the fastest to the end. By Eq. 7 the time of a step first falls and then rises with R, so the search ends
+ * where it clearly rises. One share is always measured; before a deadline others only if they would probably end in
+ * time. Without one every R is measured, also those that cannot be the fastest. The cost model is fitted to these times.
  *
  * @param onIteration called before each measurement
  */

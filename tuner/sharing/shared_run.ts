@@ -1,4 +1,4 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { SharedSample } from "../../models/shared_fit.ts";
 import type { SharePoint } from "../../models/shared_step.ts";
 import type { Configuration, Share } from "../configuration.ts";
@@ -120,11 +120,6 @@ async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTime
 
 function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= STEADY * Math.max(a, b);
-}
-
-/** Time of a step on the faster device alone, in nanoseconds; infinite where no rate is known. */
-export function aloneNs({ problem, alone }: SharingOptions): number {
-  return cellsOf(problem.grid) / Math.max(alone?.cpu ?? 0, alone?.gpu ?? 0) * 1e9;
 }
 
 /** Whether to begin nothing more. */

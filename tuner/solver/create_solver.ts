@@ -4,7 +4,7 @@ import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
-import { gpuPartOf } from "../devices/shared/shares.ts";
+import { partOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
@@ -41,7 +41,7 @@ export function solverLayout(problem: Problem, { traversal, parameters, share }:
   if (share.gpuSlices === 0) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return traversalNamed(traversal).plan(gpuPartOf(problem, share), parameters).layout;
+  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).layout;
 }
 
 /**
@@ -103,12 +103,8 @@ export async function createSolver(
       : undefined;
     let solver: FieldSolver | undefined;
     try {
-      const field = await SharedField.create(problem, {
-        configuration,
-        ...(gpu && { gpu }),
-        ...(cpuPool && { cpuPool }),
-        ...(buffers && { gpuMemory: borrowedMemory(buffers) }),
-      });
+      const gpuMemory = buffers && borrowedMemory(buffers);
+      const field = await SharedField.create(problem, { configuration, gpu, cpuPool, gpuMemory });
       solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed: buffers !== undefined });
       // without materials, all is zero already
       if (!buffers && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
@@ -127,7 +123,7 @@ function checkParameters(
   { traversal: name, parameters, share }: Configuration,
   { limits }: GpuDevice,
 ): void {
-  const traversal = traversalNamed(name), part = gpuPartOf(problem, share);
+  const traversal = traversalNamed(name), part = partOf(problem, share, "gpu");
   const reason = traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
   if (reason === undefined) return;
   const isLimit = Object.keys(limits).some((limit) => reason.includes(limit));

@@ -3,8 +3,8 @@ import type { Failure } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { startOnCpu } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { cpuLayoutOf } from "../devices/shared/shares.ts";
 import { formatRate } from "../format.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
@@ -33,8 +33,8 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
   if (run.request.cpuWorkers === 0) return "no CPU workers were asked for";
   if (run.environment.signal.aborted) return "interrupted before the CPU was measured";
   try {
-    const { cpuPool } = await run.open();
     const { problem, session, request: { cpuWorkers } } = run;
+    const { cpuPool } = await session.open(problem, cpuWorkers);
     const cellsPerSecond = await probeCpu(cpuPool!, problem);
     const copyBytesPerSecond = await session.cpuCopyBytesPerSecond(problem, cpuWorkers);
     const runNs = run.updates / cellsPerSecond * 1e9;
@@ -119,13 +119,13 @@ function whyNot({ findings, cpu, isCpuFarBehind, plan, session }: TuningRun): st
  */
 export async function probeCpu(
   pool: Pick<CpuPool, "workers" | "load">,
-  { stencil, grid: [nx, ny, nz], boundary }: Problem,
+  problem: Problem,
 ): Promise<number> {
+  const [nx, ny, nz] = problem.grid;
   const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
   const grid: Grid = [slices, ny, nz];
-  const field = await pool.load({ update: stencil.update, layout: cpuLayoutOf({ stencil, grid }), boundary });
+  const field = await startOnCpu(pool, { ...problem, grid }, { kind: "noise", seed: 0 });
   try {
-    await field.setInitial("noise");
     const updates = cellsOf(grid);
     const most = Math.max(1, Math.ceil(PROBE_UPDATES / updates));
     let steps = Math.min(most, FIRST_STEPS), stepNs = Infinity;

@@ -79,12 +79,10 @@ export class Findings {
     return evaluation;
   }
 
-  /** Whether a configuration has a rate. */
   isMeasured(configuration: Configuration): boolean {
     return this.#measured.has(configurationKey(configuration));
   }
 
-  /** Counts an evaluation. */
   count(evaluation: Evaluation): void {
     this.evaluated++;
     if ("failure" in evaluation) this.countFailure(evaluation.failure);
@@ -95,7 +93,6 @@ export class Findings {
     this.failed[reason] = (this.failed[reason] ?? 0) + 1;
   }
 
-  /** Drops a configuration's rate. */
   forget(configuration: Configuration): void {
     this.#measured.delete(configurationKey(configuration));
   }

@@ -55,13 +55,9 @@ export interface TuneEnvironment {
   /**
    * Results of earlier runs that still hold, by {@linkcode configurationKey}; asked before `onStart`. The search reuses
    * them, and they count toward the budget.
-   * @default {undefined} nothing
    */
   readonly recall?: ((start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>) | undefined;
-  /**
-   * Who evaluates in the search, as processes that may crash or hang without harm.
-   * @default {undefined} this process
-   */
+  /** Who evaluates in the search, as processes that may crash or hang without harm. @default {this process} */
   readonly evaluators?: Evaluators | undefined;
   /** Called with every evaluation as it is made. */
   readonly onEvaluation: (evaluation: Evaluation) => void | Promise<void>;
@@ -71,10 +67,7 @@ export interface TuneEnvironment {
 export interface Evaluators {
   /** How many for a problem, at least 1: while one measures, others compile. */
   workersFor(problem: Problem): number;
-  /**
-   * Starts one.
-   * @throws {RunFailure} if it cannot
-   */
+  /** Starts one; a {@linkcode RunFailure} if it cannot. */
   start(problem: Problem, options: EvaluatorOptions): Promise<Evaluator>;
 }
 

@@ -8,7 +8,6 @@ import { isFailure } from "../devices/run_failure.ts";
 import { formatDuration } from "../format.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { Devices } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
@@ -200,9 +199,8 @@ export class TuningRun {
   /** A default grid shrinks until the reference fits into the memory. */
   async #fixProblem(): Promise<void> {
     const { request: { stencil, boundary, steps, grid: wanted, isDefaultGrid = false }, session } = this;
-    const { isFallback = false, limits } = session.device.gpu ?? {};
     for (let halvings = 0;; halvings++) {
-      const grid = halvings === 0 ? wanted : defaultGrid(stencil, { limits, isFallback, halvings });
+      const grid = halvings === 0 ? wanted : defaultGrid(stencil, session.device.gpu, halvings);
       this.problem = { stencil, grid, boundary, steps };
       const beganNs = session.now();
       try {
@@ -216,11 +214,6 @@ export class TuningRun {
         }
       }
     }
-  }
-
-  /** The devices with the CPU's workers, and the reference. */
-  open(): Promise<Devices> {
-    return this.session.open(this.problem, this.request.cpuWorkers);
   }
 
   /** After a failure that lost a device, opens it anew. */

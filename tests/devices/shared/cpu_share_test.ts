@@ -17,7 +17,7 @@ import { planesOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import type { Share } from "../../../tuner/configuration.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
-import { cpuLayoutOf, cpuPartOf, ghostSlices } from "../../../tuner/devices/shared/shares.ts";
+import { cpuLayoutOf, ghostSlices, partOf } from "../../../tuner/devices/shared/shares.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {
@@ -44,7 +44,7 @@ async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<v
   const grid: Grid = [cpuSlices + gpuSlices, ...rows];
   const problem: Problem = { stencil, grid, boundary, steps: 2 * exchangeEvery };
   const share: Share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: pool.workers };
-  const part = cpuPartOf(problem, share), layout = cpuLayoutOf(part);
+  const part = partOf(problem, share, "cpu"), layout = cpuLayoutOf(part);
   const isPeriodic = boundary === "periodic";
   const field = await pool.load({ update, layout, boundary: ["zero", boundary, boundary], shape });
   const first = isPeriodic ? thinnest : 0, [ny, nz] = rows;

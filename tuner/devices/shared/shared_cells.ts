@@ -1,15 +1,9 @@
-/**
- * Cells of the whole grid, wherever they lie: on the CPU, on the GPU, and in the ghost zones of both. They move some
- * slices of one plane at a time, so that a large field is never on the host as a whole.
- *
- * @module
- */
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
 import type { SharedField } from "./shared_field.ts";
 import { levelOf } from "./slice_exchange.ts";
 
-/** Bytes that are staged at once. */
+/** Bytes that are staged at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
 /** Slices of one plane of a level; x is that of the whole grid. */
@@ -33,7 +27,7 @@ interface PlaneSlices {
   readonly slices: number;
 }
 
-/** Reads cells into an array that is just as long: x, y, z. */
+/** Reads cells of the whole grid, wherever they lie, into an array that is just as long: x, y, z. */
 export async function readShared(
   { problem: { grid: [, ny, nz] }, cpuShare: cpu, gpuShare: gpu }: SharedField,
   { ago, plane, x, slices }: GridSlices,
@@ -56,7 +50,7 @@ export async function readShared(
   }
 }
 
-/** Writes cells, as own slices and in ghost zones; on a periodic grid the GPU's pads are to be renewed then. */
+/** Writes cells, on both devices and in ghost zones; on a periodic grid the GPU's pads are to be renewed then. */
 export async function writeShared(field: SharedField, range: GridSlices, source: SliceSource): Promise<void> {
   const { problem: { grid: [nx, ny, nz], boundary }, cpuShare: cpu, gpuShare: gpu } = field;
   const { ago, plane } = range;

@@ -1,17 +1,3 @@
-/**
- * One grid on the GPU and the CPU together (B2R, §3.2–3.5). The CPU computes slices x < `cpuSlices`, the GPU the
- * others, both at the same time.
- *
- * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
- * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
- * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
- * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
- * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
- * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
- * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
- *
- * @module
- */
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
@@ -31,14 +17,24 @@ export interface SharedTimes extends RoundTimes {
   readonly wallNs: number;
 }
 
-/** A field whose slices the CPU and the GPU share. */
+/**
+ * One grid on the GPU and the CPU together (B2R, §3.2–3.5). The CPU computes slices x < `cpuSlices`, the GPU the
+ * others, both at the same time.
+ *
+ * **Ghost zones.** Where the shares meet, each carries R·S slices of the other's: S is the reach of a full step
+ * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
+ * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
+ * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
+ * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
+ * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
+ * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
+ */
 export class SharedField implements Disposable {
   readonly problem: Problem;
   /** Host time from the configuration to both devices' code. */
   readonly compileNs: number;
-  /** The CPU's field and its own slices in it; undefined where the CPU has none. */
+  /** Each device's field and its own slices in it; undefined where it has none. */
   readonly cpuShare: CpuPart | undefined;
-  /** The GPU's field and its own slices in it; undefined where the GPU has none. */
   readonly gpuShare: GpuPart | undefined;
   readonly #exchangeEvery: number;
   /** Where both devices have a share. */
@@ -52,11 +48,8 @@ export class SharedField implements Disposable {
     this.gpuShare = gpu;
     this.#exchangeEvery = exchangeEvery;
     if (cpu !== undefined && gpu !== undefined) {
-      this.#rounds = new SharedRounds(cpu, gpu, {
-        toCpu,
-        toGpu,
-        isPeriodic: problem.boundary === "periodic",
-      });
+      const isPeriodic = problem.boundary === "periodic";
+      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic });
     }
   }
 

@@ -14,9 +14,8 @@ import { RunFailure } from "../run_failure.ts";
 
 /** What shares are made of. */
 export interface ShareOptions {
-  /** May be missing where the CPU computes all slices. */
+  /** Each may be missing where the other device computes all slices. */
   readonly gpu?: GpuDevice | undefined;
-  /** May be missing where the GPU computes all slices. */
   readonly cpuPool?: CpuPool | undefined;
   readonly configuration: Configuration;
   /** Where the GPU's arrays come from. @default {memory of the field's own} */
@@ -25,14 +24,12 @@ export interface ShareOptions {
   readonly onCompiled?: (problem: Problem, layout: Layout) => Promise<void>;
 }
 
-/** The CPU's share. */
 export interface CpuPart extends OwnSlices {
   readonly field: CpuField;
   /** Host time to write and compile its code. */
   readonly compileNs: number;
 }
 
-/** The GPU's share. */
 export interface GpuPart extends OwnSlices {
   readonly field: GpuField;
 }
@@ -59,21 +56,12 @@ function ghostZones(
   return { inner, outer: problem.boundary === "periodic" ? inner : 0 };
 }
 
-/** So many of a share's slices and the ghost zones as a problem of its own. */
-function partOf(problem: Problem, share: Share, slices: number): Problem {
+/** What a device computes: its share as a problem of its own, ghost zones included. */
+export function partOf(problem: Problem, share: Share, device: "cpu" | "gpu"): Problem {
   const [, ny, nz] = problem.grid, { inner, outer } = ghostZones(problem, share);
+  const slices = device === "cpu" ? share.cpuSlices : share.gpuSlices;
   const boundary = outer > 0 ? "periodic-yz" : problem.boundary;
   return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
-}
-
-/** What the GPU computes: its share of the problem, ghost zones included. */
-export function gpuPartOf(problem: Problem, share: Share): Problem {
-  return partOf(problem, share, share.gpuSlices);
-}
-
-/** What the CPU computes: its share of the problem, ghost zones included. */
-export function cpuPartOf(problem: Problem, share: Share): Problem {
-  return partOf(problem, share, share.cpuSlices);
 }
 
 /** Where the cells of a problem lie on the CPU. */
@@ -95,7 +83,7 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
   const { share } = configuration;
   const { name, parameters, order } = cpuTraversalOf(configuration);
   if (order === undefined && share.gpuSlices > 0) return `the CPU has no traversal ${name}`;
-  return order?.infeasible(cpuPartOf(problem, share), parameters);
+  return order?.infeasible(partOf(problem, share, "cpu"), parameters);
 }
 
 /**
@@ -172,7 +160,7 @@ async function makeCpuPart(
   first: number,
 ): Promise<CpuPart> {
   const { share } = configuration;
-  const part = cpuPartOf(problem, share);
+  const part = partOf(problem, share, "cpu");
   const { boundary, stencil: { update } } = part;
   const layout = cpuLayoutOf(part);
   const [x, y, z] = periodicAxes(boundary).map((wraps) => wraps ? "periodic" : "zero");
@@ -202,7 +190,7 @@ async function makeGpuPart(
   { gpu, configuration: { traversal: name, parameters, share }, gpuMemory, onCompiled }: ShareOptions,
   first: number,
 ): Promise<GpuPart> {
-  const part = gpuPartOf(problem, share);
+  const part = partOf(problem, share, "gpu");
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
   if (reason !== undefined) throw new RunFailure("limits", reason);

@@ -1,9 +1,3 @@
-/**
- * Which slices two neighbouring shares of a grid exchange, and how they are moved: by the host between layouts, and
- * on the GPU between its levels and a buffer.
- *
- * @module
- */
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
 

@@ -1,8 +1,3 @@
-/**
- * The process that compiles and measures for `tune` and `record`; see `evaluator_protocol.ts`. It ends with its stdin.
- *
- * @module
- */
 import { EQUATIONS } from "../../../kernels/stencils/all.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { detectDevice } from "../../devices/device.ts";
@@ -60,13 +55,13 @@ async function serve(session: DeviceSession, problem: Problem, samplingNs: numbe
     const onCompiled = async (): Promise<void> => {
       waitedNs = await takeTurn();
     };
-    const compile = () => session.prepare(problem, configuration, { onCompiled });
+    const compile = () => session.prepare(problem, configuration, onCompiled);
     const evaluation = await evaluate(configuration, compile, { problem, best, samplingNs, now });
     await say({ say: "evaluated", evaluation, evaluationNs: now() - started - waitedNs });
   }
 }
 
-/** Answers the requests on stdin until it ends. */
+/** Compiles and measures for `tune` and `record`, as `evaluator_protocol.ts` says; the process ends with its stdin. */
 export async function serveEvaluations(): Promise<void> {
   quietMesa();
   new Worker(new URL("./orphan_watch.ts", import.meta.url), { type: "module" });
