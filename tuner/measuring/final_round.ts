@@ -45,6 +45,8 @@ export interface Finalist {
 export const TURN_NS = 0.4e9, TURN_SAMPLES = 2;
 /** Blocks that always run, blocks at least, time permitting, and blocks at most. */
 export const SURE_BLOCKS = 2, LEAST_BLOCKS = 5, MOST_BLOCKS = 12;
+/** Fewer samples than this say nothing of the noise. */
+const FEW_SAMPLES = 3;
 /** Precision of the slowdowns at which the round ends early, as a part of the rate. */
 const PRECISION = NEGLIGIBLE / 2;
 
@@ -131,7 +133,10 @@ function ratesOf({ blocks }: Racer): Turns {
 /** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
 function measurementAfter({ before, blocks }: Racer, among: number): Measurement {
   const turns = blocks.filter((samples) => samples !== undefined);
-  const measurement = turns.length === 0 ? before : measurementOf(before.configuration, turns.flat(), before);
+  const own = turns.flat();
+  // of a round that was cut short, the search's turn counts as well
+  const rates = own.length < FEW_SAMPLES ? [...before.samples, ...own] : own;
+  const measurement = turns.length === 0 ? before : measurementOf(before.configuration, rates, before);
   const { cellsPerSecond } = measurement;
   const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
   return { ...measurement, confidence95 };
