@@ -4,34 +4,25 @@ import { shuffled } from "../search/baselines.ts";
 /** Part of the limit that goes to what the models like best. */
 const PREDICTED_BEST = 0.1;
 
-/** Options of {@linkcode chooseConfigurations}. */
-export interface ChoiceOptions {
-  /** Configurations at most. @default {Infinity} all */
-  readonly limit?: number | undefined;
-  /** Makes the choice repeatable. */
-  readonly seed: number;
-}
-
 /**
  * Chooses which configurations to record where a space is too large: a tenth by the models' ranking, the others at
  * random within each traversal. Traversals share by the square root of their sizes, so that small ones are not lost.
  *
  * @param candidates the space, best prediction first
- * @param options how many
+ * @param limit configurations at most
+ * @param seed makes the choice repeatable
  * @returns the chosen, the models' best first, all others in random order: a recording that is cut short is a
  * random sample too
  */
 export function chooseConfigurations<C extends { readonly traversal: { readonly name: string } }>(
   candidates: readonly C[],
-  { limit = Infinity, seed }: ChoiceOptions,
+  { limit = Infinity, seed }: { readonly limit?: number | undefined; readonly seed: number },
 ): C[] {
   const draw = seededRandom(seed);
   const count = Math.min(limit, candidates.length);
   const leaders = candidates.slice(0, Math.ceil(PREDICTED_BEST * count));
-  const strata = Map.groupBy(
-    shuffled(candidates.slice(leaders.length), draw),
-    ({ traversal }) => traversal.name,
-  );
+  const rest = shuffled(candidates.slice(leaders.length), draw);
+  const strata = Map.groupBy(rest, ({ traversal }) => traversal.name);
   let left = count - leaders.length;
   // the smallest first: what it cannot use is shared by the others
   const ordered = [...strata.values()].sort((a, b) => a.length - b.length);

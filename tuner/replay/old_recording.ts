@@ -16,7 +16,8 @@ import { deviceSchema, problemSchema } from "../profile/schema.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
 const name = z.string().regex(/^[a-zA-Z][a-zA-Z0-9-]*$/, "a name");
-const times = z.array(quantitySchema.nullable(), "a list of times");
+/** Milliseconds, read as nanoseconds. */
+const times = z.array(quantitySchema.transform((time) => time * 1e6).nullable(), "a list of times");
 
 const tableSchema = z.looseObject({
   traversal: name,
@@ -40,13 +41,7 @@ export function isOldRecording(text: string): boolean {
   return /^\s*\{\s*"format"\s*:\s*"facet-space"/.test(text);
 }
 
-/**
- * Reads such a file.
- *
- * @param text its JSON
- * @param source what to call it in errors
- * @throws {ProfileError} in one line: where, wanted, found
- */
+/** Reads such a file; errors call it `source`. */
 export function readOldRecording(text: string, source: string): ReplaySpace {
   const { device, problem, traversals } = checkRecord(recordingSchema, parseJson(text, source), source);
   const configurations = traversals.flatMap((table) => rowsOf(table, source));
@@ -58,9 +53,10 @@ export function readOldRecording(text: string, source: string): ReplaySpace {
 }
 
 function rowsOf(table: z.infer<typeof tableSchema>, source: string): RecordedConfiguration[] {
-  const { traversal, parameters, cellsPerSecond, compileMs, evaluationMs, failure } = table;
+  const { traversal, parameters, cellsPerSecond, failure } = table;
+  const { compileMs: compileNs, evaluationMs: evaluationNs } = table;
   const lists = Object.entries(parameters);
-  const columns = [cellsPerSecond, compileMs, evaluationMs, failure, ...lists.map(([, list]) => list)];
+  const columns = [cellsPerSecond, compileNs, evaluationNs, failure, ...lists.map(([, list]) => list)];
   if (columns.some(({ length }) => length !== failure.length)) {
     throw new ProfileError(`Cannot read ${source}: ${traversal}: wanted columns of equal length`);
   }
@@ -73,13 +69,9 @@ function rowsOf(table: z.infer<typeof tableSchema>, source: string): RecordedCon
       traversal,
       parameters: Object.fromEntries(lists.map(([name, list]) => [name, list[i]!])),
       rate,
-      compileNs: nanoseconds(compileMs[i]),
-      evaluationNs: nanoseconds(evaluationMs[i]),
+      compileNs: compileNs[i] ?? undefined,
+      evaluationNs: evaluationNs[i] ?? undefined,
       failure: reason ?? undefined,
     };
   });
-}
-
-function nanoseconds(milliseconds: number | null | undefined): number | undefined {
-  return milliseconds === null || milliseconds === undefined ? undefined : milliseconds * 1e6;
 }

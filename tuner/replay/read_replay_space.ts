@@ -1,12 +1,6 @@
-/**
- * Opens whatever holds a recorded space: a journal, T4 results, a Kernel Tuner cache, or a file of an older `record`.
- *
- * @module
- */
 import { formatPlural } from "../format.ts";
 import { InputFile } from "../interchange/input_file.ts";
 import { readSpace } from "../interchange/read_space.ts";
-import type { Configuration } from "../configuration.ts";
 import type {
   GrowingParameter,
   ParameterValue,
@@ -16,7 +10,6 @@ import type {
 } from "../interchange/recorded_space.ts";
 import {
   type FailureRecord,
-  type JournalContent,
   type JournalRecord,
   type MeasurementRecord,
   parseJournal,
@@ -37,7 +30,7 @@ export interface ReplaySpaces {
 /**
  * Reads recorded spaces. Nothing in a file is evaluated.
  *
- * @param path a journal, T4 results or a Kernel Tuner cache, plain or gzipped
+ * @param path a journal, T4 results, a Kernel Tuner cache or a file of an older `record`, plain or gzipped
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
@@ -50,7 +43,10 @@ export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
 async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
   const { path } = file, start = await file.start();
   if (start.startsWith('{"crc32":') || /\.jsonl(\.gz)?$/.test(path)) {
-    return journalSpaces(parseJournal(await file.bytes()));
+    const { records, damaged, torn } = parseJournal(await file.bytes());
+    const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
+    if (torn) notes.push("the last line was cut off while it was written: left out");
+    return { spaces: spacesOfJournal(records), notes };
   }
   if (isOldRecording(start)) {
     const text = new TextDecoder().decode(await file.bytes());
@@ -61,22 +57,13 @@ async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
   return { spaces: [collected.end(space, path)], notes: [...notes, ...collected.notes] };
 }
 
-function journalSpaces({ records, damaged, torn }: JournalContent): ReplaySpaces {
-  const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
-  if (torn) notes.push("the last line was cut off while it was written: left out");
-  return { spaces: spacesOfJournal(records), notes };
-}
-
 /**
  * The spaces of a journal: one for each problem on each device. Of several rates of one configuration the first
  * counts: later ones come from the final round, which only the best few have.
  */
-export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
+function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
   const runs = new Map<string, RunRecord>();
-  const spaces = new Map<
-    string,
-    { readonly run: RunRecord; readonly found: Map<string, RecordedConfiguration> }
-  >();
+  const spaces = new Map<string, { run: RunRecord; found: Map<string, RecordedConfiguration> }>();
   for (const record of records) {
     if (record.kind === "run") {
       runs.set(record.run, record);
@@ -101,13 +88,14 @@ export function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[
 }
 
 function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfiguration {
-  const { evaluationNs } = record;
-  if (record.kind === "failure") {
-    const { configuration, failure } = record;
-    return { ...wayOf(configuration), rate: undefined, evaluationNs, failure: failure.reason };
-  }
-  const { configuration, cellsPerSecond, compileNs } = record.measurement;
-  return { ...wayOf(configuration), rate: cellsPerSecond, compileNs, evaluationNs };
+  const { configuration } = record.kind === "measurement" ? record.measurement : record;
+  const { traversal, parameters: own, share: { cpuWorkers } } = configuration;
+  // of the CPU alone, the number of workers is one of the parameters
+  const parameters = cpuWorkers > 0 ? { ...own, cpuWorkers } : own;
+  const about = { traversal, parameters, evaluationNs: record.evaluationNs };
+  if (record.kind === "failure") return { ...about, rate: undefined, failure: record.failure.reason };
+  const { cellsPerSecond, compileNs } = record.measurement;
+  return { ...about, rate: cellsPerSecond, compileNs };
 }
 
 /**
@@ -145,18 +133,15 @@ class ForeignSpace {
 
   /** What is to be said of the records, one line each. */
   get notes(): string[] {
-    if (this.#repeated === 0) return [];
-    return [
-      `${formatPlural(this.#repeated, "record")} of a configuration that occurs again: the last counts`,
-    ];
+    const repeated = formatPlural(this.#repeated, "record");
+    return this.#repeated === 0 ? [] : [`${repeated} of a configuration that occurs again: the last counts`];
   }
 
   end({ kernel, device, objectives: [objective] }: RecordedSpace, source: string): ReplaySpace {
     if (objective !== "time") {
+      const found = JSON.stringify(objective);
       throw new ProfileError(
-        `Cannot replay ${source}: wanted a space that was tuned for "time", found ${
-          JSON.stringify(objective)
-        }`,
+        `Cannot replay ${source}: wanted a space that was tuned for "time", found ${found}`,
       );
     }
     for (const parameter of this.#parameters) {
@@ -178,11 +163,4 @@ class ForeignSpace {
 
 function numberOf(value: ParameterValue, { places }: GrowingParameter): number {
   return typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : places.get(value)!;
-}
-
-/** Of the CPU alone, the number of workers is one of the parameters. */
-function wayOf(
-  { traversal, parameters, share: { cpuWorkers } }: Configuration,
-): Pick<RecordedConfiguration, "traversal" | "parameters"> {
-  return { traversal, parameters: cpuWorkers > 0 ? { ...parameters, cpuWorkers } : parameters };
 }

@@ -1,8 +1,7 @@
 import { quantileSorted } from "simple-statistics";
 import type { Strategy } from "../search/strategy.ts";
-import { evaluationNsOf, RecordedDevice } from "./recorded_device.ts";
 import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
-import { bestRate, type ReplaySpace } from "./replay_space.ts";
+import { bestRate, type RecordedConfiguration, type ReplaySpace } from "./replay_space.ts";
 import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
 
 /** When a search ends. */
@@ -29,7 +28,22 @@ export interface ReplayOptions {
   readonly workers?: number | undefined;
 }
 
-/** Runs a strategy once. */
+/** Host time that an evaluation took, compiling included, in ns; 0 where it was not recorded. */
+function evaluationNsOf({ evaluationNs = 0, compileNs = 0 }: RecordedConfiguration): number {
+  return evaluationNs || compileNs;
+}
+
+/** An evaluation under way: when it has compiled, and how long it has the device. */
+interface UnderWay {
+  readonly candidate: ReplayCandidate;
+  readonly readyNs: number;
+  readonly turnNs: number;
+}
+
+/**
+ * Runs a strategy once. Several evaluations are under way at once as `evaluateSideBySide` makes them: all compile side
+ * by side, then each waits for its turn on the device, where one at a time is measured.
+ */
 export function replayOnce(
   candidates: readonly ReplayCandidate[],
   strategy: Strategy,
@@ -41,18 +55,23 @@ export function replayOnce(
     budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity,
   );
   const timeNs = budget !== undefined && "timeNs" in budget ? budget.timeNs : Infinity;
-  const device = new RecordedDevice<ReplayCandidate>();
+  const underWay: UnderWay[] = [];
   const best: (number | undefined)[] = [];
-  let fastest: number | undefined;
+  let fastest: number | undefined, nowNs = 0;
   while (true) {
-    while (device.size < workers && best.length + device.size < evaluations && device.nowNs < timeNs) {
+    while (underWay.length < workers && best.length + underWay.length < evaluations && nowNs < timeNs) {
       const candidate = search.next();
       if (candidate === undefined) break;
-      device.start(candidate);
+      const tookNs = evaluationNsOf(candidate.recorded);
+      const compileNs = Math.min(candidate.recorded.compileNs ?? 0, tookNs);
+      underWay.push({ candidate, readyNs: nowNs + compileNs, turnNs: tookNs - compileNs });
     }
-    const candidate = device.finish();
-    if (candidate === undefined) return { best, verdict: search.verdict, spentNs: device.nowNs };
-    const { recorded } = candidate, { rate } = recorded;
+    if (underWay.length === 0) return { best, verdict: search.verdict, spentNs: nowNs };
+    // the one that compiled first is the next to end; of several the one that started first
+    const next = underWay.reduce((a, b) => b.readyNs < a.readyNs ? b : a);
+    underWay.splice(underWay.indexOf(next), 1);
+    nowNs = Math.max(nowNs, next.readyNs) + next.turnNs;
+    const { candidate } = next, { recorded } = candidate, { rate } = recorded;
     if (rate !== undefined && !(fastest !== undefined && fastest >= rate)) fastest = rate;
     best.push(fastest);
     search.tell(candidate, { rate, spentNs: evaluationNsOf(recorded) });
@@ -104,7 +123,6 @@ export interface ReplayReport {
 /** Parts of the space after which the regret is reported. */
 const PARTS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2];
 
-/** What {@linkcode replay} is to do. */
 export interface ReplayRequest {
   readonly strategies: readonly Strategy[];
   /** Runs of each strategy; run i has the seed i, from 1. */
@@ -136,11 +154,9 @@ export function replay(
     isFacet: space.facet !== undefined,
     cutoff: baseline.cutoff,
     results: strategies.map((strategy) => {
-      const runs = Array.from(
-        { length: seeds },
-        (_, i) => replayOnce(candidates, strategy, { seed: i + 1, budget, workers, most: furthest }),
-      );
-      return resultOf(strategy, runs, { baseline, optimum, at });
+      const replaySeed = (_: unknown, i: number) =>
+        replayOnce(candidates, strategy, { seed: i + 1, budget, workers, most: furthest });
+      return resultOf(strategy, Array.from({ length: seeds }, replaySeed), { baseline, optimum, at });
     }),
   };
 }

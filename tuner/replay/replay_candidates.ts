@@ -1,13 +1,6 @@
-/**
- * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models
- * make of them, best prediction first as in `enumerateSpace`.
- *
- * @module
- */
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { oddValue } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
@@ -24,7 +17,8 @@ export interface ReplayCandidate extends Point {
 }
 
 /**
- * The candidates of a recorded space.
+ * Recorded configurations as strategies see candidates: with the demand and the prediction that today's models make of
+ * them, best prediction first as in `enumerateSpace`.
  *
  * @throws {ProfileError} if the space is one of Facet's and its problem or a traversal is unknown here
  */
@@ -44,40 +38,38 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   const cells = cellsOf(problem.grid);
   const device = deviceModelOf(facet.device, facet.device.measured.copyBytesPerSecond ?? 1e12);
   const { limits } = facet.device.gpu;
-  /** A configuration's place among the combinations of its traversal's lists, which orders what is predicted alike. */
-  const places = new Map<Traversal, (parameters: Parameters) => number>();
-  const placeIn = (traversal: Traversal): (parameters: Parameters) => number => {
+  const byName = Map.groupBy(configurations, ({ traversal }) => traversal);
+  const unknown = [...byName.keys()].find((name) => TRAVERSALS.every((traversal) => traversal.name !== name));
+  if (unknown !== undefined) {
+    throw new ProfileError(`Cannot replay ${title}: there is no traversal ${unknown} any more`);
+  }
+  return rankCandidates(TRAVERSALS.flatMap((traversal) => {
+    const found = byName.get(traversal.name);
+    if (found === undefined) return [];
+    for (const { parameters } of found) {
+      const odd = traversal.refuse(problem) ?? oddValue(traversal, problem, parameters);
+      if (odd !== undefined) throw new ProfileError(`Cannot replay ${title}: ${traversal.name}: ${odd}`);
+    }
     const lists = Object.entries(traversal.parameterLists(problem, limits));
-    return (parameters) =>
-      lists.reduce(
-        (place, [name, list]) =>
-          place * (list.length + 1) + (list.indexOf(parameters[name] ?? NaN) + 1 || list.length + 1) - 1,
-        0,
-      );
-  };
-  const known = configurations.map((recorded) => {
-    const traversal = TRAVERSALS.find(({ name }) => name === recorded.traversal);
-    if (traversal === undefined) {
-      throw new ProfileError(`Cannot replay ${title}: there is no traversal ${recorded.traversal} any more`);
-    }
-    const odd = traversal.refuse(problem) ?? oddValue(traversal, problem, recorded.parameters);
-    if (odd !== undefined) throw new ProfileError(`Cannot replay ${title}: ${traversal.name}: ${odd}`);
-    if (!places.has(traversal)) places.set(traversal, placeIn(traversal));
-    const order = TRAVERSALS.indexOf(traversal), place = places.get(traversal)!(recorded.parameters);
-    return { recorded, traversal, order, place };
-  });
-  known.sort((a, b) => a.order - b.order || a.place - b.place);
-  return rankCandidates(known.map(({ recorded, traversal }) => {
-    const { parameters } = recorded;
-    const demand = traversal.demand(problem, parameters);
-    const predicted = predictRate(demand, device, { cells });
-    if (!(predicted > 0 && Number.isFinite(predicted))) {
-      const found = Object.entries(parameters).map((entry) => entry.join("=")).join(" ");
+    /** A configuration's place among the combinations of the lists, which orders what is predicted alike. */
+    const placeOf = ({ parameters }: RecordedConfiguration): number =>
+      lists.reduce((place, [name, list]) => {
+        const index = list.indexOf(parameters[name] ?? NaN);
+        return place * (list.length + 1) + (index < 0 ? list.length : index);
+      }, 0);
+    const places = new Map(found.map((recorded) => [recorded, placeOf(recorded)]));
+    return found.toSorted((a, b) => places.get(a)! - places.get(b)!).map((recorded) => {
+      const { parameters } = recorded;
+      const demand = traversal.demand(problem, parameters);
+      const predicted = predictRate(demand, device, { cells });
+      if (predicted > 0 && Number.isFinite(predicted)) {
+        return { traversal, parameters, demand, predicted, recorded };
+      }
+      const values = Object.entries(parameters).map((entry) => entry.join("=")).join(" ");
       throw new ProfileError(
-        `Cannot replay ${title}: wanted parameters of ${traversal.name} whose rate can be predicted, found ${found}`,
+        `Cannot replay ${title}: wanted parameters of ${traversal.name} whose rate can be predicted, found ${values}`,
       );
-    }
-    return { traversal, parameters, demand, predicted, recorded };
+    });
   }));
 }
 

@@ -1,9 +1,3 @@
-/**
- * A recorded space: what every configuration came to when it was measured, by Facet or by another tuner, so that
- * strategies can be tried without the device.
- *
- * @module
- */
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { describeStencil } from "../profile/describe.ts";
@@ -25,7 +19,10 @@ export interface RecordedConfiguration {
   readonly failure?: string | undefined;
 }
 
-/** Every configuration that was measured. */
+/**
+ * A recorded space: what every configuration came to when it was measured, by Facet or by another tuner, so that
+ * strategies can be tried without the device.
+ */
 export interface ReplaySpace {
   /** One line for people: the problem and the device. */
   readonly title: string;
