@@ -92,11 +92,12 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     problem,
     configuration,
     result: { cellsPerSecond, confidence95, samples, roofFraction: null, speedupOverStepwise: null },
-    tieSet: overlappingTies(ranked).map(({ configuration, cellsPerSecond, confidence95 }) => ({
-      configuration,
-      cellsPerSecond,
-      confidence95,
-    })),
+    tieSet: overlappingTies(ranked)
+      .map(({ configuration, cellsPerSecond, confidence95 }) => ({
+        configuration,
+        cellsPerSecond,
+        confidence95,
+      })),
     balance: [],
     verification,
     search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
@@ -109,9 +110,8 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
 /** The problem's size as a grid; a text or more than three numbers are none. */
 function gridOf({ problemSize }: RecordedSpace, source: string): [number, number, number] {
   const sizes = Array.isArray(problemSize) ? problemSize : [problemSize];
-  if (
-    sizes.length >= 1 && sizes.length <= 3 && sizes.every((size) => Number.isSafeInteger(size) && size >= 1)
-  ) {
+  const areWhole = sizes.every((size) => Number.isSafeInteger(size) && size >= 1);
+  if (areWhole && sizes.length >= 1 && sizes.length <= 3) {
     const [x = 1, y = 1, z = 1] = sizes as number[];
     return [x, y, z];
   }
@@ -166,10 +166,10 @@ function measurementOf(record: SpaceRecord, configuration: Configuration, cells:
 
 function lossesOf(space: RecordedSpace, timeless: number): string[] {
   const { names, fields } = beside(space, ["time"]);
-  const differs = space.records.some(({ timeMs, timesMs }) => timeMs !== null && timesMs.length > 0);
-  const wrong =
-    space.records.filter(({ failure, correctness }) => failure === null && correctness !== 1).length;
-  const parts = new Set(space.records.flatMap(({ overheadMs }) => Object.keys(overheadMs)));
+  const { records, objectives } = space;
+  const differs = records.some(({ timeMs, timesMs }) => timeMs !== null && timesMs.length > 0);
+  const wrong = records.filter(({ failure, correctness }) => failure === null && correctness !== 1).length;
+  const parts = new Set(records.flatMap(({ overheadMs }) => Object.keys(overheadMs)));
   parts.delete("compile");
   return [
     "the verification: Facet did not compare these results with anything",
@@ -179,7 +179,7 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
     ...(differs
       ? ["the time that the tool took as the result (often the mean): the profile has the median of the runs"]
       : []),
-    ...(space.records.some(({ failure }) => failure === "runtime")
+    ...(records.some(({ failure }) => failure === "runtime")
       ? ["failures at run time: the journal has them as device-lost"]
       : []),
     ...(timeless > 0 ? [`${formatPlural(timeless, "record")} without a time`] : []),
@@ -187,8 +187,6 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
     ...(names.length > 0 ? [`other measurements: ${names.slice(0, 8).join(", ")}`] : []),
     ...(parts.size > 0 ? [`what else an evaluation cost: ${[...parts].join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),
-    ...(space.objectives.join() === "time"
-      ? []
-      : [`the objective ${space.objectives.join(", ")}: the profile's is time`]),
+    ...(`${objectives}` === "time" ? [] : [`the objective ${objectives.join(", ")}: the profile's is time`]),
   ];
 }

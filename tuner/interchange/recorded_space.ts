@@ -117,11 +117,7 @@ export interface RecordReader {
   end(records: SpaceRecord[]): SpaceReading;
 }
 
-/**
- * A configuration by name, for messages and tables.
- *
- * @returns `block_size_x=128 tile=2`; parameters without a meaning are left out
- */
+/** A configuration for messages, as `block_size_x=128 tile=2`; parameters without a meaning are left out. */
 export function describeRecord(
   { parameters }: Pick<RecordedSpace, "parameters">,
   { values }: Pick<SpaceRecord, "values">,

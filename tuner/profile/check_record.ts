@@ -102,13 +102,14 @@ function inspect(data: unknown): { keys: number; fault?: string } {
     const value = open.pop(), depth = depths.pop()!;
     if (typeof value !== "object" || value === null) continue;
     if (depth > MAX_DEPTH) {
-      return { keys: count, fault: `wanted at most ${MAX_DEPTH} levels of nesting, found more` };
+      return { keys: 0, fault: `wanted at most ${MAX_DEPTH} levels of nesting, found more` };
     }
     const keys = Array.isArray(value) ? [] : Object.keys(value);
     count += keys.length;
     const forbidden = keys.find((key) => FORBIDDEN_KEY.test(key));
     if (forbidden !== undefined) {
-      return { keys: count, fault: `wanted no key named ${describeKey(forbidden)}, found one` };
+      const key = /\p{Cc}/u.test(forbidden) ? describeValue(forbidden) : forbidden;
+      return { keys: count, fault: `wanted no key named ${key}, found one` };
     }
     for (const inner of Object.values(value)) {
       if (typeof inner !== "object") continue;
@@ -117,11 +118,6 @@ function inspect(data: unknown): { keys: number; fault?: string } {
     }
   }
   return { keys: count };
-}
-
-/** A key for people, whatever letters it has. */
-function describeKey(key: string): string {
-  return /\p{Cc}/u.test(key) ? describeValue(key) : key;
 }
 
 /** The first line of an error's message. */

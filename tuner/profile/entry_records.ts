@@ -1,7 +1,6 @@
 import type { Measurement } from "../configuration.ts";
-import { relativeSpread } from "../measuring/statistics.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { medianInterval95 } from "../measuring/statistics.ts";
+import { medianInterval95, relativeSpread } from "../measuring/statistics.ts";
 import type { FailureRecord, JournalRecord, MeasurementRecord, RunRecord } from "./journal_format.ts";
 import type { Profile, ProfileEntry } from "./schema.ts";
 import { isSameProblem } from "./profile_problem.ts";
@@ -84,13 +83,6 @@ export function entryRecords(
 function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
   const { cellsPerSecond, samples } = result;
   const confidence95 = result.confidence95 ?? medianInterval95(samples);
-  return {
-    configuration,
-    cellsPerSecond,
-    confidence95,
-    samples,
-    spread: relativeSpread(samples),
-    verification,
-    compileNs,
-  };
+  const spread = relativeSpread(samples);
+  return { configuration, cellsPerSecond, confidence95, samples, spread, verification, compileNs };
 }

@@ -16,7 +16,7 @@ export async function withLock<T>(
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const began = performance.now();
-  while (!await tryLock(file)) {
+  while (!await file.tryLock(true).catch(() => true)) {
     if (performance.now() - began > patienceMs) {
       throw new Error(`another process has kept its lock for ${patienceMs / 1000} s`);
     }
@@ -38,14 +38,5 @@ export async function withDirectoryLock<T>(directory: string, work: () => Promis
     return await withLock(handle, work);
   } finally {
     handle.close();
-  }
-}
-
-/** False while another holds the lock. */
-async function tryLock(file: Pick<Deno.FsFile, "tryLock">): Promise<boolean> {
-  try {
-    return await file.tryLock(true);
-  } catch {
-    return true; // no locks here
   }
 }

@@ -98,19 +98,12 @@ export type FailureRecord = Readonly<z.infer<typeof failure>>;
 /** One line of a journal. */
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
 
-/** A line that cannot be used. */
-export interface DamagedLine {
-  /** From 1. */
-  readonly line: number;
-  /** Why, in one line. */
-  readonly reason: string;
-}
-
 /** What a journal holds. */
 export interface JournalContent {
   /** Every whole record, in order. Those that were measured name a run that is among them. */
   readonly records: readonly JournalRecord[];
-  readonly damaged: readonly DamagedLine[];
+  /** Lines that cannot be used, counted from 1, each with the reason in one line. */
+  readonly damaged: readonly { readonly line: number; readonly reason: string }[];
   /** Whether the last line was cut off while it was written; it is dropped. */
   readonly torn: boolean;
 }
@@ -129,7 +122,7 @@ export function formatLine(record: JournalRecord): string {
 /** Reads a journal from its bytes. */
 export function parseJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];
-  const damaged: DamagedLine[] = [];
+  const damaged: { line: number; reason: string }[] = [];
   const runs = new Set<string>();
   let line = 0, isLastUnread = false;
   for (const content of linesOf(bytes)) {

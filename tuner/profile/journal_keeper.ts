@@ -31,8 +31,8 @@ export class JournalKeeper {
   }
 
   /** Opens the journal, if it can. */
-  async begin(): Promise<void> {
-    await this.#write();
+  begin(): Promise<void> {
+    return this.#write();
   }
 
   /** Records an evaluation; it is on disk when this resolves, or waits. */
@@ -49,8 +49,11 @@ export class JournalKeeper {
   async #write(): Promise<void> {
     try {
       this.#journal ??= await this.#open();
-      for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-        await this.#append(this.#journal, next);
+      while (this.#waiting.length > 0) {
+        await this.#journal.record(this.#waiting[0]!).catch((error) => {
+          if (!(error instanceof RecordError)) throw error;
+          this.#warn(`${error.message}: left out`);
+        });
         this.#waiting.shift();
       }
       if (this.#hasWarned) this.#warn("The journal can be written again: nothing is missing");
@@ -60,15 +63,6 @@ export class JournalKeeper {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
       this.#warn(`${error.message}: the run goes on; what it measures is lost if it does not end`);
-    }
-  }
-
-  async #append(journal: KeptJournal, evaluation: Evaluation): Promise<void> {
-    try {
-      await journal.record(evaluation);
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error;
-      this.#warn(`${error.message}: left out`);
     }
   }
 }

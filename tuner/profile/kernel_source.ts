@@ -18,8 +18,7 @@ export async function hashKernels(
 ): Promise<string> {
   const byTraversal = Map.groupBy(space.candidates, ({ traversal: { name } }) => name);
   const hashes = [...byTraversal].map(async ([name, candidates]) => {
-    const witnesses = witnessesOf(candidates);
-    const code = witnesses.flatMap(({ traversal, parameters }) =>
+    const code = witnessesOf(candidates).flatMap(({ traversal, parameters }) =>
       traversal.plan(problem, parameters).shaders.map((shader) => shader.code)
     );
     return `${name}=${await digest(new TextEncoder().encode(code.join("\n")))}`;
@@ -29,7 +28,7 @@ export async function hashKernels(
 
 /** The first few in a fixed order in which every value of every parameter occurs: any of them may write the kernel. */
 function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
-  const keys = new Map(candidates.map((candidate) => [candidate, keyOf(candidate)]));
+  const keys = new Map(candidates.map((one) => [one, JSON.stringify(Object.entries(one.parameters))]));
   const seen = new Set<string>();
   return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1).filter(({ parameters }) => {
     const before = seen.size;
@@ -41,17 +40,11 @@ function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
 async function hashCpuKernel({ stencil: { update }, grid, boundary }: Problem): Promise<string> {
   const { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  return `${CPU}=${await digest(
-    await writeWasm({ update, layout, boundaries: [boundary, boundary, boundary] }),
-  )}`;
+  const code = await writeWasm({ update, layout, boundaries: [boundary, boundary, boundary] });
+  return `${CPU}=${await digest(code)}`;
 }
 
-/**
- * Whether a configuration's kernels are the same in both lists of hashes.
- *
- * @param one a journal's {@linkcode hashKernels}, or what an older version wrote there
- * @param other this run's
- */
+/** Whether a configuration's kernels are the same in both {@linkcode hashKernels}; older versions wrote other texts. */
 export function hasSameKernels({ traversal, share }: Configuration, one: string, other: string): boolean {
   const names = [...(share.gpuSlices > 0 ? [traversal] : []), ...(share.cpuSlices > 0 ? [CPU] : [])];
   const hashesOf = (text: string) =>
@@ -64,9 +57,4 @@ export function hasSameKernels({ traversal, share }: Configuration, one: string,
 async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Parameters as a text, to order by. */
-function keyOf({ parameters }: Candidate): string {
-  return JSON.stringify(Object.entries(parameters));
 }

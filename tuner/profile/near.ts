@@ -1,9 +1,3 @@
-/**
- * Parameters near recorded ones that should be fastest for another problem, by the models' predictions. What they know
- * least of is left out: threads that need more registers than what was measured.
- *
- * @module
- */
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import {
@@ -22,11 +16,7 @@ export interface Prediction {
   readonly loopInstructions: number;
 }
 
-/**
- * Predicts what parameters do.
- *
- * @param problem one that the traversal does not refuse
- */
+/** Predicts what parameters do for a problem that the traversal does not refuse. */
 export function predict(
   traversal: Traversal,
   problem: Problem,
@@ -67,8 +57,10 @@ export interface NearOptions {
 export type Predicted = Prediction & { readonly parameters: Parameters };
 
 /**
- * Climbs from recorded parameters to the best predicted ones, one or two values at a time; three where two gain nothing
- * and the recorded ones cannot be kept.
+ * Parameters near recorded ones that should be fastest for another problem, by the models' predictions. What they know
+ * least of is left out: threads that need more registers than what was measured. Climbs from the recorded parameters to
+ * the best predicted ones, one or two values at a time; three where two gain nothing and the recorded ones cannot be
+ * kept.
  *
  * @returns undefined if none that are feasible are near
  */
@@ -89,11 +81,12 @@ export function bestNear(
   const isKnownKind = ({ pressure, loopInstructions }: Prediction): boolean =>
     pressure <= mostPressure && loopInstructions <= mostInstructions;
   const kept = measured === undefined ? 1 : KEPT;
-  const seen = new Map<string, { readonly one: Predicted; readonly worth: number } | undefined>();
-  const look = (parameters: Parameters) => {
+  type Look = { readonly one: Predicted; readonly worth: number } | undefined;
+  const seen = new Map<string, Look>();
+  const look = (parameters: Parameters): Look => {
     const key = Object.values(parameters).join();
     if (seen.has(key)) return seen.get(key);
-    let found: { readonly one: Predicted; readonly worth: number } | undefined;
+    let found: Look;
     if (isFeasible(parameters)) {
       const one = { parameters, ...predict(traversal, problem, parameters, device) };
       const changed = Object.keys(parameters).filter((name) => parameters[name] !== recorded[name]).length;

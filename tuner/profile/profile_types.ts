@@ -119,19 +119,11 @@ export interface ProfileEntry {
 export interface ProfileCostModel {
   /** The fitted costs. */
   readonly coefficients: SharedCosts;
-  /** (predicted − measured) / measured of each part. */
-  readonly residuals: {
-    /** Rounds of the CPU. */
-    readonly cpu: readonly number[];
-    /** Rounds of the GPU. */
-    readonly gpu: readonly number[];
-    /** Copies to the CPU's memory. */
-    readonly unpack: readonly number[];
-    /** Copies to the GPU. */
-    readonly pack: readonly number[];
-    /** Whole runs of both. */
-    readonly together: readonly number[];
-  };
+  /**
+   * (predicted − measured) / measured: of rounds of the CPU and of the GPU, of copies to the CPU's memory (`unpack`) and
+   * to the GPU (`pack`), and of whole runs of both (`together`).
+   */
+  readonly residuals: Readonly<Record<"cpu" | "gpu" | "unpack" | "pack" | "together", readonly number[]>>;
   /** Time of a step over R. */
   readonly curve: readonly {
     /** R. */
@@ -151,13 +143,8 @@ export interface Profile {
   readonly $schema: string;
   /** Version of the format. */
   readonly schemaVersion: 1;
-  /** What wrote it. */
-  readonly tool: {
-    /** Name of the tool. */
-    readonly name: string;
-    /** Its version. */
-    readonly version: string;
-  };
+  /** Name and version of the tool that wrote it. */
+  readonly tool: Readonly<Record<"name" | "version", string>>;
   /** UTC time in ISO 8601. */
   readonly createdAt: string;
   /** The device that was measured. */

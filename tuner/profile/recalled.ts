@@ -25,9 +25,7 @@ export function recallEvaluations(
       continue;
     }
     const run = runs.get(record.run);
-    const configuration = record.kind === "measurement"
-      ? record.measurement.configuration
-      : record.configuration;
+    const { configuration } = record.kind === "measurement" ? record.measurement : record;
     if (run === undefined || !hasSameKernels(configuration, run.kernelSource, header.kernelSource)) continue;
     const key = configurationKey(configuration);
     const before = recalled.get(key);
