@@ -25,10 +25,8 @@ export interface EvaluateOptions {
   readonly now: () => number;
 }
 
-/** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
-const FAR_BELOW = 0.8;
-/** Samples at most. */
-const MOST_SAMPLES = 30;
+/** Samples at most; a first run slower than this fraction of the best will not win: two are enough to say so. */
+const MOST_SAMPLES = 30, FAR_BELOW = 0.8;
 
 /** Verifies and times a configuration in a session. */
 export function evaluateOn(

@@ -19,14 +19,9 @@ export interface BalanceResult extends Pick<TuneOutcome, "together" | "balanceMe
 export async function balance(run: TuningRun): Promise<BalanceResult> {
   const { request: { startShare, cpuWorkers }, environment, session, problem, findings } = run;
   const { signal, onEvaluation } = environment;
-  const none = (balanceMessage: string): BalanceResult => ({
-    together: undefined,
-    iterations: [],
-    balanceMessage,
-    costModel: undefined,
-  });
+  const nothing = { together: undefined, iterations: [], costModel: undefined };
   const why = whyNone(run);
-  if (why !== undefined) return none(why);
+  if (why !== undefined) return { ...nothing, balanceMessage: why };
   const deadlineNs = run.plan.endNs;
   const cpu = findings.bestOn("cpu");
   let result: Balance | undefined;
@@ -54,7 +49,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
     // what computes the whole grid need not be able to compute a share of it
     if (result.iterations.length > 0 || signal.aborted) break;
   }
-  if (result === undefined) return none("no configuration of the GPU verified");
+  if (result === undefined) return { ...nothing, balanceMessage: "no configuration of the GPU verified" };
   const { best: together, message: balanceMessage, costModel } = result;
   // times of one step: R is not the same in all of them
   const iterations = result.iterations.map(({ exchangeEvery, cpuTimeNs, gpuTimeNs, ...slices }) => ({

@@ -117,10 +117,7 @@ function whyNot({ findings, cpu, isCpuFarBehind, plan, session }: TuningRun): st
  * @returns cells per second
  * @throws {RunFailure} if the workers fail
  */
-export async function probeCpu(
-  pool: Pick<CpuPool, "workers" | "load">,
-  problem: Problem,
-): Promise<number> {
+export async function probeCpu(pool: Pick<CpuPool, "workers" | "load">, problem: Problem): Promise<number> {
   const [nx, ny, nz] = problem.grid;
   const slices = Math.min(nx, Math.max(4 * pool.workers, Math.ceil(PROBE_UPDATES / 4 / (ny * nz))));
   const grid: Grid = [slices, ny, nz];

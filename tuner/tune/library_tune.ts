@@ -119,17 +119,8 @@ export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
     onEvaluation: (evaluation) => onEvaluation?.(evaluation),
   });
   const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;
-  return {
-    profile: profileOf(outcome, device),
-    gpuAlone,
-    cpuAlone,
-    together,
-    bestOfEach,
-    evaluated,
-    failed,
-    interrupted,
-    elapsedMs: elapsedNs / 1e6,
-  };
+  const found = { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted };
+  return { profile: profileOf(outcome, device), ...found, elapsedMs: elapsedNs / 1e6 };
 }
 
 /** Checks the options and fills in what is missing. */

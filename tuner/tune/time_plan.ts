@@ -68,13 +68,8 @@ export function planTime(
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
   const finalsNs = Math.max(leastNs, Math.min(wantedNs, MOST * timeNs));
   const cpuUntilNs = finalsUntilNs - finalsNs;
-  return {
-    searchUntilNs: cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * timeNs) : 0),
-    cpuUntilNs,
-    finalsUntilNs,
-    endNs,
-    latestNs,
-  };
+  const searchUntilNs = cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * timeNs) : 0);
+  return { searchUntilNs, cpuUntilNs, finalsUntilNs, endNs, latestNs };
 }
 
 /** When the final round ends that begins now: if the search ended early, it does not use up all that is left. */

@@ -17,14 +17,7 @@ import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
-import type {
-  EvaluatorOptions,
-  Evaluators,
-  TuneEnvironment,
-  TuneProgress,
-  TuneRequest,
-  TuneStart,
-} from "./tune_request.ts";
+import type { Evaluators, TuneEnvironment, TuneProgress, TuneRequest, TuneStart } from "./tune_request.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
@@ -116,7 +109,7 @@ export class TuningRun {
    * What one configuration may take in another process. A kernel as slow as the reference's has time enough, whatever
    * the budget.
    */
-  get evaluationLimits(): Pick<EvaluatorOptions, "limitMs" | "samplingNs"> {
+  get evaluationLimits() {
     const { timeNs } = this.#time;
     const limitNs = Math.max(LIMIT_PART * timeNs, LIMIT_REFERENCES * this.#referenceNs);
     return {

@@ -2,14 +2,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
 import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
-import {
-  type CpuPart,
-  disposeShares,
-  type GpuPart,
-  makeShares,
-  type ShareOptions,
-  type Shares,
-} from "./shares.ts";
+import { disposeShares, makeShares, type ShareOptions, type Shares } from "./shares.ts";
 
 /** How long a run took. */
 export interface SharedTimes extends RoundTimes {
@@ -34,8 +27,8 @@ export class SharedField implements Disposable {
   /** Host time from the configuration to both devices' code. */
   readonly compileNs: number;
   /** Each device's field and its own slices in it; undefined where it has none. */
-  readonly cpuShare: CpuPart | undefined;
-  readonly gpuShare: GpuPart | undefined;
+  readonly cpuShare: Shares["cpu"];
+  readonly gpuShare: Shares["gpu"];
   readonly #exchangeEvery: number;
   /** Where both devices have a share. */
   readonly #rounds: SharedRounds | undefined;

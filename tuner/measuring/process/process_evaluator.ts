@@ -64,7 +64,7 @@ export class ProcessEvaluator implements Evaluator {
     const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
-    const { reason, message } = answer.say === "failed" ? answer.failure : failureOf(answer, START_LIMIT_MS);
+    const { reason, message } = failureOf(answer, START_LIMIT_MS);
     throw new RunFailure(reason, message);
   }
 
@@ -90,7 +90,7 @@ export class ProcessEvaluator implements Evaluator {
     this.close();
     // timers count whole milliseconds
     if (answer.say === "late" && performance.now() + 1 >= untilMs) return undefined;
-    const failure = answer.say === "failed" ? answer.failure : failureOf(answer, this.#limitMs);
+    const failure = failureOf(answer, this.#limitMs);
     return { evaluation: { configuration, failure }, evaluationNs: spentMs * 1e6 };
   }
 
@@ -168,7 +168,9 @@ export function processesFor(
   return Math.max(2, Math.min(fit, host.cores - 1, MOST_PROCESSES));
 }
 
+/** Why there is no other answer. */
 function failureOf(answer: Answer, limitMs: number): Failure {
+  if (answer.say === "failed") return answer.failure;
   return answer.say === "late"
     ? { reason: "timeout", message: `did not end within ${formatDuration(limitMs * 1e6)}` }
     : { reason: "device-lost", message: "the process that measured it ended" };
