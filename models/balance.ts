@@ -63,11 +63,9 @@ export function nextShare(iterations: readonly BalanceIteration[], options: Bala
   if (last === undefined) {
     return { cpuSlices: startingSlices(startShare, slices, thinnest), isSettled: false };
   }
-  const end = (message: string, cpuSlices = last.cpuSlices): NextShare => ({
-    cpuSlices,
-    end: message,
-    isSettled: true,
-  });
+  const end = (message: string, cpuSlices = last.cpuSlices): NextShare => {
+    return { cpuSlices, end: message, isSettled: true };
+  };
   const endAtBest = (message: string): NextShare => {
     const best = fastest(iterations);
     return end(`${message}: best ${describe(best)}`, best.cpuSlices);
@@ -83,9 +81,8 @@ export function nextShare(iterations: readonly BalanceIteration[], options: Bala
   const difference = Math.abs(last.cpuTimeNs - last.gpuTimeNs) / longer(last);
   if (difference <= TOLERANCE) return end(`times agree within ${(100 * difference).toFixed(1)}%`);
   if (iterations.length >= maxIterations) {
-    const message = `times still differ by ${
-      (100 * difference).toFixed(0)
-    }% after ${maxIterations} iterations`;
+    const percent = (100 * difference).toFixed(0);
+    const message = `times still differ by ${percent}% after ${maxIterations} iterations`;
     return { ...endAtBest(message), isSettled: false };
   }
   const next = propose(iterations, slices, thinnest);

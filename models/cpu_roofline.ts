@@ -1,13 +1,3 @@
-/**
- * Estimates the rate of a configuration of the CPU before anything is compiled, so that promising ones are tried first.
- *
- * A core's time is the sum of what it takes to move data from memory, to move data between its own caches, and to
- * compute: caches and units of a core overlap little for streams (the ECM model: Treibig, Hager, "Introducing a
- * performance model for bandwidth-limited loop kernels", PPAM 2009). The estimate has to **order** configurations of
- * one machine, no more: the constants are those of a current core.
- *
- * @module
- */
 import type { CpuDemand } from "../kernels/cpu/cpu_demand.ts";
 
 /** What the model needs to know of a CPU. */
@@ -26,7 +16,15 @@ const OWN_CACHE_BYTES = 2 ** 20;
 /** All workers wait for each other; one call of a kernel. */
 const MEETING_SECONDS = 3e-6, CALL_SECONDS = 1.5e-7;
 
-/** Estimates cells per second; `cells` of the grid share what a step costs once. */
+/**
+ * Estimates cells per second of a configuration of the CPU before anything is compiled, so that promising ones are tried
+ * first; `cells` of the grid share what a step costs once.
+ *
+ * A core's time is the sum of what it takes to move data from memory, to move data between its own caches, and to
+ * compute: caches and units of a core overlap little for streams (the ECM model: Treibig, Hager, "Introducing a
+ * performance model for bandwidth-limited loop kernels", PPAM 2009). The estimate has to **order** configurations of
+ * one machine, no more: the constants are those of a current core.
+ */
 export function predictCpuRate(
   demand: CpuDemand,
   { copyBytesPerSecond, workers }: CpuModel,

@@ -12,7 +12,7 @@
  */
 
 /** One measurement: how much of each kind of work took how long. */
-export interface CostSample {
+interface CostSample {
   /** Units of each kind of work, >= 0; 1 for what every measurement has once. */
   readonly work: readonly number[];
   /** Time, above 0. */
@@ -34,7 +34,14 @@ export interface CostFit {
  * @throws {RangeError} if there is no sample, or a time is not above 0
  */
 export function fitCosts(samples: readonly CostSample[]): CostFit {
-  const columns = checkSamples(samples);
+  const [first] = samples;
+  if (first === undefined) throw new RangeError("Cannot fit costs: there is no measurement");
+  for (const { time } of samples) {
+    if (!(time > 0 && Number.isFinite(time))) {
+      throw new RangeError(`Cannot fit costs: times must be above 0: current value is ${time}`);
+    }
+  }
+  const columns = first.work.length;
   // weights 1/y: every row is divided by its time, and should come to 1
   const rows = samples.map(({ work, time }) => work.map((units) => units / time));
   const scales = Array.from({ length: columns }, (_, k) => Math.max(...rows.map((row) => row[k]!)));
@@ -58,18 +65,6 @@ export function fitCosts(samples: readonly CostSample[]): CostFit {
   };
 }
 
-/** Refuses samples that no fit can use; returns the number of columns. */
-function checkSamples(samples: readonly CostSample[]): number {
-  const [first] = samples;
-  if (first === undefined) throw new RangeError("Cannot fit costs: there is no measurement");
-  for (const { time } of samples) {
-    if (!(time > 0 && Number.isFinite(time))) {
-      throw new RangeError(`Cannot fit costs: times must be above 0: current value is ${time}`);
-    }
-  }
-  return first.work.length;
-}
-
 /** Solves (AᵀA) x = Aᵀ1 for the columns that are used; undefined where the rows do not distinguish them. */
 function solveNormal(rows: readonly (readonly number[])[], used: readonly number[]): number[] | undefined {
   const n = used.length;
@@ -77,14 +72,9 @@ function solveNormal(rows: readonly (readonly number[])[], used: readonly number
     ...used.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0)),
     rows.reduce((sum, row) => sum + row[i]!, 0),
   ]);
+  // AᵀA is positive semidefinite: the elimination needs no pivots
   for (let column = 0; column < n; column++) {
-    let pivot = column;
-    for (let row = column + 1; row < n; row++) {
-      if (Math.abs(matrix[row]![column]!) > Math.abs(matrix[pivot]![column]!)) pivot = row;
-    }
-    const top = matrix[pivot]!;
-    matrix[pivot] = matrix[column]!;
-    matrix[column] = top;
+    const top = matrix[column]!;
     // columns are scaled to 1: what is left of one that others explain is rounding
     if (Math.abs(top[column]!) < 1e-12) return undefined;
     for (let row = 0; row < n; row++) {

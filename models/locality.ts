@@ -11,7 +11,7 @@
  */
 
 /** Options of {@linkcode torreLocality}. */
-export interface TorreLocalityOptions {
+interface TorreLocalityOptions {
   /** Time levels that an update reads: 2 for the wave equation, 1 for heat. @default {2} */
   readonly levelsRead?: 1 | 2;
   /** Whether a row of torres runs at the same time: the corner that two neighbours load is then moved once. @default {true} */

@@ -87,10 +87,8 @@ function groupThreadsOf({ threadsPerWorkgroup }: Demand, { simdWidth = 32 }: Dev
 /** 32-bit registers that a thread can have. */
 function registerLimitOf(demand: Demand, device: DeviceModel): number {
   const { registersPerThreadLimit = 255, registersPerMultiprocessor = 65536 } = device;
-  return Math.min(
-    registersPerThreadLimit,
-    Math.floor(registersPerMultiprocessor / groupThreadsOf(demand, device)),
-  );
+  const shared = Math.floor(registersPerMultiprocessor / groupThreadsOf(demand, device));
+  return Math.min(registersPerThreadLimit, shared);
 }
 
 /** A thread's values over the registers that it can have, by the estimate of the demand; some spill from 0.96 on. */
@@ -132,14 +130,9 @@ export function predictRate(
   const equivalentBytes = bytes * refetch * rounds;
 
   const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
-  const resident = Math.max(
-    1,
-    Math.min(
-      Math.floor(registersPerMultiprocessor / Math.max(1, registers)),
-      Math.floor(THREADS_PER_MULTIPROCESSOR / groupThreads),
-      WORKGROUPS_PER_MULTIPROCESSOR,
-    ),
-  );
+  const byRegisters = Math.floor(registersPerMultiprocessor / Math.max(1, registers));
+  const byThreads = Math.floor(THREADS_PER_MULTIPROCESSOR / groupThreads);
+  const resident = Math.max(1, Math.min(byRegisters, byThreads, WORKGROUPS_PER_MULTIPROCESSOR));
   const hidden = resident * groupThreads / (resident * groupThreads + LATENCY_THREADS);
   const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
   const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);

@@ -28,20 +28,11 @@ export interface SharedSample extends SharePoint {
   readonly roundNs: number;
 }
 
-/** (predicted − measured) / measured of each part, one a sample. */
-export interface SharedResiduals {
-  readonly cpu: readonly number[];
-  readonly gpu: readonly number[];
-  readonly unpack: readonly number[];
-  readonly pack: readonly number[];
-  /** Of whole rounds. */
-  readonly together: readonly number[];
-}
-
 /** Result of {@linkcode fitShared}. */
 export interface SharedFit {
   readonly costs: SharedCosts;
-  readonly residuals: SharedResiduals;
+  /** (predicted − measured) / measured of each part, and `together` of whole rounds, one a sample. */
+  readonly residuals: Readonly<Record<"cpu" | "gpu" | "unpack" | "pack" | "together", readonly number[]>>;
 }
 
 /** Starvation is one of so many values between 0 and 1. */
@@ -56,10 +47,7 @@ const GRID = 20;
 export function fitShared(shared: SharedGrid, samples: readonly SharedSample[]): SharedFit {
   const fit = (kinds: (work: RoundWork) => number[], timeNs: (sample: SharedSample) => number): CostFit =>
     fitCosts(samples.map((sample) => ({ work: kinds(roundWork(shared, sample)), time: timeNs(sample) })));
-  const cpu = fit(
-    ({ cpuUpdates, steps }) => [cpuUpdates, steps],
-    ({ computeNs }) => computeNs,
-  );
+  const cpu = fit(({ cpuUpdates, steps }) => [cpuUpdates, steps], ({ computeNs }) => computeNs);
   const gpu = fit(
     ({ gpuUpdates, steps, gpuCells, bytes }) => [gpuUpdates, steps, gpuCells, 2 * bytes],
     ({ gpuNs }) => gpuNs,
@@ -77,10 +65,9 @@ export function fitShared(shared: SharedGrid, samples: readonly SharedSample[]):
     pack: line(pack),
     schedule,
   };
-  const rounds = samples.map((sample) => ({
-    ...roundTimes(roundWork(shared, sample), parts),
-    measuredNs: sample.roundNs,
-  }));
+  const rounds = samples.map((sample) => {
+    return { ...roundTimes(roundWork(shared, sample), parts), measuredNs: sample.roundNs };
+  });
   const { waitNs, starvation, residuals: together } = fitWait(rounds);
   return {
     costs: { ...parts, schedule: { ...schedule, waitNs, starvation } },

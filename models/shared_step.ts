@@ -55,15 +55,9 @@ export interface SharedCosts {
     readonly cachedCells: number;
   };
   /** Eq. 3: time of a cell update, of a step (its dispatches), of a pass over a cell a round, of a copied byte. */
-  readonly gpu: {
-    readonly updateNs: number;
-    readonly stepNs: number;
-    readonly passNs: number;
-    readonly byteNs: number;
-  };
-  /** Eq. 4: the host's copies of the GPU's slices; work in bytes. */
+  readonly gpu: Readonly<Record<"updateNs" | "stepNs" | "passNs" | "byteNs", number>>;
+  /** Eq. 4: the host's copies of the GPU's slices, and of the CPU's; work in bytes. */
   readonly unpack: LinearCost;
-  /** Eq. 4: the host's copies of the CPU's slices; work in bytes. */
   readonly pack: LinearCost;
   /** How the parts of a round follow each other. */
   readonly schedule: {

@@ -1,13 +1,10 @@
-/**
- * What a way to traverse a grid asks of the CPU, known before anything is compiled: the input of
- * `models/cpu_roofline.ts`.
- *
- * @module
- */
 import { fold, uniform } from "../expression.ts";
 import { expressionsOf, planesOf, readsPrevious, tapsOf, type Update, valuesMoved } from "../update.ts";
 
-/** What a configuration of the CPU asks for; per update means: per cell and full time step. */
+/**
+ * What a configuration of the CPU asks for, known before anything is compiled; per update means: per cell and full time
+ * step. The input of `models/cpu_roofline.ts`.
+ */
 export interface CpuDemand {
   /** Bytes read from and written to memory per update, at best: every value moved once in each pass. */
   readonly bytesPerUpdate: number;

@@ -1,11 +1,4 @@
-/**
- * How the CPU's workers can traverse a grid, each way with its parameters, what makes them feasible, and what they ask of
- * the CPU. The numbers of workers and of tiles decide how the grid is divided among them.
- *
- * @module
- */
-import type { Problem } from "../stencils/stencil.ts";
-import { periodicAxes } from "../stencils/stencil.ts";
+import { periodicAxes, type Problem } from "../stencils/stencil.ts";
 import type { Parameters } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
@@ -21,7 +14,10 @@ import { type DiamondShape, refuseDiamonds } from "./diamond_order.ts";
 /** How workers visit a grid: stepwise in strips of so many rows (0: one strip), or in diamonds. */
 export type CpuShape = { readonly strip: number } | DiamondShape;
 
-/** A way to traverse a grid on the CPU. All have the parameter `fused`: 1 where products and sums are one operation. */
+/**
+ * A way to traverse a grid on the CPU, with its parameters, what makes them feasible, and what they ask of the CPU. All
+ * have the parameter `fused`: 1 where products and sums are one operation.
+ */
 export interface CpuTraversal {
   readonly name: string;
   /** One line for people. */

@@ -27,7 +27,7 @@
  *
  * @module
  */
-import type { CpuOrder, CpuRun, Visit } from "./cpu_order.ts";
+import type { CpuOrder, CpuRun, Surroundings, Visit } from "./cpu_order.ts";
 
 /** The shape of the diamonds. */
 export interface DiamondShape {
@@ -39,13 +39,9 @@ export interface DiamondShape {
   readonly block: number;
 }
 
-/**
- * Why a run cannot have such diamonds; undefined if it can.
- *
- * @param run the grid, its periodic axes, and the reach
- */
+/** Why a run cannot have such diamonds; undefined if it can. */
 export function refuseDiamonds(
-  { grid: [nx, ny], wraps, reach: [sx, sy] }: Pick<CpuRun, "grid" | "wraps" | "reach">,
+  { grid: [nx, ny], wraps, reach: [sx, sy] }: Surroundings,
   { tiles, band }: DiamondShape,
 ): string | undefined {
   if (tiles > ny) return `${tiles} tiles along y: the grid has ${ny} rows`;
@@ -111,9 +107,8 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
       // between the halves at the ends lie whole tiles: the worker that has both halves has one tile less
       const isHalved = !wraps[1] && round % 2 === 1;
       const whole = isHalved ? all.slice(1, -1) : all;
-      const first = Math.ceil(whole.length * part / parts),
-        end = Math.ceil(whole.length * (part + 1) / parts);
-      const mine = whole.slice(first, end);
+      const firstOf = (part: number): number => Math.ceil(whole.length * part / parts);
+      const mine = whole.slice(firstOf(part), firstOf(part + 1));
       if (isHalved && part === parts - 1) mine.push(all[0]!, all.at(-1)!);
       for (const tile of mine) {
         // rows of each level of the diamond: it grows around the cut, then narrows
@@ -153,12 +148,10 @@ function sweep(
   const levels = rows.map(({ level, y0, y1 }, i) => {
     const [known0, known1] = slicesAt(level);
     const open = wraps[0] ? sx * (i + 1) : 0;
-    const pieces = [[y0 + ny, Math.min(ny, y1 + ny)], [Math.max(0, y0), Math.min(ny, y1)], [
-      Math.max(0, y0 - ny),
-      y1 - ny,
-    ]] as const;
-    const shown = pieces.filter(([from, to]) => to > from);
-    return { level, lag: sx * i, first: known0 + open, end: known1 - open, open, pieces: shown };
+    // what lies beyond a periodic end is at the other one
+    const pieces = [-ny, 0, ny].map((shift) => [Math.max(0, y0 - shift), Math.min(ny, y1 - shift)] as const)
+      .filter(([from, to]) => to > from);
+    return { level, lag: sx * i, first: known0 + open, end: known1 - open, open, pieces };
   });
   const end = nx + sx * (rows.length - 1);
   for (let front = 0; front < end; front += block) {

@@ -12,9 +12,9 @@ import {
   type CpuRun,
   forEachImage,
   shareRows,
+  stepwiseOrder,
 } from "../../../kernels/cpu/cpu_order.ts";
 import { diamondOrder, refuseDiamonds } from "../../../kernels/cpu/diamond_order.ts";
-import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
 import { seededRandom } from "../../../tuner/measuring/seeded_random.ts";
 
 interface Game {

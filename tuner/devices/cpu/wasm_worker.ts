@@ -1,7 +1,13 @@
-import { type Box, type CpuRun, forEachImage, type Part, shareRows } from "../../../kernels/cpu/cpu_order.ts";
+import {
+  type Box,
+  type CpuRun,
+  forEachImage,
+  type Part,
+  shareRows,
+  stepwiseOrder,
+} from "../../../kernels/cpu/cpu_order.ts";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
-import { stepwiseOrder } from "../../../kernels/cpu/stepwise_order.ts";
 import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { Update } from "../../../kernels/update.ts";

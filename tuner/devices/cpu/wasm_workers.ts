@@ -1,5 +1,5 @@
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
-import { usualStrip } from "../../../kernels/cpu/stepwise_order.ts";
+import { usualStrip } from "../../../kernels/cpu/cpu_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Boundary } from "../../../kernels/stencils/stencil.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
