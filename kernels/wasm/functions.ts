@@ -21,6 +21,7 @@ export interface Local {
   set(value: Node): Node;
 }
 
+/** What the body of a function over a box is written with. */
 export interface BoxScope<Names extends string> {
   /** The function's parameters before the box: byte offsets of arrays, numbers. */
   readonly parameters: Readonly<Record<Names, Local>>;
@@ -43,7 +44,7 @@ export function addBoxFunction<Names extends string>(
 ): void {
   const m = target.module;
   const forEach = (label: string, i: Local, from: Local, to: Local, body: readonly Node[]): Node => {
-    const step = i.set(m.i32.add(i.get(), m.i32.const(1)));
+    const step = advance(target, i, 1);
     const again = m.br_if(label, m.i32.lt_s(i.get(), to.get()));
     return m.block(`no ${label}`, [
       i.set(from.get()),
@@ -115,10 +116,7 @@ export class VectorWriter {
   readonly #signal: Local | undefined;
   readonly #shared: Local[] = [];
 
-  /**
-   * @param options `signal` holds the update's signal in all lanes, where any is read; `fused`: products are fused with
-   *   sums
-   */
+  /** @param options `signal` holds the update's signal in all lanes, where any is read; `fused` fuses products with sums */
   constructor(
     target: Target,
     expressions: readonly Expression[],
@@ -171,6 +169,12 @@ export class VectorWriter {
     });
     return { before, values: values.map((value) => value.write()) };
   }
+
+  /** The same, with what is done to each value, such as storing it. */
+  writeEach(read: (tap: Tap) => Node, use: (value: Node, index: number) => Node): Node[] {
+    const { before, values } = this.write(read);
+    return [...before, ...values.map(use)];
+  }
 }
 
 /** a·b added to c, or subtracted from it. */
@@ -200,6 +204,11 @@ function constantsOf(expressions: readonly Expression[]): number[] {
   };
   expressions.forEach(visit);
   return [...found];
+}
+
+/** Adds a constant to a pointer or counter. */
+export function advance({ module: m }: Target, local: Local, amount: number): Node {
+  return local.set(m.i32.add(local.get(), m.i32.const(amount)));
 }
 
 /** A loop over `left` points or vectors, so many at a time while there are as many. */

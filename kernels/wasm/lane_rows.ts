@@ -12,6 +12,7 @@ import type { Tap } from "../expression.ts";
 import { expressionsOf, reachOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
   addIndexFunction,
+  advance,
   type Declare,
   type Local,
   type Node,
@@ -37,10 +38,9 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
-      const windows = read.map(({ row, span: { last } }) => ({
-        row,
-        window: new Window(declare, last, size),
-      }));
+      const windows = read.map(({ row, span: { last } }) => {
+        return { row, window: new Window(declare, last, size) };
+      });
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
       const load = ({ ago, plane }: Pick<Tap, "ago" | "plane">, position: number): Node =>
@@ -50,18 +50,15 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
         const position = vector + tap.offset[2];
         return held === undefined ? load(tap, position) : held.window.at(position).get();
       };
-      const make = (vector: number): Node[] => {
-        const { before, values } = writer.write((tap) => valueOf(tap, vector));
-        return [
-          ...windows.map(({ row, window }) =>
-            window.at(vector + window.last).set(load(row, vector + window.last))
-          ),
-          ...before,
-          ...values.map((value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value)),
-        ];
-      };
-      const advance = (vectors: number): Node[] =>
-        [current, next].map((array) => array.set(m.i32.add(array.get(), m.i32.const(vectors * VECTOR))));
+      const make = (vector: number): Node[] => [
+        ...windows.map(({ row, window }) =>
+          window.at(vector + window.last).set(load(row, vector + window.last))
+        ),
+        ...writer.writeEach(
+          (tap) => valueOf(tap, vector),
+          (value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value),
+        ),
+      ];
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
@@ -69,7 +66,13 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
         ...windows.flatMap(({ row, window }) =>
           window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        ...windowLoop(target, { left, size, windows: windows.map(({ window }) => window), make, advance }),
+        ...windowLoop(target, {
+          left,
+          size,
+          windows: windows.map(({ window }) => window),
+          make,
+          pointers: [current, next],
+        }),
       ];
     },
   });
@@ -112,16 +115,13 @@ export function addLanePair(target: Target, substep: Substep, lanes: Lanes): voi
         const { before, values: [value] } = write(made, vector);
         return [...lines, ...before, m.v128.store(at(vector), VECTOR, current.get(), value!)];
       };
-      const advance = (vectors: number): Node[] => [
-        current.set(m.i32.add(current.get(), m.i32.const(vectors * VECTOR))),
-      ];
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
         toVector(target, current, m.i32.sub(begin.get(), m.i32.const(lanes.pad))),
         ...Array.from({ length: size - 1 }, (_, i) => load(2 * first + i)),
         ...made.held.flatMap(makeFirst),
-        ...windowLoop(target, { left, size, windows: [source, made], make, advance }),
+        ...windowLoop(target, { left, size, windows: [source, made], make, pointers: [current] }),
       ];
     },
   });
@@ -168,11 +168,7 @@ class Window {
 function rowsRead(
   substep: Substep,
 ): { readonly row: Pick<Tap, "ago" | "plane">; readonly span: Readonly<Record<"first" | "last", number>> }[] {
-  const groups = new Map<string, Tap[]>();
-  for (const tap of tapsOf(substep)) {
-    const key = `${tap.ago} ${tap.plane}`;
-    groups.set(key, [...groups.get(key) ?? [], tap]);
-  }
+  const groups = Map.groupBy(tapsOf(substep), ({ ago, plane }) => `${ago} ${plane}`);
   return [...groups.values()].map((taps) => {
     const offsets = taps.map(({ offset: [, , z] }) => z);
     return { row: taps[0]!, span: { first: Math.min(...offsets), last: Math.max(...offsets) } };
@@ -182,26 +178,28 @@ function rowsRead(
 /** A loop over `left` vectors with windows, all of one size. */
 function windowLoop(
   target: Target,
-  { left, windows, size, make, advance }: {
+  { left, windows, size, make, pointers }: {
     readonly left: Local;
     readonly windows: readonly Window[];
     readonly size: number;
     /** Makes vector number `vector` of the body. */
     make(vector: number): Node[];
-    /** Moves the pointers on. */
-    advance(vectors: number): Node[];
+    /** To move on with the vectors. */
+    readonly pointers: readonly Local[];
   },
 ): Node[] {
   const many = size * Math.ceil(LEAST_VECTORS / size);
+  const moveOn = (vectors: number): Node[] =>
+    pointers.map((pointer) => advance(target, pointer, vectors * VECTOR));
   return [
     whileLeft(target, { name: "vectors", left, step: many }, [
       ...Array.from({ length: many }, (_, vector) => make(vector)).flat(),
-      ...advance(many),
+      ...moveOn(many),
     ]),
     whileLeft(target, { name: "vector", left, step: 1 }, [
       ...make(0),
       ...windows.flatMap((window) => window.rotate()),
-      ...advance(1),
+      ...moveOn(1),
     ]),
   ];
 }

@@ -70,13 +70,8 @@ export function laneImages(lanes: Lanes, points: number, ends: "insulated" | "pe
       const side = position < 0 ? -1 : 1, beside = lane + side, point = start + position;
       const isOutside = beside < 0 || beside === LANES;
       const source = isOutside && ends === "insulated" ? lane : (beside + LANES) % LANES;
-      const image = !isOutside
-        ? point
-        : ends === "periodic"
-        ? point - side * points
-        : side < 0
-        ? -point
-        : 2 * (points - 1) - point;
+      const mirrored = side < 0 ? -point : 2 * (points - 1) - point;
+      const image = !isOutside ? point : ends === "periodic" ? point - side * points : mirrored;
       return { to: { position, lane }, from: { position: image - starts[source]!, lane: source } };
     })
   );

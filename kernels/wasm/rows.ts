@@ -1,8 +1,3 @@
-/**
- * What the grid's kernels are made of, and rows in memory: their addresses, and their periodic images.
- *
- * @module
- */
 import type { Layout } from "../layout.ts";
 import type { Boundary } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
@@ -11,6 +6,7 @@ import { addBoxFunction, type Local, type Node, type Target } from "./functions.
 /** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
 export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
 
+/** What the grid's kernels are made of. */
 export interface WasmSource {
   readonly update: Update;
   /** Where the cells lie; its pads hold at least the update's reach. */
@@ -45,7 +41,7 @@ export function rowAddress(
 export function wrapRow(m: Target["module"], { layout, update }: WasmSource, row: Local, plane = 0): Node[] {
   const cells = layout.grid[2], first = layout.pad[2], reach = reachOf(update).z;
   const start = (): Node => m.i32.add(row.get(), m.i32.const((plane * layout.plane - first) * CELL | 0));
-  const pads = Array.from({ length: 2 * reach }, (_, i) => i < reach ? i - reach : cells + i - reach);
+  const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
   return pads.map((z) => {
     const image = ((z % cells) + cells) % cells;
     return m.f32.store((first + z) * CELL, CELL, start(), m.f32.load((first + image) * CELL, CELL, start()));
@@ -63,17 +59,14 @@ export function addWrapRows(target: Target, source: WasmSource): void {
       return [
         forEachRow([
           row.set(rowAddress(m, source.layout, { array, x: x.get(), y: y.get() })),
-          ...planesIn(source).flatMap((plane) => wrapRow(m, source, row, plane)),
+          ...range(source.layout.planes).flatMap((plane) => wrapRow(m, source, row, plane)),
         ]),
       ];
     },
   });
 }
 
-/**
- * Adds `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of the row it is the
- * image of.
- */
+/** Adds `copyRows(array, x0, x1, y0, y1)`: each row of the box, in every plane, becomes a copy of what it is the image of. */
 export function addCopyRows(target: Target, source: WasmSource): void {
   const { module: m } = target, { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
   const wrap = (i: Local, cells: number, boundary: Boundary): Node => {
@@ -89,7 +82,7 @@ export function addCopyRows(target: Target, source: WasmSource): void {
         m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
       return [
         forEachRow(
-          planesIn(source).map((plane) =>
+          range(layout.planes).map((plane) =>
             m.memory.copy(
               start({ x: x.get(), y: y.get(), plane }),
               start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
@@ -102,6 +95,7 @@ export function addCopyRows(target: Target, source: WasmSource): void {
   });
 }
 
-function planesIn({ layout: { planes } }: WasmSource): number[] {
-  return Array.from({ length: planes }, (_, plane) => plane);
+/** 0, 1, 2, … */
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
 }

@@ -1,13 +1,8 @@
-/**
- * How a sub-step's taps are read: as loads, or as vectors and shuffles of held rows.
- *
- * @module
- */
 import type { Ago, Offset, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { type Substep, tapsOf } from "../update.ts";
 import type { Declare, Local, Node, Target } from "./functions.ts";
-import { CELL, VECTOR } from "./rows.ts";
+import { CELL, range, VECTOR } from "./rows.ts";
 
 interface TapSource {
   readonly layout: Layout;
@@ -37,7 +32,7 @@ interface Pointer {
  */
 const MOST_POINTERS = 18;
 
-/** Turns taps into loads, or into vectors and shuffles of held rows. */
+/** How a sub-step's taps are read: as loads, or as vectors and shuffles of held rows. */
 export class TapReader {
   readonly #source: TapSource;
   /** Taps of held rows, by row. */
@@ -49,11 +44,9 @@ export class TapReader {
   constructor(substep: Substep, source: TapSource) {
     this.#source = source;
     const taps = tapsOf(substep).filter(({ ago }) => ago !== 1);
-    for (const tap of taps) {
-      const row = taps.filter((other) => rowName(other) === rowName(tap));
-      if (row.length >= 3) this.#held.set(rowName(tap), row);
-    }
-    this.#hasOwnPointers = new Set(taps.map(rowName)).size <= MOST_POINTERS;
+    const rows = Map.groupBy(taps, rowName);
+    for (const [name, row] of rows) if (row.length >= 3) this.#held.set(name, row);
+    this.#hasOwnPointers = rows.size <= MOST_POINTERS;
     for (const [name, together] of Map.groupBy(taps, (tap) => this.#pointerName(tap))) {
       const firstBytes = together.map((tap) => {
         return this.#bytes(this.#held.has(rowName(tap)) ? { ...tap, offset: aligned(tap.offset) } : tap);
@@ -80,10 +73,9 @@ export class TapReader {
   /** The same in turns of a loop, which keep what the next one needs: before all, at the start of each, at its end. */
   holdInTurns(vectors: number): Record<"before" | "start" | "end", () => Node[]> {
     const needed = this.#neededBy(vectors), names = new Set(needed.map(placeName));
-    const ahead = ({ offset: [x, y, z], ...place }: Place): Place => ({
-      ...place,
-      offset: [x, y, z + 4 * vectors],
-    });
+    const ahead = ({ offset: [x, y, z], ...place }: Place): Place => {
+      return { ...place, offset: [x, y, z + 4 * vectors] };
+    };
     const kept = needed.filter((place) => names.has(placeName(ahead(place))));
     const load = (place: Place): Node => this.#local(place).set(this.#load(place));
     return {
@@ -152,9 +144,4 @@ function rowName({ offset: [x, y], ago, plane }: Place): string {
 
 function placeName(place: Place): string {
   return `${rowName(place)},${place.offset[2]}`;
-}
-
-/** 0, 1, 2, … */
-export function range(length: number): number[] {
-  return Array.from({ length }, (_, i) => i);
 }

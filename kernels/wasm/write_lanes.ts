@@ -1,17 +1,11 @@
-/**
- * The functions that sweep a line in lanes: `sweep` makes the rows of a valley or a triangle; `toLanes` and `fromLanes`
- * copy points between the line and its lanes; `renew` fills the pads.
- *
- * @module
- */
 import type { Layout } from "../layout.ts";
 import { reachOf, type Update } from "../update.ts";
-import { addIndexFunction, type Local, type Node, type Target, whileLeft } from "./functions.ts";
+import { addIndexFunction, advance, type Local, type Node, type Target, whileLeft } from "./functions.ts";
 import { addLanePair, addLaneRow, canPair } from "./lane_rows.ts";
 import { laneImages, laneOffset, type Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
 
-/** What {@linkcode addLanes} adds. */
+/** The functions that sweep a line in lanes. */
 export interface LaneExports {
   /**
    * Makes `count` rows from number `row` ≥ 1 on: the first has vectors begin ≤ i < end, where those below 0 lie at the
@@ -118,8 +112,8 @@ function addTranspose(target: Target, { layout, lanes }: LaneSource, name: "toLa
                 m.v128.store32_lane(lineAt(start), CELL, lane, line.get(), held.get())
               ),
             ]),
-          line.set(m.i32.add(line.get(), m.i32.const(CELL))),
-          vector.set(m.i32.add(vector.get(), m.i32.const(VECTOR))),
+          advance(target, line, CELL),
+          advance(target, vector, VECTOR),
         ]),
       ];
     },
@@ -153,10 +147,9 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
       const turns = 2 * substeps.length;
       const isAcross = (): Node => m.i32.lt_s(begin.get(), constant(0));
       /** The ends of the next row. */
-      const inner = (): [Node, Node] => [
-        m.i32.add(begin.get(), move.get()),
-        m.i32.sub(end.get(), move.get()),
-      ];
+      const inner = (): [Node, Node] => {
+        return [m.i32.add(begin.get(), move.get()), m.i32.sub(end.get(), move.get())];
+      };
       const next = (): Node[] => {
         const [low, high] = inner();
         return [turn.set(m.i32.rem_u(plus(turn, 1), constant(turns))), begin.set(low), end.set(high)];
@@ -218,7 +211,7 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
             ]),
           ),
           ...next(),
-          count.set(plus(count, -1)),
+          advance(target, count, -1),
         ]);
       };
       /** Whether two rows are wide enough, and clear of the lanes' ends or well across them. */

@@ -8,6 +8,7 @@ import type { Layout } from "../layout.ts";
 import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep } from "../update.ts";
 import {
   addIndexFunction,
+  advance,
   type Local,
   type Node,
   type Target,
@@ -25,11 +26,6 @@ export interface LineExports extends Partial<LaneExports> {
   [row: `row${number}`]: (current: number, next: number, begin: number, end: number) => void;
 }
 
-/** What {@linkcode writeLine} translates, on a grid of 1×1×N points; without lanes for classic only. */
-export interface LineSource extends Omit<LaneSource, "lanes"> {
-  readonly lanes?: Lanes | undefined;
-}
-
 /**
  * Vectors of four points in the body of the loop. Taps between aligned vectors are loaded: shuffles, as in
  * `write_step.ts`, are no faster here (KS 2.21 ns a vector and step with shuffles, 2.12 with loads; AMD EPYC, Zen 5,
@@ -38,12 +34,13 @@ export interface LineSource extends Omit<LaneSource, "lanes"> {
 const VECTORS = 4;
 
 /**
- * Writes the module. It imports `facet.memory`, shared, and exports {@linkcode LineExports}.
+ * Writes the module of a grid of 1×1×N points; without lanes for classic only. It imports `facet.memory`, shared, and
+ * exports {@linkcode LineExports}.
  *
  * @throws {RangeError} when the grid is no line, or the update needs more than fields and a step's own rows
  */
 export async function writeLine(
-  { update, layout, ends, lanes }: LineSource,
+  { update, layout, ends, lanes }: Omit<LaneSource, "lanes"> & { readonly lanes?: Lanes | undefined },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [nx, ny] = layout.grid;
   const reach = reachOf(update);
@@ -79,34 +76,25 @@ function addRow(
       const reach = reachOf(substep).z;
       const bytesTo = (plane: number, vector: number, offset = 0): number =>
         (plane * layout.plane + reach + offset) * CELL + vector * VECTOR;
-      const make = (vector: number) =>
-        writer.write(({ offset: [, , z], ago, plane }) =>
-          m.v128.load(bytesTo(plane, vector, z), CELL, (ago === 0 ? current : next).get())
+      const make = (vector: number, use: (value: Node, index: number) => Node): Node[] =>
+        writer.writeEach(
+          ({ offset: [, , z], ago, plane }) =>
+            m.v128.load(bytesTo(plane, vector, z), CELL, (ago === 0 ? current : next).get()),
+          use,
         );
-      const store = (vector: number): Node[] => {
-        const { before, values } = make(vector);
-        return [
-          ...before,
-          ...values.map((value, i) =>
-            m.v128.store(bytesTo(substep[i]!.field, vector), CELL, next.get(), value)
-          ),
-        ];
-      };
+      const store = (vector: number): Node[] =>
+        make(vector, (value, i) => m.v128.store(bytesTo(substep[i]!.field, vector), CELL, next.get(), value));
       const loop = (name: string, vectors: number): Node =>
         whileLeft(target, { name, left, step: 4 * vectors }, [
           ...Array.from({ length: vectors }, (_, vector) => store(vector)).flat(),
-          ...[current, next].map((pointer) =>
-            pointer.set(m.i32.add(pointer.get(), m.i32.const(vectors * VECTOR)))
-          ),
+          ...[current, next].map((pointer) => advance(target, pointer, vectors * VECTOR)),
         ]);
       // the last one to three points: a whole vector is made, its first lanes are stored
       const rest = (): Node[] => {
-        const { before, values } = make(0);
-        const tails = values.map(() => declare("v128"));
+        const tails: Local[] = [];
         const has = (points: number): Node => m.i32.and(left.get(), m.i32.const(points));
         return [
-          ...before,
-          ...values.map((value, i) => tails[i]!.set(value)),
+          ...make(0, (value, i) => (tails[i] = declare("v128")).set(value)),
           ...tails.map((tail, i) => {
             const at = bytesTo(substep[i]!.field, 0);
             return m.if(
@@ -120,13 +108,10 @@ function addRow(
           }),
         ];
       };
-      const start = (array: Local): Node =>
-        array.set(
-          m.i32.add(
-            m.i32.add(array.get(), m.i32.const((layout.origin - reach) * CELL)),
-            m.i32.shl(begin.get(), m.i32.const(2)),
-          ),
-        );
+      const start = (array: Local): Node => {
+        const lowest = m.i32.add(array.get(), m.i32.const((layout.origin - reach) * CELL));
+        return array.set(m.i32.add(lowest, m.i32.shl(begin.get(), m.i32.const(2))));
+      };
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),

@@ -15,6 +15,7 @@ import type { Ago } from "../expression.ts";
 import { expressionsOf, planesOf, reachOf, type Substep, tapsOf } from "../update.ts";
 import {
   addBoxFunction,
+  advance,
   type BoxScope,
   type Local,
   type Node,
@@ -22,8 +23,17 @@ import {
   VectorWriter,
   writeModule,
 } from "./functions.ts";
-import { range, TapReader } from "./tap_reader.ts";
-import { addCopyRows, addWrapRows, CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
+import {
+  addCopyRows,
+  addWrapRows,
+  CELL,
+  range,
+  rowAddress,
+  VECTOR,
+  type WasmSource,
+  wrapRow,
+} from "./rows.ts";
+import { TapReader } from "./tap_reader.ts";
 
 /**
  * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
@@ -80,7 +90,7 @@ function checkSource({ update, layout }: WasmSource): void {
 }
 
 /** Adds `step{index}(current, next, signal, x0, x1, y0, y1)`. */
-export function addSubstep(target: Target, source: WasmSource, index: number): void {
+function addSubstep(target: Target, source: WasmSource, index: number): void {
   addBoxFunction(target, {
     name: `step${index}`,
     parameters: ["current", "next", "signal"],
@@ -111,18 +121,12 @@ function writeSubstep(
   const writer = new VectorWriter(target, expressionsOf(substep), declare, { signal: signals, ...source });
   const taps = new TapReader(substep, { layout, m, write, declare });
 
-  const updateVector = (vector: number) => writer.write((tap) => taps.read(tap, vector));
+  const updateVector = (vector: number, use: (value: Node, index: number) => Node): Node[] =>
+    writer.writeEach((tap) => taps.read(tap, vector), use);
   /** Bytes from a cell of plane 0 to that of each assignment's field. */
   const offsets = substep.map(({ field }) => field * layout.plane * CELL);
-  const storeVector = (vector: number): Node[] => {
-    const { before, values } = updateVector(vector);
-    return [
-      ...before,
-      ...values.map((value, i) => m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value)),
-    ];
-  };
-  const advance = (pointer: Local): Node =>
-    pointer.set(m.i32.add(pointer.get(), m.i32.const(vectorsPerLoop * VECTOR)));
+  const storeVector = (vector: number): Node[] =>
+    updateVector(vector, (value, i) => m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value));
   const pointers = [write, ...taps.pointers.map(({ local }) => local)];
 
   const held = taps.holdInTurns(vectorsPerLoop);
@@ -135,17 +139,17 @@ function writeSubstep(
         ...held.start(),
         ...range(vectorsPerLoop).flatMap(storeVector),
         ...held.end(),
-        ...pointers.map(advance),
+        ...pointers.map((pointer) => advance(target, pointer, vectorsPerLoop * VECTOR)),
         m.br_if("vectors", m.i32.lt_u(write.get(), end.get())),
       ]),
     ),
   ];
   // the last one to three cells: a whole vector is computed, its first lanes are stored
   const storeRest = (): Node[] => {
-    const { before, values } = updateVector(whole);
-    const tails = values.map((value, i) => ({ value, tail: declare("v128"), offset: offsets[i]! }));
-    const stores = tails.flatMap(({ tail, offset }) => {
-      const at = offset + whole * VECTOR;
+    const tails: Local[] = [];
+    const made = updateVector(whole, (value, i) => (tails[i] = declare("v128")).set(value));
+    const stores = tails.flatMap((tail, i) => {
+      const at = offsets[i]! + whole * VECTOR;
       return [
         ...(lanes >= 2 ? [m.v128.store64_lane(at, CELL, 0, write.get(), tail.get())] : []),
         ...(lanes % 2 === 1
@@ -153,7 +157,7 @@ function writeSubstep(
           : []),
       ];
     });
-    return [...before, ...tails.map(({ tail, value }) => tail.set(value)), ...stores];
+    return [...made, ...stores];
   };
   return [
     ...writer.setConstants(),
