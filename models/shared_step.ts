@@ -56,8 +56,9 @@ export interface SharedCosts {
   };
   /** Eq. 3: time of a cell update, of a step (its dispatches), of a pass over a cell a round, of a copied byte. */
   readonly gpu: Readonly<Record<"updateNs" | "stepNs" | "passNs" | "byteNs", number>>;
-  /** Eq. 4: the host's copies of the GPU's slices, and of the CPU's; work in bytes. */
+  /** Eq. 4: the host's copies of the GPU's slices; work in bytes. */
   readonly unpack: LinearCost;
+  /** The same of the CPU's slices. */
   readonly pack: LinearCost;
   /** How the parts of a round follow each other. */
   readonly schedule: {
