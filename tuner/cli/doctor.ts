@@ -6,7 +6,6 @@ import { detectWasmFeatures, type WasmFeatures } from "../devices/cpu/wasm_featu
 import { commandToType, type DriverPackage, fileExists, findDriverPackage } from "./driver_package.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { EXIT } from "./report_error.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
 /** Memory of the machine. */
@@ -37,7 +36,6 @@ export const run = command({
   const advice = advise(findings, { driverPackage: findDriverPackage(fileExists), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
   print(json ? { ...heading, ...findings, advice } : render(heading, findings, advice));
-  return EXIT.done;
 });
 
 function readMemory(): Memory | null {

@@ -9,7 +9,6 @@ import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, oneOf, type Options } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
-import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -58,7 +57,6 @@ export const run = command({
   const counts = `${formatPlural(record.records, "record")}, ${formatCount(record.failed)} failed`;
   const text = [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(record.notCarried)];
   print(options.json ? record : text);
-  return EXIT.done;
 });
 
 async function fromProfile(

@@ -10,7 +10,6 @@ import { renderLosses } from "./export.ts";
 import { formatPlural, formatRate } from "../format.ts";
 import { COMMON, file, type Options, readGrid, readText, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -59,7 +58,6 @@ export const run = command({
     ...renderLosses(record.notCarried),
   ];
   print(json ? record : text);
-  return EXIT.done;
 });
 
 type Foreign = Pick<Values<typeof OPTIONS>, typeof FOREIGN[number]>;

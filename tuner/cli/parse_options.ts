@@ -1,6 +1,7 @@
 import { parseArgs } from "@std/cli/parse-args";
 import { RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
+import { EXIT } from "./report_error.ts";
 import { layOut, type Line, widthOf } from "./terminal.ts";
 
 /** Columns of a line of `--help` at most. */
@@ -143,16 +144,16 @@ export function renderHelp({ usage, about }: Usage, options: Options): Line[] {
   return [`Usage: ${usage}`, "", ...about.split("\n"), "", "Options:", { rows, indent: "  " }];
 }
 
-/** Makes the `run` of a command: parses the options, and prints `--help` or does the work. */
+/** Makes the `run` of a command: parses the options, and prints `--help` or does the work: done unless it returns another exit code. */
 export function command<const S extends Options>(
   { options, ...usage }: Usage & { readonly options: S },
-  action: (values: Values<S>) => Promise<number>,
+  action: (values: Values<S>) => Promise<number | void>,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
     const values = parseOptions(args, options);
-    if (values !== undefined) return await action(values);
+    if (values !== undefined) return await action(values) ?? EXIT.done;
     console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
-    return 0;
+    return EXIT.done;
   };
 }
 

@@ -69,29 +69,14 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
 
 /** The outcome as a record for `--json`. */
 export function qualificationRecord(qualification: Qualification, profile: string) {
-  const { answer, device, recorded, tolerance, note, interrupted, elapsedNs } = qualification;
-  return {
-    profile,
-    answer,
-    device,
-    recorded,
-    tolerance,
-    note,
-    results: qualification.results.map(entryRecord),
-    interrupted,
-    elapsedMs: elapsedNs / 1e6,
-  };
+  const { elapsedNs, ...found } = qualification;
+  return { profile, ...found, results: found.results.map(entryRecord), elapsedMs: elapsedNs / 1e6 };
 }
 
 function entryRecord({ entry, elapsedNs, ...result }: EntryResult) {
   const { problem, configuration, result: { cellsPerSecond, confidence95 } } = entry;
-  return {
-    problem,
-    configuration,
-    recorded: { cellsPerSecond, confidence95 },
-    ...result,
-    elapsedMs: elapsedNs / 1e6,
-  };
+  const recorded = { cellsPerSecond, confidence95 };
+  return { problem, configuration, recorded, ...result, elapsedMs: elapsedNs / 1e6 };
 }
 
 /** The outcome for people. */

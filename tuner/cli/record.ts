@@ -161,23 +161,41 @@ async function record(options: RecordOptions): Promise<number> {
   return bestOf(recorded) > 0 ? EXIT.done : EXIT.no;
 }
 
-/** A space without candidates of a GPU. */
-const NO_SPACE: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
-
 /** What there is to measure, and under what. */
 async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
-  const resolved = await resolveOptions("record", {
-    ...options,
-    ...(options.noGpu ? {} : { cpuWorkers: 0 }),
-  });
-  const { problem, device, cpuWorkers } = resolved;
-  if (!options.noGpu) return await planOf(resolved, options, await gpuSpace(resolved, earlier));
-  const candidates = cpuCandidates(problem, cpuWorkers);
-  return await planOf(resolved, options, {
-    candidates,
-    device: measuredDevice(device, null),
-    space: NO_SPACE,
-  });
+  const { noGpu, limit, seed } = options;
+  const resolved = await resolveOptions("record", { ...options, ...(noGpu ? {} : { cpuWorkers: 0 }) });
+  const { problem, equation } = resolved, { grid, boundary, steps } = problem;
+  const { candidates, device, space } = noGpu ? cpuSpace(resolved) : await gpuSpace(resolved, earlier);
+  const header: JournalHeader = {
+    tool: TOOL,
+    device,
+    problem: describeProblem(problem),
+    kernelSource: await hashKernels({ problem, space }),
+  };
+  const chosen = chooseConfigurations<Recordable>(candidates, { seed, limit });
+  const predicted = new Map(chosen.map((one) => [configurationKey(one.configuration), one.predicted]));
+  return {
+    header,
+    candidates: candidates.length,
+    configurations: chosen.map(({ configuration }) => configuration),
+    request: { ...equation, grid, boundary, steps },
+    // each its samples, or a run to verify and one to time as fast as predicted
+    leastNs: (some: readonly Configuration[]): number =>
+      some.reduce((sum, one) => {
+        const rate = predicted.get(configurationKey(one))!;
+        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / rate);
+      }, 0),
+  };
+}
+
+/** A candidate of either device. */
+type Recordable = Pick<CpuCandidate, "traversal" | "configuration" | "predicted">;
+
+/** The CPU's candidates; the space of a GPU that it comes without is empty. */
+function cpuSpace({ problem, device, cpuWorkers }: RequestedProblem) {
+  const space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+  return { candidates: cpuCandidates(problem, cpuWorkers), device: measuredDevice(device, null), space };
 }
 
 /** The GPU's candidates. */
@@ -200,39 +218,6 @@ async function gpuSpace({ problem, traversals, device }: RequestedProblem, earli
   }
   const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
   return { candidates, device: measuredDevice(device, copyBytesPerSecond), space };
-}
-
-/** What is recorded of a space. */
-async function planOf(
-  { problem, equation }: RequestedProblem,
-  { limit, seed }: RecordOptions,
-  { candidates, device, space }: {
-    candidates: readonly Pick<CpuCandidate, "traversal" | "configuration" | "predicted">[];
-    device: JournalHeader["device"];
-    space: Space;
-  },
-) {
-  const header: JournalHeader = {
-    tool: TOOL,
-    device,
-    problem: describeProblem(problem),
-    kernelSource: await hashKernels({ problem, space }),
-  };
-  const chosen = chooseConfigurations(candidates, { seed, ...(limit === undefined ? {} : { limit }) });
-  const predicted = new Map(chosen.map((one) => [configurationKey(one.configuration), one.predicted]));
-  const { grid, boundary, steps } = problem;
-  return {
-    header,
-    candidates: candidates.length,
-    configurations: chosen.map(({ configuration }) => configuration),
-    request: { ...equation, grid, boundary, steps },
-    // each its samples, or a run to verify and one to time as fast as predicted
-    leastNs: (some: readonly Configuration[]): number =>
-      some.reduce((sum, one) => {
-        const rate = predicted.get(configurationKey(one))!;
-        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / rate);
-      }, 0),
-  };
 }
 
 /** What the file holds already, to go on with. No other file is overwritten or added to. */

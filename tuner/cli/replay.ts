@@ -4,7 +4,6 @@ import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { COMMON, type Options, readText, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { EXIT } from "./report_error.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -61,7 +60,6 @@ export const run = command({
   }
   if (options.json) print({ seeds, workers, spaces: reports });
   else if (reports.length > 1) print(renderMeans(reports));
-  return EXIT.done;
 });
 
 /** What strategies did on a space, for people. */

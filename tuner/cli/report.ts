@@ -4,7 +4,6 @@ import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, type Options } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
-import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -43,5 +42,4 @@ export const run = command({
     ...warnings,
   ];
   print(options.json ? record : text);
-  return EXIT.done;
 });

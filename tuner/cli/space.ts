@@ -5,7 +5,6 @@ import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
 import { formatCount, formatPercent, formatPlural } from "../format.ts";
-import { EXIT } from "./report_error.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print } from "./terminal.ts";
@@ -37,7 +36,6 @@ export const run = command({
       device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
     });
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
-  return EXIT.done;
 });
 
 /** The whole space as a record for `--json`. */

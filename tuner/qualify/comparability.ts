@@ -20,23 +20,17 @@ export function whyNotComparable(
   here: DeviceDescription,
   share: Share,
 ): string | undefined {
-  if (share.gpuSlices > 0) {
-    const reason = whyOtherGpu(recorded, here);
-    if (reason !== undefined) return reason;
-  }
   // a software adapter computes on the CPU
-  if (share.cpuSlices > 0 || here.gpu?.isFallback) {
-    const reason = whyOtherCpu(recorded.cpu, here.cpu);
-    if (reason !== undefined) return reason;
-  }
-  return recorded.os === here.os ? undefined : `another system: was ${recorded.os}, is ${here.os}`;
+  const usesCpu = share.cpuSlices > 0 || here.gpu?.isFallback;
+  return (share.gpuSlices > 0 ? whyOtherGpu(recorded, here) : undefined) ??
+    (usesCpu ? whyOtherCpu(recorded.cpu, here.cpu) : undefined) ??
+    (recorded.os === here.os ? undefined : `another system: was ${recorded.os}, is ${here.os}`);
 }
 
 /** What may explain a difference but does not forbid a comparison. */
 export function noteOf(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
-  return recorded.deno === here.deno
-    ? undefined
-    : `recorded with Deno ${recorded.deno}, this is ${here.deno}`;
+  if (recorded.deno === here.deno) return undefined;
+  return `recorded with Deno ${recorded.deno}, this is ${here.deno}`;
 }
 
 function whyOtherGpu(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
@@ -64,12 +58,11 @@ function whyOtherDriver(was: NonNullable<ProfileDevice["gpu"]>, is: GpuDescripti
   }
   const gone = was.features.filter((name) => !is.features.includes(name));
   const come = is.features.filter((name) => !was.features.includes(name));
-  if (gone.length === 0 && come.length === 0) return undefined;
   const changes = [
     ...(gone.length > 0 ? [`lacks ${gone.join(", ")}`] : []),
     ...(come.length > 0 ? [`has ${come.join(", ")}`] : []),
   ];
-  return `another driver: it now ${changes.join(" and ")}`;
+  return changes.length === 0 ? undefined : `another driver: it now ${changes.join(" and ")}`;
 }
 
 function whyOtherCpu(was: ProfileDevice["cpu"], is: DeviceDescription["cpu"]): string | undefined {

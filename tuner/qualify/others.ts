@@ -29,14 +29,9 @@ export async function verifyOthers(trial: Trial, run: Run): Promise<Others> {
   let verified = 0, fault: Fault | undefined;
   for (const other of trial.others) {
     const found = await verifyOther(trial, other, run);
-    if (found === undefined) {
-      verified++;
-    } else if (found.verdict !== "not run") {
-      fault = found;
-      break;
-    } else {
-      fault ??= found;
-    }
+    if (found === undefined) verified++;
+    else if (found.verdict === "not run") fault ??= found;
+    else return { verified, fault: found, elapsedNs: session.now() - startedNs };
   }
   return { verified, fault, elapsedNs: session.now() - startedNs };
 }

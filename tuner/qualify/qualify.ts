@@ -1,14 +1,3 @@
-/**
- * Qualification: whether this device still computes what a profile says, as fast as it says. Every entry's chosen
- * configuration is verified and measured again, and its rate is compared with the recorded interval. Its ties and the
- * best of each traversal are verified, so that a broken kernel is noticed whichever one won.
- *
- * What comes out slower is measured again later, several times, before the verdict: other programs slow a device
- * down for a while, and nothing speeds it up. So the fastest of the measurements counts; of the results the worst, for
- * one that is wrong only now and then is wrong.
- *
- * @module
- */
 import { detectDevice } from "../devices/device.ts";
 import type { Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
@@ -64,10 +53,10 @@ const PAUSE_NS = 0.5e9, LONGEST_PAUSE_NS = 3e9;
 const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
 
 /**
- * Verifies and measures every entry of a profile on this machine, and compares the rates with the profile's.
+ * Whether this device still computes what a profile says, as fast as it says. Every entry's chosen configuration is
+ * verified and measured again, and its rate is compared with the recorded interval. Its ties and the best of each
+ * traversal are verified, so that a broken kernel is noticed whichever one won.
  *
- * @param profile what was recorded
- * @param options the tolerance, the time to spend, whom to inform
  * @returns what became of every entry, also if it was interrupted
  * @throws {ProfileError} if the profile has no entries, or a configuration that no device can run
  * @throws {RangeError} if the tolerance is not from 0 to below 1
@@ -162,7 +151,11 @@ interface Finding {
   readonly others: Others | undefined;
 }
 
-/** Measures again what came out slower, in turns with pauses. */
+/**
+ * Measures again what came out slower, in turns with pauses: other programs slow a device down for a while, and nothing
+ * speeds it up. So the fastest of the measurements counts; of the results the worst, for one that is wrong only now and
+ * then is wrong.
+ */
 async function measureAgain(
   findings: readonly Finding[],
   run: Run,

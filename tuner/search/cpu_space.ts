@@ -28,8 +28,8 @@ const USUAL_BANDWIDTH = 3e10;
 const NODE_POINTS = [1024, 2048, 4096];
 
 /**
- * The configurations of the CPU alone in the order to try them: on the whole grid stepwise and in diamonds; on a line classic, and swept
- * with nodes of several sizes up to one node per worker.
+ * The configurations of the CPU alone in the order to try them: on the whole grid stepwise and in diamonds; on a line
+ * classic, and swept with nodes of several sizes up to one node per worker.
  *
  * @param workers all there are; fewer may be tried as well
  * @param copyBytesPerSecond what they move together in a plain copy

@@ -13,12 +13,6 @@ const SOFTWARE_LANES = 8;
  */
 const SOFTWARE_BYTES_PER_EXCHANGE = 10;
 
-/**
- * Threads are lanes of a vector, and a branch switches them off: its instructions run all the same. Marching order 4 in
- * pieces of 3 slices, after 4 slices that fill the queues, takes 2.3 times as long as in one piece (same device).
- */
-const SOFTWARE_STEPS_THROUGH_BRANCHES = true;
-
 /** A thread's values that find no register lie in the core's own cache: no number of them is too many. */
 const UNLIMITED = 1e6;
 
@@ -33,7 +27,6 @@ const SOFTWARE_LOOP_INSTRUCTIONS = 800;
  * What the models should know of a device beside its bandwidth. A driver that computes in software runs workgroups on
  * the CPU's cores, a vector of threads at a time.
  *
- * @param device the GPU and the CPU
  * @param copyBytesPerSecond measured copy bandwidth
  */
 export function deviceModelOf(
@@ -50,7 +43,9 @@ export function deviceModelOf(
     saturationWorkgroups: cpu.cores,
     workgroupsAtOnce: cpu.cores,
     bytesPerExchange: SOFTWARE_BYTES_PER_EXCHANGE,
-    stepsThroughBranches: SOFTWARE_STEPS_THROUGH_BRANCHES,
+    // threads are lanes of a vector, and a branch only switches them off: marching order 4 in pieces of 3 slices, after
+    // 4 slices that fill the queues, takes 2.3 times as long as in one piece (same device)
+    stepsThroughBranches: true,
     mostLoopInstructions: SOFTWARE_LOOP_INSTRUCTIONS,
     registersPerThreadLimit: UNLIMITED,
     registersPerMultiprocessor: UNLIMITED * 1024,

@@ -1,13 +1,8 @@
 /** Samples below which a node is not split. */
 const MIN_SPLIT = 3;
 
-/** Options of {@linkcode growForest}. */
-export interface ForestOptions {
-  /** @default {30} */
-  readonly trees?: number;
-  /** Random numbers in [0, 1). */
-  readonly draw: () => number;
-}
+/** Trees of a forest. */
+const TREES = 30;
 
 /** A grown forest. */
 export interface Forest {
@@ -39,15 +34,15 @@ interface Samples {
  *
  * @param rows values of the features, one row a sample; at least one
  * @param targets a value a sample
- * @param options how many trees
+ * @param draw random numbers in [0, 1)
  */
 export function growForest(
   rows: readonly (readonly number[])[],
   targets: readonly number[],
-  { trees = 30, draw }: ForestOptions,
+  draw: () => number,
 ): Forest {
   const all = [...rows.keys()];
-  const roots = Array.from({ length: trees }, () => grow(all, { rows, targets, draw }));
+  const roots = Array.from({ length: TREES }, () => grow(all, { rows, targets, draw }));
   return {
     predict(row) {
       let sum = 0, squares = 0, within = 0;
@@ -58,8 +53,8 @@ export function growForest(
         squares += node.mean * node.mean;
         within += node.variance;
       }
-      const mean = sum / trees;
-      return { mean, variance: Math.max(0, squares / trees - mean * mean) + within / trees };
+      const mean = sum / TREES;
+      return { mean, variance: Math.max(0, squares / TREES - mean * mean) + within / TREES };
     },
   };
 }

@@ -59,11 +59,6 @@ export class Learner {
     this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 
-  /** How many values are known. */
-  get known(): number {
-    return this.#values.size;
-  }
-
   /** A candidate is being measured: what is near it will be known better. */
   expect(index: number): void {
     this.#expected.add(index);

@@ -1,21 +1,16 @@
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
 
-/** Options of {@linkcode beginRecalling}. */
-export interface RecallingOptions<P extends Point> extends SearchOptions {
-  /** What earlier runs found out about a candidate; undefined where they know nothing. */
-  readonly recall: (candidate: P) => Outcome | undefined;
-}
-
 /**
  * Begins a search that learns at once what earlier runs found out, as if it had been measured, and never asks for
  * any of it again.
  *
  * @param candidates the space, promising candidates first
+ * @param options the search's, and what earlier runs found out about a candidate; undefined where they know nothing
  */
 export function beginRecalling<P extends Point>(
   strategy: Strategy,
   candidates: readonly P[],
-  { recall, ...options }: RecallingOptions<P>,
+  { recall, ...options }: SearchOptions & { readonly recall: (candidate: P) => Outcome | undefined },
 ): Search<P> {
   const search = strategy.begin(candidates, options);
   const known = new Set<P>();

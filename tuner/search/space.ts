@@ -40,13 +40,6 @@ export interface Space {
   }[];
 }
 
-/** What {@linkcode enumerateSpace} needs to know. */
-export interface SpaceOptions {
-  readonly traversals: readonly Traversal[];
-  readonly limits: DeviceLimits;
-  readonly device: DeviceModel;
-}
-
 /** The best predicted configurations of each traversal that are tried before all others. */
 const FIRST_OF_EACH = 4;
 
@@ -60,7 +53,14 @@ const TURN = 0.95;
  * Enumerates the space: every combination of the traversals' own parameter lists that the device's limits allow, each
  * with its predicted rate, in the order of {@linkcode rankCandidates}. Nothing is compiled.
  */
-export function enumerateSpace(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
+export function enumerateSpace(
+  problem: Problem,
+  { traversals, limits, device }: {
+    readonly traversals: readonly Traversal[];
+    readonly limits: DeviceLimits;
+    readonly device: DeviceModel;
+  },
+): Space {
   const refused: Space["refused"][number][] = [];
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
@@ -76,43 +76,26 @@ export function enumerateSpace(problem: Problem, { traversals, limits, device }:
     let count = 0, example = "";
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {
       combinations++;
-      const leaveOut = (why: string): void => {
-        count++;
-        example ||= why;
-      };
       const why = traversal.infeasible(problem, parameters, limits);
-      if (why !== undefined) {
-        leaveOut(why);
-        continue;
-      }
-      const demand = traversal.demand(problem, parameters);
-      const { loopInstructions = 0 } = demand;
-      if (loopInstructions > mostInstructions) {
-        leaveOut(
-          `its loop has ${loopInstructions} instructions, which a driver in software compiles for too long`,
-        );
+      const demand = why === undefined ? traversal.demand(problem, parameters) : undefined;
+      const { loopInstructions = 0 } = demand ?? {};
+      if (demand === undefined || loopInstructions > mostInstructions) {
+        count++;
+        example ||= why ??
+          `its loop has ${loopInstructions} instructions, which a driver in software compiles for too long`;
         continue;
       }
       const predicted = predictRate(demand, device, { cells });
-      candidates.push({
-        traversal,
-        parameters,
-        demand,
-        predicted,
-        roof: roofOf(demand, device.copyBytesPerSecond),
-      });
+      const roof = roofOf(demand, device.copyBytesPerSecond);
+      candidates.push({ traversal, parameters, demand, predicted, roof });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
   }
   return { candidates: rankCandidates(candidates), refused, combinations, infeasible };
 }
 
-/** What {@linkcode rankCandidates} orders by. */
-export interface Predicted {
-  readonly traversal: { readonly name: string };
-  /** Predicted rate. */
-  readonly predicted: number;
-}
+/** What candidates are ordered by. */
+type Predicted = { readonly traversal: { readonly name: string }; readonly predicted: number };
 
 /**
  * Candidates in the order to try them: the few best predicted of every traversal in turn, so that no traversal is
@@ -123,9 +106,8 @@ export function rankCandidates<C extends Predicted>(candidates: readonly C[]): C
   const leaders = ordered.flatMap((list, which) =>
     list.slice(0, FIRST_OF_EACH).map((candidate, rank) => ({ candidate, rank, which }))
   );
-  const first = leaders.sort((a, b) => a.rank - b.rank || a.which - b.which).map(({ candidate }) =>
-    candidate
-  );
+  leaders.sort((a, b) => a.rank - b.rank || a.which - b.which);
+  const first = leaders.map(({ candidate }) => candidate);
   return [...first, ...inTurns(ordered.flatMap((list) => list.slice(FIRST_OF_EACH)))];
 }
 

@@ -1,8 +1,3 @@
-/**
- * What a strategy's file provides. A strategy proposes candidates and learns what came of them; it never measures.
- *
- * @module
- */
 import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 
 /**
@@ -39,13 +34,10 @@ export interface Search<P extends Point> {
   readonly verdict?: string | undefined;
 }
 
-/** Options of {@linkcode Strategy.begin}. */
-export interface SearchOptions {
-  /** Makes random choices repeatable. */
-  readonly seed: number;
-}
+/** Options of {@linkcode Strategy.begin}; the seed makes random choices repeatable. */
+export type SearchOptions = { readonly seed: number };
 
-/** A way to search a space. */
+/** A way to search a space: proposes candidates and learns what came of them; it never measures. */
 export interface Strategy {
   /** The name that `--strategy` takes. */
   readonly name: string;

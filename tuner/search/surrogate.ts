@@ -82,7 +82,7 @@ class SurrogateSearch<P extends Point> implements Search<P> {
     const rates = growForest(
       known.map(([candidate]) => rowOf(candidate)),
       known.map(([candidate, rate]) => Math.log(rate / (candidate.predicted ?? 1))),
-      { draw: this.draw },
+      this.draw,
     );
     const success = this.#successes(known.map(([candidate]) => candidate), rowOf);
     const best = Math.log(Math.max(...this.#rates.values()));
@@ -103,6 +103,6 @@ class SurrogateSearch<P extends Point> implements Search<P> {
     if (this.#failed.length === 0) return undefined;
     const all = [...known, ...this.#failed];
     const targets = all.map((_, i) => i < known.length ? 1 : 0);
-    return growForest(all.map(rowOf), targets, { draw: this.draw });
+    return growForest(all.map(rowOf), targets, this.draw);
   }
 }
