@@ -2,9 +2,8 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { auto } from "../../tuner/search/auto.ts";
+import { auto, EvaluationCost } from "../../tuner/search/auto.ts";
 import { shuffled } from "../../tuner/search/baselines.ts";
-import { EvaluationCost } from "../../tuner/search/evaluation_cost.ts";
 import { Lattice } from "../../tuner/search/lattice.ts";
 import { THOROUGH } from "../thorough.ts";
 import { syntheticSpace } from "./synthetic_space.ts";

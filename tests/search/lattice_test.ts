@@ -16,7 +16,7 @@ Deno.test("a place is where each value stands among those that occur", () => {
   const list = [of(7, 96), of(2, 8), of(5, 8)];
   const lattice = new Lattice(list);
   assertEquals(list.map((point) => lattice.placeOf(point)), [[1, 2], [0, 0], [0, 1]]);
-  assertEquals(lattice.sizes("torre"), [2, 3]);
+  assertEquals(lattice.sizes.get("torre"), [2, 3]);
 });
 
 Deno.test("what is spread uses every value of a parameter before it uses one twice, where candidates allow it", () => {

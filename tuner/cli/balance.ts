@@ -19,14 +19,12 @@ import {
   sweepRecord,
 } from "./balance_report.ts";
 import { EXIT } from "./report_error.ts";
-import { COMMON, type Options, type Reader, type Values, whole } from "./options.ts";
+import { COMMON, count, type Options, type Reader, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
+import { ASSUMED_BYTES_PER_SECOND } from "./space.ts";
 import { print } from "./terminal.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";
-
-/** Copy bandwidth that configurations are compared with where none was measured: 1 TB/s. */
-const ASSUMED_BYTES_PER_SECOND = 1e12;
 
 /** R that anyone could mean; a typing error beyond. */
 const readPeriod = whole(1, 10_000);
@@ -66,9 +64,7 @@ export const OPTIONS = {
     read: readSweep,
   },
   passes: {
-    value: "N",
-    help: "with --sweep-exchange: how often each is measured",
-    read: whole(1, 1000),
+    ...count("with --sweep-exchange: how often each is measured", 1, 1000),
     default: "7",
     onlyWith: { "--sweep-exchange": "only a sweep is repeated" },
   },

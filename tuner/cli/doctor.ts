@@ -55,53 +55,43 @@ export function advise(
   { device: { gpu, cpu }, webAssembly, memory }: Findings,
   { driverPackage, isRoot }: { readonly driverPackage: DriverPackage | undefined; readonly isRoot: boolean },
 ): Advice[] {
-  const advice: Advice[] = [];
-  const add = (text: string, command?: string): void =>
-    void advice.push(command ? { text, command } : { text });
-  if (gpu === null) {
-    add(
-      "There is no WebGPU adapter: only the CPU computes. A GPU needs its vendor's driver with Vulkan; without " +
-        "a GPU, Mesa's software driver runs the same kernels, slowly",
-      driverPackage && commandToType(driverPackage, isRoot),
-    );
-  } else if (gpu.isFallback) {
-    add(
-      "The adapter is software: its rates are those of the CPU and say nothing about a GPU. If this machine has " +
-        "a GPU, install its vendor's driver with Vulkan",
-    );
-  }
-  if (gpu !== null && !gpu.timestampQuery) {
-    add(
-      "Timestamp queries are missing: kernels are timed by the host's clock, in batches long enough to hide its " +
-        "10 ms tick, so that each measurement takes longer. A newer driver may have them",
-    );
-  }
-  if (!webAssembly.simd) {
-    add("WebAssembly has no SIMD here: the CPU cannot take part. A newer CPU or Deno has it");
-  } else if (!webAssembly.threads) {
-    add("WebAssembly has no shared memory here: the CPU's workers cannot share a grid");
-  }
-  if (cpu.cores < 4) {
-    const available = cpu.cores === 1 ? "1 core is available" : `${cpu.cores} cores are available`;
-    add(
-      `Only ${available}: the CPU's workers and the process that feeds the GPU share them. More cores would help`,
-    );
-  }
-  if (memory !== null && memory.availableBytes < GIB) {
-    const gib = (memory.availableBytes / GIB).toFixed(1);
-    add(
-      `Only ${gib} GiB of memory are available: grids far larger than the caches may not fit. ` +
-        "Close what else is running",
-    );
-  }
-  return advice;
+  const cores = cpu.cores === 1 ? "1 core is available" : `${cpu.cores} cores are available`;
+  const advice: (Advice | false)[] = [
+    gpu === null && {
+      text:
+        "There is no WebGPU adapter: only the CPU computes. A GPU needs its vendor's driver with Vulkan; " +
+        "without a GPU, Mesa's software driver runs the same kernels, slowly",
+      ...(driverPackage && { command: commandToType(driverPackage, isRoot) }),
+    },
+    gpu !== null && gpu.isFallback && {
+      text: "The adapter is software: its rates are those of the CPU and say nothing about a GPU. If this " +
+        "machine has a GPU, install its vendor's driver with Vulkan",
+    },
+    gpu !== null && !gpu.timestampQuery && {
+      text:
+        "Timestamp queries are missing: kernels are timed by the host's clock, in batches long enough to " +
+        "hide its 10 ms tick, so that each measurement takes longer. A newer driver may have them",
+    },
+    !webAssembly.simd && {
+      text: "WebAssembly has no SIMD here: the CPU cannot take part. A newer CPU or Deno has it",
+    },
+    webAssembly.simd && !webAssembly.threads && {
+      text: "WebAssembly has no shared memory here: the CPU's workers cannot share a grid",
+    },
+    cpu.cores < 4 && {
+      text:
+        `Only ${cores}: the CPU's workers and the process that feeds the GPU share them. More cores would help`,
+    },
+    memory !== null && memory.availableBytes < GIB && {
+      text:
+        `Only ${(memory.availableBytes / GIB).toFixed(1)} GiB of memory are available: grids far larger ` +
+        "than the caches may not fit. Close what else is running",
+    },
+  ];
+  return advice.filter((one) => one !== false);
 }
 
-/**
- * The report for people.
- *
- * @param heading the version of Facet, and the system's own name, as `Debian GNU/Linux 12 (bookworm)`; empty if unknown
- */
+/** The report for people; the system's own name as `Debian GNU/Linux 12 (bookworm)`, empty if unknown. */
 export function render(
   heading: { readonly version: string; readonly system: string },
   { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,

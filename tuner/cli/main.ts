@@ -1,8 +1,3 @@
-/**
- * Where every command starts: `main.ts COMMAND [OPTIONS]`, called by the tasks of deno.json.
- *
- * @module
- */
 import config from "../../deno.json" with { type: "json" };
 import { quietMesa } from "../devices/mesa_environment.ts";
 import { EXIT, reportError } from "./report_error.ts";
@@ -29,7 +24,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 /** The titles of the tasks. */
 const TASKS: Readonly<Record<string, { readonly description: string }>> = config.tasks;
 
-/** Runs the command that the arguments name, and returns its exit code. */
+/** Runs the command that the arguments name, as the tasks of deno.json call it, and returns its exit code. */
 export async function dispatch(
   args: readonly string[],
   commands: Readonly<Record<string, Command>>,

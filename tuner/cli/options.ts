@@ -1,10 +1,3 @@
-/**
- * What an option is: how it is given, what `--help` says of it, how its text becomes a checked value, and what it
- * cannot be combined with. Then the options that several commands take, declared once; those of the problem are in
- * `problem_options.ts`. A command lists those that it takes, and declares its own beside them.
- *
- * @module
- */
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { STRATEGIES } from "../search/all.ts";
@@ -68,6 +61,11 @@ export const readText: Reader<string> = (text) => text;
 /** An option that takes a path. */
 export function file(help: string): { value: string; help: string; read: Reader<string> } {
   return { value: "FILE", help, read: readText };
+}
+
+/** An option that takes a whole number within bounds. */
+export function count(help: string, ...bounds: [least: number, most?: number]) {
+  return { value: "N", help, read: whole(...bounds) };
 }
 
 /** One of some names. */
@@ -137,7 +135,7 @@ const STRATEGY_NAMES = STRATEGIES.map(({ name }) => name);
 /** The CPU's configurations are few. */
 const NO_SEARCH = { "--no-gpu": "only the GPU's configurations are searched; all of the CPU's are measured" };
 
-/** Options by the name under which most commands take them. */
+/** The options that several commands take, by their usual names; those of a problem are in `problem_options.ts`. */
 export const COMMON = {
   strategy: {
     value: "NAME",
@@ -161,16 +159,12 @@ export const COMMON = {
     },
   },
   seed: {
-    value: "N",
-    help: "whole number that makes random choices repeatable",
-    read: whole(0, 2 ** 32 - 1),
+    ...count("whole number that makes random choices repeatable", 0, 2 ** 32 - 1),
     default: "1",
     notWith: NO_SEARCH,
   },
   workers: {
-    value: "N",
-    help: "evaluations under way at once: processes compile side by side, one at a time measures",
-    read: whole(1, 64),
+    ...count("evaluations under way at once: processes compile side by side, one at a time measures", 1, 64),
     default: "1",
   },
   profile: { ...file("the profile to read"), required: "the profile to read" },
@@ -179,9 +173,7 @@ export const COMMON = {
     onlyWith: { "--profile": "a journal belongs to a profile" },
   },
   entry: {
-    value: "N",
-    help: "the entry of the profile, counted from 1",
-    read: whole(1),
+    ...count("the entry of the profile, counted from 1", 1),
     onlyWith: { "--profile": "a profile has entries" },
   },
   json: { help: "print the result as JSON" },

@@ -1,9 +1,3 @@
-/**
- * The options that say which problem to compute, and what may compute it: those of `tune`, `space`, `record` and
- * `balance`. The options of an equation follow from its record in `kernels/stencils/all.ts`.
- *
- * @module
- */
 import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
 import { BOUNDARIES, type Boundary, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -18,6 +12,7 @@ import {
   resolveProblem,
 } from "../problem/resolve_problem.ts";
 import {
+  count,
   type EarlierValues,
   number,
   oneOf,
@@ -66,11 +61,7 @@ export const PROBLEM = {
     read: (text: string, refuse: Refuse, earlier: EarlierValues): Boundary =>
       oneOf(boundariesOf(chosenEquation(earlier).stencil))(text, refuse, earlier),
   },
-  steps: {
-    value: "N",
-    help: "time steps of a run (default: as many as suit the traversals)",
-    read: whole(1, MAX_STEPS),
-  },
+  steps: count("time steps of a run (default: as many as suit the traversals)", 1, MAX_STEPS),
   traversal: {
     value: "NAME",
     help: `of the GPU's traversals, try only this: ${TRAVERSAL_NAMES.join(", ")} (default: all)`,
@@ -121,7 +112,7 @@ function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Equ
   return EQUATIONS.find((equation) => equation.name === name)!;
 }
 
-/** One option for each variant and time step there is; of an option that two equations share, the first one's help. */
+/** One option for each variant and time step in `EQUATIONS`; of one that two equations share, the first one's help. */
 function equationOptions(): EquationOptions {
   const options: Record<string, Declaration<VariantValue>> = {};
   const add = (name: VariantOption | TimeStepOption, { help, ...rest }: Declaration<VariantValue>): void => {

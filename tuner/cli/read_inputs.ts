@@ -22,7 +22,8 @@ interface JournalInput {
 /** The journal of a profile: the one that `--journal` names, or the one beside the profile, which may be missing. */
 export async function readProfileJournal(profile: string, given: string | undefined): Promise<JournalInput> {
   const path = given ?? journalPath(profile);
-  if (given === undefined && !await isThere(path)) return { records: [], path: undefined, warnings: [] };
+  const isThere = await Deno.stat(path).then(({ isFile }) => isFile, () => false);
+  if (given === undefined && !isThere) return { records: [], path: undefined, warnings: [] };
   const content = parseJournal(await readBytes(path));
   const { records, damaged: [first], torn } = content;
   if (records.length === 0 && (first !== undefined || torn)) {
@@ -46,10 +47,6 @@ export function damageOf(path: string, { damaged }: Pick<JournalContent, "damage
   if (first === undefined) return [];
   const count = formatPlural(damaged.length, "damaged line");
   return [`${path}: left out ${count}, the first is line ${first.line}: ${first.reason}`];
-}
-
-function isThere(path: string): Promise<boolean> {
-  return Deno.stat(path).then(({ isFile }) => isFile, () => false);
 }
 
 /** Writes a file; one whose name ends in `.gz` is packed. */

@@ -19,7 +19,7 @@ import { enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
-import { COMMON, file, number, type Options, type Values, whole } from "./options.ts";
+import { COMMON, count, file, number, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
@@ -34,9 +34,7 @@ import { measuredDevice } from "./tune.ts";
 export const OPTIONS = {
   ...PROBLEM,
   cpuWorkers: {
-    value: "N",
-    help: "workers on the CPU (default: one per core)",
-    read: whole(1, MAX_WORKERS),
+    ...count("workers on the CPU (default: one per core)", 1, MAX_WORKERS),
     onlyWith: { "--no-gpu": "with a GPU, its space alone is recorded" },
   },
   noGpu: { help: "record the CPU's space instead of the GPU's" },

@@ -2,7 +2,7 @@ import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
-import { COMMON, type Options, readText, whole } from "./options.ts";
+import { COMMON, count, type Options, readText } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -16,12 +16,7 @@ export const OPTIONS = {
     required: "a file of recorded results",
   },
   strategy: { ...COMMON.strategy, help: `${COMMON.strategy.help} (default: all)`, repeatable: true },
-  seeds: {
-    value: "N",
-    help: "searches of each strategy, with the seeds 1 to N",
-    read: whole(1, 10_000),
-    default: "20",
-  },
+  seeds: { ...count("searches of each strategy, with the seeds 1 to N", 1, 10_000), default: "20" },
   budget: {
     ...COMMON.budget,
     help:

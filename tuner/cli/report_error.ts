@@ -18,10 +18,7 @@ export const EXIT = {
 } as const;
 
 /** What a failed command says, in one line, and its exit code. */
-type ErrorReport = { readonly text: string; readonly exitCode: number };
-
-/** Turns an error into a line for the terminal. */
-export function reportError(error: unknown): ErrorReport {
+export function reportError(error: unknown): { readonly text: string; readonly exitCode: number } {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof RequestError || error instanceof ProfileError) {
     return { text: message, exitCode: EXIT.wrongRequest };
@@ -31,6 +28,6 @@ export function reportError(error: unknown): ErrorReport {
     return { text: `Cannot go on: ${reasonOf(error)}`, exitCode: EXIT.wrongRequest };
   }
   const [firstLine] = message.split("\n");
-  const hint = "FACET_DEBUG=1 prints the stack";
-  return { text: `internal error: ${firstLine} (${hint})`, exitCode: EXIT.deviceFailed };
+  const text = `internal error: ${firstLine} (FACET_DEBUG=1 prints the stack)`;
+  return { text, exitCode: EXIT.deviceFailed };
 }

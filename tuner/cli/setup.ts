@@ -1,10 +1,3 @@
-/**
- * The task `setup`, on which `tune` and `test` depend: sees to it that WebGPU has an adapter. Says nothing
- * where it has; installs Mesa's software Vulkan driver where it can; otherwise names the command to type.
- * It never fails: without a GPU the CPU still computes. All it says goes to stderr.
- *
- * @module
- */
 import { requestAdapter } from "../devices/device.ts";
 import { type CommandLine, commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
 import { quietMesa } from "../devices/mesa_environment.ts";
@@ -33,30 +26,29 @@ const SOFTWARE_DRIVERS = ["lvp_icd.x86_64.json", "lvp_icd.aarch64.json", "lvp_ic
 /** Gives up on a mirror that does not answer, instead of hanging for minutes. */
 const PATIENCE = ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1"];
 
-/** Installs a software Vulkan driver if WebGPU has no adapter. */
+/**
+ * Sees to it that WebGPU has an adapter, before `tune` and `test`. Says nothing where it has; installs Mesa's software
+ * Vulkan driver where it can; otherwise names the command to type. Without a GPU the CPU still computes.
+ */
 export async function setUp(host: SetupHost): Promise<void> {
   if (await host.hasAdapter()) return;
   const goingOn = "going on without a GPU";
   if (host.os !== "linux") {
-    host.say(
-      `facet: no WebGPU adapter found: the system's graphics driver is missing or too old; ${goingOn}`,
-    );
-    return;
+    const why = "the system's graphics driver is missing or too old";
+    return host.say(`facet: no WebGPU adapter found: ${why}; ${goingOn}`);
   }
   if (SOFTWARE_DRIVERS.some((path) => host.exists(path))) {
-    host.say(`facet: no WebGPU adapter found, though Mesa's software driver is installed; ${goingOn}`);
-    return;
+    return host.say(`facet: no WebGPU adapter found, though Mesa's software driver is installed; ${goingOn}`);
   }
   const driver = findDriverPackage((path) => host.exists(path));
   if (driver === undefined) {
-    host.say(`facet: no WebGPU adapter found: install a Vulkan driver (Mesa has a software one); ${goingOn}`);
-    return;
+    const what = "install a Vulkan driver (Mesa has a software one)";
+    return host.say(`facet: no WebGPU adapter found: ${what}; ${goingOn}`);
   }
   const isRoot = host.isRoot();
   const advice = `for a software one, type: ${commandToType(driver, isRoot)}`;
   if (!isRoot || driver.install[0] !== "apt-get") {
-    host.say(`facet: no WebGPU adapter found; ${goingOn}; ${advice}`);
-    return;
+    return host.say(`facet: no WebGPU adapter found; ${goingOn}; ${advice}`);
   }
   host.say("facet: no WebGPU adapter found; installing Mesa's software Vulkan driver with apt-get, once");
   const [manager, ...install] = driver.install;

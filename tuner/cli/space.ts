@@ -12,7 +12,7 @@ import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { describeWork } from "./summary.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
-const ASSUMED_BYTES_PER_SECOND = 1e12;
+export const ASSUMED_BYTES_PER_SECOND = 1e12;
 
 /** Rows of the table for people. */
 const ROWS = 30;

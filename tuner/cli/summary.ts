@@ -29,10 +29,6 @@ interface SummaryContext {
   readonly device: DeviceDescription;
   /** Path of the profile that was written; undefined where none was. */
   readonly written: string | undefined;
-}
-
-/** What the summary for people needs as well. */
-interface ReaderContext extends SummaryContext {
   /** The highest rate that was shown while the run went on; undefined if none was. */
   readonly highest: number | undefined;
   /** Whether rates are drawn, too. */
@@ -42,7 +38,10 @@ interface ReaderContext extends SummaryContext {
 }
 
 /** The outcome as a record for `--json`. */
-export function summaryRecord(outcome: TuneOutcome, { device, written }: SummaryContext) {
+export function summaryRecord(
+  outcome: TuneOutcome,
+  { device, written }: Pick<SummaryContext, "device" | "written">,
+) {
   const short = (measurement: Measurement | undefined) =>
     measurement === undefined ? null : {
       configuration: measurement.configuration,
@@ -91,7 +90,7 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
 }
 
 /** The outcome for people. */
-export function renderSummary(outcome: TuneOutcome, context: ReaderContext): Line[] {
+export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Line[] {
   const { problem, entry, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
   const recalled = outcome.recalled === 0 ? "" : `, ${formatCount(outcome.recalled)} of them in earlier runs`;
   const notes: (string | false | undefined)[] = [
@@ -163,7 +162,7 @@ function barOf(part: number): string {
 }
 
 /** The best of each traversal on each device, and of both together: its rate, a bar, and how far it is behind. */
-function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: ReaderContext): Line[] {
+function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: SummaryContext): Line[] {
   const ways = new Map<string, Measurement>();
   for (const one of [...bestOfEach.values(), together]) {
     if (one !== undefined) ways.set(wayOf(one.configuration), one);
@@ -192,7 +191,7 @@ function wayOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): s
 }
 
 /** The profile, and what can be done with it. What to type comes first, where it is not broken and can be copied. */
-function nextSteps({ written, task }: ReaderContext): Line[] {
+function nextSteps({ written, task }: SummaryContext): Line[] {
   if (written === undefined) return [];
   // quoted where a shell would see more in it than a name
   const path = /^[\w./\\:@%+=,-]+$/.test(written) ? written : `'${written.replaceAll("'", "'\\''")}'`;

@@ -1,9 +1,3 @@
-/**
- * How text reaches the terminal: wrapped to its width, and without the control characters that names from files may hold.
- * In a pipe or a file nothing is wrapped: a line stays a line for whoever reads it.
- *
- * @module
- */
 import { formatTable, wrapText } from "../format.ts";
 
 /** Rows in columns, for {@linkcode formatTable}. The first column is never broken: a command alone in its row can be copied. */
@@ -28,7 +22,10 @@ export function terminalColumns(): number {
   }
 }
 
-/** Longest line for a stream. One column of a terminal stays free, so that none wraps the line itself. */
+/**
+ * Longest line for a stream. One column of a terminal stays free, so that none wraps the line itself; in a pipe or a
+ * file nothing is wrapped: a line stays a line for whoever reads it.
+ */
 export function widthOf(stream: { isTerminal(): boolean }): number {
   return stream.isTerminal() ? terminalColumns() - 1 : Infinity;
 }
@@ -38,7 +35,10 @@ export function withoutControls(text: string): string {
   return text.replace(/\s*[\n\r\t]\s*/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "\ufffd");
 }
 
-/** Lines as text of this width; what is wrapped is indented by two more than its line, or as far as a list's text. */
+/**
+ * Lines as text of this width; what is wrapped is indented by two more than its line, or as far as a list's text.
+ * Control characters, which names from files may hold, are replaced.
+ */
 export function layOut(lines: readonly Line[], width: number): string {
   return lines.map((line) => {
     if (typeof line !== "string") {

@@ -99,7 +99,7 @@ export async function tuneOn(
       },
     });
     progress.clear();
-    return await report(outcome, { options, device, out, attended });
+    return await report(outcome, { isJson: options.json, device, out, attended });
   } finally {
     journal?.close();
   }
@@ -128,25 +128,22 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
-/** Where the report goes, and what it is about. */
-interface ReportContext {
-  readonly options: { readonly json: boolean };
-  readonly device: DeviceDescription;
-  readonly out: string;
-  readonly attended: AttendedRun;
-}
-
 /** Writes the profile and prints the summary, even if the profile cannot be written. */
 async function report(
   outcome: TuneOutcome,
-  { options, device, out, attended: { progress: { highest }, exitCode } }: ReportContext,
+  { isJson, device, out, attended: { progress: { highest }, exitCode } }: {
+    isJson: boolean;
+    device: DeviceDescription;
+    out: string;
+    attended: AttendedRun;
+  },
 ): Promise<number> {
   const profile = profileOf(outcome, device);
   let problem: unknown;
   if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
   const written = profile === undefined || problem !== undefined ? undefined : out;
   const reader = { device, written, highest, task: TASK, hasBars: Deno.stdout.isTerminal() };
-  print(options.json ? summaryRecord(outcome, reader) : renderSummary(outcome, reader));
+  print(isJson ? summaryRecord(outcome, reader) : renderSummary(outcome, reader));
   if (problem !== undefined) throw problem;
   if (outcome.interrupted) return exitCode;
   return outcome.entry === undefined ? EXIT.no : EXIT.done;

@@ -8,8 +8,8 @@ export type Place = readonly number[];
  * values that occur. Not every place of the lattice holds a candidate.
  */
 export class Lattice<P extends Point> {
-  /** How many values each parameter of a traversal has. */
-  readonly #sizes = new Map<string, readonly number[]>();
+  /** How many values each parameter of a traversal has; traversals in the order in which candidates have them. */
+  readonly sizes = new Map<string, readonly number[]>();
   readonly #places = new Map<P, Place>();
 
   constructor(candidates: readonly P[]) {
@@ -22,18 +22,8 @@ export class Lattice<P extends Point> {
         return { size: sorted.length, places: values.map((value) => placeOf.get(value)!) };
       });
       points.forEach((point, i) => this.#places.set(point, columns.map(({ places }) => places[i]!)));
-      this.#sizes.set(traversal, columns.map(({ size }) => size));
+      this.sizes.set(traversal, columns.map(({ size }) => size));
     }
-  }
-
-  /** Traversals, in the order in which candidates have them. */
-  get traversals(): string[] {
-    return [...this.#sizes.keys()];
-  }
-
-  /** How many values each parameter of a traversal has. */
-  sizes(traversal: string): readonly number[] {
-    return this.#sizes.get(traversal)!;
   }
 
   /** A candidate's place among those of its traversal. */

@@ -47,7 +47,7 @@ export class Learner {
   #fittedTo = 0;
 
   constructor(lattice: Lattice<Point>, { candidates, prior, level, first }: LearnerOptions<Point>) {
-    const { traversals } = lattice;
+    const traversals = [...lattice.sizes.keys()];
     this.#inputs = {
       groups: candidates.map(({ traversal }) => traversals.indexOf(traversal.name)),
       places: candidates.map((candidate) => lattice.placeOf(candidate)),
@@ -55,7 +55,7 @@ export class Learner {
     };
     this.#covariance = new LatticeCovariance(this.#inputs);
     this.#options = { level, first };
-    this.#kernel = expectedKernel(traversals.map((traversal) => lattice.sizes(traversal)));
+    this.#kernel = expectedKernel([...lattice.sizes.values()]);
     this.#process = new LatticeProcess(this.#inputs, this.#kernel, this.#covariance);
   }
 

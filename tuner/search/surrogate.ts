@@ -1,5 +1,4 @@
 import { expectedImprovement } from "./expected_improvement.ts";
-import { featuresOf } from "./features.ts";
 import { type Forest, growForest } from "./forest.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
@@ -10,6 +9,9 @@ const FIRST = 8;
 
 /** At most so many candidates are ranked at a time, drawn anew from a larger space. */
 const WEIGHED = 3000;
+
+/** Stands for a parameter or a demand that a candidate does not have. */
+const ABSENT = -1;
 
 /** A forest serves until there are so many times as many outcomes. */
 const REGROW = 1.05;
@@ -105,4 +107,33 @@ class SurrogateSearch<P extends Point> implements Search<P> {
     const targets = all.map((_, i) => i < known.length ? 1 : 0);
     return growForest(all.map(rowOf), targets, this.draw);
   }
+}
+
+/**
+ * Candidates as rows of numbers for a regression: the traversal, the parameters and, where the models know the
+ * candidate, its demand and predicted rate. Sizes are logarithms: trees split them alike, and thresholds between 8
+ * and 16 are as likely as those between 64 and 128.
+ */
+function featuresOf(candidates: readonly Point[]): number[][] {
+  const traversals = [...new Set(candidates.map(({ traversal }) => traversal.name))];
+  const names = [...new Set(candidates.flatMap(({ parameters }) => Object.keys(parameters)))];
+  const demands = [...new Set(candidates.flatMap(({ demand = {} }) => Object.keys(demand)))];
+  const rows = candidates.map(({ traversal, parameters, demand, predicted }) => {
+    const demanded: Readonly<Record<string, unknown>> = { ...demand };
+    return [
+      traversals.indexOf(traversal.name),
+      ...names.map((name) => logarithm(parameters[name])),
+      ...demands.map((name) => logarithm(demanded[name])),
+      ...(predicted === undefined ? [] : [Math.log(predicted)]),
+    ];
+  });
+  const [first = []] = rows;
+  // a column that is the same for all says nothing
+  const kept = [...first.keys()].filter((i) => rows.some((row) => row[i] !== first[i]));
+  return rows.map((row) => kept.map((i) => row[i]!));
+}
+
+/** Grows like a logarithm above 1, and is 0 at 0; negative values mirrored. */
+function logarithm(value: unknown): number {
+  return typeof value === "number" ? Math.sign(value) * Math.log2(1 + Math.abs(value)) : ABSENT;
 }
