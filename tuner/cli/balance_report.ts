@@ -138,9 +138,8 @@ export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): Line
     ),
     `Median error ${formatPercent(sweep.medianError)} over ${points.length} R; the fit is within ${fit}`,
     `Picked R = ${picked.exchangeEvery}, ${formatDuration(picked.measuredNs)} a step. Fastest R = ` +
-    `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)} a step: the choice costs ${
-      formatPercent(regret)
-    }`,
+    `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)} a step: ` +
+    `the choice costs ${formatPercent(regret)}`,
   ];
 }
 

@@ -97,6 +97,7 @@ export function render(
   { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,
   advice: readonly Advice[],
 ): Line[] {
+  const bytes = memory && [memory.totalBytes, memory.availableBytes].map(formatBytes);
   const system = heading.system ? `${heading.system}, ${os}` : os;
   return [
     `Facet ${heading.version} on Deno ${deno}, ${system}`,
@@ -111,12 +112,7 @@ export function render(
         "shared memory",
         webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid",
       ],
-      [
-        "memory",
-        memory === null
-          ? "unknown"
-          : `${formatBytes(memory.totalBytes)}, ${formatBytes(memory.availableBytes)} available`,
-      ],
+      ["memory", bytes === null ? "unknown" : `${bytes[0]}, ${bytes[1]} available`],
     ]),
     "",
     ...(advice.length === 0 ? ["Nothing is missing."] : ["What would help"]),
@@ -125,9 +121,12 @@ export function render(
 }
 
 function renderGpu(gpu: GpuDescription): Line[] {
-  const { limits } = gpu;
-  const binding = limits.maxStorageBufferBindingSize;
+  const { limits } = gpu, binding = limits.maxStorageBufferBindingSize;
   const { maxComputeWorkgroupSizeX: x, maxComputeWorkgroupSizeY: y, maxComputeWorkgroupSizeZ: z } = limits;
+  const clock = gpu.timestampQuery ? "yes: the device itself" : "no: the host's clock";
+  const storage = formatBytes(limits.maxComputeWorkgroupStorageSize);
+  const threads = limits.maxComputeInvocationsPerWorkgroup;
+  const groups = limits.maxComputeWorkgroupsPerDimension.toLocaleString("en");
   const cells = Math.floor(binding / Float32Array.BYTES_PER_ELEMENT).toLocaleString("en");
   return [
     `GPU  ${gpuName(gpu)}`,
@@ -135,26 +134,12 @@ function renderGpu(gpu: GpuDescription): Line[] {
       ["kind", gpu.isFallback ? "software: it computes on the CPU" : "hardware"],
       ["vendor", vendorName(gpu.vendor) || "not reported by the driver"],
       ["architecture", gpu.architecture || "not reported by the driver"],
-      [
-        "timestamp queries",
-        gpu.timestampQuery
-          ? "yes: the device itself times the kernels"
-          : "no: the host's clock times the kernels",
-      ],
+      ["timestamp queries", `${clock} times the kernels`],
       ["largest binding", `${formatBytes(binding)}: a time level of a field has at most ${cells} cells`],
       ["largest buffer", formatBytes(limits.maxBufferSize)],
-      [
-        "workgroup memory",
-        `${formatBytes(limits.maxComputeWorkgroupStorageSize)}: bounds tiles and exchange slots`,
-      ],
-      [
-        "workgroup",
-        `at most ${limits.maxComputeInvocationsPerWorkgroup} threads, ${x} × ${y} × ${z} along the axes`,
-      ],
-      [
-        "dispatch",
-        `at most ${limits.maxComputeWorkgroupsPerDimension.toLocaleString("en")} workgroups along an axis`,
-      ],
+      ["workgroup memory", `${storage}: bounds tiles and exchange slots`],
+      ["workgroup", `at most ${threads} threads, ${x} × ${y} × ${z} along the axes`],
+      ["dispatch", `at most ${groups} workgroups along an axis`],
     ]),
   ];
 }

@@ -90,11 +90,6 @@ export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Reader<num
   return number(wanted, (value) => Number.isInteger(value) && value >= least && value <= most);
 }
 
-/** One of some whole numbers. */
-export function oneOfNumbers(values: readonly number[]): Reader<number> {
-  return number(`one of ${values.join(", ")}`, (value) => values.includes(value));
-}
-
 /** A percentage from 0% to below 100%, as a fraction. */
 export const readPercentage: Reader<number> = (text, refuse, earlier) => {
   const wanted = "a percentage from 0% to below 100%, as 10%";
@@ -179,6 +174,3 @@ export const COMMON = {
   json: { help: "print the result as JSON" },
   quiet: { help: "show no progress" },
 } as const satisfies Options;
-
-/** The name of the default strategy. */
-export const DEFAULT_STRATEGY: string = STRATEGY_NAMES[0]!;

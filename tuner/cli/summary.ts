@@ -215,11 +215,10 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
   const period = best.exchangeEvery === 1 ? "step" : `${best.exchangeEvery} steps`;
-  return `Cost model: best exchanging every ${period}, ${
-    formatPlural(best.cpuSlices, "slice")
-  } on the CPU: ` +
-    `${time} a step; the fit is within ${fit}` +
-    (errors.length === 0 ? "" : `, later measurements are within ${formatPercent(medianError(errors))}`);
+  const slices = formatPlural(best.cpuSlices, "slice");
+  const later = errors.length > 0 && `, later measurements are within ${formatPercent(medianError(errors))}`;
+  return `Cost model: best exchanging every ${period}, ${slices} on the CPU: ${time} a step; ` +
+    `the fit is within ${fit}${later || ""}`;
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {

@@ -19,7 +19,7 @@ import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
-import { COMMON, DEFAULT_STRATEGY, file, type Options, type Values } from "./options.ts";
+import { COMMON, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -31,7 +31,7 @@ const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno
 
 export const OPTIONS = {
   ...PROBLEM,
-  strategy: { ...COMMON.strategy, default: DEFAULT_STRATEGY },
+  strategy: { ...COMMON.strategy, default: STRATEGIES[0]!.name },
   budget: { ...COMMON.budget, default: "60s" },
   startShare: COMMON.startShare,
   seed: COMMON.seed,

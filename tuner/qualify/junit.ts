@@ -42,18 +42,13 @@ function kindOf({ verdict }: EntryResult): "failure" | "error" | "passed" {
 
 function testCase(result: EntryResult): string {
   const { entry: { problem, configuration }, elapsedNs, verdict, reason } = result;
-  const kind = kindOf(result);
-  const lines = explainResult(result);
+  const kind = kindOf(result), text = escapeXml(explainResult(result).join("\n"));
+  const name = escapeXml(`${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`);
   const message = escapeXml(`${describeVerdict(result)}${reason === null ? "" : `: ${reason}`}`);
-  const text = escapeXml(lines.join("\n"));
-  const fate = kind === "passed"
-    ? []
-    : [`      <${kind} type="${verdict}" message="${message}">${text}</${kind}>`];
+  const classname = `facet.${escapeXml(problem.stencil)}`;
   return [
-    `    <testcase classname="facet.${escapeXml(problem.stencil)}" name="${
-      escapeXml(`${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`)
-    }" time="${seconds(elapsedNs)}">`,
-    ...fate,
+    `    <testcase classname="${classname}" name="${name}" time="${seconds(elapsedNs)}">`,
+    ...(kind === "passed" ? [] : [`      <${kind} type="${verdict}" message="${message}">${text}</${kind}>`]),
     `      <system-out>${text}</system-out>`,
     `    </testcase>`,
   ].join("\n");

@@ -14,13 +14,11 @@ export function markdownOf(qualification: Qualification): string {
   const { results, device, recorded, tolerance, note, elapsedNs } = qualification;
   const behind = results.filter(({ verdict }) => !isPassing(verdict));
   const allowed = tolerance === null ? "" : `Tolerance ${formatPercent(tolerance)}, `;
+  const [here, there] = [device, recorded].map((one) => escapeMarkdown(describeDevice(one)));
   const lines = [
     `## ${signOf(behind.length === 0)} ${escapeMarkdown(describeAnswer(qualification))}`,
     "",
-    `On ${escapeMarkdown(describeDevice(device))}; recorded on ${
-      escapeMarkdown(describeDevice(recorded))
-    }. ` +
-    `${allowed}${formatDuration(elapsedNs)}.`,
+    `On ${here}; recorded on ${there}. ${allowed}${formatDuration(elapsedNs)}.`,
     ...(note === null ? [] : ["", escapeMarkdown(note)]),
     "",
     "| | problem | configuration | recorded | measured | largest error |",
@@ -28,9 +26,8 @@ export function markdownOf(qualification: Qualification): string {
     ...results.map(row),
     ...behind.flatMap((result) => [
       "",
-      `**${escapeMarkdown(describeVerdict(result))}**: ${
-        escapeMarkdown(describeProfileProblem(result.entry.problem))
-      }`,
+      `**${escapeMarkdown(describeVerdict(result))}**: ` +
+      escapeMarkdown(describeProfileProblem(result.entry.problem)),
       "",
       ...explainResult(result).map((line) => `- ${escapeMarkdown(line)}`),
     ]),

@@ -68,7 +68,8 @@ function failureTable(failures: readonly DatedFailure[]): Html {
     ])
   );
   const columns = ["what", ...numbers("how many"), "configuration", "message"];
-  return markup`<details class="all"><summary>${formatPlural(failures.length, "failure")}</summary>${
-    table("Configurations without a rate, the first 20 of each kind", columns, rows)
-  }</details>`;
+  const list = table("Configurations without a rate, the first 20 of each kind", columns, rows);
+  return markup`<details class="all"><summary>${
+    formatPlural(failures.length, "failure")
+  }</summary>${list}</details>`;
 }

@@ -15,12 +15,6 @@ const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<
 /** Gcells in a cell: charts show rates in Gcells/s. */
 export const GCELLS = 1e-9;
 
-/** Look of the circle around a point that a chart points out. */
-export const RING = { r: 9, stroke: "var(--accent)", strokeWidth: 2.5 } as const;
-
-/** Look of a text beside such a point. */
-export const ACCENT_TEXT = { fill: "var(--accent)", fontWeight: 600 } as const;
-
 /**
  * Draws a chart as static SVG: Observable Plot draws into a document without a browser. Every chart is drawn twice, for
  * wide pages and for phones; the page's style shows one. Colours are the page's variables, so that one drawing serves
@@ -86,7 +80,8 @@ export function dotsOf(
 
 /** Rings around the chosen point and those that tie with it. */
 export function ringsOf(points: readonly Point[], at: Places): Plot.Markish {
-  return Plot.dot(points.filter(({ isWinner, isTied }) => isWinner || isTied), { ...at, ...RING });
+  const ringed = points.filter(({ isWinner, isTied }) => isWinner || isTied);
+  return Plot.dot(ringed, { ...at, r: 9, stroke: "var(--accent)", strokeWidth: 2.5 });
 }
 
 /** Ticks of a logarithmic axis that label all of its range: 1, 2 and 5 of each decade, or more where it is short. */

@@ -21,13 +21,12 @@ export function configurationCard(view: EntryView): Html {
   const [others, column] = neighbours.size === 0
     ? ["", []]
     : [", and what another value of one of them does to the rate", ["instead"]];
+  const json = JSON.stringify(configuration, null, 2);
   return markup`
     ${table(`Parameters of ${series}${others}`, ["parameter", "value", "meaning", ...column], rows)}
     <p class="use"><button type="button" class="copy" hidden data-copy="${id}-json">Copy as JSON</button>
     A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.</p>
-    <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${
-    JSON.stringify(configuration, null, 2)
-  }</pre></details>
+    <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${json}</pre></details>
   `;
 }
 

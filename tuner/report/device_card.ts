@@ -22,9 +22,8 @@ export function deviceCard({ device, tool, createdAt }: Profile): Html {
       `${tool.name} ${tool.version}, ${createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")}`,
     ],
   ];
-  return markup`<dl class="card">${
-    rows.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`)
-  }</dl>`;
+  const terms = rows.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`);
+  return markup`<dl class="card">${terms}</dl>`;
 }
 
 function gpuRows(gpu: NonNullable<Profile["device"]["gpu"]>): [string, Hole][] {

@@ -24,9 +24,8 @@ function howItWasFound({ entry: { search: { evaluated, spaceSize, failed } } }: 
   const space = spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : "";
   const reasons = Object.entries(failed).map(([reason, count]) => `${count} ${failureWords(reason)}`);
   const failures = reasons.length > 0 ? `of these ${reasons.join(", ")}` : "none failed";
-  return markup`<strong>${
-    formatCount(evaluated)
-  } ${space}configurations were evaluated;</strong> ${failures}.`;
+  const count = `${formatCount(evaluated)} ${space}configurations`;
+  return markup`<strong>${count} were evaluated;</strong> ${failures}.`;
 }
 
 function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
@@ -39,29 +38,31 @@ function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
     : fraction >= 0.5
     ? "Memory bandwidth is close to the limit; waiting, exchanging values and registers cost the rest."
     : "Memory bandwidth does not limit it: arithmetic, waiting, registers or too few workgroups do.";
-  return markup`<strong>It reaches ${formatPercent(fraction)} of its roof.</strong> Copies run at ${
-    formatBandwidth(bandwidth)
-  } here, which allows ${formatRate(winner.roof!)} for its traffic. ${verdict}`;
+  const allowed = `Copies run at ${formatBandwidth(bandwidth)} here, which allows ${
+    formatRate(winner.roof!)
+  }`;
+  return markup`<strong>It reaches ${
+    formatPercent(fraction)
+  } of its roof.</strong> ${allowed} for its traffic. ${verdict}`;
 }
 
 function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   const ties = entry.tieSet.length - 1;
   if (ties > 0) {
     const others = points.filter(({ isTied }) => isTied).slice(0, 3).map((point) => another(winner, point));
-    return markup`<strong>${
-      formatPlural(ties, "other configuration ties", "other configurations tie")
-    } with it:</strong> not significantly slower, or too little slower to matter.${
-      others.length > 0 ? ` Among them: ${others.join("; ")}.` : ""
-    }`;
+    const count = formatPlural(ties, "other configuration ties", "other configurations tie");
+    const named = others.length > 0 ? ` Among them: ${others.join("; ")}.` : "";
+    return markup`<strong>${count} with it:</strong> not significantly slower, or too little slower to matter.${named}`;
   }
   const second = points.find(({ isWinner, series }) => !isWinner && series !== TOGETHER);
   if (second === undefined) return undefined;
   const difference = 1 - second.cellsPerSecond / winner.cellsPerSecond;
-  return markup`<strong>Nothing ties with it.</strong> The next best (${another(winner, second)}) ${
-    difference >= 0
-      ? `is ${formatPercent(difference)} slower`
-      : "was faster once, but not when the best were measured again in turns"
-  }.`;
+  const verdict = difference >= 0
+    ? `is ${formatPercent(difference)} slower`
+    : "was faster once, but not when the best were measured again in turns";
+  return markup`<strong>Nothing ties with it.</strong> The next best (${
+    another(winner, second)
+  }) ${verdict}.`;
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one. */
@@ -91,12 +92,9 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
 
 function howSure({ entry: { result, verification }, winner: { confidence95 } }: EntryView): Html {
   const { against } = verification;
-  const rate = `${formatRate(result.cellsPerSecond)}${formatInterval(confidence95)}, from ${
-    formatPlural(result.samples.length, "sample")
-  }`;
+  const samples = formatPlural(result.samples.length, "sample"), error = formatError(verification);
+  const rate = `${formatRate(result.cellsPerSecond)}${formatInterval(confidence95)}, from ${samples}`;
   return against.startsWith("nothing by Facet")
     ? markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. Its rate: ${rate}.`
-    : markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell: ${
-      formatError(verification)
-    }. Its rate: ${rate}.`;
+    : markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell: ${error}. Its rate: ${rate}.`;
 }

@@ -75,27 +75,23 @@ function heatMap({ series, rows, columns, best }: Pair): Html {
   const titles = [rows[0], columns[0]].map((name) => parameterTitle(name, series));
   const inWords = (name: string, value: number): string =>
     parameterValue(name, value, series, { hasUnit: false });
-  const body = rows[1].map((row) =>
-    markup`<tr><th scope="row">${inWords(rows[0], row)}</th>${
-      columns[1].map((column) => {
-        const point = best.get(`${row},${column}`);
-        return point === undefined
-          ? markup`<td class="none"></td>`
-          : markup`<td class="heat-${step(point.cellsPerSecond)}${point.isWinner ? " chosen" : ""}">${
-            gcells(point.cellsPerSecond)
-          }</td>`;
-      })
-    }</tr>\n`
-  );
+  const head = columns[1].map((value) => markup`<th scope="col">${inWords(columns[0], value)}</th>`);
+  const cellOf = (point: Point | undefined): Html => {
+    if (point === undefined) return markup`<td class="none"></td>`;
+    const look = `heat-${step(point.cellsPerSecond)}${point.isWinner ? " chosen" : ""}`;
+    return markup`<td class="${look}">${gcells(point.cellsPerSecond)}</td>`;
+  };
+  const body = rows[1].map((row) => {
+    const cells = columns[1].map((column) => cellOf(best.get(`${row},${column}`)));
+    return markup`<tr><th scope="row">${inWords(rows[0], row)}</th>${cells}</tr>\n`;
+  });
   return figure(
     `${titles[0]} ↓ × ${titles[1]} →`,
     `The best rate of ${series} with each pair, from ${formatRate(low)} to ${formatRate(high)}.`,
     markup`<div class="scroll" role="group" tabindex="0" aria-label="${
       titles.join(" × ")
     }"><table class="map">
-      <thead><tr><td></td>${
-      columns[1].map((value) => markup`<th scope="col">${inWords(columns[0], value)}</th>`)
-    }</tr></thead>
+      <thead><tr><td></td>${head}</tr></thead>
       <tbody>${body}</tbody></table></div>`,
   );
 }

@@ -97,11 +97,13 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
   const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
   const others = profile.entries.length - views.length;
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
-  return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>${
-    table("The fastest of every problem", columns, rows)
-  }${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}${
+  return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>
+    ${table("The fastest of every problem", columns, rows)}
+    ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
+    ${
     others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
-  }</nav>`;
+  }
+  </nav>`;
 }
 
 /** A problem; of several, one that can be closed, and that begins with its own sentence. */
@@ -138,16 +140,13 @@ function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryVi
   const fraction = roofFraction(winner);
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
-  return markup`<ul class="tiles">${
-    tile(value, interval === "" ? samples : `95% between ${interval}`, unit)
-  }${speedup === undefined || winner === plain ? "" : tile(formatFactor(speedup), "the plain kernel")}${
-    fraction === undefined ? "" : tile(
-      formatPercent(fraction),
-      `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`,
-    )
-  }${
-    tieSet.length > 1
-      ? tile(formatCount(tieSet.length), "statistically indistinguishable configurations")
-      : ""
-  }</ul>`;
+  const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
+  if (speedup !== undefined && winner !== plain) tiles.push(tile(formatFactor(speedup), "the plain kernel"));
+  if (fraction !== undefined) {
+    const roof = `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`;
+    tiles.push(tile(formatPercent(fraction), roof));
+  }
+  const ties = formatCount(tieSet.length);
+  if (tieSet.length > 1) tiles.push(tile(ties, "statistically indistinguishable configurations"));
+  return markup`<ul class="tiles">${tiles}</ul>`;
 }

@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import { dotsOf, drawChart, GCELLS, ringsOf, WIDTHS } from "./chart.ts";
 import { type EntryView, type Point, roofFraction } from "./entry_view.ts";
-import { figure, type Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { figure, type Html, numbers, table, tableBehind } from "./html.ts";
 import { lookOf } from "./series.ts";
 import { intervalWords } from "./words.ts";
 
@@ -21,9 +21,8 @@ export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
   const isTied = points.some(({ isTied }) => isTied);
   const factorOf = ({ cellsPerSecond }: Point): string | undefined =>
     plain && formatFactor(cellsPerSecond / plain.cellsPerSecond);
-  const label = `Rates of ${formatPlural(points.length, "configuration")}: ${
-    best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`).join(", ")
-  }.`;
+  const most = best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`);
+  const label = `Rates of ${formatPlural(points.length, "configuration")}: ${most.join(", ")}.`;
   const at = { x: (point: Point) => point.cellsPerSecond * GCELLS, y: ({ series }: Point) => series };
   const text = { y: "series", dy: -16, fontSize: 14 } as const;
   const chart = drawChart(label, (layout) => ({
@@ -82,11 +81,11 @@ export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
   const columns = numbers("measured", "best rate", "95% interval", "over plain", "its roof", "of its roof");
   return figure(
     "The fastest of each traversal.",
-    markup`Every mark is a measured configuration${
+    `Every mark is a measured configuration${
       roofs.length > 0 ? ", the upright line the roof of the fastest" : ""
-    }. A ring marks the chosen one${isTied ? " and those that tie with it" : ""}. Within 5% of it: ${
-      formatCount(near)
-    } of ${formatCount(points.length)}.`,
+    }. ` +
+      `A ring marks the chosen one${isTied ? " and those that tie with it" : ""}. ` +
+      `Within 5% of it: ${formatCount(near)} of ${formatCount(points.length)}.`,
     chart,
     tableBehind("Rates as a table", table("The fastest of each traversal", ["traversal", ...columns], rows)),
   );

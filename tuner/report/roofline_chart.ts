@@ -1,8 +1,8 @@
 import * as Plot from "@observablehq/plot";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
-import { ACCENT_TEXT, dotsOf, drawChart, GCELLS, type Layout, logTicks, ringsOf, WIDTHS } from "./chart.ts";
+import { dotsOf, drawChart, GCELLS, type Layout, logTicks, ringsOf, WIDTHS } from "./chart.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
-import { figure, type Html, markup, tableBehind } from "./html.ts";
+import { figure, type Html, tableBehind } from "./html.ts";
 import { localitiesOf, type Locality, localityTable } from "./localities.ts";
 import { legend, lookOf } from "./series.ts";
 import { ABOVE_ROOF } from "./words.ts";
@@ -22,22 +22,22 @@ export function rooflineFigure(view: EntryView): Html | "" {
   const lines = linesOf(placed, bandwidths)
     .map(([device, line]) => `${formatBandwidth(line)} on the ${device}`).join(" and ");
   const fraction = placed.includes(winner) ? roofFraction(winner) : undefined;
+  const above = fraction !== undefined && fraction > 1 ? `: ${ABOVE_ROOF}` : "";
   const reached = fraction === undefined
     ? ""
-    : ` The chosen one reaches ${formatPercent(fraction)} of its roof${
-      fraction > 1 ? `: ${ABOVE_ROOF}` : ""
-    }.`;
+    : ` The chosen one reaches ${formatPercent(fraction)} of its roof${above}.`;
   const label =
     `Roofline: ${formatCount(placed.length)} configurations, rate over bytes moved per cell update, ` +
     `below what copies of ${lines} allow.${reached}`;
-  const onLine = localities.length > 0 &&
-    markup` The rings on the line are the localities of one step at a time and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.`;
-  const others = left > 0 && ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.`;
+  const onLine = localities.length === 0
+    ? ""
+    : " The rings on the line are the localities of one step at a time and of torres by tile size (DTS) on an endless grid: Eq. 4 and 6 and Fig. 7 of Levchenko et al., 2016.";
+  const others = left === 0
+    ? ""
+    : ` Not in it: ${formatCount(left)} whose traffic or bandwidth is not known.`;
   return figure(
     "Roofline.",
-    markup`A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${
-      onLine || ""
-    }${others || ""}`,
+    `A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${onLine}${others}`,
     legend(best.filter(isPlaced).map(({ series }) => series)),
     drawChart(label, (layout) => options(placed, { view, layout, localities })),
     localities.length === 0 ? "" : tableBehind("Localities as a table", localityTable(view)),
@@ -114,7 +114,8 @@ function options(
       Plot.text(chosen, {
         y: at.y,
         frameAnchor: "right",
-        ...ACCENT_TEXT,
+        fill: "var(--accent)",
+        fontWeight: 600,
         ...halo,
         text: (point: Point) =>
           `${formatRate(point.cellsPerSecond)},\n${formatPercent(roofFraction(point)!)} of its roof`,

@@ -52,14 +52,12 @@ export function lookOf(series: string): Look {
 
 /** A mark in a text. */
 export function markKey({ color, mark }: Look): Html {
-  return markup`<svg class="key" viewBox="0 0 12 12" aria-hidden="true"><path d="${
-    MARKS[mark]
-  }" fill="${color}"/></svg>`;
+  const path = markup`<path d="${MARKS[mark]}" fill="${color}"/>`;
+  return markup`<svg class="key" viewBox="0 0 12 12" aria-hidden="true">${path}</svg>`;
 }
 
 /** What the marks of a chart mean. */
 export function legend(series: readonly string[]): Html {
-  return markup`<ul class="legend">${
-    series.map((name) => markup`<li>${markKey(lookOf(name))}${name}</li>`)
-  }</ul>`;
+  const keys = series.map((name) => markup`<li>${markKey(lookOf(name))}${name}</li>`);
+  return markup`<ul class="legend">${keys}</ul>`;
 }

@@ -16,14 +16,12 @@ export function sharing(view: EntryView): Html | "" {
 /** The iterations of Eq. 8 of Liu and Perumalla (B2R). */
 function balanceFigure({ entry: { balance, configuration: { share } } }: EntryView): Html | "" {
   if (balance.length === 0) return "";
-  const total = share.cpuSlices + share.gpuSlices;
+  const total = share.cpuSlices + share.gpuSlices, part = formatPercent(share.cpuSlices / total);
   const verdict = share.cpuSlices === 0
     ? "No share was faster than the GPU alone"
     : share.gpuSlices === 0
     ? "No share was faster than the CPU alone"
-    : `The CPU got ${formatCount(share.cpuSlices)} of ${formatCount(total)} slices (${
-      formatPercent(share.cpuSlices / total)
-    })`;
+    : `The CPU got ${formatCount(share.cpuSlices)} of ${formatCount(total)} slices (${part})`;
   const rows = balance.map(({ cpuSlices, cpuTimeNs, gpuSlices, gpuTimeNs }, i) => [
     i + 1,
     formatCount(gpuSlices),

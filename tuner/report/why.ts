@@ -23,17 +23,15 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     return `${name} ${gain}: the CPU computes ${share} (${cpu?.traversal ?? "stepwise"}).`;
   }
   if (winner === plain) {
-    const others = second === undefined
-      ? "nothing else was measured"
-      : `${nameOf(second)} reaches ${
-        formatPercent(second.cellsPerSecond / winner.cellsPerSecond)
-      } of its rate`;
+    const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
+    const others = second ? `${nameOf(second)} reaches ${part} of its rate` : "nothing else was measured";
     return `${name}, one pass over memory for each step, is the fastest: ${others}.`;
   }
   if (speedup === undefined) {
-    const which = points.length === 1
+    const count = points.length;
+    const which = count === 1
       ? "the only measured one"
-      : `the fastest of ${formatCount(points.length)} measured ones`;
+      : `the fastest of ${formatCount(count)} measured ones`;
     return `${name} computes ${rate}, ${which}.`;
   }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
@@ -54,9 +52,8 @@ export function overviewSentence(views: readonly EntryView[]): string {
     ...(gained > EXPLAINS ? [`use the memory bandwidth up to ${times(gained)} better`] : []),
   ].join(" and ");
   const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
-  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel${
-    why && `, because they ${why}`
-  }.`;
+  const because = why && `, because they ${why}`;
+  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel${because}.`;
 }
 
 /** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */

@@ -6,11 +6,7 @@ const TREES = 30;
 
 /** A grown forest. */
 export interface Forest {
-  /**
-   * The mean over the trees, and the variance between them and within their leaves.
-   *
-   * @param row values of the features
-   */
+  /** The mean over the trees, and the variance between them and within their leaves, for these values of the features. */
   predict(row: readonly number[]): { readonly mean: number; readonly variance: number };
 }
 
