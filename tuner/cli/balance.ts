@@ -2,8 +2,7 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balance } from "../sharing/balance.ts";
 import { DeviceSession } from "../devices/session.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
-import { isFailure } from "../devices/run_failure.ts";
-import { DeviceError } from "../devices/device_error.ts";
+import { deviceFailed } from "../devices/device_error.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
@@ -91,12 +90,8 @@ export const run = command({
   const configuration = bestPredicted(problem, request);
   using attended = new AttendedRun(options);
   using session = new DeviceSession({ device: request.device });
-  try {
-    return await balanceDevices(options, { request, configuration, attended, session });
-  } catch (error) {
-    if (isFailure(error)) throw new DeviceError(`The devices failed: ${error.reason}: ${error.message}`);
-    throw error;
-  }
+  return await balanceDevices(options, { request, configuration, attended, session })
+    .catch(deviceFailed("The devices failed"));
 });
 
 /** The best predicted configuration of the traversal that was asked for. */

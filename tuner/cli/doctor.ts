@@ -97,6 +97,7 @@ export function render(
   { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,
   advice: readonly Advice[],
 ): Line[] {
+  const shared = webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid";
   const bytes = memory && [memory.totalBytes, memory.availableBytes].map(formatBytes);
   const system = heading.system ? `${heading.system}, ${os}` : os;
   return [
@@ -108,10 +109,7 @@ export function render(
     renderRows([
       ["WebAssembly SIMD", webAssembly.simd ? "yes: four f32 at a time" : "no: the CPU cannot take part"],
       ["relaxed SIMD", webAssembly.relaxedSimd ? "yes" : "no"],
-      [
-        "shared memory",
-        webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid",
-      ],
+      ["shared memory", shared],
       ["memory", bytes === null ? "unknown" : `${bytes[0]}, ${bytes[1]} available`],
     ]),
     "",

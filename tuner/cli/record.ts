@@ -1,8 +1,7 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { DeviceError, deviceFailed } from "../devices/device_error.ts";
-import { isFailure } from "../devices/run_failure.ts";
+import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
@@ -142,9 +141,7 @@ async function record(options: RecordOptions): Promise<number> {
       say(`facet: the device has no memory for ${workers} processes: ${workersGivenUp} were given up`);
     }
   } catch (error) {
-    throw isFailure(error)
-      ? new DeviceError(`The process that measures cannot start: ${error.reason}: ${error.message}`)
-      : error;
+    deviceFailed("The process that measures cannot start")(error);
   } finally {
     journal.close();
   }

@@ -64,15 +64,10 @@ function renderReport(
 ): Line[] {
   const { title, configurations, failed, bestRate, cutoff, results, isFacet } = report;
   const best = isFacet ? formatRate(bestRate) : `${formatDuration(1e9 / bestRate)} a run`;
-  const header = [
-    "strategy",
-    "score",
-    "evaluations to 1%",
-    ...(results[0]?.regrets ?? []).map(({ evaluations }) =>
-      `${formatCount(evaluations)} (${formatPercent(evaluations / configurations)})`
-    ),
-    "at the end",
-  ];
+  const counts = (results[0]?.regrets ?? []).map(({ evaluations }) =>
+    `${formatCount(evaluations)} (${formatPercent(evaluations / configurations)})`
+  );
+  const header = ["strategy", "score", "evaluations to 1%", ...counts, "at the end"];
   const rows = results.map((result) => [
     result.strategy,
     result.score.toFixed(2),

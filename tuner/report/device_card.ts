@@ -11,16 +11,14 @@ export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
 /** The device as a list of terms. */
 export function deviceCard({ device, tool, createdAt }: Profile): Html {
   const { gpu, cpu, os, deno, measured: { copyBytesPerSecond, ...others } } = device;
+  const time = createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC");
   const rows: [string, Hole][] = [
     ...(gpu === null ? [["GPU", "none"] satisfies [string, Hole]] : gpuRows(gpu)),
     ["Copy bandwidth", copyBytesPerSecond === null ? "not measured" : formatBandwidth(copyBytesPerSecond)],
     ...Object.entries(others).map(([name, value]): [string, Hole] => [name, value ?? "not measured"]),
     ["CPU", `${cpu.model}, ${formatPlural(cpu.cores, "core")}`],
     ["System", `${os}, Deno ${deno}`],
-    [
-      "Measured by",
-      `${tool.name} ${tool.version}, ${createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC")}`,
-    ],
+    ["Measured by", `${tool.name} ${tool.version}, ${time}`],
   ];
   const terms = rows.map(([term, value]) => markup`<div><dt>${term}</dt><dd>${value}</dd></div>`);
   return markup`<dl class="card">${terms}</dl>`;

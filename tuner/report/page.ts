@@ -97,12 +97,11 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
   const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
   const others = profile.entries.length - views.length;
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
+  const undrawn = `${formatCount(others)} problems are listed only: --entry N draws another.`;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>
     ${table("The fastest of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
-    ${
-    others > 0 ? markup`<p>${formatCount(others)} problems are listed only: --entry N draws another.</p>` : ""
-  }
+    ${others > 0 ? markup`<p>${undrawn}</p>` : ""}
   </nav>`;
 }
 

@@ -1,8 +1,5 @@
 import type { Point } from "./strategy.ts";
 
-/** Places along the parameters of a traversal. */
-export type Place = readonly number[];
-
 /**
  * The space as a lattice: a candidate's place along each parameter of its traversal is the place of its value among the
  * values that occur. Not every place of the lattice holds a candidate.
@@ -10,7 +7,7 @@ export type Place = readonly number[];
 export class Lattice<P extends Point> {
   /** How many values each parameter of a traversal has; traversals in the order in which candidates have them. */
   readonly sizes = new Map<string, readonly number[]>();
-  readonly #places = new Map<P, Place>();
+  readonly #places = new Map<P, readonly number[]>();
 
   constructor(candidates: readonly P[]) {
     for (const [traversal, points] of Map.groupBy(candidates, ({ traversal }) => traversal.name)) {
@@ -27,7 +24,7 @@ export class Lattice<P extends Point> {
   }
 
   /** A candidate's place among those of its traversal. */
-  placeOf(point: P): Place {
+  placeOf(point: P): readonly number[] {
     return this.#places.get(point)!;
   }
 
