@@ -24,8 +24,8 @@ import {
   type EarlierValues,
   number,
   oneOf,
-  oneOfNumbers,
   type Options,
+  type Reader,
   readGrid,
   readLine,
   readText,
@@ -38,6 +38,11 @@ import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";
 import { EXIT } from "../tuner/cli/report_error.ts";
 import { RequestError } from "../tuner/problem/request_error.ts";
+
+/** One of some whole numbers. */
+function oneOfNumbers(values: readonly number[]): Reader<number> {
+  return number(`one of ${values.join(", ")}`, (value) => values.includes(value));
+}
 
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
 const DEFAULT_GRIDS: readonly Grid[] = [[64, 64, 64], [256, 256, 256]];
