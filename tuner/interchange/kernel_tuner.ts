@@ -47,12 +47,12 @@ import type {
 } from "./recorded_space.ts";
 
 /** What Kernel Tuner writes in place of a result, and the failure it stands for. */
-export const ERROR_CONFIGS: Readonly<Record<string, SpaceFailure>> = {
-  InvalidConfig: "constraints",
-  CompilationFailedConfig: "compile",
-  RuntimeFailedConfig: "runtime",
-  ErrorConfig: "runtime",
-};
+export const ERROR_CONFIGS: ReadonlyMap<JsonValue, SpaceFailure> = new Map([
+  ["InvalidConfig", "constraints"],
+  ["CompilationFailedConfig", "compile"],
+  ["RuntimeFailedConfig", "runtime"],
+  ["ErrorConfig", "runtime"],
+]);
 
 /** A record's fields with the parts of its cost, ms. */
 export const TIMING_FIELDS: readonly (readonly [field: string, part: Overhead])[] = [
@@ -121,9 +121,8 @@ export class KernelTunerReader implements RecordReader {
 
   read(text: string, { line, column }: Place): SpaceRecord {
     const place = `${this.#source}: record ${++this.#count}`;
-    const [entry] = Object.entries(
-      parsePython(`{${text}}`, place, this.#remarks, { line, column: column - 1 }) as Fields,
-    );
+    const record = parsePython(`{${text}}`, place, this.#remarks, { line, column: column - 1 });
+    const [entry] = Object.entries(record as Fields);
     if (entry === undefined) throw fault(place, "a key and an object", text);
     const [key, fields] = entry;
     const where = `${this.#source}: cache[${JSON.stringify(key.slice(0, 80))}]`;
@@ -172,25 +171,22 @@ export class KernelTunerReader implements RecordReader {
       if (this.#names.has(name) || RECORD_FIELDS.has(name)) continue;
       // as Kernel Tuner's own T4 writer has it
       const unit = name.startsWith("time") ? "ms" : "";
-      measurements.push({ name, value: wantFinite(value, `${where}.${name.slice(0, 80)}`), unit });
-      const error = typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)
-        ? ERROR_CONFIGS[value]
-        : null;
+      const measured = wantFinite(value, `${where}.${name.slice(0, 80)}`);
+      measurements.push({ name, value: measured, unit });
+      const error = ERROR_CONFIGS.get(measured);
       if (error && failure !== "compile" && failure !== "constraints") failure = error;
     }
     for (const objective of this.#objectives) {
       const value = fieldOf(fields, objective);
       if (failure === null && typeof value === "string") {
-        throw fault(`${where}.${objective}`, `a number or one of ${Object.keys(ERROR_CONFIGS)}`, value);
+        throw fault(`${where}.${objective}`, `a number or one of ${[...ERROR_CONFIGS.keys()]}`, value);
       }
     }
     const time = fieldOf(fields, "time") ?? null;
     if (time === FAILED_TIME && failure === null) {
       failure = "runtime";
-      this.#remarks.count(
-        "record",
-        "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed",
-      );
+      const what = "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed";
+      this.#remarks.count("record", what);
     }
     const isTimed = failure === null && time !== null;
     if (failure === null && !isTimed && this.#objectives[0] === "time") {

@@ -92,28 +92,20 @@ const RESULT = {
 
 const resultSchema = z.looseObject(RESULT);
 
-/** Milliseconds of a unit, by the names that files use. */
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1e3,
-  seconds: 1e3,
-  ms: 1,
-  milliseconds: 1,
+/** Milliseconds of a unit, by the names that files use in small letters. */
+const UNIT_MS: ReadonlyMap<string, number> = new Map([
+  ["s", 1e3],
+  ["seconds", 1e3],
+  ["ms", 1],
+  ["milliseconds", 1],
   // as Kernel Tuner spelt it until 2024
-  miliseconds: 1,
-  us: 1e-3,
-  "µs": 1e-3,
-  microseconds: 1e-3,
-  ns: 1e-6,
-  nanoseconds: 1e-6,
-};
-
-const UNITS = Object.keys(UNIT_MS).join(", ");
-
-/** Milliseconds of a unit; undefined of one that is not known. */
-function unitMs(unit: string): number | undefined {
-  const name = unit.toLowerCase();
-  return Object.hasOwn(UNIT_MS, name) ? UNIT_MS[name] : undefined;
-}
+  ["miliseconds", 1],
+  ["us", 1e-3],
+  ["µs", 1e-3],
+  ["microseconds", 1e-3],
+  ["ns", 1e-6],
+  ["nanoseconds", 1e-6],
+]);
 
 /** Reads the results of a T4 file. */
 export class T4Reader implements RecordReader {
@@ -142,10 +134,9 @@ export class T4Reader implements RecordReader {
     this.#metadata = metadata;
     this.#strays = new Set(Object.keys(rest));
     const unit = fieldOf(metadata, "timeunit");
-    const factor = unit === undefined
-      ? 1
-      : unitMs(checkRecord(nameSchema, unit, `${source}: metadata.timeunit`));
-    if (factor === undefined) throw fault(`${source}: metadata.timeunit`, `one of ${UNITS}`, unit);
+    const place = `${source}: metadata.timeunit`;
+    const factor = unit === undefined ? 1 : UNIT_MS.get(checkRecord(nameSchema, unit, place).toLowerCase());
+    if (factor === undefined) throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, unit);
     this.#timesUnitMs = factor;
     const carried = fieldOf(metadata, "recorded_space");
     this.#carried = carried === undefined
@@ -219,7 +210,7 @@ export class T4Reader implements RecordReader {
         this.#remarks.count("measured time", "without a unit: read as milliseconds");
         return { name, value: measured, unit };
       }
-      const factor = unitMs(unit);
+      const factor = UNIT_MS.get(unit.toLowerCase());
       if (factor === undefined) throw fault(`${at}.unit`, "a unit of time as ms", unit);
       if (factor !== 1) this.#remarks.count("measured time", `in ${unit}: read as milliseconds`);
       return { name, value: measured * factor, unit: "ms" };

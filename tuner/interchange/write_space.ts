@@ -157,9 +157,7 @@ function cacheRecord(
     }
     fields.set(name, value);
   }
-  const marksFailure = measurements.some(({ value }) =>
-    typeof value === "string" && Object.hasOwn(ERROR_CONFIGS, value)
-  );
+  const marksFailure = measurements.some(({ value }) => ERROR_CONFIGS.has(value));
   if (failure !== null) {
     if (!marksFailure) fields.set(space.objectives[0]!, ERROR_OF[failure]);
     if (failure === "timeout" || failure === "correctness") {

@@ -80,20 +80,14 @@ export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayC
     Object.entries(configuration.parameters).filter(([name]) => Object.hasOwn(lists, name)),
   );
   const key = JSON.stringify([traversal.name, given, share, mayChange]);
-  const known = target.refused.get(key);
-  if (known !== undefined) return { reason: known };
+  const again = target.refused.get(key);
+  if (again !== undefined) return { reason: again };
   const there = partOf(measured.problem, configuration.share, "gpu");
   const odd = oddValue(traversal, there, given);
   if (odd !== undefined) return { reason: odd };
   const before = predict(traversal, there, given, device);
-  const isFeasible = (one: Parameters) => traversal.infeasible(part, one, limits) === undefined;
-  const near = mayChange &&
-    bestNear(traversal, part, given, {
-      lists,
-      isFeasible,
-      device,
-      measured: cellsPerSecond > 0 ? before : undefined,
-    });
+  const known = cellsPerSecond > 0 ? before : undefined;
+  const near = mayChange && bestNear(traversal, part, given, { limits, device, measured: known });
   const { parameters, ...here } = near || { parameters: given, ...predict(traversal, part, given, device) };
   const reason = whyNot(traversal, part, parameters, limits) ??
     (near === undefined ? "it needs more registers than a thread has, or compiles for too long" : undefined);

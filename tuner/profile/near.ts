@@ -1,5 +1,5 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import {
   type DeviceModel,
   predictRate,
@@ -45,9 +45,7 @@ const SAFE_PRESSURE = 0.5;
 
 /** What {@linkcode bestNear} looks at. */
 export interface NearOptions {
-  /** The values to try of each parameter. */
-  readonly lists: Readonly<Record<string, readonly number[]>>;
-  isFeasible(parameters: Parameters): boolean;
+  readonly limits: DeviceLimits;
   readonly device: DeviceModel;
   /** What is predicted of the measured configuration for its own problem; undefined where none was measured. */
   readonly measured: Prediction | undefined;
@@ -68,7 +66,7 @@ export function bestNear(
   traversal: Traversal,
   problem: Problem,
   recorded: Parameters,
-  { lists, isFeasible, device, measured }: NearOptions,
+  { limits, device, measured }: NearOptions,
 ): Predicted | undefined {
   // without one of its parameters, what was measured has no prediction: NaN
   const mostPressure = measured === undefined
@@ -87,7 +85,7 @@ export function bestNear(
     const key = Object.values(parameters).join();
     if (seen.has(key)) return seen.get(key);
     let found: Look;
-    if (isFeasible(parameters)) {
+    if (traversal.infeasible(problem, parameters, limits) === undefined) {
       const one = { parameters, ...predict(traversal, problem, parameters, device) };
       const changed = Object.keys(parameters).filter((name) => parameters[name] !== recorded[name]).length;
       // what spills leads on to what does not, but never wins
@@ -97,11 +95,12 @@ export function bestNear(
     seen.set(key, found);
     return found;
   };
+  const lists = Object.entries(traversal.parameterLists(problem, limits));
   let best = look(recorded);
   const most = measured !== undefined && best !== undefined && isKnownKind(best.one) ? 2 : 3;
   for (let values = 2; values <= most;) {
     let next = best;
-    for (const parameters of neighbours(best?.one.parameters ?? recorded, Object.entries(lists), values)) {
+    for (const parameters of neighbours(best?.one.parameters ?? recorded, lists, values)) {
       const found = look(parameters);
       if ((found?.worth ?? 0) > (next?.worth ?? 0)) next = found;
     }

@@ -11,13 +11,8 @@ export { readProfile } from "./read_profile.ts";
 /** What distinguishes one device from another. */
 type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
 
-/** What a profile's file name is made from. */
-interface NamedDevice extends Pick<ProfileDevice, "cpu"> {
-  readonly gpu: Pick<NonNullable<ProfileDevice["gpu"]>, "description" | "vendor" | "device"> | null;
-}
-
 /** A file name for a device's profile, of small letters, digits and dashes, without an ending. */
-export function profileName({ gpu, cpu }: NamedDevice): string {
+export function profileName({ gpu, cpu }: DeviceIdentity): string {
   const title = gpu === null ? cpu.model : gpu.description || `${gpu.vendor} ${gpu.device}`;
   const safe = title.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 80);
   const name = safe.replace(/^-+|-+$/g, "");
@@ -29,7 +24,7 @@ export function profileName({ gpu, cpu }: NamedDevice): string {
 const PROFILES = "profiles";
 
 /** Where `tune` writes without `--out`: `profiles/<device>.json`. */
-export function defaultProfilePath(device: NamedDevice): string {
+export function defaultProfilePath(device: DeviceIdentity): string {
   return `${PROFILES}/${profileName(device)}.json`;
 }
 

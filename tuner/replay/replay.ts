@@ -4,8 +4,8 @@ import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
 import { bestRate, type RecordedConfiguration, type ReplaySpace } from "./replay_space.ts";
 import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
 
-/** When a search ends. */
-export type ReplayBudget = { readonly timeNs: number } | { readonly evaluations: number };
+/** When a search ends: after so many evaluations, or when they have taken so long by their recorded times. */
+export type ReplayBudget = { readonly timeNs?: number; readonly evaluations?: number };
 
 /** One search on a recorded space. */
 export interface ReplayRun {
@@ -20,7 +20,6 @@ export interface ReplayRun {
 /** Options of {@linkcode replayOnce}. */
 export interface ReplayOptions {
   readonly seed: number;
-  /** When the search ends: its time is that of the recorded evaluations. */
   readonly budget?: ReplayBudget | undefined;
   /** Stops after so many evaluations, without the strategy's knowledge. @default {Infinity} */
   readonly most?: number | undefined;
@@ -50,16 +49,12 @@ export function replayOnce(
   { seed, budget, most = Infinity, workers = 1 }: ReplayOptions,
 ): ReplayRun {
   const search = strategy.begin(candidates, { seed });
-  const evaluations = Math.min(
-    most,
-    budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity,
-  );
-  const timeNs = budget !== undefined && "timeNs" in budget ? budget.timeNs : Infinity;
+  const { timeNs = Infinity, evaluations = Infinity } = budget ?? {}, end = Math.min(most, evaluations);
   const underWay: UnderWay[] = [];
   const best: (number | undefined)[] = [];
   let fastest: number | undefined, nowNs = 0;
   while (true) {
-    while (underWay.length < workers && best.length + underWay.length < evaluations && nowNs < timeNs) {
+    while (underWay.length < workers && best.length + underWay.length < end && nowNs < timeNs) {
       const candidate = search.next();
       if (candidate === undefined) break;
       const tookNs = evaluationNsOf(candidate.recorded);
@@ -140,7 +135,7 @@ export function replay(
   const candidates = replayCandidates(space);
   const rates = space.configurations.map(({ rate }) => rate);
   const baseline = randomBaseline(rates);
-  const most = budget !== undefined && "evaluations" in budget ? budget.evaluations : Infinity;
+  const most = budget?.evaluations ?? Infinity;
   const at = [...new Set([...PARTS.map((part) => Math.ceil(part * rates.length)), baseline.cutoff])]
     .filter((count) => count <= most).sort((a, b) => a - b);
   const optimum = bestRate(space);
