@@ -124,8 +124,3 @@ export function describeRecord(
 ): string {
   return parameters.flatMap(({ name }, i) => values[i] === null ? [] : [`${name}=${values[i]}`]).join(" ");
 }
-
-/** A text that is equal for equal configurations of one space only. */
-export function recordIdentity({ values }: Pick<SpaceRecord, "values">): string {
-  return JSON.stringify(values);
-}

@@ -7,7 +7,6 @@ import {
   type JsonObject,
   type JsonValue,
   type RecordedSpace,
-  recordIdentity,
   type SpaceFailure,
   type SpaceRecord,
 } from "./recorded_space.ts";
@@ -27,27 +26,28 @@ export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceWrit
 
 /**
  * Writes T4 results, a result a line. What T4 has no place for (kernel, device, problem size, values to try)
- * goes under `metadata.recorded_space`, where {@linkcode readT4} finds it again and other readers pass it over.
+ * goes under `metadata.recorded_space`, where {@linkcode T4Reader} finds it again and other readers pass it over.
  */
 export function writeT4(space: RecordedSpace): SpaceWriting {
   const { parameters, records, objectives } = space;
+  const parts = TIMES_FIELDS.filter(([field]) => field !== "compilation_time");
   const results = records.map((record) => {
     const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness, key } = record;
-    const times: [string, number][] = TIMES_FIELDS.flatMap(([field, part]) => {
-      const value = field === "compilation_time" ? undefined : overheadMs[part];
-      return value === undefined ? [] : [[field, value]];
-    });
     return JSON.stringify({
       ...(timestamp === null ? {} : { timestamp }),
       configuration: Object.fromEntries(
         parameters.flatMap(({ name }, i) => (values[i] ?? null) === null ? [] : [[name, values[i]!]]),
       ),
       objectives,
-      times: { ...Object.fromEntries(times), runtimes: timesMs },
+      // JSON leaves out what is undefined
+      times: {
+        ...Object.fromEntries(parts.map(([field, part]) => [field, overheadMs[part]])),
+        runtimes: timesMs,
+      },
       invalidity: failure ?? "correct",
       correctness,
       measurements,
-      ...(key === undefined ? {} : { cache_key: key }),
+      cache_key: key,
     });
   });
   const head = JSON.stringify({
@@ -109,7 +109,7 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
   }
   const lines = new Map<string, { readonly identity: string; readonly line: string }>();
   for (const record of records) {
-    const key = record.key ?? pythonKey(record.values), identity = recordIdentity(record);
+    const key = record.key ?? pythonKey(record.values), identity = JSON.stringify(record.values);
     const earlier = lines.get(key);
     if (earlier !== undefined) {
       const isSame = earlier.identity === identity;

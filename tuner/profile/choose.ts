@@ -9,18 +9,12 @@ import { cpuCandidates } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, type Adapted, type AdaptTarget, type Fitted } from "./adapt.ts";
-import {
-  type AdapterIdentity,
-  DEVICE_GRADES,
-  type DeviceGrade,
-  gradeDevice,
-  type TargetDevice,
-} from "./match_device.ts";
+import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { mergeByDistance, type NearEntry, ProfileIndex } from "./profile_index.ts";
 import type { Profile, ProfileEntry } from "./profile_types.ts";
 
-export type { AdapterIdentity, TargetDevice };
+export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
 
 /**
  * How well a profile's entry matches, the best first. `exact`: measured for this problem on this device.
@@ -110,10 +104,8 @@ export function chooseConfiguration(
   checkProblem("choose a configuration", problem);
   const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
   const wanted = describeProblem(problem);
-  const graded = Map.groupBy(
-    list,
-    (profile) => gradeDevice(device && device.adapterInfo, profile.device.gpu),
-  );
+  const identity = device && device.adapterInfo;
+  const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu));
   const alike = DEVICE_GRADES.map((grade) => graded.get(grade)?.[0]).find((profile) => profile !== undefined);
   const target: AdaptTarget = {
     problem,
@@ -191,21 +183,12 @@ function fromEntry(
   if (!kinds.has("stepwise false true")) {
     // of earlier profiles the speedup says how fast stepwise was; else the models are as far off as for the entry itself
     const known = entry.bestOfEach === undefined && speedupOverStepwise;
-    const plain = adaptConfiguration(
-      {
-        configuration: onGpuAlone({ traversal: stepwise, parameters: PLAIN }, problem),
-        cellsPerSecond: known ? cellsPerSecond / known : NaN,
-        problem,
-      },
-      target,
-      true,
-    );
+    const configuration = onGpuAlone({ traversal: stepwise, parameters: PLAIN }, problem);
+    const rate = known ? cellsPerSecond / known : NaN;
+    const plain = adaptConfiguration({ configuration, cellsPerSecond: rate, problem }, target, true);
     if ("configuration" in plain) {
-      others.push({
-        ...plain,
-        cellsPerSecond: (known ? 1 : first.correction) * plain.cellsPerSecond,
-        changes: ["stepwise, which should be faster here"],
-      });
+      const expected = (known ? 1 : first.correction) * plain.cellsPerSecond;
+      others.push({ ...plain, cellsPerSecond: expected, changes: ["stepwise, which should be faster here"] });
     }
   }
   return others.reduce((a, b) => b.cellsPerSecond > a.cellsPerSecond ? b : a, first);
