@@ -5,11 +5,7 @@ import { measured, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
 import { InputFile } from "../../tuner/interchange/input_file.ts";
 import { readSpace, SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
-import {
-  type JsonObject,
-  type RecordedSpace,
-  type SpaceReading,
-} from "../../tuner/interchange/recorded_space.ts";
+import type { JsonObject, RecordedSpace, SpaceReading } from "../../tuner/interchange/recorded_space.ts";
 import { writeKernelTuner, writeSpace, writeT4 } from "../../tuner/interchange/write_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
