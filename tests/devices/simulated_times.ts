@@ -37,8 +37,10 @@ export function simulatedTimes(
     const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
     const part = (of: (times: typeof rounds[number]) => number): number[] =>
       isShared ? rounds.map(of) : [rounds.reduce((sum, one) => sum + of(one), 0)];
+    const wallNs = rounds.reduce((sum, { roundNs }) => sum + roundNs, 0);
     return {
-      wallNs: rounds.reduce((sum, { roundNs }) => sum + roundNs, 0),
+      wallNs,
+      timeNs: wallNs,
       cpuRoundsNs: share.cpuSlices > 0 ? part(({ cpuNs }) => cpuNs) : [],
       gpuRoundsNs: share.gpuSlices > 0 ? part(({ gpuNs }) => gpuNs) : [],
       computeRoundsNs: isShared ? part(({ computeNs }) => computeNs) : [],

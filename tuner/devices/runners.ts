@@ -46,11 +46,7 @@ export async function prepare(
     clock: isShared || isGpuUntimed ? "host" : "device",
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
-    async run(repetitions) {
-      const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(problem.steps, repetitions);
-      const [aloneNs = wallNs] = [...cpuRoundsNs, ...gpuRoundsNs];
-      return isShared ? wallNs : aloneNs;
-    },
+    run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
     async verify() {
       if (field.step !== problem.steps) {
         const found = `it is at ${field.step}`;

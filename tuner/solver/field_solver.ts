@@ -112,15 +112,13 @@ export class FieldSolver implements Solver {
     }
     return await this.#next("run", async () => {
       const { field, isBorrowed } = this.#parts;
-      const { problem: { steps: tuned, grid, boundary }, cpuShare, gpuShare } = field;
+      const { problem: { steps: tuned, grid, boundary }, gpuShare } = field;
       const atOnce = Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
-      const isShared = cpuShare !== undefined && gpuShare !== undefined;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && boundary !== "zero") await gpuShare?.field.renewPads();
       let timeNs = 0;
       for (let done = 0; done < steps; done += atOnce) {
-        const { wallNs, cpuRoundsNs, gpuRoundsNs } = await field.run(Math.min(atOnce, steps - done));
-        timeNs += isShared ? wallNs : [...cpuRoundsNs, ...gpuRoundsNs][0]!;
+        timeNs += (await field.run(Math.min(atOnce, steps - done))).timeNs;
       }
       return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
     });

@@ -8,6 +8,8 @@ import { disposeShares, makeShares, type ShareOptions, type Shares } from "./sha
 export interface SharedTimes extends RoundTimes {
   /** By the host's clock, from beginning to end. */
   readonly wallNs: number;
+  /** By the clock of a device that computes alone; else the host's. */
+  readonly timeNs: number;
 }
 
 /**
@@ -92,7 +94,9 @@ export class SharedField implements Disposable {
         packRoundsNs: [],
       };
     this.#step += steps * repetitions;
-    return { wallNs: (performance.now() - started) * 1e6, ...times };
+    const wallNs = (performance.now() - started) * 1e6;
+    const [aloneNs = wallNs] = [...times.cpuRoundsNs, ...times.gpuRoundsNs];
+    return { wallNs, timeNs: this.#rounds === undefined ? aloneNs : wallNs, ...times };
   }
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */

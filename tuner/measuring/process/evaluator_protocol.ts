@@ -1,5 +1,6 @@
 /**
- * The protocol between `tune` or `record` and the processes that measure for it: one JSON record a line, on stdin and stdout.
+ * The protocol between `tune` or `record` and the processes that measure for it: one JSON record a line, on stdin and
+ * stdout.
  *
  * `open` is answered by `wait` (for the device), and after `go` by `done` or `failed`. `evaluate` is answered by `wait`
  * once the configuration is compiled, and after `go` by `evaluated`; by `evaluated` alone if it does not compile.
