@@ -127,21 +127,22 @@ class AutoSearch<P extends Point> implements Search<P> {
     // what is being measured counts with its expected rate
     const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]!), this.#best);
     const { meanNs } = this.#cost;
-    const promises: { index: number; gain: number; price: number }[] = [];
+    const promises: { index: number; worth: number }[] = [];
     let most = 0, chances = 0;
     for (const index of this.#untried) {
       const mean = belief.mean[index]!, deviation = UNSURE * belief.deviation(index);
       if (mean + FURTHEST * deviation < best) continue;
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
-      const success = this.#success(index), gain = success * expected;
+      const success = this.#success(index);
       chances += success * normalCdf((mean - best - MATTERS) / deviation);
       // 1 for what takes no longer than others
       const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]!) / meanNs : 1;
-      if (gain / price < ALIKE * most) continue;
-      most = Math.max(most, gain / price);
-      promises.push({ index, gain, price });
+      const worth = success * expected / price;
+      if (worth < ALIKE * most) continue;
+      most = Math.max(most, worth);
+      promises.push({ index, worth });
     }
-    const alike = promises.filter(({ gain, price }) => gain / price >= ALIKE * most);
+    const alike = promises.filter(({ worth }) => worth >= ALIKE * most);
     const drawn = Array.from({ length: DRAWN }, () => Math.floor(this.#draw() * alike.length));
     const found = alike[Math.min(...drawn)];
     this.#unlikely = chances < LIKELY ? this.#unlikely + 1 : 0;

@@ -20,12 +20,7 @@ function inOrder<P extends Point>(candidates: readonly P[]): Search<P> {
   return { next: () => candidates[next++], tell: () => {} };
 }
 
-/**
- * The items in random order (Fisher and Yates).
- *
- * @param items not changed
- * @param draw random numbers in [0, 1)
- */
+/** The items in random order (Fisher and Yates), as a new list; `draw` gives random numbers in [0, 1). */
 export function shuffled<T>(items: readonly T[], draw: () => number): T[] {
   const order = [...items];
   for (let i = order.length - 1; i > 0; i--) {

@@ -1,10 +1,7 @@
 import type { DeviceModel } from "../../models/roofline.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 
-/**
- * Lanes of 32 bits that a software driver computes at once: 256-bit vectors (llvmpipe's name says so: `LLVM 15.0.6,
- * 256 bits`).
- */
+/** Lanes of 32 bits that a software driver computes at once (llvmpipe's name says: `LLVM 15.0.6, 256 bits`). */
 const SOFTWARE_LANES = 8;
 
 /**

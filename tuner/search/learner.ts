@@ -94,7 +94,6 @@ export class Learner {
   #refit(): boolean {
     const known = [...this.#values].slice(-FITTED);
     const { groups, places, prior } = this.#inputs;
-    const values = known.map(([, value]) => value);
     const offset = this.#options.level === "known" ? 0 : median(known.map(([i, value]) => value - prior[i]!));
     const kernel = fitKernel(
       {
@@ -102,7 +101,7 @@ export class Learner {
         places: known.map(([i]) => places[i]!),
         prior: known.map(([i]) => prior[i]! + offset),
       },
-      values,
+      known.map(([, value]) => value),
       this.#kernel,
     );
     this.#fittedTo = this.#values.size;
