@@ -47,10 +47,7 @@ export interface ErrorBoundInput {
   readonly maxField: number;
   /** 2: both results come from f32 kernels. 1: the other comes from arithmetic without rounding (f64). */
   readonly kernels: 1 | 2;
-  /**
-   * Cells of the grid if it is periodic.
-   * @default {undefined} not periodic: there is no uniform mode
-   */
+  /** Cells of the grid if it is periodic. @default {undefined} not periodic: there is no uniform mode */
   readonly periodicCells?: number | undefined;
 }
 

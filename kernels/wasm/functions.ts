@@ -246,3 +246,8 @@ export async function writeModule(
     module.dispose();
   }
 }
+
+/** 0, 1, 2, … */
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}

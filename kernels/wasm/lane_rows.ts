@@ -16,6 +16,7 @@ import {
   type Declare,
   type Local,
   type Node,
+  range,
   type Target,
   VectorWriter,
   whileLeft,
@@ -34,7 +35,7 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
     parameters: ["current", "next", "begin", "end"],
     isInner: true,
     write({ current, next, begin, end }, declare) {
-      const left = declare("i32");
+      const left = declare("i32"), pointers = [current, next];
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
@@ -43,7 +44,7 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
       });
       const at = (plane: number, position: number): number =>
         plane * lanes.plane + laneOffset(lanes, { position, lane: 0 });
-      const load = ({ ago, plane }: Pick<Tap, "ago" | "plane">, position: number): Node =>
+      const load = ({ ago, plane }: Row, position: number): Node =>
         m.v128.load(at(plane, position), VECTOR, (ago === 0 ? current : next).get());
       const valueOf = (tap: Tap, vector: number): Node => {
         const held = windows.find(({ row }) => row.ago === tap.ago && row.plane === tap.plane);
@@ -62,17 +63,11 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
-        ...[current, next].map((array) => toVector(target, array, begin.get())),
+        ...pointers.map((array) => toVector(target, array, begin.get())),
         ...windows.flatMap(({ row, window }) =>
           window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        ...windowLoop(target, {
-          left,
-          size,
-          windows: windows.map(({ window }) => window),
-          make,
-          pointers: [current, next],
-        }),
+        ...windowLoop(target, { left, size, windows: windows.map(({ window }) => window), make, pointers }),
       ];
     },
   });
@@ -119,7 +114,7 @@ export function addLanePair(target: Target, substep: Substep, lanes: Lanes): voi
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
         toVector(target, current, m.i32.sub(begin.get(), m.i32.const(lanes.pad))),
-        ...Array.from({ length: size - 1 }, (_, i) => load(2 * first + i)),
+        ...range(size - 1).map((i) => load(2 * first + i)),
         ...made.held.flatMap(makeFirst),
         ...windowLoop(target, { left, size, windows: [source, made], make, pointers: [current] }),
       ];
@@ -155,7 +150,7 @@ class Window {
   /** What must be there before the first vector: all positions but the furthest. */
   get held(): number[] {
     const size = this.#locals.length;
-    return Array.from({ length: size - 1 }, (_, i) => this.last - size + 1 + i);
+    return range(size - 1).map((i) => this.last - size + 1 + i);
   }
 
   /** Moves on by one vector, where the loop's body is no multiple of the window. */
@@ -164,10 +159,12 @@ class Window {
   }
 }
 
+type Row = Pick<Tap, "ago" | "plane">;
+
 /** The rows that a sub-step reads, and the offsets of the first and last tap in each. */
 function rowsRead(
   substep: Substep,
-): { readonly row: Pick<Tap, "ago" | "plane">; readonly span: Readonly<Record<"first" | "last", number>> }[] {
+): { readonly row: Row; readonly span: Readonly<Record<"first" | "last", number>> }[] {
   const groups = Map.groupBy(tapsOf(substep), ({ ago, plane }) => `${ago} ${plane}`);
   return [...groups.values()].map((taps) => {
     const offsets = taps.map(({ offset: [, , z] }) => z);
@@ -193,7 +190,7 @@ function windowLoop(
     pointers.map((pointer) => advance(target, pointer, vectors * VECTOR));
   return [
     whileLeft(target, { name: "vectors", left, step: many }, [
-      ...Array.from({ length: many }, (_, vector) => make(vector)).flat(),
+      ...range(many).flatMap(make),
       ...moveOn(many),
     ]),
     whileLeft(target, { name: "vector", left, step: 1 }, [

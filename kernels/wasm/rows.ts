@@ -1,7 +1,7 @@
 import type { Layout } from "../layout.ts";
 import type { Boundary } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
-import { addBoxFunction, type Local, type Node, type Target } from "./functions.ts";
+import { addBoxFunction, type Local, type Node, range, type Target } from "./functions.ts";
 
 /** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
 export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
@@ -93,9 +93,4 @@ export function addCopyRows(target: Target, source: WasmSource): void {
       ];
     },
   });
-}
-
-/** 0, 1, 2, … */
-export function range(length: number): number[] {
-  return Array.from({ length }, (_, i) => i);
 }

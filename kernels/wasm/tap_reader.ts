@@ -1,8 +1,8 @@
 import type { Ago, Offset, Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { type Substep, tapsOf } from "../update.ts";
-import type { Declare, Local, Node, Target } from "./functions.ts";
-import { CELL, range, VECTOR } from "./rows.ts";
+import { type Declare, type Local, type Node, range, type Target } from "./functions.ts";
+import { CELL, VECTOR } from "./rows.ts";
 
 interface TapSource {
   readonly layout: Layout;

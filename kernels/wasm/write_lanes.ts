@@ -1,8 +1,16 @@
 import type { Layout } from "../layout.ts";
 import { reachOf, type Update } from "../update.ts";
-import { addIndexFunction, advance, type Local, type Node, type Target, whileLeft } from "./functions.ts";
+import {
+  addIndexFunction,
+  advance,
+  type Local,
+  type Node,
+  range,
+  type Target,
+  whileLeft,
+} from "./functions.ts";
 import { addLanePair, addLaneRow, canPair } from "./lane_rows.ts";
-import { laneImages, laneOffset, type Lanes } from "./lanes.ts";
+import { type LaneImage, laneImages, laneOffset, type Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
 
 /** The functions that sweep a line in lanes. */
@@ -63,19 +71,17 @@ function addRenew(target: Target, { layout, lanes, ends }: LaneSource): void {
         const at = (): Node => m.i32.const(position);
         return m.i32.and(m.i32.ge_s(at(), begin.get()), m.i32.lt_s(at(), end.get()));
       };
+      const copy = ({ from, to }: LaneImage): Node => {
+        const value = m.f32.load(laneOffset(lanes, from), CELL, start.get());
+        return m.f32.store(laneOffset(lanes, to), CELL, start.get(), value);
+      };
       return [
-        start.set(planeStart(m, lanes, { lanes: array, plane })),
+        start.set(planeStart(m, lanes, array, plane)),
         // only what was made: another worker may be writing the others
         ...sources.map((position) =>
           m.if(
             m.i32.or(isMade(position), isMade(position - lanes.length)),
-            m.block(
-              null,
-              images.filter(({ from }) => from.position === position).map(({ from, to }) => {
-                const value = m.f32.load(laneOffset(lanes, from), CELL, start.get());
-                return m.f32.store(laneOffset(lanes, to), CELL, start.get(), value);
-              }),
-            ),
+            m.block(null, images.filter(({ from }) => from.position === position).map(copy)),
           )
         ),
       ];
@@ -97,7 +103,7 @@ function addTranspose(target: Target, { layout, lanes }: LaneSource, name: "toLa
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         line.set(m.i32.add(m.i32.add(array.get(), linePlane), scaled(CELL))),
-        vector.set(m.i32.add(planeStart(m, lanes, { lanes: packed, plane }), scaled(VECTOR))),
+        vector.set(m.i32.add(planeStart(m, lanes, packed, plane), scaled(VECTOR))),
         whileLeft(target, { name: "vectors", left, step: 1 }, [
           ...(name === "toLanes"
             ? [
@@ -121,12 +127,8 @@ function addTranspose(target: Target, { layout, lanes }: LaneSource, name: "toLa
 }
 
 /** The byte offset at which a plane of lanes begins. */
-function planeStart(
-  m: Target["module"],
-  { plane: bytes }: Lanes,
-  { lanes, plane }: { readonly lanes: Local; readonly plane: Local },
-): Node {
-  return m.i32.add(lanes.get(), m.i32.mul(plane.get(), m.i32.const(bytes)));
+function planeStart(m: Target["module"], { plane: bytes }: Lanes, array: Local, plane: Local): Node {
+  return m.i32.add(array.get(), m.i32.mul(plane.get(), m.i32.const(bytes)));
 }
 
 /** Fewest vectors for a pass over two rows. */
@@ -234,7 +236,7 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
       return [
         turn.set(m.i32.rem_u(plus(row, -1), constant(turns))),
         whileLeft(target, { name: "rows", left: count, step: 1 }, [
-          Array.from({ length: turns }, (_, i) => i).reduceRight(
+          range(turns).reduceRight(
             (otherwise, i) =>
               m.if(
                 m.i32.eq(turn.get(), constant(i)),

@@ -11,6 +11,7 @@ import {
   advance,
   type Local,
   type Node,
+  range,
   type Target,
   VectorWriter,
   whileLeft,
@@ -86,7 +87,7 @@ function addRow(
         make(vector, (value, i) => m.v128.store(bytesTo(substep[i]!.field, vector), CELL, next.get(), value));
       const loop = (name: string, vectors: number): Node =>
         whileLeft(target, { name, left, step: 4 * vectors }, [
-          ...Array.from({ length: vectors }, (_, vector) => store(vector)).flat(),
+          ...range(vectors).flatMap(store),
           ...[current, next].map((pointer) => advance(target, pointer, vectors * VECTOR)),
         ]);
       // the last one to three points: a whole vector is made, its first lanes are stored

@@ -19,20 +19,12 @@ import {
   type BoxScope,
   type Local,
   type Node,
+  range,
   type Target,
   VectorWriter,
   writeModule,
 } from "./functions.ts";
-import {
-  addCopyRows,
-  addWrapRows,
-  CELL,
-  range,
-  rowAddress,
-  VECTOR,
-  type WasmSource,
-  wrapRow,
-} from "./rows.ts";
+import { addCopyRows, addWrapRows, CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 import { TapReader } from "./tap_reader.ts";
 
 /**

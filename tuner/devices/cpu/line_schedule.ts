@@ -41,10 +41,9 @@ export function cutLine(
   const cut = (k: number): number => Math.floor(points * k / nodes);
   const centre = (k: number): number =>
     k < 0 ? centre(nodes - 1) - points : Math.floor((cut(k) + cut(k + 1)) / 2);
-  const each = (node: (k: number) => LineNode): LineNode[] =>
-    Array.from({ length: nodes }, (_, k) => node(k));
-  const even = each((k) => ({ begin: cut(k), centre: centre(k), end: cut(k + 1) }));
-  const odd = each((k) => ({ begin: centre(k - 1), centre: cut(k), end: centre(k) }));
+  const numbers = Array.from({ length: nodes }, (_, k) => k);
+  const even = numbers.map((k) => ({ begin: cut(k), centre: centre(k), end: cut(k + 1) }));
+  const odd = numbers.map((k) => ({ begin: centre(k - 1), centre: cut(k), end: centre(k) }));
   const halfOf = ({ begin, centre, end }: LineNode): number => Math.min(centre - begin, end - centre);
   const narrowest = Math.min(halfOf(odd[0]!) - overlap, ...[...even, ...odd].map(halfOf));
   return { even, odd, rows: Math.floor(narrowest / reach) };
@@ -66,28 +65,13 @@ export interface NodePart {
 /** The parts of a node in a phase, in order. */
 export function partsOf(
   { begin, centre, end }: LineNode,
-  { rows, phase, lastRow, reach }: {
-    readonly rows: number;
-    readonly phase: number;
-    readonly lastRow: number;
-    readonly reach: number;
-  },
+  { rows, phase, lastRow, reach }: Readonly<Record<"rows" | "phase" | "lastRow" | "reach", number>>,
 ): NodePart[] {
   const base = phase * rows;
-  const count = (row: number): number => Math.max(0, Math.min(rows, lastRow - row + 1));
-  const valley = {
-    row: base - rows + 1,
-    begin: centre - reach,
-    end: centre + reach,
-    move: -reach,
-    count: count(base - rows + 1),
+  const from = (row: number, begin: number, end: number, move: number): NodePart => {
+    return { row, begin, end, move, count: Math.max(0, Math.min(rows, lastRow - row + 1)) };
   };
-  const triangle = {
-    row: base + 1,
-    begin: begin + reach,
-    end: end - reach,
-    move: reach,
-    count: count(base + 1),
-  };
+  const valley = from(base - rows + 1, centre - reach, centre + reach, -reach);
+  const triangle = from(base + 1, begin + reach, end - reach, reach);
   return phase === 0 ? [triangle] : [valley, triangle];
 }

@@ -22,10 +22,7 @@ interface CpuPoolOptions {
    * @default {4 GiB, or what the machine has free where `--allow-sys=systemMemoryInfo` lets us ask}
    */
   memoryBytes?: number;
-  /**
-   * The workers' module; tests name one that fails.
-   * @default {"./wasm_worker.ts"}
-   */
+  /** The workers' module; tests name one that fails. @default {"./wasm_worker.ts"} */
   workerUrl?: URL;
 }
 
@@ -36,10 +33,7 @@ export interface CpuProblem {
   readonly layout: Layout;
   /** One for all axes, or each its own: the CPU's share of a periodic grid is `zero` along x. */
   readonly boundary: Boundary | AxisBoundaries;
-  /**
-   * Of a line of 1×1×N points: about how many of them a node of the swept rule has.
-   * @default {0} classic: the workers meet after every sub-step
-   */
+  /** Of a line: about how many points a node of the swept rule has. @default {0} classic: meetings after every sub-step */
   readonly nodePoints?: number;
   /** How a grid is visited. @default {stepwise, in strips that suit the grid} */
   readonly shape?: CpuShape | undefined;
@@ -49,10 +43,9 @@ export interface CpuProblem {
   readonly workers?: number;
 }
 
-/** One waiting command: a reply from each worker settles it. */
+/** One waiting command: as many replies as workers settle it. */
 interface Pending {
   readonly replies: Done[];
-  /** Workers that reply. */
   readonly workers: number;
   resolve(replies: readonly Done[]): void;
   reject(failure: RunFailure): void;

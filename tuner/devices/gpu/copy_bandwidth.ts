@@ -36,16 +36,11 @@ export async function measureCopyBandwidth(
   const copy = await gpu.buffer(bytes, GPUBufferUsage.STORAGE, "copy");
   try {
     const { pipeline, group } = await gpu.checked("compile", () => {
-      const module = gpu.device.createShaderModule({ code, label: "copy" });
-      const pipeline = gpu.device.createComputePipeline({
-        layout: "auto",
-        compute: { module, entryPoint: "main" },
-      });
+      const compute = { module: gpu.device.createShaderModule({ code, label: "copy" }), entryPoint: "main" };
+      const pipeline = gpu.device.createComputePipeline({ layout: "auto", compute });
       const entries = [source, copy].map((buffer, binding) => ({ binding, resource: { buffer } }));
-      return {
-        pipeline,
-        group: gpu.device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
-      };
+      const layout = pipeline.getBindGroupLayout(0);
+      return { pipeline, group: gpu.device.createBindGroup({ layout, entries }) };
     });
     const run = (repetitions: number): Promise<number> =>
       gpu.timed({

@@ -1,9 +1,3 @@
-/**
- * The device's clock: how long a tick is, and the shortest time that can be measured. WebGPU promises timestamps in
- * nanoseconds; a runtime that hands out the device's ticks instead would make every rate wrong by a constant.
- *
- * @module
- */
 import type { GpuDevice } from "./gpu_device.ts";
 
 /** Shortest batch to time by the device's own clock: its ticks and the ends of a pass are then under 0.1%. */
@@ -21,7 +15,10 @@ const calibrated = new WeakMap<GPUDevice, Promise<number>>();
 /** What the clock is read with. */
 type Clock = Pick<GpuDevice, "device" | "read">;
 
-/** Nanoseconds per tick of a device that has timestamps, found out once for each. */
+/**
+ * Nanoseconds per tick of a device that has timestamps, found out once for each. WebGPU promises timestamps in
+ * nanoseconds; a runtime that hands out the device's ticks instead would make every rate wrong by a constant.
+ */
 export async function tickOf(gpu: Clock): Promise<number> {
   const known = calibrated.get(gpu.device) ?? measureTick(gpu);
   calibrated.set(gpu.device, known);
@@ -46,8 +43,8 @@ async function measureTick(gpu: Clock): Promise<number> {
 async function stamp(gpu: Clock): Promise<[ticks: number, hostMs: number]> {
   const { device } = gpu;
   const queries = device.createQuerySet({ type: "timestamp", count: 2 });
-  const usage = GPUBufferUsage;
-  const resolved = device.createBuffer({ size: 16, usage: usage.QUERY_RESOLVE | usage.COPY_SRC });
+  const usage = GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC;
+  const resolved = device.createBuffer({ size: 16, usage });
   const encoder = device.createCommandEncoder();
   encoder.beginComputePass({
     timestampWrites: { querySet: queries, beginningOfPassWriteIndex: 0, endOfPassWriteIndex: 1 },

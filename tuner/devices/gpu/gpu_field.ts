@@ -112,13 +112,13 @@ export class GpuField implements Disposable {
     this.#step = 0;
     await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
+      pass.setPipeline(fill.pipeline);
       for (const array of this.#arrays) {
-        pass.setPipeline(fill.pipeline);
         pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), [0]);
         pass.dispatchWorkgroups(...fillWorkgroups(layout));
       }
-      wrapPads(pass);
       pass.end();
+      wrapPads(encoder);
     });
   }
 
@@ -172,9 +172,7 @@ export class GpuField implements Disposable {
         encoder.beginComputePass(timestamps()).end();
         if (incoming !== undefined) {
           copyStaged(encoder, incoming, before, false);
-          const pass = encoder.beginComputePass();
-          wrapPads(pass);
-          pass.end();
+          wrapPads(encoder);
         }
         record(encoder, timestamps);
         copyStaged(encoder, outgoing, after, true);
@@ -191,12 +189,7 @@ export class GpuField implements Disposable {
 
   /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
   async renewPads(): Promise<void> {
-    const wrapPads = await this.#wrapPads();
-    await this.device.enqueue((encoder) => {
-      const pass = encoder.beginComputePass();
-      wrapPads(pass);
-      pass.end();
-    });
+    await this.device.enqueue(await this.#wrapPads());
   }
 
   /** Compares levels of this field with a reference field's at the same time step, on the device. */
@@ -214,13 +207,10 @@ export class GpuField implements Disposable {
     },
   ): Promise<Comparison> {
     const { layout } = this.plan;
+    const arraysOf = (field: GpuField): GPUBuffer[] => levels.map((ago) => field.level(ago));
     return await compareSlabs(
-      { arrays: levels.map((ago) => this.level(ago)), layout, slice },
-      {
-        arrays: levels.map((ago) => reference.level(ago)),
-        layout: reference.plan.layout,
-        slice: referenceSlice,
-      },
+      { arrays: arraysOf(this), layout, slice },
+      { arrays: arraysOf(reference), layout: reference.plan.layout, slice: referenceSlice },
       { gpu: this.device, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
     );
   }
@@ -248,17 +238,19 @@ export class GpuField implements Disposable {
   }
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
-  async #wrapPads(): Promise<(pass: GPUComputePassEncoder) => void> {
+  async #wrapPads(): Promise<(encoder: GPUCommandEncoder) => void> {
     const wrap = await compileWrap(this.device, this.problem, this.plan.layout);
     if (wrap === undefined) return () => {};
     const { pipeline, bindings } = wrap;
     const [even, odd] = this.#arrays;
-    return (pass) => {
+    return (encoder) => {
+      const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);
       for (const [now, other] of [[even, odd], [odd, even]] as const) {
         pass.setBindGroup(0, this.#uniforms.bind(bindings, [[0, now], [1, other]]), [0]);
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
+      pass.end();
     };
   }
 }
