@@ -7,11 +7,8 @@ export interface CpuModel {
   readonly workers: number;
 }
 
-/** Instructions that a core executes a second, and bytes a second that it moves from the cache beyond its own. */
-const INSTRUCTIONS_PER_SECOND = 1.4e10, CACHE_BYTES_PER_SECOND = 2.5e10;
-
-/** Bytes that stay in a core's own caches. */
-const OWN_CACHE_BYTES = 2 ** 20;
+/** Of a core: instructions a second, bytes a second from the cache beyond its own, bytes that stay in its own caches. */
+const INSTRUCTIONS_PER_SECOND = 1.4e10, CACHE_BYTES_PER_SECOND = 2.5e10, OWN_CACHE_BYTES = 2 ** 20;
 
 /** All workers wait for each other; one call of a kernel. */
 const MEETING_SECONDS = 3e-6, CALL_SECONDS = 1.5e-7;

@@ -28,10 +28,7 @@ export const BYTES = 4;
 const LANES = 4;
 
 /** What every way to traverse a grid asks for alike. */
-export function arithmeticDemand(
-  update: Update,
-  fused: boolean,
-): Pick<CpuDemand, "instructionsPerUpdate"> {
+export function arithmeticDemand(update: Update, fused: boolean): Pick<CpuDemand, "instructionsPerUpdate"> {
   const loads = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length + substep.length, 0);
   const operations = expressionsOf(update).reduce((sum, value) => {
     return sum + fold<Counted>(value, {

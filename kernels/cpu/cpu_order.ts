@@ -105,11 +105,8 @@ function rowsOf({ x0, x1, y0, y1 }: Box): number {
 }
 
 /**
- * The stepwise order: a round for every level, in which each worker updates its share of the rows. Strips along y are
- * visited one after another, so that the slices within reach of a strip stay in a core's cache.
- *
- * @param run what is visited, and by which of the workers
- * @param strip rows of a strip along y; 0: one strip
+ * The stepwise order: a round for every level, in which each worker updates its share of the rows. Strips of so many rows
+ * along y (0: one strip) are visited one after another, so that the slices within reach of a strip stay in a core's cache.
  */
 export function stepwiseOrder(run: CpuRun, { strip }: { readonly strip: number }): CpuOrder {
   const { levels, grid: [, ny] } = run;

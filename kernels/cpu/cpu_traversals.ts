@@ -93,9 +93,8 @@ const diamondWavefront: CpuTraversal = {
   infeasible({ grid: [nx, ny], boundary, stencil }, parameters) {
     const shape = diamondShape(parameters);
     if (shape === undefined) {
-      return `tiles, levels and block must be whole numbers from 1 up, not ${
-        ["tiles", "levels", "block"].map((name) => parameters[name]).join(", ")
-      }`;
+      const found = [parameters.tiles, parameters.levels, parameters.block].join(", ");
+      return `tiles, levels and block must be whole numbers from 1 up, not ${found}`;
     }
     const [wrapsX, wrapsY] = periodicAxes(boundary);
     const { x, y } = reachOf(stencil.update);

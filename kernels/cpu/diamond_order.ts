@@ -88,12 +88,7 @@ function tilesOf(cuts: readonly number[], before: readonly number[], ny: number,
   });
 }
 
-/**
- * The order of diamonds.
- *
- * @param run what is visited, and by which of the workers
- * @param shape the diamonds; see {@linkcode refuseDiamonds}
- */
+/** The order of diamonds that {@linkcode refuseDiamonds} does not refuse. */
 export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
   const { levels, grid: [, ny], wraps, reach: [, sy], part, parts } = run;
   const { tiles, band } = shape;

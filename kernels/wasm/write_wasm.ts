@@ -55,7 +55,15 @@ export const GUARD_BYTES = VECTOR;
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);
   return await writeModule((target) => {
-    source.update.substeps.forEach((_, index) => addSubstep(target, source, index));
+    source.update.substeps.forEach((substep, index) =>
+      addBoxFunction(target, {
+        name: `step${index}`,
+        parameters: ["current", "next", "signal"],
+        alongX: source.alongX ?? false,
+        floats: ["signal"],
+        write: (scope) => writeSubstep(target, source, substep, scope),
+      })
+    );
     addWrapRows(target, source);
     addCopyRows(target, source);
   }, source);
@@ -79,17 +87,6 @@ function checkSource({ update, layout }: WasmSource): void {
     "F(t+1) takes the place of F(t−1), so that only the cell itself can be read there: " +
       `current tap is at ${early?.offset.join(", ")}`,
   );
-}
-
-/** Adds `step{index}(current, next, signal, x0, x1, y0, y1)`. */
-function addSubstep(target: Target, source: WasmSource, index: number): void {
-  addBoxFunction(target, {
-    name: `step${index}`,
-    parameters: ["current", "next", "signal"],
-    alongX: source.alongX ?? false,
-    floats: ["signal"],
-    write: (scope) => writeSubstep(target, source, source.update.substeps[index]!, scope),
-  });
 }
 
 function writeSubstep(

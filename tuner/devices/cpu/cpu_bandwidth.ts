@@ -10,11 +10,8 @@ const COPY = updateOf(add(tap(0, 0, 0), tap(0, 0, 0, 1))), COPY_BYTES = 12;
 /** Cells of a row; cells at most, both arrays then take 512 MiB, more than the caches of large machines. */
 const ROW = 1024, MOST_CELLS = 2 ** 26;
 
-/** Time for all passes, and for some together. */
-const TOTAL_MS = 100, RUN_NS = 5e6;
-
-/** Runs at least; V8 replaces its first code within them. */
-const LEAST_RUNS = 4;
+/** Time for all passes, and for some together; runs at least: V8 replaces its first code within them. */
+const TOTAL_MS = 100, RUN_NS = 5e6, LEAST_RUNS = 4;
 
 /**
  * Bytes read plus bytes written per second by all workers, which add one array to another in place. The arrays are as

@@ -36,7 +36,6 @@ export class CpuMemory {
   /**
    * Finds the lowest gap that holds both levels, and those in lanes; the memory grows only when there is none.
    *
-   * @param layout of a level
    * @param laneBytes of a level in lanes; 0 where there are none
    * @throws {RunFailure} `limits`: it does not fit
    */
@@ -77,12 +76,7 @@ export class CpuMemory {
     this.#regions.clear();
   }
 
-  /**
-   * An array as it lies now: stale once the memory grows.
-   *
-   * @param start in bytes
-   * @param length in values
-   */
+  /** So many values from byte `start` on, as they lie now: stale once the memory grows. */
   view(start: number, length: number): Float32Array<SharedArrayBuffer> {
     return new Float32Array(this.shared.buffer as unknown as SharedArrayBuffer, start, length);
   }

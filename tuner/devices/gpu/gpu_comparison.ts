@@ -91,11 +91,7 @@ export async function compareHostCells(
       // a copy, since memory that workers share may not be handed to the device
       gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
       const origin = layout.origin - padX * layout.slice;
-      const piece: Slab = {
-        arrays: [array],
-        layout: { ...layout, grid: [count, ny, nz], origin },
-        slice: 0,
-      };
+      const piece: Slab = { arrays: [array], layout: { ...layout, grid: [count, ny, nz], origin }, slice: 0 };
       const beside = { ...reference, slice: reference.slice + done };
       comparisons.push(await compareSlabs(piece, beside, { gpu, uniforms, slices: count }));
     }

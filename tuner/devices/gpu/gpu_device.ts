@@ -24,10 +24,7 @@ export interface Recording {
 
 /** Work that was handed to the device. */
 export interface Submission {
-  /**
-   * Waits for its end, and maps its outgoing buffers; to be called once.
-   * @returns nanoseconds that its passes took, as {@linkcode GpuDevice.timed} counts them
-   */
+  /** Waits for its end, and maps its outgoing buffers; to be called once. Returns what {@linkcode GpuDevice.timed} does. */
   finish(): Promise<number>;
 }
 
@@ -42,8 +39,8 @@ export class GpuDevice implements Disposable {
   readonly device: GPUDevice;
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
-  #lost: string | undefined;
   readonly #isBorrowed: boolean;
+  #lost: string | undefined;
   #closed = false;
   /** Nanoseconds per tick of the device's clock. */
   #nsPerTick = 1;
@@ -64,11 +61,7 @@ export class GpuDevice implements Disposable {
     if (!isBorrowed) device.addEventListener("uncapturederror", (event) => event.preventDefault());
   }
 
-  /**
-   * Opens the system's GPU with all of its limits.
-   *
-   * @returns the device, or undefined where there is no WebGPU adapter
-   */
+  /** Opens the system's GPU with all of its limits; undefined where there is no WebGPU adapter. */
   static async open({ timeoutMs = 20_000 }: { timeoutMs?: number } = {}): Promise<GpuDevice | undefined> {
     const adapter = await requestAdapter();
     if (!adapter) return undefined;
@@ -186,10 +179,7 @@ export class GpuDevice implements Disposable {
     return await (await this.submit(recording)).finish();
   }
 
-  /**
-   * Submits compute passes, and leaves it to the caller when to wait for them: on a software device the wait
-   * blocks the host.
-   */
+  /** Submits compute passes; the caller says when to wait for them: on a software device the wait blocks the host. */
   async submit(recording: Recording): Promise<Submission> {
     const { passes, outgoing = [], countGaps = false } = recording;
     const count = 2 * passes;
@@ -246,10 +236,7 @@ export class GpuDevice implements Disposable {
     return this.#unlessLost(() => buffer.getMappedRange());
   }
 
-  /**
-   * Gives a mapped buffer back to the device.
-   * @throws {RunFailure} "device-lost", if it is
-   */
+  /** Gives a mapped buffer back to the device. @throws {RunFailure} "device-lost", if it is */
   unmap(buffer: GPUBuffer): void {
     this.#unlessLost(() => buffer.unmap());
   }

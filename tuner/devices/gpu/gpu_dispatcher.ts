@@ -1,5 +1,6 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice, Recording } from "./gpu_device.ts";
+import type { LevelArrays } from "./field_memory.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 
@@ -11,8 +12,7 @@ const SUBMISSION_NS = 3e9;
 
 /** What dispatches run with. */
 export interface DispatchResources {
-  /** Of even and of odd levels. */
-  readonly arrays: readonly [even: GPUBuffer, odd: GPUBuffer];
+  readonly arrays: LevelArrays;
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;
@@ -58,11 +58,7 @@ export class Dispatcher {
     return { passes, record };
   }
 
-  /**
-   * Runs dispatches that leave the host alone.
-   *
-   * @returns nanoseconds that they took, as {@linkcode GpuDevice.timed} counts them
-   */
+  /** Runs dispatches that leave the host alone; returns nanoseconds as {@linkcode GpuDevice.timed} counts them. */
   async run(dispatches: readonly Dispatch[]): Promise<number> {
     let elapsedNs = 0;
     for (let done = 0; done < dispatches.length;) {

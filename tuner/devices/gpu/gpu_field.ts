@@ -123,10 +123,8 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Advances the field.
+   * Advances the field by so many runs of `steps` time steps, one after another in one batch.
    *
-   * @param steps time steps of one run
-   * @param repetitions runs, one after another in one batch
    * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
    */
   async run(steps: number, repetitions = 1): Promise<number> {
@@ -151,7 +149,6 @@ export class GpuField implements Disposable {
    * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's
    * end: the device takes them in turn.
    *
-   * @param steps time steps
    * @param exchange what to copy before and after; `finish` maps the outgoing buffer, of usage MAP_READ
    * @returns the submission; its time includes the copies
    */
