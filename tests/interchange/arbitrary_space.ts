@@ -2,12 +2,15 @@ import fc from "fast-check";
 import {
   type JsonObject,
   type JsonValue,
-  OVERHEADS,
+  type Overhead,
   type ParameterValue,
   type RecordedSpace,
   SPACE_FAILURES,
   type SpaceRecord,
 } from "../../tuner/interchange/recorded_space.ts";
+
+/** Parts of an evaluation's cost. */
+const OVERHEADS: readonly Overhead[] = ["compile", "benchmark", "framework", "search", "validation"];
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/).map((text) => `p_${text}`);
 const value: fc.Arbitrary<ParameterValue> = fc.oneof(

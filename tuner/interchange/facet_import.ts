@@ -134,10 +134,8 @@ function configurationOf(
     return { traversal, parameters };
   };
   const cpu = besideGpu.length === 0 ? {} : { cpu: traversing(besideGpu, BESIDE_GPU) };
-  return checkRecord(configurationSchema, {
-    ...traversing(own),
-    share: { ...Object.fromEntries(share), ...cpu },
-  }, where);
+  const shares = { ...Object.fromEntries(share), ...cpu };
+  return checkRecord(configurationSchema, { ...traversing(own), share: shares }, where);
 }
 
 function failureOf(record: SpaceRecord, where: string): { reason: FailureReason; message: string } {

@@ -32,10 +32,8 @@ export const SPACE_FAILURES = ["timeout", "compile", "runtime", "correctness", "
 /** Why a configuration has no time: one of {@linkcode SPACE_FAILURES}. */
 export type SpaceFailure = typeof SPACE_FAILURES[number];
 
-/** Parts of an evaluation's cost beside the kernel's own time. */
-export const OVERHEADS = ["compile", "benchmark", "framework", "search", "validation"] as const;
-/** A part of an evaluation's cost: one of {@linkcode OVERHEADS}. */
-export type Overhead = typeof OVERHEADS[number];
+/** A part of an evaluation's cost beside the kernel's own time. */
+export type Overhead = "compile" | "benchmark" | "framework" | "search" | "validation";
 
 /** Something measured: `{ name: "time", value: 1.25, unit: "ms" }`. */
 export interface SpaceMeasurement {
