@@ -131,7 +131,10 @@ Deno.test("qualify refuses what is wrong before any work", () =>
         given("sample"),
         /^facet: Cannot qualify entry 1 \(wave, order 2, .*; diamond-torre .*\): no device can run it: /,
       ],
-      [[...fixture, "--junit", "/nowhere/x/y"], /Cannot write \/nowhere\/x\/y: there is no folder \/nowhere\/x$/],
+      [
+        [...fixture, "--junit", "/nowhere/x/y"],
+        /Cannot write \/nowhere\/x\/y: there is no folder \/nowhere\/x$/,
+      ],
       [[...fixture, "--markdown", directory], /it is a directory$/],
     ]);
   }));

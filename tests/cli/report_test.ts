@@ -30,5 +30,8 @@ Deno.test("report refuses what it cannot show", () =>
     [["--profile", FIXTURE, "--journal", "/no/such"], "Cannot read /no/such: there is no such file"],
     [["--profile", FIXTURE, "--journal", "deno.json"], "Cannot read deno.json: wanted a journal"],
     [["--profile", FIXTURE, "--entry", "5"], "Cannot use --entry: wanted a whole number from 1 to 4"],
-    [["--profile", FIXTURE, "--out", "/nowhere/x/y"], "Cannot write /nowhere/x/y: there is no folder /nowhere/x"],
+    [
+      ["--profile", FIXTURE, "--out", "/nowhere/x/y"],
+      "Cannot write /nowhere/x/y: there is no folder /nowhere/x",
+    ],
   ]));

@@ -207,7 +207,10 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       [["--grid", "1290x1290x1290", ...out], /a time level of 1290x1290x1290 takes \d+ bytes/],
       [["--stencil", "heat-1d", "--grid", "1", ...out], "needs a grid of 1x1xN, N at least 2"],
       [["--no-gpu", "--traversal", "stepwise", ...out], "runs on a GPU: the GPU is left out"],
-      [["--out", "/nowhere/nope/x.json"], "Cannot write /nowhere/nope/x.json: there is no folder /nowhere/nope"],
+      [
+        ["--out", "/nowhere/nope/x.json"],
+        "Cannot write /nowhere/nope/x.json: there is no folder /nowhere/nope",
+      ],
       [["--out", `${directory}/new/x.json`], `/new/x.json: there is no folder ${directory}/new`],
       [["--out", `${file}/x.json`], /Cannot (write|read) .*file\/x\.json/],
       [["--out", file], "file: it is not JSON: line 1, column 3: wanted a name in quotes or }, found not"],
