@@ -1,16 +1,3 @@
-/**
- * Coefficients of a cost from a handful of measurements (B2R, Eq. 1 and 4): least squares of the *relative*
- * residuals, that is with weights 1/y². Times of a device span orders of magnitude and their noise is proportional
- * to them. By absolute residuals the longest alone would decide, and the short ones, on which b depends, would not
- * matter.
- *
- * No coefficient is negative, because work never gives time back: a negative one would predict negative times beyond
- * what was measured. It becomes 0, and the others are fitted without it (Lawson, Hanson, "Solving Least Squares
- * Problems", ch. 23; with so few columns all subsets are tried).
- *
- * @module
- */
-
 /** One measurement: how much of each kind of work took how long. */
 interface CostSample {
   /** Units of each kind of work, >= 0; 1 for what every measurement has once. */
@@ -28,7 +15,14 @@ export interface CostFit {
 }
 
 /**
- * Fits times as a sum of kinds of work, each with its own time per unit.
+ * Fits times as a sum of kinds of work, each with its own time per unit, from a handful of measurements (B2R, Eq. 1 and
+ * 4): least squares of the *relative* residuals, that is with weights 1/y². Times of a device span orders of magnitude
+ * and their noise is proportional to them. By absolute residuals the longest alone would decide, and the short ones, on
+ * which b depends, would not matter.
+ *
+ * No coefficient is negative, because work never gives time back: a negative one would predict negative times beyond
+ * what was measured. It becomes 0, and the others are fitted without it (Lawson, Hanson, "Solving Least Squares
+ * Problems", ch. 23; with so few columns all subsets are tried).
  *
  * @param samples at least one; of kinds of work that they do not distinguish, the later one is 0
  * @throws {RangeError} if there is no sample, or a time is not above 0

@@ -1,9 +1,3 @@
-/**
- * The coefficients of `shared_step.ts` from the points that a search over R measured: Eq. 1's and Eq. 4's a and b of
- * each part by least squares, then the host's wait, which only whole rounds show.
- *
- * @module
- */
 import { median } from "simple-statistics";
 import { type CostFit, fitCosts } from "./least_squares.ts";
 import {
@@ -39,7 +33,8 @@ export interface SharedFit {
 const GRID = 20;
 
 /**
- * Fits all coefficients.
+ * Fits all coefficients of `shared_step.ts` to the points that a search over R measured: Eq. 1's and Eq. 4's a and b of
+ * each part by least squares, then the host's wait, which only whole rounds show.
  *
  * @param samples at least one
  * @throws {RangeError} if there is none, or a time is not above 0

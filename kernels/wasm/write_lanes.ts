@@ -139,6 +139,8 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
   const { module: m } = target, { substeps } = update, reach = reachOf(update).z;
   const constant = (value: number): Node => m.i32.const(value);
   const plus = (local: Local, value: number): Node => m.i32.add(local.get(), constant(value));
+  const isMost = (local: Local, value: number): Node => m.i32.le_s(local.get(), constant(value));
+  const isLeast = (local: Local, value: number): Node => m.i32.ge_s(local.get(), constant(value));
   const both = (a: Node, b: Node): Node => m.i32.and(a, b);
   const call = (name: string, operands: Node[]): Node => m.call(name, operands, target.library.none);
   addIndexFunction(target, {
@@ -159,10 +161,7 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
       const makeRow = (index: number, from: Local, to: Local): Node => {
         const piece = (first: Node, last: Node): Node =>
           call(`lanes${index}`, [from.get(), to.get(), first, last]);
-        const touchesEnds = m.i32.or(
-          m.i32.le_s(begin.get(), constant(reach)),
-          m.i32.ge_s(end.get(), constant(length - reach)),
-        );
+        const touchesEnds = m.i32.or(isMost(begin, reach), isLeast(end, length - reach));
         const least = m.select(m.i32.lt_s(end.get(), constant(0)), plus(end, length), constant(length));
         return m.block(null, [
           m.if(
@@ -219,15 +218,12 @@ function addSweep(target: Target, { update, lanes: { length } }: LaneSource): vo
       /** Whether two rows are wide enough, and clear of the lanes' ends or well across them. */
       const isPair = (): Node => {
         const margin = 2 * reach + 1, least = LEAST_PASS + 4 * reach;
-        const isWide = both(
-          m.i32.le_s(begin.get(), constant(-least)),
-          m.i32.ge_s(end.get(), constant(least)),
-        );
+        const isWide = both(isMost(begin, -least), isLeast(end, least));
         const isInside = both(
-          both(m.i32.ge_s(begin.get(), constant(margin)), m.i32.le_s(end.get(), constant(length - margin))),
+          both(isLeast(begin, margin), isMost(end, length - margin)),
           m.i32.ge_s(m.i32.sub(end.get(), begin.get()), constant(least)),
         );
-        return both(m.i32.ge_s(count.get(), constant(2)), m.i32.or(isWide, isInside));
+        return both(isLeast(count, 2), m.i32.or(isWide, isInside));
       };
       const make = (index: number, [from, to]: readonly [Local, Local]): Node =>
         canPair(update)

@@ -17,10 +17,7 @@ import { RunFailure } from "../run_failure.ts";
 interface CpuPoolOptions {
   /** Threads, at least 1. */
   workers: number;
-  /**
-   * Most bytes the fields may take together.
-   * @default {4 GiB, or what the machine has free where `--allow-sys=systemMemoryInfo` lets us ask}
-   */
+  /** Most bytes of all fields. @default {4 GiB, or what is free where `--allow-sys=systemMemoryInfo` lets us ask} */
   memoryBytes?: number;
   /** The workers' module; tests name one that fails. @default {"./wasm_worker.ts"} */
   workerUrl?: URL;

@@ -13,10 +13,7 @@ export interface Recording {
   record(encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void;
   /** Passes that `record` begins. */
   passes: number;
-  /**
-   * Buffers that `record` copies into: they are mapped for reading in the same wait, and the caller unmaps them.
-   * @default {[]}
-   */
+  /** Buffers that `record` copies into: mapped for reading in the same wait, unmapped by the caller. @default {[]} */
   outgoing?: readonly GPUBuffer[];
   /** Counts the time between the passes as well: that of copies. @default {false} */
   countGaps?: boolean;
