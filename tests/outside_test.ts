@@ -64,9 +64,9 @@ function stranger(profile: Profile, gpu: { vendor: string; isFallbackAdapter: bo
   ) as unknown as typeof own.limits;
   const description = "A larger one of the same vendor";
   const identity = { vendor: gpu.vendor, architecture: "", isFallback: gpu.isFallbackAdapter };
-  // workgroups, chunks and tiles that only such a device can have, beside those that were measured
+  // threads and chunks that do not suit this grid, beside those that were measured
   const [first, second, ...entries] = profile.entries as [ProfileEntry, ProfileEntry, ...ProfileEntry[]];
-  const parameters = { ...second.configuration.parameters, dts: 1, threads: 2048, chunk: 16 };
+  const parameters = { ...second.configuration.parameters, dts: 1, threads: 512, chunk: 16 };
   const larger = { ...second, configuration: { ...second.configuration, parameters }, tieSet: [] };
   return {
     ...profile,
