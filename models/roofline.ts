@@ -31,6 +31,8 @@ export interface DeviceModel {
   readonly stepsThroughBranches?: boolean;
   /** @default {Infinity} instructions of a kernel's loop that are worth compiling */
   readonly mostLoopInstructions?: number;
+  /** @default {Infinity} bytes of workgroup memory that are worth compiling: a driver may clear them one by one */
+  readonly mostWorkgroupBytes?: number;
 }
 
 /**

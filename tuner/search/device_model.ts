@@ -21,6 +21,13 @@ const UNLIMITED = 1e6;
 const SOFTWARE_LOOP_INSTRUCTIONS = 800;
 
 /**
+ * Bytes of workgroup memory that a software driver is given at most. It clears them value by value, and compiles in the
+ * square of a kernel's accesses and these values: 1.8 s for 517 of both, 5.9 s for 1,109, more than 30 s for 4,577
+ * (llvmpipe on 2 cores, torres of order 2, 2026-11-22).
+ */
+const SOFTWARE_WORKGROUP_BYTES = 2560;
+
+/**
  * What the models should know of a device beside its bandwidth. A driver that computes in software runs workgroups on
  * the CPU's cores, a vector of threads at a time.
  *
@@ -44,6 +51,7 @@ export function deviceModelOf(
     // 4 slices that fill the queues, takes 2.3 times as long as in one piece (same device)
     stepsThroughBranches: true,
     mostLoopInstructions: SOFTWARE_LOOP_INSTRUCTIONS,
+    mostWorkgroupBytes: SOFTWARE_WORKGROUP_BYTES,
     registersPerThreadLimit: UNLIMITED,
     registersPerMultiprocessor: UNLIMITED * 1024,
   };

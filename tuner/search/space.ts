@@ -65,7 +65,7 @@ export function enumerateSpace(
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
   const cells = cellsOf(problem.grid);
-  const { mostLoopInstructions: mostInstructions = Infinity } = device;
+  const { mostLoopInstructions = Infinity, mostWorkgroupBytes = Infinity } = device;
   let combinations = 0;
   for (const traversal of traversals) {
     const reason = traversal.refuse(problem);
@@ -78,11 +78,14 @@ export function enumerateSpace(
       combinations++;
       const why = traversal.infeasible(problem, parameters, limits);
       const demand = why === undefined ? traversal.demand(problem, parameters) : undefined;
-      const { loopInstructions = 0 } = demand ?? {};
-      if (demand === undefined || loopInstructions > mostInstructions) {
+      const { loopInstructions = 0, workgroupBytes = 0 } = demand ?? {};
+      if (
+        demand === undefined || loopInstructions > mostLoopInstructions || workgroupBytes > mostWorkgroupBytes
+      ) {
         count++;
         example ||= why ??
-          `its loop has ${loopInstructions} instructions, which a driver in software compiles for too long`;
+          `a loop of ${loopInstructions} instructions and ${workgroupBytes} bytes of workgroup memory take a driver ` +
+            "in software too long to compile";
         continue;
       }
       const predicted = predictRate(demand, device, { cells });
