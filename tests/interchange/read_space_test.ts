@@ -69,7 +69,7 @@ Deno.test("Python's NaN and Infinity are no values, in texts they stay", async (
   assert(notes.includes("1 record with neither a time nor a failure"));
 });
 
-Deno.test("a key that occurs twice is told, the last counts, as in Python", async () => {
+Deno.test("a key that occurs twice is reported, and the last counts, as in Python", async () => {
   const { space, notes } = await read(CLOSED.replace(RECORDS[2]!, RECORDS[0]!.replace("0.5", "0.75")));
   assertEquals(space.records.map(({ timeMs }) => timeMs), [0.75, null]);
   assertEquals(notes, ["1 record with the key of another: the last of each counts"]);

@@ -14,7 +14,7 @@ import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type CpuCandidate, cpuCandidates } from "../search/cpu_space.ts";
-import { enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
+import { EMPTY_SPACE, enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
@@ -189,8 +189,8 @@ type Recordable = Pick<CpuCandidate, "traversal" | "configuration" | "predicted"
 
 /** The CPU's candidates; the space of a GPU that it comes without is empty. */
 function cpuSpace({ problem, device, cpuWorkers }: RequestedProblem) {
-  const space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
-  return { candidates: cpuCandidates(problem, cpuWorkers), device: measuredDevice(device, null), space };
+  const candidates = cpuCandidates(problem, cpuWorkers);
+  return { candidates, device: measuredDevice(device, null), space: EMPTY_SPACE };
 }
 
 /** The GPU's candidates. */

@@ -3,7 +3,7 @@ import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { type Candidate, enumerateSpace, type Space } from "../search/space.ts";
+import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
 import { formatCount, formatPercent, formatPlural } from "../format.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
@@ -28,13 +28,11 @@ export const run = command({
 }, async (options) => {
   const { problem, traversals, device } = await resolveOptions("list the space", options);
   const limits = device.gpu?.limits;
-  const space = limits === undefined
-    ? { candidates: [], refused: [], combinations: 0, infeasible: [] }
-    : enumerateSpace(problem, {
-      traversals,
-      limits,
-      device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
-    });
+  const space = limits === undefined ? EMPTY_SPACE : enumerateSpace(problem, {
+    traversals,
+    limits,
+    device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
+  });
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 

@@ -40,6 +40,9 @@ export interface Space {
   }[];
 }
 
+/** The space where there is no GPU. */
+export const EMPTY_SPACE: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+
 /** The best predicted configurations of each traversal that are tried before all others. */
 const FIRST_OF_EACH = 4;
 

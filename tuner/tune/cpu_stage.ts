@@ -83,10 +83,8 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     if (candidate === undefined) break;
     const { configuration } = candidate;
     run.report("cpu", evaluated, total);
-    const beganNs = session.now();
     const options = { samplingNs: SAMPLING_NS, best: best?.cellsPerSecond ?? 0 };
-    const evaluation = await run.measure(configuration, options);
-    const evaluationNs = session.now() - beganNs;
+    const { evaluation, evaluationNs } = await run.measure(configuration, options);
     findings.evaluationNs.set(configurationKey(configuration), evaluationNs);
     await run.keep(evaluation);
     evaluated++;

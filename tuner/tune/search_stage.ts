@@ -118,11 +118,7 @@ export function outcomeOf(evaluation: Evaluation | undefined, spentNs = 0): Outc
 async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
   const { environment: { signal }, evaluators, session, problem } = run;
   if (evaluators === undefined) {
-    const evaluate: Evaluator["evaluate"] = async (configuration, { best }) => {
-      const beganNs = session.now();
-      const evaluation = await run.measure(configuration, { best });
-      return { evaluation, evaluationNs: session.now() - beganNs };
-    };
+    const evaluate: Evaluator["evaluate"] = (configuration, { best }) => run.measure(configuration, { best });
     return { alive: true, evaluate, close: () => {} };
   }
   for (let tries = 1;; tries++) {

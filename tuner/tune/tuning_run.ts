@@ -11,10 +11,11 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
-import { type Candidate, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
+import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
 import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
 import type { Evaluators, TuneEnvironment, TuneProgress, TuneRequest, TuneStart } from "./tune_request.ts";
@@ -46,7 +47,7 @@ export class TuningRun {
   readonly findings = new Findings();
   /** What is computed, and the GPU's candidates; known once the run has started. */
   problem!: Problem;
-  space: Space = { candidates: [], refused: [], combinations: 0, infeasible: [] };
+  space: Space = EMPTY_SPACE;
   /** The CPU's candidates; known once it was probed. */
   cpuSpace: readonly CpuCandidate[] = [];
   /** What a probe says of the CPU alone; undefined if there was none. */
@@ -251,11 +252,13 @@ export class TuningRun {
   }
 
   /** Evaluates in this process. */
-  measure(
+  async measure(
     configuration: Configuration,
     options: Pick<EvaluateOptions, "best" | "samplingNs">,
-  ): Promise<Evaluation> {
-    return evaluateOn(this.session, configuration, { problem: this.problem, ...options });
+  ): Promise<TimedEvaluation> {
+    const { session, problem } = this, beganNs = session.now();
+    const evaluation = await evaluateOn(session, configuration, { problem, ...options });
+    return { evaluation, evaluationNs: session.now() - beganNs };
   }
 
   /** Records an evaluation; a device that it lost in this process is opened anew. */

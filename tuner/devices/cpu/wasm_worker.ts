@@ -95,10 +95,10 @@ interface UnloadCommand {
   readonly field: number;
 }
 
-/** What a worker is told about a field. */
+/** Commands about a field. */
 type FieldCommand = LoadCommand | InitialCommand | RunCommand | CompareCommand | UnloadCommand;
 
-/** What a worker is told. */
+/** Commands to a worker. */
 export type Command = StartCommand | FieldCommand;
 
 /** A command done: the time from the first barrier to the last, and what was found in the worker's part. */
