@@ -8,7 +8,7 @@
  * @module
  */
 import { parseArgs } from "@std/cli/parse-args";
-import { quantile } from "simple-statistics";
+import { quantile } from "npm:simple-statistics@^7.12.0";
 import { formatTable } from "../tuner/format.ts";
 import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../tuner/replay/replay_candidates.ts";

@@ -1,4 +1,4 @@
-import { median } from "simple-statistics";
+import { median } from "npm:simple-statistics@^7.12.0";
 import { type CostFit, fitCosts } from "./least_squares.ts";
 import {
   roundTimes,

@@ -108,6 +108,16 @@ Deno.test("kernels and models are pure", () => {
   assertEquals(pure.flatMap((source) => matches(source, IMPURE)), []);
 });
 
+Deno.test("a package is named with one version everywhere", () => {
+  const versions = new Map<string, Set<string>>();
+  for (const { code } of SOURCES) {
+    for (const [, name, version] of code.matchAll(/"npm:(@?[^@"]+)@([^"/]+)/g)) {
+      versions.set(name!, (versions.get(name!) ?? new Set()).add(version!));
+    }
+  }
+  assertEquals([...versions].filter(([, { size }]) => size > 1), []);
+});
+
 /** Its standard output is the line to the process that started it. */
 const SPEAKS = "tuner/measuring/process/evaluator_main.ts";
 

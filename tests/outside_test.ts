@@ -110,3 +110,32 @@ Deno.test("a program outside the repository chooses, solves, and matches the pla
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("a program imports mod.ts by its path, without a deno.json and with any", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "facet-outside-" });
+  const program = `
+    import { createSolver, wave } from "${new URL("../mod.ts", import.meta.url)}";
+    const problem = { stencil: wave(2), grid: [6, 6, 6], boundary: "periodic", steps: 3 };
+    const share = { cpuSlices: 6, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+    await using solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+    await solver.write("F", 1);
+    await solver.run(1);
+    const [first] = await solver.read();
+    console.log(Math.round(first));`;
+  try {
+    await Deno.writeTextFile(join(folder, "main.js"), program);
+    const names = { zod: "./none.ts", "@std/assert": "./none.ts" };
+    await Deno.writeTextFile(join(folder, "deno.json"), JSON.stringify({ imports: names }));
+    for (const flags of [["--no-config"], []]) {
+      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "--no-prompt", "--cached-only", "--allow-read", ...flags, "main.js"],
+        cwd: folder,
+      }).output();
+      const text = new TextDecoder();
+      // F(t−1) is zero: 2·1 − 0, and the sums of the neighbours' differences are zero
+      assertEquals(text.decode(stdout).trim(), "2", text.decode(stderr));
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type binaryen from "binaryen";
+import type binaryen from "npm:binaryen@^132.0.0";
 import { type Algebra, type Expression, foldShared, type Tap } from "../expression.ts";
 
 /** A node of binaryen's tree. A tree is used once: what is needed twice is written twice. */
@@ -231,7 +231,7 @@ export async function writeModule(
   { fused = false }: { readonly fused?: boolean } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   // loaded only where it is used: 15 MB of library, a third of a second
-  const { default: library } = await import("binaryen");
+  const { default: library } = await import("npm:binaryen@^132.0.0");
   const module = new library.Module();
   try {
     const { Features } = library;

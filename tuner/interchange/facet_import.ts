@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { relativeSpread } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";

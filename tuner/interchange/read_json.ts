@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import { describeValue, endOfText, parseJson } from "../profile/check_record.ts";
 import { formatPlural } from "../format.ts";
 import type { Place } from "../profile/json_fault.ts";

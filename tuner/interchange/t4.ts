@@ -12,7 +12,7 @@
  *
  * @module
  */
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import { checkRecord } from "../profile/check_record.ts";
 import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";

@@ -1,4 +1,4 @@
-import { mean, sampleStandardDeviation } from "simple-statistics";
+import { mean, sampleStandardDeviation } from "npm:simple-statistics@^7.12.0";
 import { median, medianInterval95, studentQuantile } from "./statistics.ts";
 
 /**

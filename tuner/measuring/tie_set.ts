@@ -23,7 +23,7 @@
  *
  * @module
  */
-import { mean, sampleVariance } from "simple-statistics";
+import { mean, sampleVariance } from "npm:simple-statistics@^7.12.0";
 import type { Demand } from "../../kernels/traversals/traversal.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";

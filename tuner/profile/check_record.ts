@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "npm:zod@^4.6.0";
 import { jsonFault, type Place } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import type { Configuration, Verification } from "../configuration.ts";
 import { checkRecord, describeValue, parseJson } from "./check_record.ts";
 import { everyLimit } from "./odd_value.ts";

@@ -1,5 +1,5 @@
 // Makes `profile.schema.json` from the schema: `deno run --allow-write=. tuner/profile/write_json_schema.ts`.
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import { JSON_SCHEMA_NAME, profileSchema } from "./schema.ts";
 
 /** Where the JSON Schema lies in the repository. */

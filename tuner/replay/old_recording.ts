@@ -8,7 +8,7 @@
  *
  * @module
  */
-import * as z from "zod";
+import * as z from "npm:zod@^4.6.0";
 import { checkRecord, parseJson } from "../profile/check_record.ts";
 import { quantitySchema, rateSchema } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";

@@ -1,4 +1,4 @@
-import { quantileSorted } from "simple-statistics";
+import { quantileSorted } from "npm:simple-statistics@^7.12.0";
 import type { Strategy } from "../search/strategy.ts";
 import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
 import { bestRate, type RecordedConfiguration, type ReplaySpace } from "./replay_space.ts";
