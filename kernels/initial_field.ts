@@ -61,18 +61,19 @@ function valueOf(kind: InitialField, hash: number): number {
   }
 }
 
-/** The initial values of a whole row of any plane, z = 0, 1, …: of a material's cell one of its eight. */
+/** The initial values of a row of any plane, from its first cell on: of a material's cell one of its eight. */
 export function initialRow(
   { fields, materials, kind, seed }: Pick<Update, "fields" | "materials"> & {
     kind: InitialField;
     seed: number;
   },
-  [x, y]: readonly [x: number, y: number],
+  [x, y, first = 0]: readonly [x: number, y: number, z?: number],
   plane: number,
   row: Float32Array,
 ): void {
   const values = materials[plane - fields.length]?.values;
-  const start = (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + seedOf(plane, seed)) | 0;
+  const start =
+    (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(first, HASH.z) + seedOf(plane, seed)) | 0;
   for (let z = 0; z < row.length; z++) {
     const hash = mix((start + Math.imul(z, HASH.z)) | 0);
     row[z] = values === undefined ? valueOf(kind, hash) : values[hash >>> 29]!;

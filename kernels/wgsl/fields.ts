@@ -25,7 +25,7 @@ const VALUES: Readonly<Record<InitialField, string>> = {
 
 /**
  * Fills an array: the grid's cells with their initial values, the pads with zeros. Binding 0: the array;
- * binding 2: the seed, the x of the layout's first slice in the whole grid, the whole grid's length along x.
+ * binding 2: the seed, where the layout's first cell lies in the whole grid, and the whole grid's cells along x, y, z.
  */
 export function fillShader(layout: Layout, { fields, materials }: Update, kind: InitialField): string {
   const table = materials.flatMap(({ values }) => values);
@@ -33,7 +33,7 @@ export function fillShader(layout: Layout, { fields, materials }: Update, kind: 
     // Initial values of a field: see kernels/initial_field.ts.
     ${declareLayout(layout)}
     const LENGTH = ${layout.length};
-    struct Fill { seed: u32, firstX: i32, wholeX: i32 }
+    struct Fill { seed: u32, firstX: i32, firstY: i32, firstZ: i32, wholeX: i32, wholeY: i32, wholeZ: i32 }
     @group(0) @binding(0) var<storage, read_write> field: array<f32>;
     @group(0) @binding(2) var<uniform> fill: Fill;
 
@@ -56,8 +56,9 @@ export function fillShader(layout: Layout, { fields, materials }: Update, kind: 
       let y = rowOfSlice % ${layout.plane / layout.pitch} - ORIGIN % SLICE / PITCH;
       let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
       let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
-      let wholeX = (x + fill.firstX + fill.wholeX) % fill.wholeX;
-      let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)), fill.seed + u32(plane) * ${PLANE_SEED}u);
+      let whole = vec3i(fill.wholeX, fill.wholeY, fill.wholeZ);
+      let cell = (vec3i(x, y, z) + vec3i(fill.firstX, fill.firstY, fill.firstZ) + whole) % whole;
+      let hash = hashCell(vec3u(cell), fill.seed + u32(plane) * ${PLANE_SEED}u);
       var value = ${VALUES[kind]};
       ${
     materials.length === 0 ? "" : wgsl`

@@ -1,5 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { hashCell, initialValue } from "../../kernels/initial_field.ts";
+import { layOut } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -7,7 +8,8 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertZeroPads, initialCells } from "./oracle_case.ts";
-import { readCells } from "../devices/cells.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { gatherCells, readCells } from "../devices/cells.ts";
 
 Deno.test("noise is exact in f32, between -1 and 1, with the mean and spread of its distribution", () => {
   const cells = initialCells([40, 50, 50], "noise", 7);
@@ -57,17 +59,39 @@ for (const kind of ["noise", "integers"] as const) {
   }
 }
 
-testOnGpu("a share's values are those of its slices in the whole grid, round the end too", async (gpu) => {
-  const problem: Problem = { stencil: wave(2), grid: [5, 3, 11], boundary: "zero", steps: 1 };
-  using field = await GpuField.create(
-    gpu,
-    problem,
-    stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
-  );
-  await field.initialise({ kind: "noise", seed: 3, firstX: 6, wholeX: 9 });
-  const whole = initialCells([9, 3, 11], "noise", 3);
-  const slice = 3 * 11;
-  const expected = new Float32Array(5 * slice);
-  [6, 7, 8, 0, 1].forEach((x, i) => expected.set(whole.subarray(x * slice, (x + 1) * slice), i * slice));
-  assertEquals(await readCells(field, 0), expected);
+/** A part of a whole grid, round the whole grid's ends too, and its values. */
+const PART = { kind: "noise", seed: 3, first: [6, -1, -2], whole: [9, 4, 13] } as const;
+const PART_GRID = [5, 3, 11] as const;
+
+function partCells(): Float32Array {
+  const whole = initialCells([9, 4, 13], "noise", 3), cells: number[] = [];
+  for (const x of [6, 7, 8, 0, 1]) {
+    for (const y of [3, 0, 1]) {
+      for (const z of [11, 12, 0, 1, 2, 3, 4, 5, 6, 7, 8]) cells.push(whole[(x * 4 + y) * 13 + z]!);
+    }
+  }
+  return Float32Array.from(cells);
+}
+
+Deno.test("a part's values on the CPU are those of its cells in the whole grid, round the ends too", async () => {
+  const pool = await CpuPool.create({ workers: 1 });
+  const layout = layOut(PART_GRID, { pad: [1, 1, 1] });
+  const field = await pool.load({ update: wave(2).update, layout, boundary: "zero" });
+  await field.setInitial(PART.kind, PART);
+  for (const level of [field.current, field.previous]) assertEquals(gatherCells(level, layout), partCells());
+  pool.dispose();
 });
+
+testOnGpu(
+  "a part's values on the GPU are those of its cells in the whole grid, round the ends too",
+  async (gpu) => {
+    const problem: Problem = { stencil: wave(2), grid: PART_GRID, boundary: "zero", steps: 1 };
+    using field = await GpuField.create(
+      gpu,
+      problem,
+      stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
+    );
+    await field.initialise(PART);
+    for (const ago of [0, 1] as const) assertEquals(await readCells(field, ago), partCells());
+  },
+);

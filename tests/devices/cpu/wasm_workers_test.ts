@@ -179,12 +179,7 @@ async function runShare(
   const part: Grid = [ghosts[0] + own + ghosts[1], grid[1], grid[2]];
   const layout = layoutOf(part, update);
   const field = await pool.load({ update, layout, boundary: ["zero", boundary, boundary] });
-  const xOffset = first - ghosts[0];
-  await field.setInitial("integers", {
-    seed: 3,
-    xOffset,
-    ...(boundary === "periodic" ? { xPeriod: grid[0] } : {}),
-  });
+  await field.setInitial("integers", { seed: 3, first: [first - ghosts[0], 0, 0], whole: grid });
   await field.run({ steps, ghost: { low: ghosts[0] > 0, high: ghosts[1] > 0 } });
   const share = bits(dense(field.current, layout, [ghosts[0], ghosts[0] + own]));
   await field.dispose();

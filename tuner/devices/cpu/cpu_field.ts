@@ -1,5 +1,6 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
+import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import { stepReach, type Update } from "../../../kernels/update.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { SliceCells } from "../shared/slice_exchange.ts";
@@ -10,10 +11,10 @@ import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
 interface InitialOptions {
   /** @default {0} */
   seed?: number;
-  /** The slice of the whole grid that is this field's slice 0. @default {0} */
-  xOffset?: number;
-  /** Slices of the whole grid, where it repeats beyond them. @default {no repetition} */
-  xPeriod?: number;
+  /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
+  first?: Grid;
+  /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
+  whole?: Grid;
 }
 
 /** Options of {@linkcode CpuField.run}. */
@@ -76,9 +77,9 @@ export class CpuField {
 
   /** Sets both time levels to the same initial values, and the materials. */
   async setInitial(initial: InitialField, options: InitialOptions = {}): Promise<void> {
-    const { seed = 0, xOffset = 0, xPeriod = 2 ** 31 } = options, { field } = this.#load;
+    const { seed = 0, first = [0, 0, 0], whole = this.layout.grid } = options, { field } = this.#load;
     this.#step = 0;
-    await this.#host.send(() => ({ kind: "initial", field, initial, seed, xOffset, xPeriod }));
+    await this.#host.send(() => ({ kind: "initial", field, initial, seed, first, whole }));
   }
 
   /**

@@ -10,6 +10,7 @@ import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
 import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
+import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
 import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
@@ -59,9 +60,9 @@ interface InitialCommand {
   readonly field: number;
   readonly initial: InitialField;
   readonly seed: number;
-  /** Where the field's slice 0 lies in the whole grid, and after how many slices that repeats. */
-  readonly xOffset: number;
-  readonly xPeriod: number;
+  /** Where the field's cell (0, 0, 0) lies in the whole grid, and after how many cells that repeats. */
+  readonly first: Grid;
+  readonly whole: Grid;
 }
 
 /** Advances a field. */
@@ -185,19 +186,27 @@ class CpuWorker {
 
   #initialise(
     { load: { layout, arrays, planes }, ...mine }: LoadedField,
-    { initial: kind, seed, xOffset, xPeriod }: InitialCommand,
+    { initial: kind, seed, first, whole }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
     const [even, odd] = arrays.map((array) => this.#cells(array, layout.length));
+    const inWhole = (axis: 0 | 1 | 2, cell: number): number => {
+      const count = whole[axis];
+      return ((cell + first[axis]) % count + count) % count;
+    };
     for (const { x0, x1, y0, y1 } of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], mine)) {
       for (let x = x0; x < x1; x++) {
-        const globalX = (((x + xOffset) % xPeriod) + xPeriod) % xPeriod;
         for (let y = y0; y < y1; y++) {
           for (let plane = 0; plane < layout.planes; plane++) {
-            const first = indexOf(layout, [x, y, 0], plane);
-            const row = even!.subarray(first, first + nz);
-            initialRow({ ...planes, kind, seed }, [globalX, y], plane, row);
-            odd!.set(row, first);
+            const start = indexOf(layout, [x, y, 0], plane);
+            const row = even!.subarray(start, start + nz);
+            for (let z = 0; z < nz;) {
+              const wholeZ = inWhole(2, z), count = Math.min(nz - z, whole[2] - wholeZ);
+              const cell = [inWhole(0, x), inWhole(1, y), wholeZ] as const;
+              initialRow({ ...planes, kind, seed }, cell, plane, row.subarray(z, z + count));
+              z += count;
+            }
+            odd!.set(row, start);
           }
         }
       }

@@ -1,6 +1,6 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
@@ -18,10 +18,10 @@ import { Uniforms } from "./gpu_uniforms.ts";
 interface InitialState {
   readonly kind: InitialField;
   readonly seed: number;
-  /** x in the whole grid of the field's first slice. @default {0} */
-  readonly firstX?: number;
-  /** Slices of the whole grid. @default {the field's own} */
-  readonly wholeX?: number;
+  /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
+  readonly first?: Grid;
+  /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
+  readonly whole?: Grid;
 }
 
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
@@ -104,11 +104,11 @@ export class GpuField implements Disposable {
   }
 
   /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
-  async initialise({ kind, seed, firstX = 0, wholeX }: InitialState): Promise<void> {
+  async initialise({ kind, seed, first = [0, 0, 0], whole }: InitialState): Promise<void> {
     const { layout } = this.plan;
     const fill = await compileFill(this.device, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
-    this.#uniforms.write([[seed, firstX, wholeX ?? layout.grid[0]]]);
+    this.#uniforms.write([[seed, ...first, ...(whole ?? layout.grid)]]);
     this.#step = 0;
     await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();

@@ -66,12 +66,12 @@ export class SharedField implements Disposable {
 
   /** Sets both levels of both shares, ghost zones too, and time step 0. */
   async initialise({ kind, seed }: Start): Promise<void> {
-    const [wholeX] = this.problem.grid;
+    const whole = this.problem.grid;
     this.#step = 0;
     this.#rounds?.forget();
     const { cpuShare: cpu, gpuShare: gpu } = this;
-    await cpu?.field.setInitial(kind, { seed, xOffset: -cpu.first, xPeriod: wholeX });
-    await gpu?.field.initialise({ kind, seed, firstX: (cpu?.slices ?? 0) - gpu.first, wholeX });
+    await cpu?.field.setInitial(kind, { seed, first: [-cpu.first, 0, 0], whole });
+    await gpu?.field.initialise({ kind, seed, first: [(cpu?.slices ?? 0) - gpu.first, 0, 0], whole });
   }
 
   /**
