@@ -23,7 +23,7 @@
  *
  * @module
  */
-export type { Ago, Expression, Offset, Operation, PartialSum, Tap } from "./kernels/expression.ts";
+export type { Ago, Expression, Offset, Operations, PartialSum, Tap } from "./kernels/expression.ts";
 export type { InitialField } from "./kernels/initial_field.ts";
 export type { Layout } from "./kernels/layout.ts";
 export type { Assignment, Material, Substep, Update } from "./kernels/update.ts";

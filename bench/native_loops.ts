@@ -7,10 +7,22 @@
 import { type CSource, writeC } from "./write_c.ts";
 
 /** How the loops of one core are compiled: the instructions that WebAssembly has, four floats at once, nothing fused. */
-export const C_COMPILER: readonly string[] = ["gcc", "-O3", "-msse4.1", "-ffp-contract=off"];
+export const C_COMPILER: readonly string[] = [
+  "gcc",
+  "-O3",
+  "-msse4.1",
+  "-ffp-contract=off",
+  "-fno-math-errno",
+];
 
 /** How those of all cores are compiled: all instructions that this machine has, products and sums fused. */
-export const NATIVE_COMPILER: readonly string[] = ["gcc", "-O3", "-march=native", "-fopenmp"];
+export const NATIVE_COMPILER: readonly string[] = [
+  "gcc",
+  "-O3",
+  "-march=native",
+  "-fno-math-errno",
+  "-fopenmp",
+];
 
 /** A process that reads numbers of steps and runs them. */
 export class NativeLoops {
@@ -41,7 +53,10 @@ export class NativeLoops {
       const code = `${directory}/loops.c`, program = `${directory}/loops`;
       await Deno.writeTextFile(code, writeC(source));
       const [gcc, ...flags] = compiler;
-      const command = new Deno.Command(gcc!, { args: [...flags, "-o", program, code], stderr: "piped" });
+      const command = new Deno.Command(gcc!, {
+        args: [...flags, "-o", program, code, "-lm"],
+        stderr: "piped",
+      });
       const { success, stderr } = await command.output();
       if (!success) {
         throw new Error(`Cannot compile the C loops: ${new TextDecoder().decode(stderr).split("\n")[0]}`);

@@ -49,16 +49,27 @@ export function writeC({ update, layout }: CSource): string {
     add: (left, right) => `(${left} + ${right})`,
     subtract: (left, right) => `(${left} - ${right})`,
     multiply: (left, right) => `(${left} * ${right})`,
+    divide: (left, right) => `(${left} / ${right})`,
+    minimum: (left, right) => `minimum(${left}, ${right})`,
+    maximum: (left, right) => `maximum(${left}, ${right})`,
     atLeast: (left, right) => `(${left} >= ${right} ? 1.0f : 0.0f)`,
+    greater: (left, right) => `(${left} > ${right} ? 1.0f : 0.0f)`,
+    absolute: (of) => `fabsf(${of})`,
+    squareRoot: (of) => `sqrtf(${of})`,
+    choose: (condition, then, otherwise) => `(${condition} != 0.0f ? ${then} : ${otherwise})`,
     signal: () => "0.0f",
   });
   const row = `${origin} + x * ${slice} + y * ${pitch}`;
-  return `#include <stddef.h>
+  return `#include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+static inline float minimum(float a, float b) { return b < a ? b : a; }
+static inline float maximum(float a, float b) { return a < b ? b : a; }
 
 static void step(const float *restrict current, float *restrict next_level) {
 #pragma omp parallel for schedule(static)

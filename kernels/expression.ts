@@ -2,9 +2,13 @@
  * The language in which the update of a cell is written, once.
  *
  * An expression is a tree of **taps** (the value of a neighbour now, one step ago, or already one step ahead),
- * constants, a signal that depends on time alone, sums, differences, products and comparisons. It has no text of
- * its own: whoever needs one folds the tree with an {@linkcode Algebra}. The oracle folds it to a number, the WGSL
- * writer to shader text, the WebAssembly writer to instructions, the error bound to a count of roundings.
+ * constants, a signal that depends on time alone, and {@linkcode Operations}. It has no text of its own: whoever needs
+ * one folds the tree with an {@linkcode Algebra}. The oracle folds it to a number, the WGSL writer to shader text, the
+ * WebAssembly writer to instructions, the error bound to a count of roundings.
+ *
+ * **Edges.** A quotient by 0, the root of a negative number and whatever follows from them are not finite: infinite or
+ * NaN on the CPU, anything on a GPU, where WGSL promises nothing and may take numbers below 2⁻¹²⁶ for 0. Both branches
+ * of a choice are computed, and only the chosen one counts: `choose(greater(h, constant(0)), divide(a, h), …)` is safe.
  *
  * **Partial sums.** An expression may take another at an offset, as the box of 26 neighbours takes the sum of a
  * column nine times. A traversal that visits the column only once can keep its sum; all others see the expression
@@ -41,8 +45,31 @@ export interface PartialSum {
   readonly offset: Offset;
 }
 
-/** Operations of two values. `atLeast` is 1 where left ≥ right, else 0. */
-export type Operation = "add" | "subtract" | "multiply" | "atLeast";
+/** What becomes of each operation's operands. Comparisons give 1 or 0; `minimum` and `maximum` either of two zeros. */
+export interface Operations<T> {
+  /** left + right */
+  add(left: T, right: T): T;
+  /** left − right */
+  subtract(left: T, right: T): T;
+  /** left · right */
+  multiply(left: T, right: T): T;
+  /** left / right */
+  divide(left: T, right: T): T;
+  /** The smaller one. */
+  minimum(left: T, right: T): T;
+  /** The larger one. */
+  maximum(left: T, right: T): T;
+  /** Whether left ≥ right. */
+  atLeast(left: T, right: T): T;
+  /** Whether left > right. */
+  greater(left: T, right: T): T;
+  /** |of| */
+  absolute(of: T): T;
+  /** √of */
+  squareRoot(of: T): T;
+  /** `then` where the condition is not 0, else `otherwise`. */
+  choose(condition: T, then: T, otherwise: T): T;
+}
 
 /** An update of a cell as a tree. */
 export type Expression =
@@ -50,24 +77,77 @@ export type Expression =
   | PartialSum
   | { readonly kind: "constant"; readonly value: number }
   | { readonly kind: "signal" }
-  | { readonly kind: Operation; readonly left: Expression; readonly right: Expression };
+  | { readonly kind: keyof Operations<unknown>; readonly operands: readonly Expression[] };
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
-export interface Algebra<T> {
+export interface Algebra<T> extends Operations<T> {
   tap(tap: Tap): T;
   constant(value: number): T;
   /** The update's signal at this step. */
   signal(): T;
-  add(left: T, right: T): T;
-  subtract(left: T, right: T): T;
-  multiply(left: T, right: T): T;
-  atLeast(left: T, right: T): T;
   /**
    * What stands for `of` at `offset`; undefined: take it apart.
    * @default {always taken apart}
    */
   partial?(of: Expression, offset: Offset): T | undefined;
 }
+
+/** The operations in f64. */
+const ARITHMETIC: Operations<number> = {
+  add: (left, right) => left + right,
+  subtract: (left, right) => left - right,
+  multiply: (left, right) => left * right,
+  divide: (left, right) => left / right,
+  minimum: (left, right) => right < left ? right : left,
+  maximum: (left, right) => left < right ? right : left,
+  atLeast: (left, right) => left >= right ? 1 : 0,
+  greater: (left, right) => left > right ? 1 : 0,
+  absolute: Math.abs,
+  squareRoot: Math.sqrt,
+  choose: (condition, then, otherwise) => condition !== 0 ? then : otherwise,
+};
+
+/** Names of all operations. */
+export const OPERATIONS = Object.keys(ARITHMETIC) as readonly (keyof Operations<unknown>)[];
+
+/** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
+export const NUMBERS: Omit<Algebra<number>, "tap"> = {
+  ...ARITHMETIC,
+  constant: (value) => value,
+  signal: () => 0,
+};
+
+/** What `of` makes of every operation, given its name and what it does to numbers in f64. */
+export function eachOperation<T>(
+  of: (kind: keyof Operations<T>, operate: (...values: number[]) => number) => (...operands: T[]) => T,
+): Operations<T> {
+  const made = OPERATIONS.map((kind) => [kind, of(kind, operationOf(ARITHMETIC, kind))]);
+  return Object.fromEntries(made) as unknown as Operations<T>;
+}
+
+function operationOf<T>(operations: Operations<T>, kind: keyof Operations<T>): (...operands: T[]) => T {
+  return operations[kind] as (...operands: T[]) => T;
+}
+
+/** The node of each operation; of constants alone the constant that they make. */
+const NODES = eachOperation<Expression>((kind, operate) => (...operands) => {
+  const values = operands.flatMap((operand) => operand.kind === "constant" ? [operand.value] : []);
+  return values.length < operands.length ? { kind, operands } : constant(operate(...values));
+});
+
+/** left − right, left · right, left ÷ right, …: see {@linkcode Operations}. */
+export const {
+  subtract,
+  multiply,
+  divide,
+  minimum,
+  maximum,
+  atLeast,
+  greater,
+  absolute,
+  squareRoot,
+  choose,
+} = NODES;
 
 /** The cell at `offset` of the first field, now (`ago` = 0) or one step ago (`ago` = 1). */
 export function tap(x: number, y: number, z: number, ago: Ago = 0, plane = 0): Tap {
@@ -84,22 +164,7 @@ export const SIGNAL: Expression = { kind: "signal" };
 
 /** The sum of the terms, from left to right: ((a + b) + c) + … */
 export function add(first: Expression, ...rest: Expression[]): Expression {
-  return rest.reduce((left, right): Expression => ({ kind: "add", left, right }), first);
-}
-
-/** left − right */
-export function subtract(left: Expression, right: Expression): Expression {
-  return { kind: "subtract", left, right };
-}
-
-/** left · right */
-export function multiply(left: Expression, right: Expression): Expression {
-  return { kind: "multiply", left, right };
-}
-
-/** 1 where left ≥ right, else 0. */
-export function atLeast(left: Expression, right: Expression): Expression {
-  return { kind: "atLeast", left, right };
+  return rest.reduce((left, right) => NODES.add(left, right), first);
 }
 
 /** The value that `of` has `x`, `y`, `z` cells away. */
@@ -121,24 +186,15 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
       return algebra.partial?.(expression.of, offset) ?? fold(expression.of, algebra, offset);
     }
     default:
-      return algebra[expression.kind](
-        fold(expression.left, algebra, at),
-        fold(expression.right, algebra, at),
+      return operationOf(algebra, expression.kind)(
+        ...expression.operands.map((operand) => fold(operand, algebra, at)),
       );
   }
 }
 
 /** An algebra that treats every operation alike, as a search or a count does; `leaf` is of a constant and the signal. */
-export function uniform<T>(leaf: T, join: (left: T, right: T) => T): Omit<Algebra<T>, "tap"> {
-  const constantly = (): T => leaf;
-  return {
-    constant: constantly,
-    signal: constantly,
-    add: join,
-    subtract: join,
-    multiply: join,
-    atLeast: join,
-  };
+export function uniform<T>(leaf: T, join: (...operands: T[]) => T): Omit<Algebra<T>, "tap"> {
+  return { ...eachOperation(() => join), constant: () => leaf, signal: () => leaf };
 }
 
 /** Calls `visit` for every tap, and `enter` for every partial sum: where it returns true, what it holds is passed over. */
@@ -167,16 +223,6 @@ export function tapsOutside(
   return found;
 }
 
-/** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
-export const NUMBERS: Omit<Algebra<number>, "tap"> = {
-  constant: (value) => value,
-  signal: () => 0,
-  add: (left, right) => left + right,
-  subtract: (left, right) => left - right,
-  multiply: (left, right) => left * right,
-  atLeast: (left, right) => left >= right ? 1 : 0,
-};
-
 /**
  * Folds several expressions, and what appears in them more than once only one time.
  *
@@ -201,17 +247,14 @@ export function foldShared<T>(
     known.set(key, nodes.length);
     return nodes.push({ find, isFree, uses: 1 }) - 1;
   };
-  const join = (kind: Operation) => (left: number, right: number): number =>
-    enter(`${kind} ${left} ${right}`, () => algebra[kind](valueOf(left), valueOf(right)), [left, right]);
+  const join = (kind: keyof Operations<T>) => (...operands: number[]): number =>
+    enter(`${kind} ${operands}`, () => operationOf(algebra, kind)(...operands.map(valueOf)), operands);
   const roots = expressions.map((expression) =>
     fold<number>(expression, {
       tap: (tap) => enter(tapKey(tap), () => algebra.tap(tap)),
       constant: (value) => enter(`${value}`, () => algebra.constant(value), [], true),
       signal: () => enter("signal", () => algebra.signal(), [], true),
-      add: join("add"),
-      subtract: join("subtract"),
-      multiply: join("multiply"),
-      atLeast: join("atLeast"),
+      ...eachOperation(join),
       partial(of, offset) {
         const value = algebra.partial?.(of, offset);
         return value === undefined ? undefined : enter(JSON.stringify([of, offset]), () => value);

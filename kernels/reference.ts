@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Algebra, fold, type Tap } from "./expression.ts";
+import { type Algebra, eachOperation, fold, type Tap } from "./expression.ts";
 import { planesOf, type Update } from "./update.ts";
 import { type Boundary, cellsOf, type Grid, mirrored, periodicAxes } from "./stencils/stencil.ts";
 
@@ -96,11 +96,12 @@ export function runReference<T extends Float32Array | Float64Array>(
       return row;
     };
   };
-  /** Rounds when it stores: every operation once. */
-  const join = (operate: (row: T, left: T, right: T) => void) => (left: () => T, right: () => T) => {
-    const row = newRow();
+  /** Rounds when it stores: every operation once, since what f64 makes of f32 values rounds to f32 as the exact result. */
+  const join = (operate: (row: T, left: T, right: T, third?: T) => void) => (...operands: (() => T)[]) => {
+    const row = newRow(), [first, second, third] = operands;
     return (): T => {
-      operate(row, left(), right());
+      const left = first!();
+      operate(row, left, second?.() ?? left, third?.());
       return row;
     };
   };
@@ -114,6 +115,12 @@ export function runReference<T extends Float32Array | Float64Array>(
       const row = newRow();
       return () => row.fill(signal) as T;
     },
+    ...eachOperation((_, operate) =>
+      join((row, left, right, third) => {
+        for (let z = 0; z < nz; z++) row[z] = operate(left[z]!, right[z]!, third?.[z] ?? 0);
+      })
+    ),
+    // the most frequent ones again, as loops without calls
     add: join((row, left, right) => {
       for (let z = 0; z < nz; z++) row[z] = left[z]! + right[z]!;
     }),

@@ -4,7 +4,15 @@
  *
  * @module
  */
-import { type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
+import {
+  eachOperation,
+  type Expression,
+  fold,
+  type Offset,
+  type Tap,
+  tapsIn,
+  uniform,
+} from "./expression.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -123,7 +131,7 @@ export function readsPrevious(update: Update): boolean {
 export function readsSignal(update: Update | Substep): boolean {
   return expressionsOf(update).some((value) =>
     fold<boolean>(value, {
-      ...uniform(false, (left, right) => left || right),
+      ...uniform(false, (...parts) => parts.includes(true)),
       tap: () => false,
       signal: () => true,
     })
@@ -146,30 +154,42 @@ export interface Arithmetic {
   readonly magnitude: number;
 }
 
+/** Roundings that an operation counts as, by variance: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
+const ROUNDINGS: Readonly<Record<string, number>> = {
+  add: 1,
+  subtract: 1,
+  multiply: 1,
+  divide: 25,
+  squareRoot: 81,
+};
+
 /** Counts operations; the deepest chain of roundings and the sum of absolute weights are those of the worst field. */
 export function arithmeticOf(update: Update): Arithmetic {
-  const join = (product: boolean) => (a: Arithmetic, b: Arithmetic): Arithmetic => ({
-    operations: a.operations + b.operations + 1,
-    depth: Math.max(a.depth, b.depth) + 1,
-    magnitude: product ? a.magnitude * b.magnitude : a.magnitude + b.magnitude,
-  });
   const largest = ({ plane }: Tap): number => {
     const values = update.materials[plane - update.fields.length]?.values ?? [1];
     return Math.max(...values.map(Math.abs));
   };
+  const join =
+    (kind: string, magnitudeOf: (...magnitudes: number[]) => number) => (...operands: Arithmetic[]) => ({
+      operations: operands.reduce((sum, { operations }) => sum + operations, 1),
+      depth: Math.max(...operands.map(({ depth }) => depth)) + (ROUNDINGS[kind] ?? 0),
+      magnitude: magnitudeOf(...operands.map(({ magnitude }) => magnitude)),
+    });
+  const sum = (left: number, right: number): number => left + right;
   const each = expressionsOf(update).map((value) =>
     fold<Arithmetic>(value, {
+      ...eachOperation((kind) => join(kind, Math.max)),
       tap: (tap) => ({ operations: 0, depth: 0, magnitude: largest(tap) }),
       constant: (value) => ({ operations: 0, depth: 1, magnitude: Math.abs(value) }),
       signal: () => ({ operations: 0, depth: 1, magnitude: 1 }),
-      add: join(false),
-      subtract: join(false),
-      multiply: join(true),
-      atLeast: (left, right) => ({
-        operations: left.operations + right.operations + 1,
-        depth: 0,
-        magnitude: 1,
-      }),
+      add: join("add", sum),
+      subtract: join("subtract", sum),
+      multiply: join("multiply", (left, right) => left * right),
+      divide: join("divide", (left, right) => left / right),
+      squareRoot: join("squareRoot", Math.sqrt),
+      choose: join("choose", (_, then, otherwise) => Math.max(then, otherwise)),
+      atLeast: (left, right) => ({ ...join("atLeast", () => 1)(left, right), depth: 0 }),
+      greater: (left, right) => ({ ...join("greater", () => 1)(left, right), depth: 0 }),
     })
   );
   return each.reduce((a, b) => ({

@@ -32,7 +32,7 @@ export function arithmeticDemand(update: Update, fused: boolean): Pick<CpuDemand
   const loads = update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length + substep.length, 0);
   const operations = expressionsOf(update).reduce((sum, value) => {
     return sum + fold<Counted>(value, {
-      ...uniform<Counted>(LEAF, (left, right) => counted([left, right])),
+      ...uniform<Counted>(LEAF, (...operands) => counted(operands)),
       tap: () => LEAF,
       multiply: (left, right) => ({ ...counted([left, right]), isProduct: true }),
       add: (left, right) => counted([left, right], fused && (left.isProduct || right.isProduct)),
@@ -50,9 +50,10 @@ interface Counted {
 
 const LEAF: Counted = { operations: 0, isProduct: false };
 
-/** Operations of both operands and one of their own, if it is not one with a product. */
-function counted([left, right]: readonly [Counted, Counted], isFused = false): Counted {
-  return { operations: left.operations + right.operations + (isFused ? 0 : 1), isProduct: false };
+/** Operations of all operands, and one of their own if it is not one with a product. */
+function counted(operands: readonly Counted[], isFused = false): Counted {
+  const operations = operands.reduce((sum, each) => sum + each.operations, isFused ? 0 : 1);
+  return { operations, isProduct: false };
 }
 
 /** Bytes per update of one pass over memory for each sub-step. */

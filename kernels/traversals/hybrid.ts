@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Algebra, fold, type Tap } from "../expression.ts";
+import { type Algebra, eachOperation, fold, type Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { lineShape, madeBy, rowTap } from "./line.ts";
 import { nodeLayout, swept } from "./swept.ts";
@@ -162,9 +162,12 @@ function rounded(tap: (tap: Tap) => () => number): Algebra<() => number> {
     tap,
     constant: (value) => () => round(value),
     signal: () => () => 0,
+    ...eachOperation((_, operate) => (...operands) => () =>
+      round(operate(...operands.map((value) => value())))
+    ),
+    // the most frequent ones again, faster
     add: (left, right) => () => round(left() + right()),
     subtract: (left, right) => () => round(left() - right()),
     multiply: (left, right) => () => round(left() * right()),
-    atLeast: (left, right) => () => left() >= right() ? 1 : 0,
   };
 }

@@ -129,7 +129,7 @@ function staysInColumn(of: Expression): boolean {
 /** Sums, products and comparisons, without those of what is kept. */
 function operationsOf(expression: Expression, isColumn: boolean): number {
   return fold<number>(expression, {
-    ...uniform(0, (left, right) => left + right + 1),
+    ...uniform(0, (...operands) => operands.reduce((sum, each) => sum + each, 1)),
     tap: () => 0,
     partial: (of, offset) => !isColumn && canBeKept(of, offset) ? 0 : undefined,
   });

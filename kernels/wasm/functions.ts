@@ -100,10 +100,14 @@ export function addIndexFunction<Names extends string>(
   if (!isInner) m.addFunctionExport(name, name);
 }
 
-/** A value to be written; of a product that is used once also its factors, if they may be fused with a sum. */
+/**
+ * A value to be written; of what is used once also a product's factors, which may be fused with a sum, and a
+ * comparison's mask, which a choice takes.
+ */
 interface Value {
   write(): Node;
   readonly factors?: readonly [Value, Value];
+  mask?(): Node;
 }
 
 /** Writes some expressions as often as a loop needs them. */
@@ -144,6 +148,14 @@ export class VectorWriter {
     const join = (operation: Operation) => (left: Value, right: Value): Value => ({
       write: () => operation(left.write(), right.write()),
     });
+    const alone = (operation: (of: Node) => Node) => (of: Value): Value => ({
+      write: () => operation(of.write()),
+    });
+    const number = (value: number): Node => this.#constants.get(value)!.get();
+    const compare = (operation: Operation) => (left: Value, right: Value): Value => {
+      const mask = (): Node => operation(left.write(), right.write());
+      return { write: () => m.v128.and(mask(), number(1)), mask };
+    };
     /** The product of `product`'s factors added to, or subtracted from, the other; undefined where it is none. */
     const fuse = (operation: keyof Fusion, product: Value, other: Value): Value | undefined => {
       const { factors } = product;
@@ -153,12 +165,23 @@ export class VectorWriter {
     const sum = join(m.f32x4.add), difference = join(m.f32x4.sub), product = join(m.f32x4.mul);
     const algebra: Algebra<Value> = {
       tap: (tap) => ({ write: () => read(tap) }),
-      constant: (value) => ({ write: () => this.#constants.get(Math.fround(value))!.get() }),
+      constant: (value) => ({ write: () => number(Math.fround(value)) }),
       signal: () => ({ write: () => this.#signal!.get() }),
       add: (left, right) => fuse("add", right, left) ?? fuse("add", left, right) ?? sum(left, right),
       subtract: (left, right) => fuse("subtract", right, left) ?? difference(left, right),
       multiply: (left, right) => ({ ...product(left, right), factors: [left, right] }),
-      atLeast: join((left, right) => m.v128.and(m.f32x4.ge(left, right), this.#constants.get(1)!.get())),
+      divide: join(m.f32x4.div),
+      // right < left ? right : left, one instruction on x86
+      minimum: join(m.f32x4.pmin),
+      maximum: join(m.f32x4.pmax),
+      atLeast: compare(m.f32x4.ge),
+      greater: compare(m.f32x4.gt),
+      absolute: alone(m.f32x4.abs),
+      squareRoot: alone(m.f32x4.sqrt),
+      choose(condition, then, otherwise) {
+        const mask = condition.mask ?? (() => m.f32x4.ne(condition.write(), number(0)));
+        return { write: () => m.v128.bitselect(then.write(), otherwise.write(), mask()) };
+      },
     };
     let used = 0;
     const values = foldShared(this.#expressions, algebra, (value) => {
@@ -193,14 +216,15 @@ function fusionOf({ library, module: m }: Target): Fusion {
   return { add: make(library.RelaxedMaddVecF32x4), subtract: make(library.RelaxedNmaddVecF32x4) };
 }
 
-/** The different constants, rounded to f32; a comparison takes a 1. */
+/** The different constants, rounded to f32; a comparison takes a 1, a choice a 0. */
 function constantsOf(expressions: readonly Expression[]): number[] {
   const found = new Set<number>();
   const visit = (node: Expression): void => {
     if (node.kind === "constant") found.add(Math.fround(node.value));
-    if (node.kind === "atLeast") found.add(1);
+    if (node.kind === "atLeast" || node.kind === "greater") found.add(1);
+    if (node.kind === "choose") found.add(0);
     if (node.kind === "partial") visit(node.of);
-    if ("left" in node) [node.left, node.right].forEach(visit);
+    if ("operands" in node) node.operands.forEach(visit);
   };
   expressions.forEach(visit);
   return [...found];

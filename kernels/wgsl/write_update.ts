@@ -34,6 +34,8 @@ interface Piece {
   readonly binds: 1 | 2 | 3;
   /** Of type f32 even among vectors. */
   readonly isScalar: boolean;
+  /** The same of a comparison as a `bool`, until it is kept. */
+  readonly condition?: string;
 }
 
 /** Prepares expressions for writing; their constants are named W0, W1, … in order of appearance. */
@@ -52,9 +54,16 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       binds,
       isScalar: left.isScalar && right.isScalar,
     });
-    const vector = ({ text, isScalar }: Piece): string =>
-      isScalar && type !== "f32" ? `${type}(${text})` : text;
+    const vector = (piece: Piece): string => asType(piece, type);
     const value = (text: string, isScalar = false): Piece => ({ text, binds: 3, isScalar });
+    const call = (name: string) => (...pieces: Piece[]): Piece => {
+      const isScalar = pieces.every((piece) => piece.isScalar);
+      return value(`${name}(${pieces.map(isScalar ? ({ text }) => text : vector).join(", ")})`, isScalar);
+    };
+    const compare = (operator: string) => (left: Piece, right: Piece): Piece => {
+      const condition = `${vector(left)} ${operator} ${vector(right)}`;
+      return { ...value(`select(${type}(0), ${type}(1), ${condition})`), condition };
+    };
     return {
       tap: (one) => value(tap(one)),
       constant: (number) => value(nameOf(number), true),
@@ -62,7 +71,20 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
       add: join("+", 1),
       subtract: join("-", 1),
       multiply: join("*", 2),
-      atLeast: (left, right) => value(`step(${vector(right)}, ${vector(left)})`),
+      divide: join("/", 2),
+      minimum: call("min"),
+      maximum: call("max"),
+      atLeast: (left, right) => ({
+        ...compare(">=")(left, right),
+        ...value(`step(${vector(right)}, ${vector(left)})`),
+      }),
+      greater: compare(">"),
+      absolute: call("abs"),
+      squareRoot: call("sqrt"),
+      choose(one, then, otherwise) {
+        const condition = one.condition ?? `${vector(one)} != ${type}(0)`;
+        return value(`select(${vector(otherwise)}, ${vector(then)}, ${condition})`);
+      },
       partial(of, offset) {
         const text = partial?.(of, offset);
         return text === undefined ? undefined : value(text);
@@ -81,10 +103,14 @@ export function updateWriter(expressions: readonly Expression[]): UpdateWriter {
         lines.push(`let ${name} = ${text};`);
         return { text: name, binds: 3, isScalar };
       };
-      const values = foldShared(wanted, algebraOf(resolver), keep).map(({ text }) => text);
-      return { lines, values };
+      const values = foldShared(wanted, algebraOf(resolver), keep);
+      return { lines, values: values.map((value) => asType(value, resolver.type)) };
     },
   };
+}
+
+function asType({ text, isScalar }: Piece, type = "f32"): string {
+  return isScalar && type !== "f32" ? `${type}(${text})` : text;
 }
 
 /** An f32 literal that is exactly the f32 nearest to the value. */

@@ -1,5 +1,14 @@
 import { assertEquals } from "@std/assert";
-import { add, constant, type Expression, fold, multiply, subtract, tap } from "../../kernels/expression.ts";
+import {
+  add,
+  constant,
+  eachOperation,
+  type Expression,
+  fold,
+  multiply,
+  subtract,
+  tap,
+} from "../../kernels/expression.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { arithmeticOf, reachOf, readsPrevious, tapsOf, updateOf } from "../../kernels/update.ts";
 
@@ -8,10 +17,10 @@ function show(expression: Expression): string {
   return fold<string>(expression, {
     tap: ({ offset, ago }) => `[${offset}${ago === 0 ? "" : " before"}]`,
     constant: (value) => `${value}`,
+    ...eachOperation((kind) => (...operands) => `${kind}(${operands.join()})`),
     add: (left, right) => `(${left} + ${right})`,
     subtract: (left, right) => `(${left} - ${right})`,
     multiply: (left, right) => `(${left} * ${right})`,
-    atLeast: (left, right) => `(${left} >= ${right})`,
     signal: () => "signal",
   });
 }
