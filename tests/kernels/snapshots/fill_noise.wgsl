@@ -2,7 +2,7 @@
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 1480; const SLICE = 1408; const PITCH = 64;
 const LENGTH = 36616;
-struct Fill { seed: u32, firstX: i32, wholeX: i32 }
+struct Fill { seed: u32, firstX: i32, firstY: i32, firstZ: i32, wholeX: i32, wholeY: i32, wholeZ: i32 }
 @group(0) @binding(0) var<storage, read_write> field: array<f32>;
 @group(0) @binding(2) var<uniform> fill: Fill;
 
@@ -25,8 +25,9 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   let y = rowOfSlice % 22 - ORIGIN % SLICE / PITCH;
   let x = row / (SLICE / PITCH) - ORIGIN / SLICE;
   let inside = x >= 0 && x < NX && y >= 0 && y < NY && z >= 0 && z < NZ;
-  let wholeX = (x + fill.firstX + fill.wholeX) % fill.wholeX;
-  let hash = hashCell(vec3u(u32(wholeX), u32(y), u32(z)), fill.seed + u32(plane) * 2654435769u);
+  let whole = vec3i(fill.wholeX, fill.wholeY, fill.wholeZ);
+  let cell = (vec3i(x, y, z) + vec3i(fill.firstX, fill.firstY, fill.firstZ) + whole) % whole;
+  let hash = hashCell(vec3u(cell), fill.seed + u32(plane) * 2654435769u);
   var value = f32(hash >> 8u) * 0x1p-23f - 1.0f;
   field[index] = select(0.0f, value, inside);
 }
