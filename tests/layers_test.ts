@@ -24,12 +24,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   problem: ["search"],
   profile: ["problem"],
   solver: ["profile"],
+  ranks: ["solver"],
   tune: ["profile", "sharing"],
   interchange: ["profile"],
   replay: ["interchange"],
   report: ["profile"],
   qualify: ["profile"],
-  cli: ["tune", "qualify", "replay", "report"],
+  cli: ["tune", "ranks", "qualify", "replay", "report"],
   "mod.ts": ["solver", "tune", "qualify"],
 };
 

@@ -1,0 +1,67 @@
+/**
+ * Tests under `mpirun`. Where there is none, it is installed as a user would (as root, with apt-get); elsewhere the
+ * tests are ignored, and their names say why.
+ *
+ * @module
+ */
+const NAMES = ["mpirun.openmpi", "mpirun.mpich"] as const;
+
+/** An `mpirun` and the variables that it needs. */
+export interface Launcher {
+  readonly name: typeof NAMES[number];
+  readonly args: readonly string[];
+}
+
+async function output(command: string, args: readonly string[]): Promise<Deno.CommandOutput | undefined> {
+  return await new Deno.Command(command, { args: [...args], stdin: "null" }).output().catch(() => undefined);
+}
+
+async function find(): Promise<Launcher[]> {
+  const found = async (): Promise<Launcher[]> => {
+    const all = await Promise.all(NAMES.map((name) => output(name, ["--version"])));
+    return NAMES.filter((_, i) => all[i]?.success)
+      .map((name) => ({ name, args: name === "mpirun.openmpi" ? ["--oversubscribe"] : [] }));
+  };
+  const launchers = await found();
+  if (launchers.length > 0 || Deno.uid() !== 0) return launchers;
+  await output("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "openmpi-bin", "libopenmpi3"]);
+  return await found();
+}
+
+/** Every `mpirun` of this machine. */
+export const LAUNCHERS: readonly Launcher[] = await find();
+
+/** Runs a program of Deno as so many ranks. */
+export async function mpirun(
+  { name, args }: Launcher,
+  ranks: number,
+  program: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, stdout, stderr } = await new Deno.Command(name, {
+    args: [...args, "-n", `${ranks}`, Deno.execPath(), ...program],
+    env: {
+      OMPI_ALLOW_RUN_AS_ROOT: "1",
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1",
+      XDG_RUNTIME_DIR: Deno.env.get("XDG_RUNTIME_DIR") ?? "/tmp",
+      ...env,
+    },
+    stdin: "null",
+  }).output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  return { code, stdout: out!, stderr: err! };
+}
+
+/** Adds a test for every `mpirun` there is. */
+export function testUnderMpi(
+  name: string,
+  test: (launcher: Launcher) => Promise<void>,
+  { ignore = false }: { ignore?: boolean } = {},
+): void {
+  if (LAUNCHERS.length === 0) {
+    Deno.test({ name: `${name} (ignored: no mpirun: apt-get install openmpi-bin)`, ignore: true, fn() {} });
+  }
+  for (const launcher of LAUNCHERS) {
+    Deno.test({ name: `${name}: ${launcher.name}`, ignore, fn: () => test(launcher) });
+  }
+}
