@@ -26,7 +26,7 @@ interface SolverParts {
   readonly isBorrowed: boolean;
 }
 
-/** Steps that are handed over at once, roughly. */
+/** Steps that CPU workers are handed at once, roughly. */
 const STEPS_AT_ONCE = 1000;
 
 /** A shared field with a queue of requests. */
@@ -112,8 +112,9 @@ export class FieldSolver implements Solver {
     }
     return await this.#next("run", async () => {
       const { field, isBorrowed } = this.#parts;
-      const { problem: { steps: tuned, grid, boundary }, gpuShare } = field;
-      const atOnce = Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+      const { problem: { steps: tuned, grid, boundary }, gpuShare, cpuShare } = field;
+      // a GPU alone cuts long runs itself, and is waited for once
+      const atOnce = cpuShare === undefined ? steps : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
       // the caller may have written into its buffers, and knows nothing of periodic images
       if (isBorrowed && boundary !== "zero") await gpuShare?.field.renewPads();
       let timeNs = 0;

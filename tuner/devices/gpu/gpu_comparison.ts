@@ -42,7 +42,7 @@ export async function compareSlabs(
   const comparison = await gpu.buffer(COMPARISON_BYTES, STORAGE | COPY_SRC, "comparison");
   const readable = await gpu.buffer(COMPARISON_BYTES, COPY_DST | MAP_READ, "comparison, read back");
   try {
-    uniforms.write([[result.slice, reference.slice]]);
+    const [slot] = await uniforms.place([[result.slice, reference.slice]]);
     await gpu.timed({
       passes: 1,
       outgoing: [readable],
@@ -51,7 +51,7 @@ export async function compareSlabs(
         pass.setPipeline(pipeline);
         for (const [i, array] of result.arrays.entries()) {
           const group = uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]!], [3, comparison]]);
-          pass.setBindGroup(0, group, [0]);
+          pass.setBindGroup(0, group, slot!, 0, 1);
           pass.dispatchWorkgroups(...compareWorkgroups(mine));
         }
         pass.end();

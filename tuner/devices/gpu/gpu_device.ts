@@ -7,11 +7,14 @@ import { tickOf } from "./gpu_clock.ts";
 /** How wgpu's errors tell that the device is lost; Deno 2.9.6 does not always settle `device.lost`. */
 const LOST = /\bdevice is lost\b/i;
 
+/** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
+export type Recorder = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor) => void;
+
 /** What {@linkcode GpuDevice.timed} was asked to run. */
 export interface Recording {
-  /** Records compute passes; each must be begun with the descriptor that `timestamps` returns. */
-  record(encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void;
-  /** Passes that `record` begins. */
+  /** One after another, each submitted as soon as it is recorded: the device works while the next is recorded. */
+  record: Recorder | readonly Recorder[];
+  /** Passes that are begun in all. */
   passes: number;
   /** Buffers that `record` copies into: mapped for reading in the same wait, unmapped by the caller. @default {[]} */
   outgoing?: readonly GPUBuffer[];
@@ -170,7 +173,8 @@ export class GpuDevice implements Disposable {
   /**
    * Submits compute passes and waits for their end.
    *
-   * @returns nanoseconds that the passes took: by the device's clock, or by the host's where that is missing
+   * @returns nanoseconds that the passes took: by the device's clock, without the gaps in which it waits for the host's
+   *   next submission; by the host's from beginning to end where that is missing
    */
   async timed(recording: Recording): Promise<number> {
     return await (await this.submit(recording)).finish();
@@ -189,15 +193,22 @@ export class GpuDevice implements Disposable {
       queries?.destroy();
     };
     const started = performance.now();
-    await this.enqueue((encoder) => {
-      let pass = 0;
-      recording.record(encoder, () => {
-        const beginningOfPassWriteIndex = 2 * pass++, endOfPassWriteIndex = beginningOfPassWriteIndex + 1;
-        if (queries === undefined) return {};
-        return { timestampWrites: { querySet: queries, beginningOfPassWriteIndex, endOfPassWriteIndex } };
-      });
+    let pass = 0;
+    const timestamps = (): GPUComputePassDescriptor => {
+      const beginningOfPassWriteIndex = 2 * pass++, endOfPassWriteIndex = beginningOfPassWriteIndex + 1;
+      if (queries === undefined) return {};
+      return { timestampWrites: { querySet: queries, beginningOfPassWriteIndex, endOfPassWriteIndex } };
+    };
+    const read: Recorder = (encoder) => {
       if (queries !== undefined) encoder.resolveQuerySet(queries, 0, count, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, readable, 0, size);
+    };
+    await this.checked("incorrect", () => {
+      for (const record of [recording.record, read].flat()) {
+        const encoder = this.device.createCommandEncoder();
+        record(encoder, timestamps);
+        this.device.queue.submit([encoder.finish()]);
+      }
     }).catch((error) => {
       release();
       throw error;

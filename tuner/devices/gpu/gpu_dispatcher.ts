@@ -1,14 +1,20 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
-import type { GpuDevice, Recording } from "./gpu_device.ts";
 import type { LevelArrays } from "./field_memory.ts";
+import type { GpuDevice, Recorder, Recording, Submission } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
-import type { Uniforms } from "./gpu_uniforms.ts";
+import type { Slot, Uniforms } from "./gpu_uniforms.ts";
 
-/** Dispatches recorded into one pass; a long run is cut into passes so that command buffers stay small. */
-const DISPATCHES_PER_PASS = 4096;
+/**
+ * Dispatches of a submission: few at first, so that the device begins at once, then twice as many each time; it works on
+ * one while the host records the next.
+ */
+const FIRST_PIECE = 32, LARGEST_PIECE = 1024;
 
-/** How long one submission should take at most. */
-const SUBMISSION_NS = 3e9;
+/** Dispatches that one wait is for: what is recorded takes memory until the device has done it. */
+const LARGEST_BATCH = 2 ** 15;
+
+/** Time that one wait is for, and its part of the time-out: three batches may be under way. */
+const BATCH_NS = 3e9, BATCH_PART = 1 / 6;
 
 /** What dispatches run with. */
 export interface DispatchResources {
@@ -25,50 +31,78 @@ export interface DispatchResources {
 export class Dispatcher {
   readonly #gpu: GpuDevice;
   readonly #resources: DispatchResources;
-  /** Of the last submission. */
+  /** Of the last batch. */
   #nsPerDispatch: number | undefined;
+  #bound: { buffer: GPUBuffer; groups: readonly (readonly [GPUBindGroup, GPUBindGroup])[] } | undefined;
 
   constructor(gpu: GpuDevice, resources: DispatchResources) {
     this.#gpu = gpu;
     this.#resources = resources;
   }
 
-  /** The passes that run the dispatches: how many, and how to record them. */
-  async record(dispatches: readonly Dispatch[]): Promise<Recording> {
-    const { arrays: [even, odd], pipelines, uniforms } = this.#resources;
-    const offsets = await uniforms.place(dispatches);
-    const groups = pipelines.map(({ bindings }) => [
-      uniforms.bind(bindings, [[0, even], [1, odd]]),
-      uniforms.bind(bindings, [[0, odd], [1, even]]),
-    ]);
-    const passes = Math.ceil(dispatches.length / DISPATCHES_PER_PASS);
-    const record = (encoder: GPUCommandEncoder, timestamps: () => GPUComputePassDescriptor): void => {
-      for (let p = 0; p < passes; p++) {
+  /** The passes that run the dispatches, in pieces of growing size: how many, and how to record them. */
+  async record(
+    dispatches: readonly Dispatch[],
+  ): Promise<Recording & { readonly record: readonly Recorder[] }> {
+    const { pipelines, uniforms } = this.#resources;
+    const slots = await uniforms.place(dispatches.map((one) => one.uniforms));
+    const groups = this.#bind();
+    const record: Recorder[] = [];
+    for (let first = 0, size = FIRST_PIECE; first < dispatches.length; first += size) {
+      if (first > 0) size = Math.min(2 * size, LARGEST_PIECE);
+      const begin = first, end = Math.min(dispatches.length, begin + size);
+      record.push((encoder, timestamps) => {
         const pass = encoder.beginComputePass(timestamps());
-        const end = Math.min(dispatches.length, (p + 1) * DISPATCHES_PER_PASS);
-        for (let i = p * DISPATCHES_PER_PASS; i < end; i++) {
-          const { shader, workgroups, flipped } = dispatches[i]!;
-          pass.setPipeline(pipelines[shader]!.pipeline);
-          pass.setBindGroup(0, groups[shader]![flipped ? 1 : 0]!, [offsets[i]!]);
-          pass.dispatchWorkgroups(...workgroups);
+        // every call takes the host longer than a short dispatch takes the device
+        let pipeline: GPUComputePipeline | undefined, group: GPUBindGroup | undefined, slot: Slot | undefined;
+        for (let i = begin; i < end; i++) {
+          const { shader, workgroups: [x, y, z], flipped } = dispatches[i]!;
+          const next = pipelines[shader]!.pipeline, nextGroup = groups[shader]![flipped ? 1 : 0]!;
+          if (pipeline !== next) pass.setPipeline(pipeline = next);
+          if (group !== nextGroup || slot !== slots[i]) {
+            pass.setBindGroup(0, group = nextGroup, slot = slots[i]!, 0, 1);
+          }
+          pass.dispatchWorkgroups(x, y, z);
         }
         pass.end();
-      }
-    };
-    return { passes, record };
+      });
+    }
+    return { passes: record.length, record };
   }
 
-  /** Runs dispatches that leave the host alone; returns nanoseconds as {@linkcode GpuDevice.timed} counts them. */
-  async run(dispatches: readonly Dispatch[]): Promise<number> {
+  /**
+   * Runs dispatches that leave the host alone. While the device works on a batch, the next is recorded and submitted,
+   * and the one before is waited for: it never waits for the host if recording is faster than running.
+   *
+   * @returns nanoseconds as {@linkcode GpuDevice.timed} counts them
+   */
+  async run(lists: Iterable<readonly Dispatch[]>): Promise<number> {
+    const started = performance.now();
+    const submitted: { readonly submission: Submission; readonly count: number }[] = [];
+    const waits: Promise<void>[] = [];
     let elapsedNs = 0;
-    for (let done = 0; done < dispatches.length;) {
-      const part = dispatches.slice(done, done + this.#submissionSize(dispatches.length));
-      const partNs = await this.#gpu.timed(await this.record(part));
-      this.#nsPerDispatch = partNs / part.length;
-      elapsedNs += partNs;
-      done += part.length;
+    const beginWait = (): void => {
+      const { submission, count } = submitted.shift()!;
+      const ended = submission.finish().then((timeNs) => {
+        elapsedNs += timeNs;
+        this.#nsPerDispatch = timeNs / count;
+      });
+      ended.catch(() => {}); // awaited below
+      waits.push(ended);
+    };
+    try {
+      for (const batch of this.#batches(lists)) {
+        submitted.push({ submission: await this.#gpu.submit(await this.record(batch)), count: batch.length });
+        // what was begun a batch ago ends while the device works on this one
+        await waits.shift();
+        // Deno 2.9.6 blocks here until the queue is empty, but settles 10 ms later: by then the next batch is submitted
+        if (submitted.length > 1) beginWait();
+      }
+    } finally {
+      while (submitted.length > 0) beginWait();
     }
-    return elapsedNs;
+    await Promise.all(waits);
+    return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
   }
 
   /**
@@ -92,18 +126,14 @@ export class Dispatcher {
       const staged = await gpu.buffer(bytes, usage, "what the host reads");
       try {
         const { passes, record } = await this.record(waiting);
-        const reading = await gpu.submit({
-          passes,
-          outgoing: [staged],
-          record: (encoder, timestamps) => {
-            record(encoder, timestamps);
-            let offset = 0;
-            for (const { at, count } of host.reads) {
-              encoder.copyBufferToBuffer(array, 4 * at, staged, offset, 4 * count);
-              offset += 4 * count;
-            }
-          },
-        });
+        const read: Recorder = (encoder) => {
+          let offset = 0;
+          for (const { at, count } of host.reads) {
+            encoder.copyBufferToBuffer(array, 4 * at, staged, offset, 4 * count);
+            offset += 4 * count;
+          }
+        };
+        const reading = await gpu.submit({ passes, outgoing: [staged], record: [...record, read] });
         const computing = await gpu.submit(await this.record([dispatch]));
         await reading.finish();
         const values = new Float32Array(gpu.mapped(staged));
@@ -119,22 +149,47 @@ export class Dispatcher {
       waiting = [];
     }
     const { passes, record } = await this.record(waiting);
-    await gpu.timed({
-      passes: passes + 1,
-      record: (encoder, timestamps) => {
-        record(encoder, timestamps);
-        encoder.beginComputePass(timestamps()).end(); // waits for the host's last values too
-      },
-    });
+    // waits for the host's last values too
+    const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
+    await gpu.timed({ passes: passes + 1, record: [...record, last] });
     return (performance.now() - started) * 1e6;
   }
 
   /**
-   * Dispatches for the next submission. A submission that outlasts the time-out counts as hung, so that a long run
-   * on a slow device needs several; how many is known once a few dispatches were timed.
+   * Cuts what is to run. What outlasts the time-out counts as hung, so that a long run on a slow device needs several
+   * batches; how large these may be is known once the first of the small ones has been timed.
    */
-  #submissionSize(dispatches: number): number {
+  *#batches(lists: Iterable<readonly Dispatch[]>): Generator<readonly Dispatch[]> {
+    let batch: Dispatch[] = [];
+    for (const list of lists) {
+      for (const dispatch of list) {
+        batch.push(dispatch);
+        if (batch.length < this.#batchSize(list.length)) continue;
+        yield batch;
+        batch = [];
+      }
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  #batchSize(dispatches: number): number {
     if (this.#nsPerDispatch === undefined) return Math.ceil(dispatches / 16);
-    return Math.max(1, Math.floor(SUBMISSION_NS / this.#nsPerDispatch));
+    const mostNs = Math.min(BATCH_NS, BATCH_PART * this.#gpu.timeoutMs * 1e6);
+    return Math.min(LARGEST_BATCH, Math.max(1, Math.floor(mostNs / this.#nsPerDispatch)));
+  }
+
+  /** For each shader its arrays as they are and swapped; kept while the uniforms stay in the same buffer. */
+  #bind(): readonly (readonly [straight: GPUBindGroup, flipped: GPUBindGroup])[] {
+    const { arrays: [even, odd], pipelines, uniforms } = this.#resources;
+    if (this.#bound?.buffer !== uniforms.buffer) {
+      const groups = pipelines.map(({ bindings }) =>
+        [
+          uniforms.bind(bindings, [[0, even], [1, odd]]),
+          uniforms.bind(bindings, [[0, odd], [1, even]]),
+        ] as const
+      );
+      this.#bound = { buffer: uniforms.buffer, groups };
+    }
+    return this.#bound.groups;
   }
 }

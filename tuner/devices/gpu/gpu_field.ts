@@ -3,6 +3,7 @@ import type { Layout } from "../../../kernels/layout.ts";
 import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
+import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { ComparedLevel } from "../reference.ts";
 import { copyStaged, type SliceBuffer } from "../shared/slice_exchange.ts";
@@ -24,6 +25,9 @@ interface InitialState {
   readonly whole?: Grid;
 }
 
+/** Steps whose dispatches are listed at once, roughly, and lists that are kept. */
+const STEPS_AT_ONCE = 1000, MOST_LISTS = 8;
+
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
@@ -35,6 +39,7 @@ export class GpuField implements Disposable {
   readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
   readonly #dispatcher: Dispatcher;
+  readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
   private constructor(
@@ -108,13 +113,13 @@ export class GpuField implements Disposable {
     const { layout } = this.plan;
     const fill = await compileFill(this.device, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
-    this.#uniforms.write([[seed, ...first, ...(whole ?? layout.grid)]]);
+    const [slot] = await this.#uniforms.place([[seed, ...first, ...(whole ?? layout.grid)]]);
     this.#step = 0;
     await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(fill.pipeline);
       for (const array of this.#arrays) {
-        pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), [0]);
+        pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
         pass.dispatchWorkgroups(...fillWorkgroups(layout));
       }
       pass.end();
@@ -128,15 +133,35 @@ export class GpuField implements Disposable {
    * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
    */
   async run(steps: number, repetitions = 1): Promise<number> {
-    const dispatches: Dispatch[] = [];
-    for (let i = 0; i < repetitions; i++) {
-      dispatches.push(...this.plan.dispatches(steps, this.#step + i * steps));
-    }
+    const lists = this.#listsOf(steps, repetitions);
     const elapsedNs = this.usesHost
-      ? await this.#dispatcher.runWithHost(dispatches)
-      : await this.#dispatcher.run(dispatches);
+      ? await this.#dispatcher.runWithHost([...lists].flat())
+      : await this.#dispatcher.run(lists);
     this.#step += steps * repetitions;
     return elapsedNs;
+  }
+
+  /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
+  *#listsOf(steps: number, repetitions: number): Generator<readonly Dispatch[]> {
+    const most = Math.ceil(STEPS_AT_ONCE / this.problem.steps) * this.problem.steps;
+    let start = this.#step;
+    for (let i = 0; i < repetitions; i++) {
+      for (let left = steps; left > 0; left -= most) {
+        const count = Math.min(most, left);
+        yield this.#dispatches(count, start);
+        start += count;
+      }
+    }
+  }
+
+  /** The plan's dispatches; lists are kept where all that counts of the start is whether it is even. */
+  #dispatches(steps: number, start: number): readonly Dispatch[] {
+    if (readsSignal(this.problem.stencil.update) || this.usesHost) return this.plan.dispatches(steps, start);
+    const key = 2 * steps + start % 2;
+    const list = this.#lists.get(key) ?? this.plan.dispatches(steps, start % 2);
+    if (this.#lists.size > MOST_LISTS) this.#lists.clear();
+    this.#lists.set(key, list);
+    return list;
   }
 
   /** Whether the host computes a part: then times are the host's. */
@@ -159,7 +184,7 @@ export class GpuField implements Disposable {
     const start = this.#step, before = this.#levels();
     this.#step += steps;
     const after = this.#levels();
-    const { passes, record } = await this.#dispatcher.record(this.plan.dispatches(steps, start));
+    const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, start));
     const wrapPads = await this.#wrapPads();
     return await this.device.submit({
       passes: passes + 2,
@@ -171,7 +196,7 @@ export class GpuField implements Disposable {
           copyStaged(encoder, incoming, before, false);
           wrapPads(encoder);
         }
-        record(encoder, timestamps);
+        for (const piece of record) piece(encoder, timestamps);
         copyStaged(encoder, outgoing, after, true);
         encoder.beginComputePass(timestamps()).end();
       },
@@ -239,12 +264,15 @@ export class GpuField implements Disposable {
     const wrap = await compileWrap(this.device, this.problem, this.plan.layout);
     if (wrap === undefined) return () => {};
     const { pipeline, bindings } = wrap;
+    const [slot] = await this.#uniforms.place([[]]);
     const [even, odd] = this.#arrays;
+    const groups = ([[even, odd], [odd, even]] as const)
+      .map(([now, other]) => this.#uniforms.bind(bindings, [[0, now], [1, other]]));
     return (encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);
-      for (const [now, other] of [[even, odd], [odd, even]] as const) {
-        pass.setBindGroup(0, this.#uniforms.bind(bindings, [[0, now], [1, other]]), [0]);
+      for (const group of groups) {
+        pass.setBindGroup(0, group, slot!, 0, 1);
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
       pass.end();

@@ -1,26 +1,37 @@
-import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Bytes between two dispatches' uniforms: WebGPU's default minUniformBufferOffsetAlignment. */
 export const UNIFORM_STRIDE = 256;
 
-/** Largest buffer, in bytes. */
-const MOST_BYTES = 2 ** 26;
+/** First and largest buffer, in bytes. */
+const FIRST_BYTES = 64 * UNIFORM_STRIDE, MOST_BYTES = 2 ** 26;
 
-/** The numbers that a field's dispatches are given: one buffer, in which each dispatch has its offset. */
+/** Where a dispatch's uniforms lie: its byte offset, as `setBindGroup` takes it. Equal lists have one slot. */
+export type Slot = Uint32Array;
+
+/** The numbers that a field's dispatches are given: one buffer, in which each list has its slot from call to call. */
 export class Uniforms {
   readonly #gpu: GpuDevice;
   #buffer: GPUBuffer;
+  #before: GPUBuffer | undefined;
+  readonly #slots = new Map<string, Slot>();
+  /** The slots of lists that were given before, so that a list is read once. */
+  #known = new WeakMap<readonly number[], Slot>();
 
   private constructor(gpu: GpuDevice, buffer: GPUBuffer) {
     this.#gpu = gpu;
     this.#buffer = buffer;
   }
 
-  /** Takes memory for those of one dispatch. */
+  /** Takes memory for a few lists. */
   static async create(gpu: GpuDevice): Promise<Uniforms> {
-    return new Uniforms(gpu, await takeMemory(gpu, UNIFORM_STRIDE));
+    return new Uniforms(gpu, await takeMemory(gpu, FIRST_BYTES));
+  }
+
+  /** The buffer that the slots given last lie in: another one where it had become too small. */
+  get buffer(): GPUBuffer {
+    return this.#buffer;
   }
 
   /** Storage buffers at their bindings, and the uniforms at binding 2. */
@@ -37,42 +48,48 @@ export class Uniforms {
     });
   }
 
-  /** Writes lists of whole numbers, one stride after another. */
-  write(values: readonly (readonly number[])[]): void {
-    const words = new Int32Array(values.length * UNIFORM_STRIDE / 4);
-    values.forEach((list, i) => words.set(list.map((value) => value | 0), i * UNIFORM_STRIDE / 4));
-    this.#gpu.write(this.#buffer, 0, words);
-  }
-
-  /** Writes the dispatches' distinct uniforms; returns each dispatch's byte offset. */
-  async place(dispatches: readonly Dispatch[]): Promise<number[]> {
-    const distinct = new Map<string, number>();
-    const values: (readonly number[])[] = [];
-    const offsets = dispatches.map(({ uniforms }) => {
-      const key = uniforms.join();
-      let offset = distinct.get(key);
-      if (offset === undefined) {
-        offset = values.length * UNIFORM_STRIDE;
-        distinct.set(key, offset);
-        values.push(uniforms);
-      }
-      return offset;
-    });
-    const bytes = Math.max(1, values.length) * UNIFORM_STRIDE;
-    if (bytes > MOST_BYTES) {
-      throw new RunFailure("limits", `${values.length} different dispatches in one run`);
+  /** Writes those lists of whole numbers that are new, before whatever is submitted later; returns the slot of each. */
+  async place(lists: readonly (readonly number[])[]): Promise<Slot[]> {
+    const added = new Map<string, readonly number[]>();
+    for (const list of lists) {
+      if (this.#known.has(list)) continue;
+      const key = list.join(), slot = this.#slots.get(key);
+      if (slot === undefined) added.set(key, list);
+      else this.#known.set(list, slot);
     }
-    if (bytes > this.#buffer.size) {
-      this.#buffer.destroy();
-      this.#buffer = await takeMemory(this.#gpu, bytes);
+    const first = this.#slots.size * UNIFORM_STRIDE, bytes = added.size * UNIFORM_STRIDE;
+    if (first + bytes > this.#buffer.size) {
+      await this.#clear(first + bytes);
+      return await this.place(lists);
     }
-    this.write(values.length === 0 ? [[]] : values);
-    return offsets;
+    const words = new Int32Array(bytes / 4);
+    let at = 0;
+    for (const [key, list] of added) {
+      words.set(list.map((value) => value | 0), at / 4);
+      this.#slots.set(key, Uint32Array.of(first + at));
+      at += UNIFORM_STRIDE;
+    }
+    if (bytes > 0) this.#gpu.write(this.#buffer, first, words);
+    return lists.map((list) => this.#known.get(list) ?? this.#slots.get(list.join())!);
   }
 
   /** Gives the memory back. */
   destroy(): void {
     this.#buffer.destroy();
+    this.#before?.destroy();
+  }
+
+  /** Begins anew, with room for so many bytes and as many again. What was recorded with the buffer before stays valid. */
+  async #clear(bytes: number): Promise<void> {
+    if (this.#slots.size === 0 && bytes > MOST_BYTES) {
+      throw new RunFailure("limits", `${bytes / UNIFORM_STRIDE} different dispatches in one run`);
+    }
+    const buffer = await takeMemory(this.#gpu, Math.min(2 * bytes, MOST_BYTES));
+    this.#before?.destroy();
+    this.#before = this.#buffer;
+    this.#buffer = buffer;
+    this.#slots.clear();
+    this.#known = new WeakMap();
   }
 }
 
