@@ -29,7 +29,9 @@ export type { Layout } from "./kernels/layout.ts";
 export type { Assignment, Material, Substep, Update } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
+  type AxisBoundaries,
   BOUNDARIES,
+  type Boundaries,
   type Boundary,
   type ExactSolution,
   type Grid,

@@ -17,10 +17,13 @@
  *
  * **Two kernels** each round in their own order; the variance of their difference is twice that of one.
  *
- * **Periodic grids** hold the uniform mode, which no neighbour restores: the wave equation lets it drift at
+ * **Grids without zeros around them** hold the uniform mode, which no neighbour restores: the wave equation lets it drift at
  * constant speed, so a unit error becomes U_j = j + 1. Of N cells it has the share 1/N, which is nothing on
  * large grids and most of the error on small ones after many steps. U follows from the update itself, as the
  * answer to a field that is the same everywhere; it adds Σ_j U_j² / N to the growth of the variance.
+ *
+ * **Insulated ends** mirror errors: the outermost cells answer to those of their neighbours twice, once from the grid
+ * and once from its image. Along each insulated axis that doubles the variance there.
  *
  * **Against exact arithmetic** (`kernels: 1`) one more error counts, which two kernels share: the weights
  * themselves are rounded to f32, the same way in every step. At worst the field is F everywhere and all the
@@ -30,7 +33,7 @@
  */
 import { type Expression, fold, isSame, NUMBERS, type Tap } from "../kernels/expression.ts";
 import { arithmeticOf, onlyExpression, tapsOf, type Update } from "../kernels/update.ts";
-import type { Stencil } from "../kernels/stencils/stencil.ts";
+import { alongAxes, cellsOf, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
 
 /** Largest relative error of one f32 rounding to nearest. */
 const UNIT_ROUNDOFF = 2 ** -24;
@@ -47,15 +50,30 @@ export interface ErrorBoundInput {
   readonly maxField: number;
   /** 2: both results come from f32 kernels. 1: the other comes from arithmetic without rounding (f64). */
   readonly kernels: 1 | 2;
-  /** Cells of the grid if it is periodic. @default {undefined} not periodic: there is no uniform mode */
+  /** Cells of the grid, unless zeros lie beyond any of its ends. @default {undefined} there is no uniform mode */
   readonly periodicCells?: number | undefined;
+  /** Axes along which the grid is mirrored. @default {0} */
+  readonly insulatedAxes?: number;
+}
+
+/** What the boundary of a problem means for its errors. */
+export function boundaryErrors(
+  { boundary, grid }: Pick<Problem, "boundary" | "grid">,
+): Pick<ErrorBoundInput, "periodicCells" | "insulatedAxes"> {
+  const along = alongAxes(boundary);
+  return {
+    periodicCells: along.includes("zero") ? undefined : cellsOf(grid),
+    insulatedAxes: along.filter((one, axis) => one === "insulated" && grid[axis]! > 1).length,
+  };
 }
 
 /**
  * The largest |difference| of two results that rounding explains: λ √(kernels) u √depth · magnitude · maxField ·
  * growth(steps), and against f64 the rounding of the weights as well.
  */
-export function errorBound({ stencil, steps, maxField, kernels, periodicCells }: ErrorBoundInput): number {
+export function errorBound(
+  { stencil, steps, maxField, kernels, periodicCells, insulatedAxes = 0 }: ErrorBoundInput,
+): number {
   if (!(Number.isSafeInteger(steps) && steps >= 0 && maxField >= 0 && Number.isFinite(maxField))) {
     throw new RangeError(
       "Cannot bound the error: steps must be a whole number >= 0, maxField finite and >= 0: " +
@@ -68,7 +86,7 @@ export function errorBound({ stencil, steps, maxField, kernels, periodicCells }:
   const { depth, magnitude } = arithmeticOf(stencil.update);
   const uniform = uniformGrowth(stencil.update, steps);
   const drift = periodicCells === undefined ? 0 : uniform.squares / periodicCells;
-  const growth = Math.sqrt(stencil.update.substeps.length * ownGrowth ** 2 + drift);
+  const growth = Math.sqrt(2 ** insulatedAxes * stencil.update.substeps.length * ownGrowth ** 2 + drift);
   const random = LAMBDA * Math.sqrt(kernels * depth) * UNIT_ROUNDOFF * magnitude * maxField * growth;
   return kernels === 2 ? random : random + weightError(stencil.update) * maxField * uniform.sum;
 }

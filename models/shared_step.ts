@@ -13,7 +13,7 @@
  *
  * @module
  */
-import type { Problem } from "../kernels/stencils/stencil.ts";
+import { alongAxes, type Problem } from "../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious, stepReach } from "../kernels/update.ts";
 
 /** Time as a straight line over the work: y = a·x + b (Eq. 1; for messages and copies Eq. 4). */
@@ -110,7 +110,7 @@ export function sharedGridOf({ grid, stencil: { update }, boundary, steps }: Pro
   return {
     grid,
     reach: stepReach(update).x,
-    interfaces: boundary === "periodic" ? 2 : 1,
+    interfaces: alongAxes(boundary)[0] === "periodic" ? 2 : 1,
     values: [planesOf(update), readsPrevious(update) ? planesOf(update) : 0],
     steps,
   };

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Boundary } from "../stencils/stencil.ts";
 
 /** Rows x0 ≤ x < x1, y0 ≤ y < y1; outside the grid they are pads. A row is all cells of one x and y. */
 export interface Box {
@@ -24,8 +25,8 @@ export interface Part {
 export interface CpuRun extends Part {
   /** Slices, and rows of a slice. */
   readonly grid: readonly [nx: number, ny: number];
-  /** Whether the axes x and y are periodic. */
-  readonly wraps: readonly [x: boolean, y: boolean];
+  /** What lies beyond the ends of x and y. */
+  readonly boundaries: readonly [x: Boundary, y: Boundary];
   /** The furthest that any sub-step reaches along x and y. */
   readonly reach: readonly [x: number, y: number];
   /** Sub-steps of all steps. */
@@ -45,29 +46,38 @@ export interface CpuOrder {
 }
 
 /** What is visited, without the order. */
-export type Surroundings = Pick<CpuRun, "grid" | "wraps" | "reach">;
+export type Surroundings = Pick<CpuRun, "grid" | "boundaries" | "reach">;
 
-/** Calls back with every box of pad rows that are periodic images of the box's rows. */
+/** Calls back with every box of pad rows that are images of the box's rows. */
 export function forEachImage(box: Box, around: Surroundings, callback: (image: Box) => void): void {
-  const { grid: [nx, ny], reach: [rx, ry] } = around;
-  for (const shiftX of shifts(0, around)) {
-    for (const shiftY of shifts(1, around)) {
-      if (shiftX === 0 && shiftY === 0) continue;
-      const image = {
-        x0: Math.max(-rx, box.x0 + shiftX),
-        x1: Math.min(nx + rx, box.x1 + shiftX),
-        y0: Math.max(-ry, box.y0 + shiftY),
-        y1: Math.min(ny + ry, box.y1 + shiftY),
-      };
-      if (rowsOf(image) > 0) callback(image);
-    }
+  const alongY = imagesOf([box.y0, box.y1], 1, around);
+  for (const [y0, y1] of alongY) callback({ ...box, y0, y1 });
+  for (const [x0, x1] of imagesOf([box.x0, box.x1], 0, around)) {
+    for (const [y0, y1] of [[box.y0, box.y1], ...alongY]) callback({ x0, x1, y0: y0!, y1: y1! });
   }
 }
 
-/** How far images lie from what they are images of: whole periods, several where the grid is thinner than the reach. */
-function shifts(axis: 0 | 1, { grid, wraps, reach }: Surroundings): number[] {
-  const most = wraps[axis] ? Math.ceil(reach[axis] / grid[axis]) : 0;
-  return Array.from({ length: 2 * most + 1 }, (_, i) => (i - most) * grid[axis]);
+/** The pieces of an axis' pads that are images of from ≤ i < to: several where the grid is thinner than the reach. */
+function imagesOf(
+  [from, to]: readonly [number, number],
+  axis: 0 | 1,
+  { grid, boundaries, reach }: Surroundings,
+): [number, number][] {
+  const n = grid[axis], pad = reach[axis], found: [number, number][] = [];
+  if (boundaries[axis] === "zero" || pad === 0) return found;
+  const isMirrored = boundaries[axis] === "insulated" && n > 1, period = isMirrored ? 2 * (n - 1) : n;
+  const keep = (first: number, end: number): void => {
+    for (const [low, high] of [[-pad, 0], [n, n + pad]] as const) {
+      if (Math.min(end, high) > Math.max(first, low)) found.push([Math.max(first, low), Math.min(end, high)]);
+    }
+  };
+  const most = Math.ceil((n + pad) / period) * period;
+  for (let shift = -most; shift <= most; shift += period) {
+    keep(from + shift, to + shift);
+    // the outermost cells are their own mirror images
+    if (isMirrored) keep(shift - Math.min(to, n - 1) + 1, shift - Math.max(from, 1) + 1);
+  }
+  return found;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { periodicAxes, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import type { Parameters } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
@@ -96,10 +96,10 @@ const diamondWavefront: CpuTraversal = {
       const found = [parameters.tiles, parameters.levels, parameters.block].join(", ");
       return `tiles, levels and block must be whole numbers from 1 up, not ${found}`;
     }
-    const [wrapsX, wrapsY] = periodicAxes(boundary);
+    const [alongX, alongY] = alongAxes(boundary);
     const { x, y } = reachOf(stencil.update);
     return refuseFused(parameters.fused) ??
-      refuseDiamonds({ grid: [nx, ny], wraps: [wrapsX, wrapsY], reach: [x, y] }, shape);
+      refuseDiamonds({ grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] }, shape);
   },
   demand({ grid: [nx, ny, nz], steps, stencil: { update } }, parameters, workers) {
     const { tiles, band, block } = diamondShape(parameters)!;

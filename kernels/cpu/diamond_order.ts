@@ -41,9 +41,10 @@ export interface DiamondShape {
 
 /** Why a run cannot have such diamonds; undefined if it can. */
 export function refuseDiamonds(
-  { grid: [nx, ny], wraps, reach: [sx, sy] }: Surroundings,
+  { grid: [nx, ny], boundaries, reach: [sx, sy] }: Surroundings,
   { tiles, band }: DiamondShape,
 ): string | undefined {
+  const wraps = wrapsOf(boundaries);
   if (tiles > ny) return `${tiles} tiles along y: the grid has ${ny} rows`;
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
   if (even.length + odd.length > 0) {
@@ -59,6 +60,11 @@ export function refuseDiamonds(
   const open = 2 * sx * 2 * band;
   if (wraps[0] && open > nx) return `the wave leaves ${open} slices open at the seam: the grid has ${nx}`;
   return undefined;
+}
+
+/** Whether tiles go on across the ends of x and y; insulated ends lie in the tiles beside them. */
+function wrapsOf([x, y]: Surroundings["boundaries"]): [x: boolean, y: boolean] {
+  return [x === "periodic", y === "periodic"];
 }
 
 /** Where tiles meet: in even bands, and in odd ones, in the middle of the even bands' tiles. */
@@ -90,7 +96,8 @@ function tilesOf(cuts: readonly number[], before: readonly number[], ny: number,
 
 /** The order of diamonds that {@linkcode refuseDiamonds} does not refuse. */
 export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
-  const { levels, grid: [, ny], wraps, reach: [, sy], part, parts } = run;
+  const { levels, grid: [, ny], boundaries, reach: [, sy], part, parts } = run;
+  const wraps = wrapsOf(boundaries);
   const { tiles, band } = shape;
   const { even, odd } = cutsOf(ny, tiles, wraps[1]);
   const kinds = [tilesOf(even, odd, ny, wraps[1]), tilesOf(odd, even, ny, wraps[1])] as const;
@@ -135,14 +142,14 @@ interface Rows {
 
 /** Moves the wave of the rows' levels along x. */
 function sweep(
-  { grid: [nx, ny], wraps, reach: [sx], slicesAt }: CpuRun,
+  { grid: [nx, ny], boundaries: [alongX], reach: [sx], slicesAt }: CpuRun,
   { block }: DiamondShape,
   { rows, visit }: { readonly rows: readonly Rows[]; readonly visit: Visit },
 ): void {
   // the wave takes many short moves: what does not depend on x is worked out before
   const levels = rows.map(({ level, y0, y1 }, i) => {
     const [known0, known1] = slicesAt(level);
-    const open = wraps[0] ? sx * (i + 1) : 0;
+    const open = alongX === "periodic" ? sx * (i + 1) : 0;
     // what lies beyond a periodic end is at the other one
     const pieces = [-ny, 0, ny].map((shift) => [Math.max(0, y0 - shift), Math.min(ny, y1 - shift)] as const)
       .filter(([from, to]) => to > from);

@@ -11,21 +11,44 @@ import type { Update } from "../update.ts";
 export type Grid = readonly [x: number, y: number, z: number];
 
 /**
- * What lies around the grid. `zero`: cells fixed at zero that are not the grid's own (the frame). `periodic`:
- * the grid itself again, in all three axes. `periodic-yz`: zero along x, periodic along y and z; it is what a
- * share of a periodic grid has, whose ends along x are ghost zones. `insulated`: the grid mirrored about its
- * outermost cells, so that cell −k has the value of cell k, and n − 1 + k that of n − 1 − k.
+ * What lies beyond both ends of an axis. `zero`: cells fixed at zero that are not the grid's own (the frame).
+ * `periodic`: the grid itself again. `insulated`: the grid mirrored about its outermost cells, so that cell −k has
+ * the value of cell k, and n − 1 + k that of n − 1 − k: every field alike, staggered ones too, without a change of
+ * sign.
  */
-export type Boundary = "zero" | "periodic" | "periodic-yz" | "insulated";
+export type Boundary = "zero" | "periodic" | "insulated";
 
-/** Names of the boundaries that a problem in three dimensions can be given, the default first. */
-export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic"];
+/** A boundary for each axis. Where two meet, at edges and corners, zero wins over the others. */
+export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
 
-/** Whether the boundary is periodic along x, y, z. */
-export function periodicAxes(boundary: Boundary): readonly [x: boolean, y: boolean, z: boolean] {
-  const isPeriodic = boundary === "periodic";
-  const alongYZ = isPeriodic || boundary === "periodic-yz";
-  return [isPeriodic, alongYZ, alongYZ];
+/** What lies around the grid: one word for all axes, or one for each. */
+export type Boundaries = Boundary | AxisBoundaries;
+
+/** The boundaries that an axis of a problem in three dimensions can be given, the default first. */
+export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic", "insulated"];
+
+/** The boundary of each axis. */
+export function alongAxes(boundary: Boundaries): AxisBoundaries {
+  return typeof boundary === "string" ? [boundary, boundary, boundary] : boundary;
+}
+
+/** One word where all axes have the same: what lies around a grid in only one way of writing. */
+export function shortBoundary<Word extends string>(
+  boundary: Word | readonly [Word, Word, Word],
+): Word | readonly [Word, Word, Word] {
+  if (typeof boundary === "string") return boundary;
+  const [x, y, z] = boundary;
+  return x === y && y === z ? x : boundary;
+}
+
+/** The boundary in words: `periodic`, or `zero,periodic,insulated` along x, y, z. */
+export function describeBoundary(boundary: Boundaries): string {
+  return `${shortBoundary(boundary)}`;
+}
+
+/** Whether there is nothing but zeros around the grid. */
+export function isAllZero(boundary: Boundaries): boolean {
+  return shortBoundary(boundary) === "zero";
 }
 
 /** The cell 0 ≤ i < n that stands for cell i of an endless axis, mirrored about cells 0 and n − 1. */
@@ -57,7 +80,7 @@ export interface Stencil {
    */
   readonly dimensions?: 1 | 3;
   /**
-   * Boundaries that it can be given, the default first.
+   * Boundaries that an axis of its grids can be given, the default first.
    * @default {BOUNDARIES}
    */
   readonly boundaries?: readonly Boundary[];
@@ -76,6 +99,17 @@ export interface Stencil {
   planeWave?(grid: Grid, modes: Offset): ExactSolution;
 }
 
+/** What may lie around the grid along an axis, the default first. */
+export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
+  return boundaries;
+}
+
+/** Whether a boundary is a word, or three, that the stencil can be given; whatever it is. */
+export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is Boundaries {
+  const along = Array.isArray(boundary) ? boundary : [boundary, boundary, boundary];
+  return along.length === 3 && along.every((one) => boundariesOf(stencil).includes(one));
+}
+
 /** A stencil on a grid: what is computed, whatever the traversal. */
 export interface Problem {
   /** The equation with its order and coefficients. */
@@ -83,7 +117,7 @@ export interface Problem {
   /** Cells along x, y, z. */
   readonly grid: Grid;
   /** What lies around the grid. */
-  readonly boundary: Boundary;
+  readonly boundary: Boundaries;
   /** Time steps of one run. */
   readonly steps: number;
 }

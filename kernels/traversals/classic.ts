@@ -18,7 +18,7 @@ import {
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { type LineProblem, refuseLine } from "./line.ts";
+import { hasInsulatedEnds, type LineProblem, refuseLine } from "./line.ts";
 import { planSteps, storeValues } from "./stepwise.ts";
 import type { ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
@@ -76,7 +76,7 @@ export function lineLayout({ grid, stencil: { update } }: LineProblem): Layout {
 }
 
 function classicShader(problem: Problem, index: number, { threads, points }: ClassicParameters): Shader {
-  const { stencil: { title, update }, boundary } = problem;
+  const { stencil: { title, update } } = problem;
   const substep = update.substeps[index]!;
   const { constants, write } = updateWriter(expressionsOf(substep));
   const offsets = new Set(tapsOf(substep).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
@@ -96,7 +96,7 @@ function classicShader(problem: Problem, index: number, { threads, points }: Cla
     ${declareLevels()}
     ${declareTime(substep)}
 
-    ${imageFunction(boundary)}
+    ${imageFunction(problem)}
 
     @compute @workgroup_size(${threads})
     fn main(
@@ -122,8 +122,8 @@ export function sideOf(offset: number): string {
 }
 
 /** The point that lies where z would, for a z up to one length beyond the ends. */
-function imageFunction(boundary: Problem["boundary"]): string {
-  const [right, left] = boundary === "insulated" ? ["2 * (NZ - 1) - z", "-z"] : ["z - NZ", "z + NZ"];
+function imageFunction(problem: Problem): string {
+  const [right, left] = hasInsulatedEnds(problem) ? ["2 * (NZ - 1) - z", "-z"] : ["z - NZ", "z + NZ"];
   return wgsl`
     fn image(z: i32) -> i32 {
       let right = select(z, ${right}, z >= NZ);

@@ -24,7 +24,7 @@
  *
  * @module
  */
-import type { Problem } from "../stencils/stencil.ts";
+import { describeBoundary, isAllZero, type Problem } from "../stencils/stencil.ts";
 import { onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
 import { stepShaders } from "./stepwise.ts";
 import {
@@ -60,8 +60,9 @@ export const diamondTorre: Traversal = {
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
   refuse({ stencil, boundary }) {
-    if (boundary !== "zero") {
-      return `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`;
+    if (!isAllZero(boundary)) {
+      const found = describeBoundary(boundary);
+      return `torres advance from one end of x to the other through zeros: the boundary is ${found}`;
     }
     if (onlyExpression(stencil.update) === undefined) {
       return "the update has several fields, sub-steps or materials: a torre's registers hold one field";

@@ -8,7 +8,7 @@
  */
 import { type Algebra, eachOperation, fold, type Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { lineShape, madeBy, rowTap } from "./line.ts";
+import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
 import { nodeLayout, swept } from "./swept.ts";
 import {
   dispatchPhase,
@@ -105,11 +105,12 @@ interface StoredRow {
  * @param edges the left neighbour's right edge, and the right neighbour's left one
  */
 function diamondOnHost(
-  { boundary, stencil: { update } }: Problem,
+  problem: Problem,
   { points }: Nodes,
   lastRow: number,
   edges: DiamondEdges,
 ): DiamondEdges & { readonly stored: readonly StoredRow[] } {
+  const { update } = problem.stencil, isInsulated = hasInsulatedEnds(problem);
   const { substeps, reach, edge, rows: places } = lineShape(update);
   const rows = points / (2 * reach), centre = points / 2;
   const kept = Array.from({ length: places }, () => new Float32Array(points + 2 * reach));
@@ -124,7 +125,7 @@ function diamondOnHost(
   let row = 0, c = 0;
   /** Insulated ends lie in the middle of the node. */
   const image = (to: number): number => {
-    if (boundary !== "insulated" || (c < centre) === (to < centre)) return to;
+    if (!isInsulated || (c < centre) === (to < centre)) return to;
     return c >= centre ? points - to : points - 2 - to;
   };
   const substepAt = (row: number): number => (row - 1) % substeps;

@@ -11,7 +11,7 @@
  * @module
  */
 import type { Tap } from "../expression.ts";
-import type { Problem, Stencil } from "../stencils/stencil.ts";
+import { alongAxes, type Problem, type Stencil } from "../stencils/stencil.ts";
 import {
   type Assignment,
   reachOf,
@@ -47,10 +47,13 @@ export function refuseLine(
   if (nx !== 1 || ny !== 1) return "it sweeps one dimension: the grid must be 1x1xN";
   const { z: reach } = reachOf(update);
   if (nz <= reach) return `a line must be longer than its taps reach, ${reach} points: it has ${nz}`;
-  if (boundary !== "insulated" && boundary !== "periodic") {
-    return `ends must be insulated or periodic: the boundary is ${boundary}`;
-  }
+  if (alongAxes(boundary)[2] === "zero") return "ends must be insulated or periodic: the boundary is zero";
   if (tapsOf(update).some(({ offset: [x, y] }) => x !== 0 || y !== 0)) return "a tap is not on the line";
+}
+
+/** Whether the ends of a line are insulated; else they are periodic. */
+export function hasInsulatedEnds({ boundary }: Pick<Problem, "boundary">): boolean {
+  return alongAxes(boundary)[2] === "insulated";
 }
 
 /** Why a problem cannot be swept; undefined if it can. */

@@ -5,7 +5,7 @@
  */
 import { type Expression, type Offset, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
-import { periodicAxes, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, type Substep } from "../update.ts";
 import {
   alongZ,
@@ -65,7 +65,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
   const { update } = stencil;
   const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(update));
-  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
+  const [alongX, alongY, alongZ] = alongAxes(boundary);
   const named = [
     ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
     ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
@@ -80,7 +80,11 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     const place = plus(plus("cell", plane, "PLANE"), high, "SLICE");
     return ago === 0 ? [`${slot(`c${i}`, high)} = now[${place}];`] : [];
   });
-  const cutsZ = !wrapsZ && layout.grid[2] % zPerThread !== 0;
+  const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
+  const inY = zPerThread === 1 ? "insideY" : `vec${zPerThread}<bool>(insideY)`;
+  // beyond the ends of the other axes a thread computes images
+  const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
+  const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
   const substeps = update.substeps.map((substep, i) => {
     const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
     if (i === update.substeps.length - 1) {
@@ -89,9 +93,11 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     }
     const assignments = substep.map(({ field }, k) => {
       const column = columnIndex(columns, { plane: field, ago: -1 });
-      const inYZ = wrapsY && wrapsZ ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
+      const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
       const lead = leads[i]!;
-      const value = wrapsX ? inYZ : `select(${type}(), ${inYZ}, u32(${plus("x", lead)}) < u32(NX))`;
+      const value = alongX !== "zero"
+        ? inYZ
+        : `select(${type}(), ${inYZ}, u32(${plus("x", lead)}) < u32(NX))`;
       return `${slot(`c${column}`, lead)} = ${value};`;
     });
     return [...lines, ...assignments].join("\n");
@@ -99,8 +105,6 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * threadsY}>`;
-  const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
-  const inY = zPerThread === 1 ? "&& insideY" : `& vec${zPerThread}<bool>(insideY)`;
   const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
   const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
@@ -124,7 +128,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
       let first = i32(w.z) * SLICES;
       let last = min(first + SLICES, NX);
       let insideY = u32(y) < u32(NY);
-      let inside = ${inZ} ${inY};
+      ${inside.length === 0 ? "" : `let inside = ${inside.join(zPerThread === 1 ? " && " : " & ")};`}
       let mine = insideY && u32(z) < u32(NZ)${notRim};
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
       var cell = ORIGIN + (${start}) * SLICE + y * PITCH + element;

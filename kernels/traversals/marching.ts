@@ -10,7 +10,7 @@
  * @module
  */
 import { type Tap, tapsIn, tapsOutside } from "../expression.ts";
-import type { Problem } from "../stencils/stencil.ts";
+import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
@@ -26,7 +26,7 @@ export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
   refuse({ stencil: { update }, boundary }) {
-    if (boundary === "insulated" && update.substeps.length > 1) {
+    if (alongAxes(boundary).includes("insulated") && update.substeps.length > 1) {
       return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
     }
     const taps = tapsOf(update);
@@ -95,7 +95,7 @@ export const marching: Traversal = {
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: workgroups.reduce((a, b) => a * b),
-      dispatchesPerStep: problem.boundary === "zero" ? 1 : 2,
+      dispatchesPerStep: isAllZero(problem.boundary) ? 1 : 2,
       exchangesPerUpdate: computed * tiled / zPerThread,
       // Every read takes instructions as well, the fewer the more cells it brings: these factors fit an H100 (life
       // with 1, 2, 4 cells a thread 244, 290, 324 Gcells/s; heat of reach 4 187, 239, 246; 2026-11-21).

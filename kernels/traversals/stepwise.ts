@@ -5,7 +5,7 @@
  * @module
  */
 import { type Layout, layOut } from "../layout.ts";
-import { cellsOf, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, cellsOf, isAllZero, type Problem } from "../stencils/stencil.ts";
 import {
   expressionsOf,
   planesOf,
@@ -48,7 +48,7 @@ export const stepwise: Traversal = {
       threadsPerWorkgroup: threadsZ * threadsY * threadsX,
       workgroupBytes: 0,
       workgroupsPerDispatch: Math.ceil(cellsOf(problem.grid) / (threadsZ * threadsY * threadsX)),
-      dispatchesPerStep: update.substeps.length * (problem.boundary === "zero" ? 1 : 2),
+      dispatchesPerStep: update.substeps.length * (isAllZero(problem.boundary) ? 1 : 2),
       // Lines of memory are shared by threads side by side along z, and slices best by workgroups one after
       // another; the powers fit an H100 (orders 2 and 4, 256x1x1 … 256x2x2, 2026-11-21).
       cachedReadsPerUpdate: cachedReads(update) *
@@ -67,7 +67,11 @@ export const stepwise: Traversal = {
 /** Pads as wide as a whole step reaches: enough for sub-steps one by one, and for all in one pass. */
 export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem): Layout {
   const { x, y, z } = stepReach(update);
-  return layOut(grid, { pad: [x, y, z], sharedPads: boundary === "zero", planes: planesOf(update) });
+  return layOut(grid, {
+    pad: [x, y, z],
+    sharedPads: alongAxes(boundary)[2] === "zero",
+    planes: planesOf(update),
+  });
 }
 
 function workgroupsOf(
@@ -133,9 +137,9 @@ export function storeValues(substep: Substep, values: readonly string[]): string
   ].join("\n");
 }
 
-/** A plan of one dispatch a shader and step, each followed on a periodic boundary by one that renews the pads. */
+/** A plan of one dispatch a shader and step, each followed by one that renews the pads where they hold images. */
 export function planSteps(
-  { label, problem, layout, shaders, workgroups, renewsPads = problem.boundary !== "zero" }:
+  { label, problem, layout, shaders, workgroups, renewsPads = !isAllZero(problem.boundary) }:
     & Pick<GpuPlan, "label" | "layout" | "shaders">
     & { problem: Problem; workgroups: Dispatch["workgroups"]; renewsPads?: boolean },
 ): GpuPlan {

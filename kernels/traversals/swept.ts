@@ -19,7 +19,7 @@ import { declareLevels, linearWorkgroups, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "./classic.ts";
-import { lineShape, madeBy, refuseSweep, rowTap } from "./line.ts";
+import { hasInsulatedEnds, lineShape, madeBy, refuseSweep, rowTap } from "./line.ts";
 import {
   beginNode,
   declarePhase,
@@ -119,7 +119,7 @@ export function rowsPerTurn(update: Update): number {
 /** The shader of one kind of phase. */
 export function sweptShader(problem: Problem, kind: Phase["kind"], parameters: SweptParameters): Shader {
   const { threads, points } = parameters;
-  const { stencil: { update, title }, boundary } = problem;
+  const { update, title } = problem.stencil;
   const { substeps, reach, edge, rows } = lineShape(update);
   const nodes = nodesOf(problem, parameters);
   const turn = rowsPerTurn(update);
@@ -127,7 +127,7 @@ export function sweptShader(problem: Problem, kind: Phase["kind"], parameters: S
   const { constants, write } = updateWriter(expressionsOf(update));
   const own = Array.from({ length: points }, (_, k) => k);
   const sides = new Set(tapsOf(update).map(({ offset: [, , z] }) => z).filter((z) => z !== 0));
-  const isMirrored = boundary === "insulated" && !isStart;
+  const isMirrored = hasInsulatedEnds(problem) && !isStart;
   const at = (offset: number, k: number): string =>
     isMirrored && offset !== 0 ? `${sideOf(offset)}_${k}` : `here${k}${strides(offset, "1")}`;
   const indices = own.flatMap((k) => [

@@ -9,7 +9,7 @@ import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout } from "./classic.ts";
-import { lineShape, madeBy, rowTap } from "./line.ts";
+import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
 import { beginNode, declarePhase, nodesOf, type Phase, type SweptParameters } from "./swept_plan.ts";
 import type { Shader } from "./traversal.ts";
 
@@ -115,13 +115,13 @@ function onLineAt(field: number, c: number, points: number): string {
 /** The shader of one kind of phase. */
 export function registerShader(problem: Problem, kind: Phase["kind"], parameters: SweptParameters): Shader {
   const { threads, points, steps } = parameters;
-  const { stencil: { title, update }, boundary } = problem;
+  const { title, update } = problem.stencil;
   const { edge } = lineShape(update);
   const rows = lozengeRows(update, points), slots = rows * edge;
   const nodes = nodesOf(problem, parameters);
   const hasFlats = nodes.flat > 0;
   const isClipped = kind !== "middle", isStart = kind === "start";
-  const mayBeAtEnds = boundary === "insulated" && (!isStart || hasFlats);
+  const mayBeAtEnds = hasInsulatedEnds(problem) && (!isStart || hasFlats);
   const shape = { update, points, isClipped, mayBeAtEnds };
   const lozenge = writeLozenge({ ...shape, isTriangle: false });
   const each = (line: (slot: number) => string, count = slots): string =>

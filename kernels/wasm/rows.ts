@@ -1,17 +1,14 @@
 import type { Layout } from "../layout.ts";
-import type { Boundary } from "../stencils/stencil.ts";
+import { type AxisBoundaries, type Boundary, mirrored } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
 import { addBoxFunction, type Local, type Node, range, type Target } from "./functions.ts";
-
-/** What lies beyond the grid along x, y and z. The CPU's share of a periodic grid is `zero` along x only. */
-export type AxisBoundaries = readonly [x: Boundary, y: Boundary, z: Boundary];
 
 /** What the grid's kernels are made of. */
 export interface WasmSource {
   readonly update: Update;
   /** Where the cells lie; its pads hold at least the update's reach. */
   readonly layout: Layout;
-  /** Periodic axes have their pads filled; the others' pads are never written. */
+  /** Axes of zeros have pads that are never written; the others' are filled with images. */
   readonly boundaries: AxisBoundaries;
   /** Whether a product and a sum are one operation that rounds once. @default {false} */
   readonly fused?: boolean;
@@ -38,12 +35,18 @@ export function rowAddress(
 }
 
 /** Fills the z pads, as far as taps reach, of the row at address `row` with the cells they are images of. */
-export function wrapRow(m: Target["module"], { layout, update }: WasmSource, row: Local, plane = 0): Node[] {
+export function wrapRow(
+  m: Target["module"],
+  { layout, update, boundaries: [, , along] }: WasmSource,
+  row: Local,
+  plane = 0,
+): Node[] {
+  if (along === "zero") return [];
   const cells = layout.grid[2], first = layout.pad[2], reach = reachOf(update).z;
   const start = (): Node => m.i32.add(row.get(), m.i32.const((plane * layout.plane - first) * CELL | 0));
   const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
   return pads.map((z) => {
-    const image = ((z % cells) + cells) % cells;
+    const image = along === "insulated" ? mirrored(z, cells) : ((z % cells) + cells) % cells;
     return m.f32.store((first + z) * CELL, CELL, start(), m.f32.load((first + image) * CELL, CELL, start()));
   });
 }
@@ -70,9 +73,15 @@ export function addWrapRows(target: Target, source: WasmSource): void {
 export function addCopyRows(target: Target, source: WasmSource): void {
   const { module: m } = target, { layout, boundaries } = source, { grid: [nx, ny], pad, pitch } = layout;
   const wrap = (i: Local, cells: number, boundary: Boundary): Node => {
-    if (boundary !== "periodic") return i.get();
-    const remainder = m.i32.rem_s(i.get(), m.i32.const(cells));
-    return m.i32.rem_s(m.i32.add(remainder, m.i32.const(cells)), m.i32.const(cells));
+    if (boundary === "zero") return i.get();
+    const modulo = (value: Node, n: number): Node => m.i32.rem_s(value, m.i32.const(n));
+    const wrapped = (n: number): Node => modulo(m.i32.add(modulo(i.get(), n), m.i32.const(n)), n);
+    if (boundary === "periodic" || cells === 1) return wrapped(cells);
+    // as `mirrored` does: n − 1 − |n − 1 − i| of what is left of i in a period
+    const last = (): Node => m.i32.const(cells - 1);
+    const fromLast = (): Node => m.i32.sub(last(), wrapped(2 * (cells - 1)));
+    const isBefore = m.i32.gt_s(fromLast(), m.i32.const(0));
+    return m.i32.sub(last(), m.select(isBefore, fromLast(), m.i32.sub(m.i32.const(0), fromLast())));
   };
   addBoxFunction(target, {
     name: "copyRows",

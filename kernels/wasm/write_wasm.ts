@@ -33,13 +33,13 @@ import { TapReader } from "./tap_reader.ts";
  */
 export interface WasmExports {
   /**
-   * Sub-step i as `step{i}(current, next, signal, x0, x1, y0, y1)`: updates a box of the grid; along a periodic z it also
+   * Sub-step i as `step{i}(current, next, signal, x0, x1, y0, y1)`: updates a box of the grid; unless z is of zeros it also
    * fills the new rows' pads. The signal is the update's at this step, 0 where it has none.
    */
   [step: `step${number}`]: (...operands: [number, number, number, number, number, number, number]) => void;
-  /** Fills the z pads of a box's rows with the periodic images. */
+  /** Fills the z pads of a box's rows with the images. */
   wrapRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
-  /** Fills a box of pad rows, whose coordinates lie outside the grid, with the periodic images: z pads too. */
+  /** Fills a box of pad rows, whose coordinates lie outside the grid, with the rows that they are images of, z pads too. */
   copyRows(array: number, x0: number, x1: number, y0: number, y1: number): void;
 }
 
@@ -97,7 +97,7 @@ function writeSubstep(
     "current" | "next" | "signal"
   >,
 ): Node[] {
-  const { module: m } = target, { layout, boundaries } = source;
+  const { module: m } = target, { layout } = source;
   const vectorsPerLoop = vectorsFor(substep);
   const cells = layout.grid[2];
   const turns = Math.floor(cells / (4 * vectorsPerLoop));
@@ -163,7 +163,7 @@ function writeSubstep(
       ...taps.hold(Math.ceil(left / 4)),
       ...range(whole).flatMap(storeVector),
       ...(lanes === 0 ? [] : storeRest()),
-      ...(boundaries[2] === "periodic" ? substep.flatMap(({ field }) => wrapRow(m, source, row, field)) : []),
+      ...substep.flatMap(({ field }) => wrapRow(m, source, row, field)),
     ]),
   ];
 }

@@ -1,12 +1,12 @@
 /**
  * Periodic and insulated boundaries: after each step the pads receive the opposite side of the grid, or the grid
- * mirrored about its outermost cells.
+ * mirrored about its outermost cells, each axis as its own boundary says.
  *
  * @module
  */
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
-import { periodicAxes, type Problem } from "../stencils/stencil.ts";
+import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import type { Shader } from "../traversals/traversal.ts";
 import { declareLayout, declareLevels, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
@@ -15,10 +15,9 @@ const THREADS = 256;
 
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
 function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
-  const { x, y, z } = stepReach(stencil.update);
-  if (boundary === "insulated") return [x, y, z];
-  const [wrapsX, wrapsY, wrapsZ] = periodicAxes(boundary);
-  return [wrapsX ? x : 0, wrapsY ? y : 0, wrapsZ ? z : 0];
+  const { x, y, z } = stepReach(stencil.update), along = alongAxes(boundary);
+  const widthOf = (reach: number, axis: number): number => along[axis] === "zero" ? 0 : reach;
+  return [widthOf(x, 0), widthOf(y, 1), widthOf(z, 2)];
 }
 
 /** Pad cells of a plane in the three slabs: x pads in full, y pads between them, z pads between those. */
@@ -49,9 +48,12 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
   const [inX, inY, inZ] = slabCells(problem);
   const perPlane = inX + inY + inZ;
   const hasPlanes = planesOf(problem.stencil.update) > 1;
-  const isMirrored = problem.boundary === "insulated";
-  const map = isMirrored ? "mirrored" : "wrapped";
-  const content = isMirrored ? "the grid mirrored" : "the opposite side of the grid";
+  const along = alongAxes(problem.boundary);
+  const isMirrored = along.includes("insulated");
+  const image = ["x", "y", "z"].map((axis, i) => {
+    if (along[i] === "zero") return `cell.${axis}`;
+    return `${along[i] === "insulated" ? "mirrored" : "wrapped"}(cell.${axis}, N${axis.toUpperCase()})`;
+  });
   const periods = times(Math.max(1, wx, wy, wz), "n");
   const origin = hasPlanes ? "ORIGIN + plane" : "ORIGIN";
   const wholeRow = "let z = i % (NZ + 2 * WZ) - WZ;\ni /= NZ + 2 * WZ;";
@@ -78,7 +80,7 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     `.trimEnd();
   });
   const code = wgsl`
-    // Fills the pads with ${content}; grids thinner than the pads repeat.
+    // Fills the pads with images of the grid: ${along.join(", ")}; grids thinner than the pads repeat.
     ${declareLayout(layout)}
     const WX = ${wx}; const WY = ${wy}; const WZ = ${wz};
     ${declareLevels()}
@@ -96,7 +98,7 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
       ${hasPlanes ? "if (plane >= SLICE) { return; }" : ""}
       var cell = vec3i();
       ${[...branches, "{\n  return;\n}"].join(" else ")}
-      let image = vec3i(${map}(cell.x, NX), ${map}(cell.y, NY), ${map}(cell.z, NZ));
+      let image = vec3i(${image.join(", ")});
       let source = ${origin} + image.x * SLICE + image.y * PITCH + image.z;
       now[${origin} + cell.x * SLICE + cell.y * PITCH + cell.z] = now[source];
     }

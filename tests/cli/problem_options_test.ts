@@ -125,7 +125,10 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--courant 0", "wanted a number above 0"],
     ["--courant -0.1", 'found "-0.1"'],
     ["--courant NaN", 'found "NaN"'],
-    ["--boundary open", 'wanted one of zero, periodic: found "open"'],
+    ["--boundary open", "wanted one of zero, periodic, insulated, or one for each axis, as zero,"],
+    ["--boundary zero,periodic", 'found "zero,periodic"'],
+    ["--boundary zero,zero,open", 'found "zero,zero,open"'],
+    ["--stencil ks --boundary periodic,periodic,zero", 'wanted periodic: found "periodic,periodic,zero"'],
     [
       "--rule 5/2-7",
       "Cannot use --rule with --stencil wave: it belongs to life",
@@ -191,6 +194,8 @@ Deno.test("equations in one dimension take points, their own boundaries, and sha
   const rod = parse("--stencil", "heat-1d", "--grid", "4096", "--fourier", "0.4");
   assertEquals([rod.grid, rod.boundary, rod.fourier], [[1, 1, 4096], undefined, 0.4]);
   assertEquals(parse("--stencil=heat-1d", "--boundary", "periodic").boundary, "periodic");
+  assertEquals(parse("--boundary", "zero,zero,insulated").boundary, ["zero", "zero", "insulated"]);
+  assertEquals(parse("--boundary", "zero,zero,zero").boundary, "zero");
   const field = parse("--stencil", "ks", "--grid", "1x1x2048", "--points", "3", "--dt", "0.005");
   assertEquals([field.grid, field.points, field.dt], [[1, 1, 2048], 3, 0.005]);
 });

@@ -240,6 +240,25 @@ const STAGGERED: readonly Way[] = [
     grid: [8, 9, 10],
     parameters: { ...march, zPerThread: 2, threadsZ: 5, threadsY: 7, tile: 1 },
   },
+  // beyond each end the first sub-step's values are zero, or images that a thread computes
+  {
+    traversal: marching,
+    grid: [7, 6, 11],
+    boundary: ["periodic", "zero", "periodic"],
+    parameters: { ...march, zPerThread: 2, threadsZ: 4 },
+  },
+  {
+    traversal: marching,
+    grid: [7, 6, 10],
+    boundary: ["zero", "periodic", "zero"],
+    parameters: march,
+  },
+  {
+    traversal: stepwise,
+    grid: [6, 5, 9],
+    boundary: ["insulated", "periodic", "insulated"],
+    parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+  },
   {
     traversal: marching,
     grid: [5, 3, 9],

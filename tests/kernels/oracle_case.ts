@@ -9,18 +9,12 @@ import { add, type Ago, type Expression, multiply, SIGNAL, subtract, tap } from 
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
-import {
-  type Boundary,
-  cellsOf,
-  type Grid,
-  type Problem,
-  type Stencil,
-} from "../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic, elasticUpdate } from "../../kernels/stencils/elastic.ts";
 import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { arithmeticOf, type Material, readsPrevious } from "../../kernels/update.ts";
-import { errorBound } from "../../models/error_bound.ts";
+import { boundaryErrors, errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";
@@ -35,7 +29,7 @@ export interface OracleCase {
   /** Steps of each run; the runs follow one another on the same field. */
   readonly runs: readonly number[];
   /** @default {"zero"} */
-  readonly boundary?: Boundary;
+  readonly boundary?: Boundaries;
 }
 
 /** Whole numbers below this are exact in f32. */
@@ -142,7 +136,7 @@ export async function assertWithinBound(gpu: GpuDevice, oracleCase: OracleCase):
     steps: runs.reduce((sum, steps) => sum + steps),
     maxField: largest,
     kernels: 2,
-    periodicCells: boundary === "zero" ? undefined : cellsOf(grid),
+    ...boundaryErrors({ boundary, grid }),
   });
   for (const level of stateOf(stencil)) {
     const found = result[level].findIndex((value, i) => !(Math.abs(value - expected[level][i]!) <= bound));

@@ -1,11 +1,11 @@
 /**
- * Periodic boundaries on the GPU: plane waves whose evolution is known exactly, and grids thinner than the taps
- * reach, where a pad holds several images.
+ * Periodic and insulated boundaries on the GPU: plane waves whose evolution is known exactly, a boundary of its own
+ * along each axis, and grids thinner than the taps reach, where a pad holds several images.
  *
  * @module
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { type Boundary, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { type Boundaries, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
@@ -74,14 +74,18 @@ for (const { traversal, parameters } of WAYS) {
 
 // Grids thinner than the reach
 
-const THIN: readonly [order: number, grid: Grid, boundary: Boundary][] = [
+const THIN: readonly [order: number, grid: Grid, boundary: Boundaries][] = [
   [2, [1, 1, 1], "periodic"],
-  [2, [7, 5, 19], "periodic-yz"],
+  [2, [1, 1, 1], "insulated"],
+  [2, [7, 5, 19], ["zero", "periodic", "periodic"]],
+  [2, [7, 5, 19], ["insulated", "zero", "periodic"]],
+  [2, [7, 5, 18], ["periodic", "insulated", "zero"]],
   [6, [2, 3, 1], "periodic"],
-  [6, [3, 2, 2], "periodic-yz"],
+  [6, [2, 3, 4], "insulated"],
+  [6, [3, 2, 2], ["zero", "periodic", "insulated"]],
   [14, [1, 2, 5], "periodic"],
-  [14, [3, 1, 2], "periodic-yz"],
-  [14, [11, 3, 17], "periodic"],
+  [14, [3, 1, 2], ["zero", "periodic", "periodic"]],
+  [14, [11, 3, 17], ["insulated", "periodic", "zero"]],
 ];
 
 for (const way of WAYS) {
@@ -92,8 +96,8 @@ for (const way of WAYS) {
   }
 }
 
-Deno.test("diamond-torre refuses periodic boundaries, with the reason", () => {
-  for (const boundary of ["periodic", "periodic-yz"] as const) {
+Deno.test("diamond-torre refuses other boundaries than zeros, with the reason", () => {
+  for (const boundary of ["periodic", ["zero", "zero", "insulated"]] as const) {
     assertEquals(
       diamondTorre.refuse({ stencil: wave(2), grid: GRID, boundary, steps: 1 }),
       `torres advance from one end of x to the other through zeros: the boundary is ${boundary}`,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { add, constant, multiply, tap } from "../../kernels/expression.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
-import { cellsOf, type Grid } from "../../kernels/stencils/stencil.ts";
+import { type Boundaries, cellsOf, type Grid } from "../../kernels/stencils/stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { updateOf } from "../../kernels/update.ts";
 
@@ -83,11 +83,11 @@ for (const order of [2, 4, 14]) {
   });
 }
 
-Deno.test("boundaries: zero ends, periodic comes round, periodic-yz is both", () => {
+Deno.test("boundaries: zero ends, periodic comes round, insulated turns back, and each axis has its own", () => {
   const grid: Grid = [2, 3, 4];
   const numbered = cells(grid, (x, y, z) => 100 * (x + 1) + 10 * y + z);
   const levels = { current: numbered, previous: numbered };
-  const shift = (dx: number, dy: number, dz: number, boundary: "zero" | "periodic" | "periodic-yz"): number =>
+  const shift = (dx: number, dy: number, dz: number, boundary: Boundaries): number =>
     runReference(levels, { update: updateOf(tap(dx, dy, dz)), grid, boundary, steps: 1 }).current.at(-1)!;
   assertEquals(shift(0, 0, 0, "zero"), 223);
   assertEquals([shift(1, 0, 0, "zero"), shift(0, 1, 0, "zero"), shift(0, 0, 1, "zero")], [0, 0, 0]);
@@ -98,7 +98,11 @@ Deno.test("boundaries: zero ends, periodic comes round, periodic-yz is both", ()
   ]);
   assertEquals(shift(7, 7, 7, "periodic"), 102); // further than the grid is wide
   assertEquals(shift(-7, -7, -7, "periodic"), 110);
-  assertEquals([shift(1, 0, 0, "periodic-yz"), shift(0, 4, -5, "periodic-yz")], [0, 202]);
+  assertEquals(shift(1, 1, 1, "insulated"), 112);
+  assertEquals(shift(-7, -7, -8, "insulated"), 111); // mirrored more than once
+  const mixed = ["zero", "periodic", "insulated"] as const;
+  assertEquals([shift(1, 0, 0, mixed), shift(0, 4, 0, mixed), shift(0, 0, 2, mixed)], [0, 203, 221]);
+  assertEquals(shift(1, 1, 1, ["insulated", "insulated", "zero"]), 0);
 });
 
 Deno.test("in f32 every operation rounds once; f64 does not round at all", () => {

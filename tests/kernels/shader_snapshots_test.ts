@@ -52,6 +52,8 @@ const SHADERS: Readonly<Record<string, string>> = {
   wrap_pads: wrapShader({ ...zero, boundary: "periodic" }),
   // several planes
   wrap_pads_elastic: wrapShader({ ...shakes, boundary: "periodic" }),
+  // each axis as its own boundary says
+  wrap_pads_mixed: wrapShader({ ...zero, boundary: ["zero", "periodic", "insulated"] }),
   // a line, mirrored at its ends
   wrap_pads_insulated: wrapShader({ ...zero, stencil: heat1d(), grid: [1, 1, 50], boundary: "insulated" }),
   marching: marchShader(zero, {}),

@@ -1,9 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
 import { layOut } from "../../kernels/layout.ts";
-import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { AxisBoundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
-import type { AxisBoundaries } from "../../kernels/wasm/rows.ts";
 import { GUARD_BYTES, writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { WasmExports } from "../../kernels/wasm/write_wasm.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";

@@ -61,7 +61,14 @@ Deno.test("a problem that makes no sense is refused", () => {
     [{ grid: [4000, 4000, 4000] }, "a grid of at most 2147483647 cells is wanted: found 4000x4000x4000"],
     [{ steps: 0 }, "steps must be a whole number, at least 1: found 0"],
     [{ steps: 10_001 }, "at most 10000 steps are wanted: found 10001"],
-    [{ boundary: "periodic-yz" }, "the boundary must be one of zero, periodic: found periodic-yz"],
+    ...([["endless", "endless"], [["zero", "endless", "zero"], "zero,endless,zero"], [
+      ["zero"],
+      "zero",
+    ]] as const)
+      .map(([boundary, found]): [wish: Partial<ProblemWish>, message: string] => [
+        { boundary: boundary as never },
+        `the boundary must be one of zero, periodic, insulated, or one for each axis, as zero,periodic,insulated: found ${found}`,
+      ]),
     [{ cpuWorkers: -2 }, "a whole number of CPU workers from 0 to 1024 is wanted: found -2"],
     [{ cpuWorkers: 1.5 }, "a whole number of CPU workers from 0 to 1024 is wanted: found 1.5"],
     [

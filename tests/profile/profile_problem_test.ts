@@ -48,6 +48,19 @@ Deno.test("problems differ by everything that a profile says of them", () => {
   }
 });
 
+Deno.test("a boundary is one word where all axes have the same, else three, and comes back as it was", () => {
+  const along = (boundary: Problem["boundary"]) => describeProblem(problemOn(wave(2), { boundary }));
+  const mixed = ["zero", "periodic", "insulated"] as const;
+  assertEquals(along(["zero", "zero", "zero"]), along("zero"));
+  assertEquals(along(mixed).boundary, mixed);
+  assertEquals(problemOf(along(mixed))?.boundary, mixed);
+  assertNotEquals(problemKey(along(mixed)), problemKey(along(["zero", "insulated", "periodic"])));
+  assertEquals(whyNotStorable(problemOn(wave(2), { boundary: mixed })), undefined);
+  for (const boundary of ["open", ["zero", "zero", "open"] as const]) {
+    assertEquals(problemOf({ ...along("zero"), boundary }), undefined);
+  }
+});
+
 Deno.test("a profile keeps entries of different rules and media", () => {
   const entries = [life("5/2-7"), life("4/2-7"), elastic(), elastic({ medium: "uniform" })]
     .map((stencil) => ({ ...ENTRY, problem: describeProblem(problemOn(stencil)) }));

@@ -72,7 +72,7 @@ Deno.test("a request that makes no sense says what was wanted and what was found
     [{ budgetMs: 0 }, "budgetMs must be above 0: found 0"],
     [{ seed: -1 }, "the seed must be"],
     [{ startShare: 2 }, "startShare must be from 0 to 1: found 2"],
-    [{ boundary: "periodic-yz" }, "the boundary must be one of zero, periodic: found periodic-yz"],
+    [{ boundary: "endless" as never }, "the boundary must be one of zero, periodic, insulated"],
     [{ strategy: "guess" }, "the strategy must be one of auto"],
     [{ traversals: ["zigzag"] }, "name must be one of stepwise"],
     [{ cpuWorkers: -2 }, "a whole number of CPU workers"],

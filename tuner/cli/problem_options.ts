@@ -1,15 +1,22 @@
 import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
-import { BOUNDARIES, type Boundary, type Stencil } from "../../kernels/stencils/stencil.ts";
+import {
+  BOUNDARIES,
+  type Boundaries,
+  isBoundaryOf,
+  shortBoundary,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import type { ProblemRequest } from "../measuring/process/evaluator_protocol.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
-  boundariesOf,
   MAX_STEPS,
   MAX_WORKERS,
   type ResolvedProblem,
   resolveProblem,
+  THREE_BOUNDARIES,
+  wantedBoundary,
 } from "../problem/resolve_problem.ts";
 import {
   count,
@@ -56,10 +63,14 @@ export const PROBLEM = {
       (chosenEquation(earlier).stencil.dimensions === 1 ? readLine : readGrid)(text, refuse, earlier),
   },
   boundary: {
-    value: "NAME",
+    value: "NAME|X,Y,Z",
     help: boundaryHelp(),
-    read: (text: string, refuse: Refuse, earlier: EarlierValues): Boundary =>
-      oneOf(boundariesOf(chosenEquation(earlier).stencil))(text, refuse, earlier),
+    read(text: string, refuse: Refuse, earlier: EarlierValues): Boundaries {
+      const { stencil } = chosenEquation(earlier);
+      const words = text.split(","), boundary = words.length === 1 ? text : words;
+      if (isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
+      return refuse(wantedBoundary(stencil));
+    },
   },
   steps: count("time steps of a run (default: as many as suit the traversals)", 1, MAX_STEPS),
   traversal: {
@@ -174,5 +185,6 @@ function boundaryHelp(): string {
     const { boundaries } = create(variant?.default);
     return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
   });
-  return [`around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`, ...own].join("; ");
+  const all = `around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`;
+  return [`${all}, or one for each axis, as ${THREE_BOUNDARIES}`, ...own].join("; ");
 }

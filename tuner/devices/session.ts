@@ -1,4 +1,4 @@
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
@@ -169,7 +169,7 @@ export class DeviceSession implements Disposable {
     { gpu, needsGpu }: { gpu: GpuDevice | undefined; needsGpu: boolean },
   ): Promise<Reference> {
     const { stencil: { name, variant }, grid, boundary, steps } = problem;
-    const key = JSON.stringify([name, variant, grid, boundary, steps]);
+    const key = JSON.stringify([name, variant, grid, shortBoundary(boundary), steps]);
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;

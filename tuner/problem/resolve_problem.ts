@@ -1,7 +1,8 @@
 import {
-  BOUNDARIES,
-  type Boundary,
+  type Boundaries,
+  boundariesOf,
   type Grid,
+  isBoundaryOf,
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
@@ -24,13 +25,16 @@ const MAX_CELLS = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
+/** How a boundary for each axis is written. */
+export const THREE_BOUNDARIES = "zero,periodic,insulated";
+
 /** What is asked for; what is left out is filled in. */
 export interface ProblemWish {
   readonly stencil: Stencil;
   /** @default {one that suits the device} */
   readonly grid?: Grid | undefined;
   /** @default {the first of the stencil's} */
-  readonly boundary?: Boundary | undefined;
+  readonly boundary?: Boundaries | undefined;
   /** Time steps of a run. @default {defaultSteps(stencil)} */
   readonly steps?: number | undefined;
   /** Names of the only traversals of the GPU to try. @default {[]} all */
@@ -94,9 +98,11 @@ export function resolveProblem(
   return { problem, isDefaultGrid: wish.grid === undefined, traversals, device, cpuWorkers };
 }
 
-/** What may lie around the grid, the default first. */
-export function boundariesOf({ boundaries = BOUNDARIES }: Stencil): readonly Boundary[] {
-  return boundaries;
+/** The boundaries that a stencil can be given, in words. */
+export function wantedBoundary(stencil: Stencil): string {
+  const [first, ...others] = boundariesOf(stencil);
+  const words = others.length === 0 ? `${first}` : `one of ${[first, ...others].join(", ")}`;
+  return stencil.dimensions === 1 ? words : `${words}, or one for each axis, as ${THREE_BOUNDARIES}`;
 }
 
 /**
@@ -114,9 +120,8 @@ export function checkProblem(action: string, { stencil, grid, steps, boundary }:
   const [x, y, z] = grid;
   if (x * y * z > MAX_CELLS) refuse(`a grid of at most ${MAX_CELLS} cells is wanted`, grid.join("x"));
   if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
-  const boundaries = boundariesOf(stencil);
-  if (!boundaries.includes(boundary)) {
-    refuse(`the boundary must be one of ${boundaries.join(", ")}`, boundary);
+  if (!isBoundaryOf(stencil, boundary)) {
+    refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
   }
   if (stencil.dimensions !== 1) return;
   const { z: reach } = reachOf(stencil.update);

@@ -1,5 +1,5 @@
 import { layOut } from "../../kernels/layout.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { alongAxes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
 import { writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Configuration } from "../configuration.ts";
@@ -40,7 +40,7 @@ function witnessesOf(candidates: readonly Candidate[]): Candidate[] {
 async function hashCpuKernel({ stencil: { update }, grid, boundary }: Problem): Promise<string> {
   const { x, y, z } = reachOf(update);
   const layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
-  const code = await writeWasm({ update, layout, boundaries: [boundary, boundary, boundary] });
+  const code = await writeWasm({ update, layout, boundaries: alongAxes(boundary) });
   return `${CPU}=${await digest(code)}`;
 }
 

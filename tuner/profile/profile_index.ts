@@ -22,7 +22,7 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]!));
   const sum = ratios.reduce((sum, ratio) => sum + ratio, 0);
   const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / 3));
-  const boundary = a.boundary === b.boundary ? 0 : OTHER_BOUNDARY;
+  const boundary = `${a.boundary}` === `${b.boundary}` ? 0 : OTHER_BOUNDARY;
   return Math.abs(sum) + shape + boundary + STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
 }
 

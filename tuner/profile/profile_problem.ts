@@ -1,5 +1,10 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
-import { BOUNDARIES, type Problem } from "../../kernels/stencils/stencil.ts";
+import {
+  type Boundaries,
+  isBoundaryOf,
+  type Problem,
+  shortBoundary,
+} from "../../kernels/stencils/stencil.ts";
 import { firstIssue } from "./check_record.ts";
 import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
@@ -7,7 +12,14 @@ import { problemSchema, type ProfileProblem } from "./schema.ts";
 /** A problem as profiles name it, whether or not one can store it. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
   const { name, variant } = stencil;
-  return { stencil: name, ...variant, grid: [...grid], boundary, precision: "f32", steps };
+  return {
+    stencil: name,
+    ...variant,
+    grid: [...grid],
+    boundary: shortBoundary(boundary),
+    precision: "f32",
+    steps,
+  };
 }
 
 /** Why a profile cannot store results of this problem, reported before a search begins; undefined if it can. */
@@ -33,8 +45,8 @@ export function problemOf({ stencil, boundary, grid, steps, ...rest }: ProfilePr
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
   if (choice !== undefined && variant === undefined) return undefined;
   const made = equation.create(variant);
-  const known = (made.boundaries ?? BOUNDARIES).find((name) => name === boundary);
-  return known && { stencil: made, grid: [...grid], boundary: known, steps };
+  const problem = { stencil: made, grid, boundary: boundary as Boundaries, steps };
+  return isBoundaryOf(made, problem.boundary) ? problem : undefined;
 }
 
 /** A text that two problems share exactly if their stencil, its variant and the precision are the same. */
@@ -47,7 +59,7 @@ export function stencilKey(problem: ProfileProblem): string {
 /** A text that two problems share exactly if they are the same. */
 export function problemKey(problem: ProfileProblem): string {
   const { grid, boundary, steps } = problem;
-  return JSON.stringify([stencilKey(problem), ...grid, boundary, steps]);
+  return JSON.stringify([stencilKey(problem), ...grid, shortBoundary(boundary), steps]);
 }
 
 /** Whether both are the same problem: stencil and its variant, grid, boundary, precision and steps. */

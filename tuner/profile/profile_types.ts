@@ -30,8 +30,8 @@ export interface ProfileProblem {
   readonly points?: number | undefined;
   /** Cells along x, y, z. */
   readonly grid: readonly [x: number, y: number, z: number];
-  /** What lies around the grid. */
-  readonly boundary: string;
+  /** What lies around the grid: one word for all axes, or one for each. */
+  readonly boundary: string | readonly [x: string, y: string, z: string];
   /** Precision of the values. */
   readonly precision: "f32";
   /** Time steps of a run. */

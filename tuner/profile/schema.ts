@@ -76,7 +76,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   medium: name.optional(),
   points: counting.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
-  boundary: name,
+  boundary: z.union([name, z.tuple([name, name, name])], "a boundary, or three of them, along x, y and z"),
   precision: z.enum(["f32"], '"f32"'),
   steps: counting,
 }).refine(({ order, delta }) => order === undefined || delta === undefined, "either order or delta, not both")

@@ -1,6 +1,6 @@
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import {
@@ -89,7 +89,7 @@ export class FieldSolver implements Solver {
       for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
         await writeShared(field, { ...range, ago }, source);
       }
-      if (boundary !== "zero") await field.gpuShare?.field.renewPads();
+      if (!isAllZero(boundary)) await field.gpuShare?.field.renewPads();
     });
   }
 
@@ -116,7 +116,7 @@ export class FieldSolver implements Solver {
       // a GPU alone cuts long runs itself, and is waited for once
       const atOnce = cpuShare === undefined ? steps : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
       // the caller may have written into its buffers, and knows nothing of periodic images
-      if (isBorrowed && boundary !== "zero") await gpuShare?.field.renewPads();
+      if (isBorrowed && !isAllZero(boundary)) await gpuShare?.field.renewPads();
       let timeNs = 0;
       for (let done = 0; done < steps; done += atOnce) {
         timeNs += (await field.run(Math.min(atOnce, steps - done))).timeNs;

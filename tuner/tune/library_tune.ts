@@ -1,4 +1,4 @@
-import type { Boundary, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { DeviceSession } from "../devices/session.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -20,7 +20,7 @@ export interface TuneOptions {
   /** Cells along x, y, z. @default {one that fits the device} */
   readonly grid?: Grid;
   /** What lies around the grid. @default {the first of the stencil's} */
-  readonly boundary?: Boundary;
+  readonly boundary?: Boundaries;
   /** Time steps of a run. @default {96; of a line 2048} */
   readonly steps?: number;
   /** Names of the only traversals to try. @default {all} */

@@ -3,7 +3,7 @@ import { indexOf, layOut } from "../../../kernels/layout.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
+import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import { compileOnce } from "../../../tuner/devices/cpu/compiled_modules.ts";
 import { measureCpuCopy } from "../../../tuner/devices/cpu/cpu_bandwidth.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";

@@ -11,7 +11,7 @@ import { runReference } from "../../../kernels/reference.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { life } from "../../../kernels/stencils/life.ts";
-import type { Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave, waveUpdate } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
 import { errorBound } from "../../../models/error_bound.ts";
@@ -28,7 +28,7 @@ async function run(
     workers: number;
     stencil: Stencil;
     grid: Grid;
-    boundary: "zero" | "periodic";
+    boundary: Boundaries;
     steps: number;
     shape: CpuShape;
   },
@@ -54,12 +54,22 @@ const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]
   [elastic(), [18, 20, 12], [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]],
 ];
 
+/** Every axis has every boundary, and most pairs of them meet. */
+const MIXED: readonly Boundaries[] = [
+  "insulated",
+  ["insulated", "periodic", "zero"],
+  ["periodic", "insulated", "periodic"],
+  ["zero", "insulated", "insulated"],
+];
+let turn = 0;
+
 for (const workers of [1, 2, 3, 4, 5]) {
   Deno.test(`every order of ${workers} workers gives the oracle's bits for every equation and boundary`, async () => {
     // one worker more, which has no part in the fields
     const pool = await CpuPool.create({ workers: workers + 1 });
     for (const [stencil, grid, shapes] of CASES) {
-      for (const boundary of ["zero", "periodic"] as const) {
+      const mixed = MIXED[turn++ % MIXED.length]!;
+      for (const boundary of ["zero", "periodic", mixed] as const) {
         const steps = 8;
         const initial = initialCells({ grid, stencil }, { kind: stencil.initialField ?? "noise", seed: 1 });
         const { update } = stencil;
@@ -86,7 +96,7 @@ for (const workers of [1, 2, 3, 4, 5]) {
 Deno.test("the candidates of every grid are feasible, and more workers than slices have some", () => {
   for (const [stencil] of CASES) {
     for (const grid of [[4, 5, 6], [64, 64, 64], [256, 256, 256], [3, 100, 30]] as const) {
-      for (const boundary of ["zero", "periodic"] as const) {
+      for (const boundary of ["zero", "periodic", "insulated"] as const) {
         for (const workers of [1, 2, 7, 16]) {
           const problem = { stencil, grid, boundary, steps: 32 };
           const counts = CPU_TRAVERSALS.map((traversal) => {

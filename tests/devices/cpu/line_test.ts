@@ -138,11 +138,11 @@ Deno.test("what is no line is refused, not computed wrongly", async () => {
   const pool = await CpuPool.create({ workers: 1 });
   const cube = layOut([4, 4, 4], { pad: [1, 1, 1] });
   await assertRejects(
-    () => pool.load({ update: wave(2).update, layout: cube, boundary: "insulated" }),
+    () => pool.load({ update: wave(2).update, layout: cube, boundary: "insulated", nodePoints: 4 }),
     RangeError,
     "Cannot compute the field as a line: it sweeps one dimension: the grid must be 1x1xN",
   );
-  const field = await pool.load({ update: wave(2).update, layout: cube, boundary: "zero" });
+  const field = await pool.load({ update: wave(2).update, layout: cube, boundary: "insulated" });
   assert(await field.run({ steps: 1 }) > 0);
   pool.dispose();
 });

@@ -11,18 +11,18 @@ import { runReference } from "../../../kernels/reference.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { life } from "../../../kernels/stencils/life.ts";
-import type { Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import type { Share } from "../../../tuner/configuration.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
-import { cpuLayoutOf, ghostSlices, partOf } from "../../../tuner/devices/shared/shares.ts";
+import { cpuLayoutOf, ghostSlices, isCyclic, partOf } from "../../../tuner/devices/shared/shares.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {
   readonly stencil: Stencil;
-  readonly boundary: "zero" | "periodic";
+  readonly boundary: Boundaries;
   readonly exchangeEvery: number;
   readonly shape: CpuShape;
   /** Cells along y and z. */
@@ -45,8 +45,8 @@ async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<v
   const problem: Problem = { stencil, grid, boundary, steps: 2 * exchangeEvery };
   const share: Share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: pool.workers };
   const part = partOf(problem, share, "cpu"), layout = cpuLayoutOf(part);
-  const isPeriodic = boundary === "periodic";
-  const field = await pool.load({ update, layout, boundary: ["zero", boundary, boundary], shape });
+  const isPeriodic = isCyclic(problem);
+  const field = await pool.load({ update, layout, boundary: part.boundary, shape });
   const first = isPeriodic ? thinnest : 0, [ny, nz] = rows;
   const isOwn = (x: number): boolean => x >= first && x < first + cpuSlices;
   /** Calls back with every row of the part, where it lies in it and in the whole grid. */
@@ -115,7 +115,7 @@ Deno.test("R steps of the CPU's share are the oracle's in every order, for every
   const pools = await Promise.all([1, 2, 3].map((workers) => CpuPool.create({ workers })));
   let turn = 0;
   for (const [stencil, rows, shapes] of [...SHAPES, ...(THOROUGH ? OTHERS : [])]) {
-    for (const boundary of ["zero", "periodic"] as const) {
+    for (const boundary of ["zero", "periodic", ["insulated", "periodic", "insulated"]] as const) {
       for (const exchangeEvery of [1, 2, 5]) {
         // every R meets every number of workers and every shape in turn
         for (const pool of THOROUGH ? pools : [pools[turn % 3]!]) {

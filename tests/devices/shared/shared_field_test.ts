@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
 import { add, constant, multiply, subtract, tap } from "../../../kernels/expression.ts";
 import { runReference } from "../../../kernels/reference.ts";
-import type { Boundary, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { life } from "../../../kernels/stencils/life.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
@@ -42,7 +42,7 @@ const ALONG_X: Stencil = {
 interface SharedCase {
   readonly stencil: Stencil;
   readonly grid: Grid;
-  readonly boundary: Boundary;
+  readonly boundary: Boundaries;
   readonly traversal: string;
   readonly cpuSlices: number;
   readonly exchangeEvery: number;
@@ -191,6 +191,25 @@ testCases("taps along all axes, orders 2, 4, 6", [
   }),
 ]);
 
+// x decides where shares meet, y and z what their pads hold
+testCases("a boundary of its own along each axis", [
+  ...(["stepwise", "marching"] as const).flatMap((traversal) =>
+    ([["insulated", "zero", "periodic"], ["periodic", "insulated", "zero"], "insulated"] as const)
+      .map((boundary) => ({
+        ...WIDE,
+        ...{
+          traversal,
+          boundary,
+          stencil: wholeNumberWave(4),
+          exchangeEvery: 2,
+          cpuSlices: 7,
+          cpu: DIAMONDS,
+        },
+        runs: [3, 2],
+      }))
+  ),
+]);
+
 testCases("life, which reads no level before, and elastic waves in two sub-steps with materials", [
   ...onBoth({
     stencil: life("4-6/3-9"),
@@ -237,7 +256,7 @@ testCases("a share of 0 leaves its device out, whatever R", [
 /** A problem whose ghost zones see waves, its reference, and a pool. */
 async function withReference(
   gpu: GpuDevice,
-  boundary: Boundary,
+  boundary: Boundaries,
   test: (setup: {
     problem: Problem;
     pool: CpuPool;

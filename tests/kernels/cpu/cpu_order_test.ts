@@ -13,13 +13,15 @@ import {
   forEachImage,
   shareRows,
   stepwiseOrder,
+  type Surroundings,
 } from "../../../kernels/cpu/cpu_order.ts";
 import { diamondOrder, refuseDiamonds } from "../../../kernels/cpu/diamond_order.ts";
+import { BOUNDARIES, type Boundary, mirrored } from "../../../kernels/stencils/stencil.ts";
 import { seededRandom } from "../../../tuner/measuring/seeded_random.ts";
 
 interface Game {
   readonly grid: readonly [number, number];
-  readonly wraps: readonly [boolean, boolean];
+  readonly boundaries: Surroundings["boundaries"];
   /** Reach of each sub-step along x and y. */
   readonly reaches: readonly (readonly [number, number])[];
   readonly steps: number;
@@ -28,9 +30,16 @@ interface Game {
   readonly seed: number;
 }
 
+/** The cell that a place along an axis is an image of; undefined where zeros lie. */
+function placeOf(i: number, n: number, along: Boundary): number | undefined {
+  if (i >= 0 && i < n) return i;
+  if (along === "zero") return undefined;
+  return along === "insulated" ? mirrored(i, n) : ((i % n) + n) % n;
+}
+
 /** Plays an order, and throws where a visit reads what is not there. */
 function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
-  const { grid: [nx, ny], wraps, reaches, steps, parts, ghost, seed } = game;
+  const { grid: [nx, ny], boundaries, reaches, steps, parts, ghost, seed } = game;
   const substeps = reaches.length, levels = steps * substeps;
   const lost = (level: number): number => {
     let sum = 0;
@@ -39,7 +48,7 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
   };
   const run = {
     grid: [nx, ny],
-    wraps,
+    boundaries,
     reach: [Math.max(...reaches.map(([x]) => x)), Math.max(...reaches.map(([, y]) => y))],
     levels,
     slicesAt: (level: number) => [ghost[0] ? lost(level) : 0, nx - (ghost[1] ? lost(level) : 0)] as const,
@@ -57,10 +66,9 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
       for (let y = y0; y < y1; y++) {
         for (let dx = -rx; dx <= rx; dx++) {
           for (let dy = -ry; dy <= ry; dy++) {
-            const isOut = (wraps[0] ? false : x + dx < 0 || x + dx >= nx) ||
-              (wraps[1] ? false : y + dy < 0 || y + dy >= ny);
-            if (isOut) continue;
-            const at = (((x + dx) % nx) + nx) % nx * ny + (((y + dy) % ny) + ny) % ny;
+            const i = placeOf(x + dx, nx, boundaries[0]), j = placeOf(y + dy, ny, boundaries[1]);
+            if (i === undefined || j === undefined) continue;
+            const at = i * ny + j;
             now.forEach((values) => assertEquals(values[at], step, `${where(x, y)} reads ${dx},${dy}`));
             for (let made = 0; made < field; made++) {
               assertEquals(next[made]![at], step + 1, `${where(x, y)} reads what was made at ${dx},${dy}`);
@@ -99,14 +107,14 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
 const small = (min: number, max: number) => fc.integer({ min, max });
 const games = fc.record({
   grid: fc.tuple(small(1, 24), small(1, 24)),
-  wraps: fc.tuple(fc.boolean(), fc.boolean()),
+  boundaries: fc.tuple(fc.constantFrom(...BOUNDARIES), fc.constantFrom(...BOUNDARIES)),
   reaches: fc.array(fc.tuple(small(0, 2), small(0, 2)), { minLength: 1, maxLength: 3 }),
   steps: small(0, 7),
   parts: small(1, 5),
   ghost: fc.tuple(fc.boolean(), fc.boolean()),
   seed: small(0, 1000),
-}).filter(({ wraps, ghost, grid, reaches, steps }) => {
-  if (wraps[0] && (ghost[0] || ghost[1])) return false;
+}).filter(({ boundaries, ghost, grid, reaches, steps }) => {
+  if (boundaries[0] === "periodic" && (ghost[0] || ghost[1])) return false;
   const lost = steps * reaches.reduce((sum, [x]) => sum + x, 0);
   return (Number(ghost[0]) + Number(ghost[1])) * lost <= grid[0];
 });
@@ -141,7 +149,7 @@ Deno.test("diamonds visit everything once, and read what is there, with any shap
 
 Deno.test("a grid that diamonds fit exactly is not refused, and one row or slice less is", () => {
   const shape = { tiles: 3, band: 2, block: 1 };
-  const run = { grid: [16, 24], wraps: [true, true], reach: [2, 2] } as const;
+  const run = { grid: [16, 24], boundaries: ["periodic", "periodic"], reach: [2, 2] } as const;
   assertEquals(refuseDiamonds(run, shape), undefined);
   assertStringIncludes(refuseDiamonds({ ...run, grid: [15, 24] }, shape)!, "16 slices open at the seam");
   assertStringIncludes(refuseDiamonds({ ...run, grid: [16, 23] }, shape)!, "4 rows: it has 3");
@@ -192,10 +200,10 @@ for (const [name, mutate] of Object.entries(MUTANTS)) {
   Deno.test(`a mutant of the diamonds' order is rejected: ${name}`, () => {
     const shape = { tiles: 3, band: 3, block: 1 };
     const diamonds = (run: CpuRun): CpuOrder => diamondOrder(run, shape);
-    for (const wraps of [[false, false], [true, true]] as const) {
+    for (const along of BOUNDARIES) {
       const game = {
         grid: [12, 24],
-        wraps,
+        boundaries: [along, along],
         reaches: [[1, 1]],
         steps: 7,
         parts: 2,
@@ -210,18 +218,18 @@ for (const [name, mutate] of Object.entries(MUTANTS)) {
           return true;
         }
       });
-      assert(rejected.length > 0, `${wraps}`);
+      assert(rejected.length > 0, along);
     }
   });
 }
 
 Deno.test("workers have whole diamonds each where their number divides the tiles", () => {
-  for (const wraps of [true, false]) {
+  for (const along of BOUNDARIES) {
     const rows = Array.from({ length: 4 }, (_, part) => {
       let sum = 0;
       const run: CpuRun = {
         grid: [8, 64],
-        wraps: [false, wraps],
+        boundaries: ["zero", along],
         reach: [1, 1],
         levels: 16,
         slicesAt: () => [0, 8],
@@ -243,21 +251,27 @@ Deno.test("images are the pads' rows, each once, of any grid", () => {
     fc.property(
       fc.record({
         grid: fc.tuple(small(1, 6), small(1, 6)),
-        wraps: fc.tuple(fc.boolean(), fc.boolean()),
+        boundaries: fc.tuple(fc.constantFrom(...BOUNDARIES), fc.constantFrom(...BOUNDARIES)),
         reach: fc.tuple(small(0, 8), small(0, 8)),
         parts: small(1, 3),
       }),
-      ({ grid: [nx, ny], wraps, reach, parts }) => {
-        const found: string[] = [];
+      ({ grid: [nx, ny], boundaries, reach, parts }) => {
+        const found: string[] = [], [alongX, alongY] = boundaries;
         for (let part = 0; part < parts; part++) {
           for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], { part, parts })) {
-            forEachImage(box, { grid: [nx, ny], wraps, reach }, ({ x0, x1, y0, y1 }) => {
-              for (let x = x0; x < x1; x++) for (let y = y0; y < y1; y++) found.push(`${x},${y}`);
+            forEachImage(box, { grid: [nx, ny], boundaries, reach }, ({ x0, x1, y0, y1 }) => {
+              for (let x = x0; x < x1; x++) {
+                for (let y = y0; y < y1; y++) {
+                  const i = placeOf(x, nx, alongX)!, j = placeOf(y, ny, alongY)!;
+                  const isOfBox = i >= box.x0 && i < box.x1 && j >= box.y0 && j < box.y1;
+                  found.push(isOfBox ? `${x},${y}` : "no image of the box");
+                }
+              }
             });
           }
         }
         const wanted: string[] = [];
-        const [rx, ry] = [wraps[0] ? reach[0] : 0, wraps[1] ? reach[1] : 0];
+        const [rx, ry] = [alongX === "zero" ? 0 : reach[0], alongY === "zero" ? 0 : reach[1]];
         for (let x = -rx; x < nx + rx; x++) {
           for (let y = -ry; y < ny + ry; y++) {
             if (x < 0 || x >= nx || y < 0 || y >= ny) wanted.push(`${x},${y}`);

@@ -1,4 +1,4 @@
-// Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
+// Fills the pads with images of the grid: periodic, periodic, periodic; grids thinner than the pads repeat.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 1480; const SLICE = 1408; const PITCH = 64;
 const WX = 1; const WY = 1; const WZ = 1;

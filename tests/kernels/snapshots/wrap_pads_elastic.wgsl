@@ -1,4 +1,4 @@
-// Fills the pads with the opposite side of the grid; grids thinner than the pads repeat.
+// Fills the pads with images of the grid: periodic, periodic, periodic; grids thinner than the pads repeat.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 93448; const SLICE = 23296; const PITCH = 64;
 const PLANES = 13; const PLANE = 1792;

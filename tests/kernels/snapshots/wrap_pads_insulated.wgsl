@@ -1,4 +1,4 @@
-// Fills the pads with the grid mirrored; grids thinner than the pads repeat.
+// Fills the pads with images of the grid: insulated, insulated, insulated; grids thinner than the pads repeat.
 const NX = 1; const NY = 1; const NZ = 50;
 const ORIGIN = 8; const SLICE = 64; const PITCH = 64;
 const WX = 0; const WY = 0; const WZ = 1;

@@ -1,6 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Update } from "../../../kernels/update.ts";
-import type { AxisBoundaries, WasmSource } from "../../../kernels/wasm/rows.ts";
+import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
+import type { WasmSource } from "../../../kernels/wasm/rows.ts";
 import { writeLine } from "../../../kernels/wasm/write_line.ts";
 import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineLoad } from "./line_worker.ts";
@@ -35,7 +36,7 @@ export function compileOnce(
   return module;
 }
 
-/** Of a layout what its module depends on: how many slices there are only where x is periodic. */
+/** Of a layout what its module depends on: how many slices there are only where images lie beyond. */
 function sameText({ grid: [nx, ...slice], length: _, ...layout }: Layout, [x]: AxisBoundaries): object {
-  return { ...layout, grid: [x === "periodic" ? nx : 0, ...slice] };
+  return { ...layout, grid: [x === "zero" ? 0 : nx, ...slice] };
 }

@@ -83,7 +83,7 @@ export class CpuField {
   }
 
   /**
-   * Advances the field. Periodic pads need not be right before; frames of zeros must be.
+   * Advances the field. Pads of images need not be right before; frames of zeros must be.
    *
    * @returns nanoseconds from the moment all workers had begun to the moment all had ended, workers' clock
    * @throws {RangeError} when the ghost zones are thicker than the field, or meet a periodic x

@@ -1,6 +1,6 @@
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Boundary } from "../../../kernels/stencils/stencil.ts";
-import { lineShape, madeBy, refuseSweep } from "../../../kernels/traversals/line.ts";
+import type { Boundaries } from "../../../kernels/stencils/stencil.ts";
+import { hasInsulatedEnds, lineShape, madeBy, refuseSweep } from "../../../kernels/traversals/line.ts";
 import { planesOf, reachOf, type Update } from "../../../kernels/update.ts";
 import { layLanes } from "../../../kernels/wasm/lanes.ts";
 import { cutLine } from "./line_schedule.ts";
@@ -18,14 +18,14 @@ export function lineLoad(
   { update, layout: { grid }, boundary, nodePoints }: {
     readonly update: Update;
     readonly layout: Layout;
-    readonly boundary: Boundary;
+    readonly boundary: Boundaries;
     readonly nodePoints: number;
   },
   workers: number,
 ): LineLoad | undefined {
   const reason = refuseSweep({ stencil: { update }, grid, boundary });
   if (reason !== undefined) {
-    if (boundary !== "insulated" && nodePoints === 0) return undefined;
+    if (nodePoints === 0) return undefined;
     throw new RangeError(`Cannot compute the field as a line: ${reason}`);
   }
   const { reach } = lineShape(update);
@@ -33,7 +33,7 @@ export function lineLoad(
     reach,
     pad: reachOf(update).z,
     fields: update.substeps.map((_, index) => madeBy(update, index).field),
-    ends: boundary === "insulated" ? "insulated" : "periodic",
+    ends: hasInsulatedEnds({ boundary }) ? "insulated" : "periodic",
   } as const;
   if (nodePoints === 0) return line;
   const lanes = layLanes(grid[2], { reach: line.pad, planes: planesOf(update) });

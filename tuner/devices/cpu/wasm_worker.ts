@@ -12,7 +12,7 @@ import { type InitialField, initialRow } from "../../../kernels/initial_field.ts
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
+import { type AxisBoundaries, isAllZero } from "../../../kernels/stencils/stencil.ts";
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import { compareSlices, type Comparison } from "../comparison.ts";
@@ -219,13 +219,13 @@ class CpuWorker {
     if (line !== undefined) return runLine(field, command, line);
     const { steps, arrays, shrink: [low, high], signals } = command;
     const [nx, ny] = layout.grid;
-    const wraps = [boundaries[0] === "periodic", boundaries[1] === "periodic"] as const;
-    const around = { grid: [nx, ny], wraps, reach } as const;
+    const [alongX, alongY] = boundaries;
+    const around = { grid: [nx, ny], boundaries: [alongX, alongY], reach } as const;
     const fillImages = (array: number, box: Box): void => {
-      if (!wraps[0] && !wraps[1]) return;
+      if (alongX === "zero" && alongY === "zero") return;
       forEachImage(box, around, ({ x0, x1, y0, y1 }) => exports.copyRows(array, x0, x1, y0, y1));
     };
-    if (boundaries.includes("periodic")) {
+    if (!isAllZero(boundaries)) {
       // whoever wrote into the field since the last run need not have known of the pads
       for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], field)) {
         exports.wrapRows(arrays[0], box.x0, box.x1, box.y0, box.y1);

@@ -1,9 +1,8 @@
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { usualStrip } from "../../../kernels/cpu/cpu_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Boundary } from "../../../kernels/stencils/stencil.ts";
+import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
-import type { AxisBoundaries } from "../../../kernels/wasm/rows.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
 import { CpuField } from "./cpu_field.ts";
@@ -28,8 +27,8 @@ export interface CpuProblem {
   readonly update: Update;
   /** Where the cells lie; the pads hold at least the update's reach. */
   readonly layout: Layout;
-  /** One for all axes, or each its own: the CPU's share of a periodic grid is `zero` along x. */
-  readonly boundary: Boundary | AxisBoundaries;
+  /** What lies around it: a share of a grid that is periodic along x has `zero` there. */
+  readonly boundary: Boundaries;
   /** Of a line: about how many points a node of the swept rule has. @default {0} classic: meetings after every sub-step */
   readonly nodePoints?: number;
   /** How a grid is visited. @default {stepwise, in strips that suit the grid} */
@@ -120,11 +119,11 @@ export class CpuPool {
   async load(
     { update, layout, boundary, nodePoints = 0, shape, fused = false, workers = this.workers }: CpuProblem,
   ): Promise<CpuField> {
-    const boundaries = typeof boundary === "string" ? [boundary, boundary, boundary] as const : boundary;
+    const boundaries = alongAxes(boundary);
     if (fused && !detectWasmFeatures().relaxedSimd) {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
-    const line = lineLoad({ update, layout, boundary: boundaries[2], nodePoints }, workers);
+    const line = lineLoad({ update, layout, boundary, nodePoints }, workers);
     const region = this.#memory.take(layout, line?.swept?.lanes.bytes ?? 0);
     const { x, y } = reachOf(update);
     const order = shape ?? { strip: usualStrip(x, 4 * layout.slice) };

@@ -1,6 +1,6 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { compareShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -57,7 +57,7 @@ export async function compileWrap(
   problem: Problem,
   layout: Layout,
 ): Promise<Pipeline | undefined> {
-  if (problem.boundary === "zero") return undefined;
+  if (isAllZero(problem.boundary)) return undefined;
   return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
 }
 

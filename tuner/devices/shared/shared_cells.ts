@@ -1,6 +1,7 @@
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
 import type { SharedField } from "./shared_field.ts";
+import { isCyclic } from "./shares.ts";
 import { levelOf } from "./slice_exchange.ts";
 
 /** Bytes that are staged at once: a large field is never on the host as a whole. */
@@ -50,11 +51,12 @@ export async function readShared(
   }
 }
 
-/** Writes cells, on both devices and in ghost zones; on a periodic grid the GPU's pads are to be renewed then. */
+/** Writes cells, on both devices and in ghost zones; the GPU's pads of images are to be renewed then. */
 export async function writeShared(field: SharedField, range: GridSlices, source: SliceSource): Promise<void> {
-  const { problem: { grid: [nx, ny, nz], boundary }, cpuShare: cpu, gpuShare: gpu } = field;
+  const { problem: { grid: [nx, ny, nz] }, cpuShare: cpu, gpuShare: gpu } = field;
   const { ago, plane } = range;
-  const inGrid = (x: number): number => boundary === "periodic" ? (x % nx + nx) % nx : x;
+  const isPeriodic = isCyclic(field.problem);
+  const inGrid = (x: number): number => isPeriodic ? (x % nx + nx) % nx : x;
   if (cpu !== undefined) {
     const { cells, layout } = levelOf(cpu.field, ago);
     const gridX = (slice: number): number => inGrid(slice - cpu.first);

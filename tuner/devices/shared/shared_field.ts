@@ -2,7 +2,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
 import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
-import { disposeShares, makeShares, type ShareOptions, type Shares } from "./shares.ts";
+import { disposeShares, isCyclic, makeShares, type ShareOptions, type Shares } from "./shares.ts";
 
 /** How long a run took. */
 export interface SharedTimes extends RoundTimes {
@@ -20,8 +20,8 @@ export interface SharedTimes extends RoundTimes {
  * along x, R the number of steps between two exchanges. Every step makes S of these slices invalid, from the outside
  * in, so that after R steps a share's own slices are still right. The CPU leaves the invalid ones out (Eq. 2); the
  * GPU runs an unmodified plan over its own slices and the ghost zone, with zeros beyond, and what it computes in
- * the ghost zone is thrown away (Eq. 3). On a zero boundary the shares meet once, at x = `cpuSlices`. On a
- * periodic one they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
+ * the ghost zone is thrown away (Eq. 3). The shares meet once, at x = `cpuSlices`. Where x
+ * is periodic they meet at the ends of the grid too: each share then has a ghost zone at both ends. What the
  * shares exchange after R steps, and what hides behind what: `shared_rounds.ts`.
  */
 export class SharedField implements Disposable {
@@ -43,8 +43,7 @@ export class SharedField implements Disposable {
     this.gpuShare = gpu;
     this.#exchangeEvery = exchangeEvery;
     if (cpu !== undefined && gpu !== undefined) {
-      const isPeriodic = problem.boundary === "periodic";
-      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic });
+      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic: isCyclic(problem) });
     }
   }
 

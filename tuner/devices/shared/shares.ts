@@ -1,6 +1,6 @@
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import { periodicAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../../configuration.ts";
@@ -47,20 +47,26 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
   return exchangeEvery * stepReach(stencil.update).x;
 }
 
+/** Whether the shares of a grid meet at its ends too: where x is periodic. */
+export function isCyclic({ boundary }: Pick<Problem, "boundary">): boolean {
+  return alongAxes(boundary)[0] === "periodic";
+}
+
 /** Slices of the ghost zones where the shares meet, and at the ends of the grid. */
 function ghostZones(
   problem: Problem,
   { cpuSlices, gpuSlices, exchangeEvery }: Share,
 ): { readonly inner: number; readonly outer: number } {
   const inner = cpuSlices > 0 && gpuSlices > 0 ? ghostSlices(problem, exchangeEvery) : 0;
-  return { inner, outer: problem.boundary === "periodic" ? inner : 0 };
+  return { inner, outer: isCyclic(problem) ? inner : 0 };
 }
 
 /** What a device computes: its share as a problem of its own, ghost zones included. */
 export function partOf(problem: Problem, share: Share, device: "cpu" | "gpu"): Problem {
   const [, ny, nz] = problem.grid, { inner, outer } = ghostZones(problem, share);
   const slices = device === "cpu" ? share.cpuSlices : share.gpuSlices;
-  const boundary = outer > 0 ? "periodic-yz" : problem.boundary;
+  const [x, y, z] = alongAxes(problem.boundary);
+  const boundary = [outer > 0 ? "zero" : x, y, z] as const; // ghost zones lie at the ends
   return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
 }
 
@@ -104,7 +110,7 @@ export async function makeShares(problem: Problem, options: ShareOptions): Promi
       : transfersBetween(cpu, gpu, {
         ghost: inner,
         reach: stepReach(update).x,
-        isPeriodic: problem.boundary === "periodic",
+        isPeriodic: isCyclic(problem),
         readsPrevious: readsPrevious(update),
       });
     return { cpu, gpu, toCpu, toGpu };
@@ -123,7 +129,7 @@ export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
 
 /** Refuses what no share can be. */
 function checkShare(
-  { grid, stencil, boundary }: Problem,
+  { grid, stencil }: Problem,
   { gpu, cpuPool, configuration }: ShareOptions,
 ): void {
   const refuse = (why: string): never => {
@@ -147,7 +153,6 @@ function checkShare(
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
     refuse(`steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`);
   }
-  if (boundary === "periodic-yz") refuse("a share cannot be shared again");
   const thinnest = ghostSlices({ stencil }, exchangeEvery);
   if (Math.min(cpuSlices, gpuSlices) < thinnest) {
     refuse(`${shares}: one is thinner than the ghost zone of ${thinnest}`);
@@ -163,15 +168,13 @@ async function makeCpuPart(
   const part = partOf(problem, share, "cpu");
   const { boundary, stencil: { update } } = part;
   const layout = cpuLayoutOf(part);
-  const [x, y, z] = periodicAxes(boundary).map((wraps) => wraps ? "periodic" : "zero");
-  const boundaries = boundary === "insulated" ? boundary : [x!, y!, z!] as const;
   const reason = refuseCpuPart(problem, configuration);
   if (reason !== undefined) throw new RunFailure("limits", reason);
   const { name, parameters, order } = cpuTraversalOf(configuration);
   const source = {
     update,
     layout,
-    boundary: boundaries,
+    boundary,
     nodePoints: name === "swept" ? parameters.points ?? 0 : 0,
     shape: order?.shape(parameters),
     fused: order !== undefined && parameters.fused === 1,

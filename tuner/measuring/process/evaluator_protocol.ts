@@ -8,7 +8,7 @@
  * @module
  */
 import type { VariantValue } from "../../../kernels/stencils/all.ts";
-import type { Boundary, Grid } from "../../../kernels/stencils/stencil.ts";
+import type { Boundaries, Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import type { TimedEvaluation } from "../evaluator.ts";
 
@@ -18,7 +18,7 @@ export interface ProblemRequest {
   readonly variant: VariantValue | undefined;
   readonly timeStep?: number;
   readonly grid: Grid;
-  readonly boundary: Boundary;
+  readonly boundary: Boundaries;
   readonly steps: number;
 }
 
