@@ -43,6 +43,32 @@ export interface CrossWeights {
   readonly sides: readonly number[];
 }
 
+/**
+ * Weights rounded to f32, so that centre + count · Σ sides is `total` exactly: a constant stays what it is, and sums are
+ * conserved. Rounded one by one they miss it by some 10⁻⁸, which every step adds: a wave of ones had grown to 4.5 after
+ * 10,000 steps. The sums of the sides from each on are rounded to what the one before can hold, and differ from the
+ * given ones by no more than that; the centre follows.
+ *
+ * @param count cells that each side weighs
+ */
+export function conservingWeights(total: number, sides: readonly number[], count: number): CrossWeights {
+  const sumFrom = (k: number): number => sides.slice(k).reduce((sum, side) => sum + side, 0);
+  const round = (value: number, unit: number): number => Math.round(value / unit) * unit;
+  const tails = sides.map((side, k) => {
+    const before = k === 0 ? (total - count * sumFrom(0)) / 2 : sides[k - 1]!;
+    return round(sumFrom(k), Math.max(unitOf(before), unitOf(side)));
+  });
+  return {
+    centre: total - count * tails[0]!,
+    sides: tails.map((tail, k) => tail - (tails[k + 1] ?? 0)),
+  };
+}
+
+/** The distance between numbers of f32 that are as large, or a little larger. */
+function unitOf(value: number): number {
+  return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) - 23);
+}
+
 /** A phase for each axis. */
 export type Phases = readonly [x: number, y: number, z: number];
 

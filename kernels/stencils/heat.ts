@@ -10,6 +10,7 @@
 import { add, constant, multiply, type Offset, tap } from "../expression.ts";
 import {
   armsOf,
+  conservingWeights,
   type CrossWeights,
   meanOverWaves,
   type Phases,
@@ -67,16 +68,16 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
   const limit = fourierLimit(delta);
   const fourier = options.fourier ?? 0.9 * limit;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
-  const coefficients = secondDerivative(2 * delta);
-  const { centre, sides } = coefficients;
+  const weights = conservingWeights(1, secondDerivative(2 * delta).sides.map((c) => fourier * c), 6);
+  const alongAxis = { ...weights, centre: (weights.centre - 1) / 3 };
   /** What a step multiplies the wave with phases θ = kh along the axes by. */
   const factor = (phases: Phases): number =>
-    phases.reduce((sum, theta) => sum + fourier * symbolAt(coefficients, theta), 1);
+    phases.reduce((sum, theta) => sum + symbolAt(alongAxis, theta), 1);
   return {
     name: "heat",
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
-    update: heatUpdate({ centre: 1 + 3 * fourier * centre, sides: sides.map((c) => fourier * c) }),
+    update: heatUpdate(weights),
     errorGrowth: (steps) => Math.sqrt(varianceGrowth(factor, steps)),
     planeWave: (grid, modes) => decayingWave(grid, modes, factor),
   };

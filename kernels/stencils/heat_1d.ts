@@ -10,16 +10,16 @@
  */
 import { add, constant, multiply, tap } from "../expression.ts";
 import { type Update, updateOf } from "../update.ts";
-import { meanOverPhases, squaresOver } from "./cross.ts";
+import { conservingWeights, type CrossWeights, meanOverPhases, squaresOver } from "./cross.ts";
 import { requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
 
 /** The update of a rod by the weights of a point and of each neighbour; whole numbers make it exact on such. */
-export function rodUpdate({ centre, side }: Readonly<Record<"centre" | "side", number>>): Update {
-  const sides = add(tap(0, 0, -1), tap(0, 0, 1));
-  return updateOf(add(multiply(constant(side), sides), multiply(constant(centre), tap(0, 0, 0))), "T");
+export function rodUpdate({ centre, sides: [side = 0] }: CrossWeights): Update {
+  const both = add(tap(0, 0, -1), tap(0, 0, 1));
+  return updateOf(add(multiply(constant(side), both), multiply(constant(centre), tap(0, 0, 0))), "T");
 }
 
 /** Options of {@linkcode heat1d}. */
@@ -53,7 +53,7 @@ export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {})
     title: "heat conduction in a rod",
     dimensions: 1,
     boundaries: ["insulated", "periodic"],
-    update: rodUpdate({ centre: 1 - 2 * fourier, side: fourier }),
+    update: rodUpdate(conservingWeights(1, [fourier], 2)),
     errorGrowth: (steps) => Math.sqrt(varianceGrowth(fourier, steps)),
   };
 }

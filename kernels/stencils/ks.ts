@@ -14,7 +14,7 @@
  */
 import { add, type Ago, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
 import type { Update } from "../update.ts";
-import { meanOverPhases, squaresOver } from "./cross.ts";
+import { conservingWeights, meanOverPhases, squaresOver } from "./cross.ts";
 import { requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
@@ -81,14 +81,19 @@ const U = 0;
 function fivePoints(step: number, spacing: number): Update {
   const r2 = 1 / spacing ** 2, r4 = r2 * r2;
   /** base + τ f(the field), the base weighing the point itself. */
-  const advance = (tau: number, plane: number, ago: Ago, centre: number): Expression => {
+  const advance = (tau: number, plane: number, ago: Ago, base: number): Expression => {
+    const { centre, sides: [near = 0, far = 0] } = conservingWeights(
+      base,
+      [tau * (4 * r4 - r2), -tau * r4],
+      2,
+    );
     const at = (offset: number): Expression => tap(0, 0, offset, ago, plane);
     const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
-    const inner = add(constant(tau * (4 * r4 - r2)), multiply(constant(-tau / (4 * spacing)), difference));
+    const inner = add(constant(near), multiply(constant(-tau / (4 * spacing)), difference));
     return add(
-      multiply(constant(centre + tau * (2 * r2 - 6 * r4)), at(0)),
+      multiply(constant(centre), at(0)),
       multiply(sum, inner),
-      multiply(constant(-tau * r4), add(at(2), at(-2))),
+      multiply(constant(far), add(at(2), at(-2))),
     );
   };
   return {
@@ -105,8 +110,9 @@ function threePoints(step: number, spacing: number): Update {
   const r2 = 1 / spacing ** 2;
   /** a + a_xx */
   const withCurvature = (plane: number, ago: Ago): Expression => {
+    const { centre, sides: [side = 0] } = conservingWeights(1, [r2], 2);
     const sides = add(tap(0, 0, 1, ago, plane), tap(0, 0, -1, ago, plane));
-    return add(multiply(constant(r2), sides), multiply(constant(1 - 2 * r2), tap(0, 0, 0, ago, plane)));
+    return add(multiply(constant(side), sides), multiply(constant(centre), tap(0, 0, 0, ago, plane)));
   };
   /** u − τ(½(a²)_x + b_xx), b = a + a_xx */
   const advance = (tau: number, [a, ago]: readonly [number, Ago], b: number): Expression => {

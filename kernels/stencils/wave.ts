@@ -9,6 +9,7 @@
 import { add, constant, multiply, type Offset, subtract, tap } from "../expression.ts";
 import {
   armsOf,
+  conservingWeights,
   type CrossWeights,
   meanOverWaves,
   type Phases,
@@ -64,13 +65,12 @@ export function wave(order: number, options: WaveOptions = {}): Stencil {
   const limit = stabilityLimit(order);
   const courant = options.courant ?? 0.9 * limit;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
-  const coefficients = secondDerivative(order);
-  const { centre, sides } = coefficients;
   const square = courant * courant;
-  const weights = { centre: 2 + 3 * square * centre, sides: sides.map((c) => square * c) };
+  const weights = conservingWeights(2, secondDerivative(order).sides.map((c) => square * c), 6);
+  const alongAxis = { ...weights, centre: (weights.centre - 2) / 3 };
   /** cos ωΔt of the plane wave with phases θ = kh along the axes. */
   const cosine = (phases: Phases): number =>
-    phases.reduce((sum, theta) => sum + 0.5 * square * symbolAt(coefficients, theta), 1);
+    phases.reduce((sum, theta) => sum + 0.5 * symbolAt(alongAxis, theta), 1);
   return {
     name: "wave",
     variant: { order },

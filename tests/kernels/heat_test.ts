@@ -49,7 +49,7 @@ for (const delta of HEAT_DELTAS) {
 
   Deno.test(`stability limit of delta ${delta}: the shortest wave just keeps its amplitude`, () => {
     const shortest = heat(delta, { fourier: fourierLimit(delta) }).planeWave!([2, 2, 2], [1, 1, 1]);
-    assertAlmostEquals(shortest.at([0, 0, 0], 1), -1, 1e-12);
+    assertAlmostEquals(shortest.at([0, 0, 0], 1), -1, 1e-6);
   });
 
   Deno.test(`delta ${delta}: a periodic grid keeps its heat, and f32 keeps within the bound`, () => {

@@ -39,10 +39,11 @@ function trapezoid(cells: Float32Array | Float64Array): number {
 }
 
 Deno.test("the oracle carries the modes of an insulated rod exactly", () => {
+  const fourier = 0.375; // f32 holds it
   for (const [points, mode] of [[2, 1], [17, 0], [65, 7], [64, 63]] as const) {
-    const exact = rodMode({ points, mode, fourier: 0.4 });
+    const exact = rodMode({ points, mode, fourier });
     const at = (step: number) => Float64Array.from({ length: points }, (_, z) => exact.at([0, 0, z], step));
-    const { update } = heat1d({ fourier: 0.4 });
+    const { update } = heat1d({ fourier });
     const run = { update, grid: [1, 1, points], boundary: "insulated", steps: 50 } as const;
     const { current } = runReference({ current: at(0), previous: at(0) }, run);
     const wanted = at(50);
@@ -88,9 +89,10 @@ Deno.test("a rod keeps its trapezoid sum, the Kuramoto-Sivashinsky field its sum
 
 Deno.test("both forms of the Kuramoto-Sivashinsky scheme are the same scheme, and their waves grow as they should", () => {
   const points = 96, grid = [1, 1, points] as const, mode = 5, amplitude = 1e-9;
+  const timeStep = 5 / 1024; // its weights are exact in f32
   const theta = 2 * Math.PI * mode / points;
   const results = [5, 3].map((form) => {
-    const { update } = ks(form, { timeStep: 0.005 });
+    const { update } = ks(form, { timeStep });
     const field = new Float64Array(points * update.fields.length);
     for (let z = 0; z < points; z++) field[z] = amplitude * Math.cos(theta * z);
     return runReference({ current: field, previous: field }, {
@@ -102,7 +104,7 @@ Deno.test("both forms of the Kuramoto-Sivashinsky scheme are the same scheme, an
       .current.subarray(0, points);
   });
   // so small a wave is linear: every step multiplies it by 1 + z + ½z², z = Δt (G − G²), G = (2 − 2 cos θ)/Δx²
-  const g = (2 - 2 * Math.cos(theta)) / 0.25, z = 0.005 * (g - g * g);
+  const g = (2 - 2 * Math.cos(theta)) / 0.25, z = timeStep * (g - g * g);
   const factor = (1 + z + z * z / 2) ** 200;
   for (const result of results) {
     assert(
@@ -146,7 +148,7 @@ Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () =
   assertStringIncludes(
     refuseSweep({
       ...lineOf(wave(2), 64),
-      stencil: { update: rodUpdate({ centre: 1, side: 1 }) },
+      stencil: { update: rodUpdate({ centre: 1, sides: [1] }) },
       boundary: "zero",
     })!,
     "ends must be",

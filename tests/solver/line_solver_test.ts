@@ -15,7 +15,7 @@ import { tune } from "../../tuner/tune/library_tune.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 
 /** T(t+1) = T₋ + T₊ − T: whole numbers stay whole, and small for a while. */
-const WHOLE_ROD: Stencil = { ...heat1d(), update: rodUpdate({ centre: -1, side: 1 }) };
+const WHOLE_ROD: Stencil = { ...heat1d(), update: rodUpdate({ centre: -1, sides: [1] }) };
 
 const POINTS = 256, STEPS = 13;
 const PROBLEM: Problem = {

@@ -2,7 +2,7 @@
 const NX = 1; const NY = 1; const NZ = 192;
 const ORIGIN = 8; const SLICE = 208; const PITCH = 208;
 const W0 = 0.44999998807907104f;
-const W1 = 0.10000000149011612f;
+const W1 = 0.10000002384185791f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 

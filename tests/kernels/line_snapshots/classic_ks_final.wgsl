@@ -3,9 +3,9 @@ const NX = 1; const NY = 1; const NZ = 192;
 const ORIGIN = 8; const SLICE = 416; const PITCH = 208;
 const PLANES = 2; const PLANE = 208;
 const W0 = -0.6600000262260437f;
-const W1 = 0.44999998807907104f;
+const W1 = 0.45000001788139343f;
 const W2 = -0.0037499999161809683f;
-const W3 = -0.11999999731779099f;
+const W3 = -0.12000000476837158f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 

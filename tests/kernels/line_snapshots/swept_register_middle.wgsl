@@ -3,7 +3,7 @@ const NODE = 128; const PITCH = 128;
 const THREADS = 32; const POINTS = 4; const ROWS = 2; // of half a lozenge
 const LEVELS = 32; const FLAT = THREADS - LEVELS;
 const W0 = 0.44999998807907104f;
-const W1 = 0.10000000149011612f;
+const W1 = 0.10000002384185791f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 const ORIGIN = 8;

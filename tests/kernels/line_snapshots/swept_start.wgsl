@@ -2,7 +2,7 @@
 const NODE = 64; const PITCH = 64; const FLAT = 0;
 const REACH = 1; const EDGE = 2; const ROWS = 32;
 const W0 = 0.44999998807907104f;
-const W1 = 0.10000000149011612f;
+const W1 = 0.10000002384185791f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 const ORIGIN = 8;

@@ -5,7 +5,7 @@ const DTS = 1; const S = 2; const W = 4;
 const SLICE_T = SLICE; const PITCH_T = PITCH; // in elements of a thread
 const W0 = 0.15625f;
 const W1 = 0.15000000596046448f;
-const W2 = -0.00937500037252903f;
+const W2 = -0.009375005960464478f;
 struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;

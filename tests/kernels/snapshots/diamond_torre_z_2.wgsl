@@ -3,7 +3,7 @@ const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 12800; const SLICE = 2496; const PITCH = 96;
 const DTS = 1; const S = 1; const W = 2;
 const SLICE_T = SLICE / 2; const PITCH_T = PITCH / 2; // in elements of a thread
-const W0 = 0.3799999952316284f;
+const W0 = 0.37999993562698364f;
 const W1 = 0.27000001072883606f;
 struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
 @group(0) @binding(0) var<storage, read_write> now: array<vec2f>;

@@ -2,9 +2,9 @@
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 1604; const SLICE = 768; const PITCH = 32; // in elements of 2 cells
 const SLICES = 12;
-const W0 = 0.48124998807907104f;
+const W0 = 0.48124992847442627f;
 const W1 = 0.27000001072883606f;
-const W2 = -0.016875000670552254f;
+const W2 = -0.016874998807907104f;
 @group(0) @binding(0) var<storage, read_write> now: array<vec2f>;
 @group(0) @binding(1) var<storage, read_write> before: array<vec2f>;
 const ROWS = 8; const COLUMNS = 16;

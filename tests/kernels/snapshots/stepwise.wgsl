@@ -1,7 +1,7 @@
 // acoustic wave equation, order 2: one step, one thread a cell; the pads around the grid make branches unnecessary.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 1480; const SLICE = 1408; const PITCH = 64;
-const W0 = 0.3799999952316284f;
+const W0 = 0.37999993562698364f;
 const W1 = 0.27000001072883606f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;

@@ -3,7 +3,7 @@ const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 3208; const SLICE = 1536; const PITCH = 64;
 const W0 = 0.15625f;
 const W1 = 0.15000000596046448f;
-const W2 = -0.00937500037252903f;
+const W2 = -0.009375005960464478f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 

@@ -1,9 +1,9 @@
 // acoustic wave equation, order 4: one step, one thread a cell; the pads around the grid make branches unnecessary.
 const NX = 24; const NY = 20; const NZ = 50;
 const ORIGIN = 3208; const SLICE = 1536; const PITCH = 64;
-const W0 = 0.48124998807907104f;
+const W0 = 0.48124992847442627f;
 const W1 = 0.27000001072883606f;
-const W2 = -0.016875000670552254f;
+const W2 = -0.016874998807907104f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 
