@@ -23,10 +23,52 @@
  *
  * @module
  */
-export type { Ago, Expression, Offset, Operations, PartialSum, Tap } from "./kernels/expression.ts";
+export {
+  type Definition,
+  definitionOf,
+  type ExpressionData,
+  hashOf,
+  stencilOf,
+} from "./kernels/definition.ts";
+export {
+  equation,
+  type EquationOptions,
+  type FieldTap,
+  type MaterialSource,
+  type MaterialTap,
+  type NewValues,
+} from "./kernels/equation.ts";
+export type {
+  Ago,
+  Expression,
+  FormulaWord,
+  Offset,
+  Operation,
+  Operations,
+  PartialSum,
+  Tap,
+  Variable,
+} from "./kernels/expression.ts";
 export type { InitialField } from "./kernels/initial_field.ts";
 export type { Layout } from "./kernels/layout.ts";
-export type { Assignment, Material, Substep, Update } from "./kernels/update.ts";
+export {
+  absolute,
+  add,
+  atLeast,
+  choose,
+  divide,
+  exponential,
+  greater,
+  maximum,
+  minimum,
+  multiply,
+  shifted,
+  sine,
+  squareRoot,
+  subtract,
+  type Value,
+} from "./kernels/operations.ts";
+export type { Assignment, Material, Substep, Update, ValueRange } from "./kernels/update.ts";
 export { type FieldLevels, type ReferenceRun, runReference } from "./kernels/reference.ts";
 export {
   type AxisBoundaries,

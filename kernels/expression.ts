@@ -77,7 +77,23 @@ export type Expression =
   | PartialSum
   | { readonly kind: "constant"; readonly value: number }
   | { readonly kind: "signal" }
-  | { readonly kind: keyof Operations<unknown>; readonly operands: readonly Expression[] };
+  | { readonly kind: "formula"; readonly name: FormulaWord; readonly operands: readonly Expression[] }
+  | { readonly kind: Operation; readonly operands: readonly Expression[] };
+
+/** Names of operations. */
+export type Operation = keyof Operations<unknown>;
+
+/** What a signal depends on: the time step; and a material: the cell's place, from 0 to 1 along the grid's axes. */
+export type Variable = "step" | "x" | "y" | "z";
+
+/** Functions of signals and materials, which the host evaluates: no kernel computes them. */
+export const FUNCTIONS: readonly FormulaWord[] = ["exponential", "sine"];
+
+/** What only signals and materials contain. */
+export type FormulaWord = Variable | "exponential" | "sine";
+
+/** All of them. */
+export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", ...FUNCTIONS];
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
 export interface Algebra<T> extends Operations<T> {
@@ -85,6 +101,8 @@ export interface Algebra<T> extends Operations<T> {
   constant(value: number): T;
   /** The update's signal at this step. */
   signal(): T;
+  /** What only signals and materials contain. @default {refused} */
+  formula?(name: FormulaWord, operands: readonly T[]): T;
   /**
    * What stands for `of` at `offset`; undefined: take it apart.
    * @default {always taken apart}
@@ -108,7 +126,7 @@ const ARITHMETIC: Operations<number> = {
 };
 
 /** Names of all operations. */
-export const OPERATIONS = Object.keys(ARITHMETIC) as readonly (keyof Operations<unknown>)[];
+export const OPERATIONS = Object.keys(ARITHMETIC) as readonly Operation[];
 
 /** Evaluates in f64 whatever has a value for each tap; the signal is 0. */
 export const NUMBERS: Omit<Algebra<number>, "tap"> = {
@@ -129,26 +147,6 @@ function operationOf<T>(operations: Operations<T>, kind: keyof Operations<T>): (
   return operations[kind] as (...operands: T[]) => T;
 }
 
-/** The node of each operation; of constants alone the constant that they make. */
-const NODES = eachOperation<Expression>((kind, operate) => (...operands) => {
-  const values = operands.flatMap((operand) => operand.kind === "constant" ? [operand.value] : []);
-  return values.length < operands.length ? { kind, operands } : constant(operate(...values));
-});
-
-/** left − right, left · right, left ÷ right, …: see {@linkcode Operations}. */
-export const {
-  subtract,
-  multiply,
-  divide,
-  minimum,
-  maximum,
-  atLeast,
-  greater,
-  absolute,
-  squareRoot,
-  choose,
-} = NODES;
-
 /** The cell at `offset` of the first field, now (`ago` = 0) or one step ago (`ago` = 1). */
 export function tap(x: number, y: number, z: number, ago: Ago = 0, plane = 0): Tap {
   return { kind: "tap", offset: [x, y, z], ago, plane };
@@ -161,16 +159,6 @@ export function constant(value: number): Expression {
 
 /** The value of the update's signal at this step. */
 export const SIGNAL: Expression = { kind: "signal" };
-
-/** The sum of the terms, from left to right: ((a + b) + c) + … */
-export function add(first: Expression, ...rest: Expression[]): Expression {
-  return rest.reduce((left, right) => NODES.add(left, right), first);
-}
-
-/** The value that `of` has `x`, `y`, `z` cells away. */
-export function partial(of: Expression, x: number, y: number, z: number): Expression {
-  return { kind: "partial", of, offset: [x, y, z] };
-}
 
 /** Replaces every node of the tree, leaves first, by what the algebra makes of it. */
 export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset = [0, 0, 0]): T {
@@ -185,6 +173,12 @@ export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset 
       const offset = plus(expression.offset, at);
       return algebra.partial?.(expression.of, offset) ?? fold(expression.of, algebra, offset);
     }
+    case "formula":
+      if (algebra.formula === undefined) throw new RangeError(`No kernel computes ${expression.name}`);
+      return algebra.formula(
+        expression.name,
+        expression.operands.map((operand) => fold(operand, algebra, at)),
+      );
     default:
       return operationOf(algebra, expression.kind)(
         ...expression.operands.map((operand) => fold(operand, algebra, at)),
@@ -299,3 +293,7 @@ export function tapsIn(expressions: readonly Expression[]): Tap[] {
   for (const expression of expressions) visitTaps(expression, (tap) => found.set(tapKey(tap), tap));
   return [...found.values()];
 }
+
+// until every equation's file takes the words from there
+export * from "./operations.ts";
+export { shifted as partial } from "./operations.ts";

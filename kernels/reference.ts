@@ -5,7 +5,7 @@
  * @module
  */
 import { type Algebra, eachOperation, fold, type Tap } from "./expression.ts";
-import { planesOf, type Update } from "./update.ts";
+import { planesOf, signalAt, type Update } from "./update.ts";
 import {
   alongAxes,
   type Boundaries,
@@ -147,7 +147,7 @@ export function runReference<T extends Float32Array | Float64Array>(
   }));
 
   for (let step = start; step < start + steps; step++) {
-    signal = update.signal?.(step) ?? 0;
+    signal = signalAt(update, step);
     next = current.slice() as T; // with the materials
     for (const { field, evaluate } of assignments) {
       for (x = 0; x < nx; x++) {

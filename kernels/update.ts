@@ -13,6 +13,7 @@ import {
   tapsIn,
   uniform,
 } from "./expression.ts";
+import { evaluate } from "./operations.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -34,7 +35,15 @@ export interface Material {
    * equal ones are a homogeneous medium.
    */
   readonly values: readonly number[];
+  /** What the values are samples of, an expression of the cell's place x, y, z: a solver starts with it. */
+  readonly formula?: Expression;
 }
+
+/** The lowest and the highest initial value of a field. */
+export type ValueRange = readonly [lowest: number, highest: number];
+
+/** The range of a field for which none is given. */
+export const DEFAULT_RANGE: ValueRange = [-1, 1];
 
 /** One full step. Taps name fields, and after them materials, by index: their **plane**. */
 export interface Update {
@@ -44,8 +53,15 @@ export interface Update {
   readonly materials: readonly Material[];
   /** What is computed, one after another. */
   readonly substeps: readonly Substep[];
-  /** What `SIGNAL` stands for in the step from t = `step` to t + 1. */
-  readonly signal?: (step: number) => number;
+  /** What `SIGNAL` stands for in the step from t = `step` to t + 1: an expression of that variable. */
+  readonly signal?: Expression;
+  /** What the noise of the initial field lies between, by field. @default {DEFAULT_RANGE of all} */
+  readonly ranges?: readonly ValueRange[];
+}
+
+/** The update's signal in the step from t = `step` to t + 1, in f64; 0 where there is none. */
+export function signalAt({ signal }: Update, step: number): number {
+  return signal === undefined ? 0 : evaluate(signal, { step });
 }
 
 /** The update of a single field in a single sub-step. */

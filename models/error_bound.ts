@@ -81,10 +81,10 @@ export function errorBound(
     );
   }
   if (steps === 0) return 0;
-  const ownGrowth = stencil.errorGrowth(steps);
+  const uniform = uniformGrowth(stencil.update, steps);
+  const ownGrowth = stencil.errorGrowth?.(steps) ?? Math.sqrt(uniform.squares);
   if (ownGrowth === 0) return 0;
   const { depth, magnitude } = arithmeticOf(stencil.update);
-  const uniform = uniformGrowth(stencil.update, steps);
   const drift = periodicCells === undefined ? 0 : uniform.squares / periodicCells;
   const growth = Math.sqrt(2 ** insulatedAxes * stencil.update.substeps.length * ownGrowth ** 2 + drift);
   const random = LAMBDA * Math.sqrt(kernels * depth) * UNIT_ROUNDOFF * magnitude * maxField * growth;

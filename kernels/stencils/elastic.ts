@@ -16,7 +16,9 @@ import {
   add,
   type Ago,
   constant,
+  exponential,
   type Expression,
+  formula,
   multiply,
   type Offset,
   SIGNAL,
@@ -62,7 +64,7 @@ export interface ElasticWeights {
   /** Distribution of the body force. */
   readonly source: Material;
   /** Its course in time. */
-  readonly signal: (step: number) => number;
+  readonly signal: Expression;
 }
 
 /** The two sub-steps; whole-number weights make them exact on whole numbers. */
@@ -165,7 +167,7 @@ export function elastic(
         ? [buoyancy, lambda, mu]
         : [scattered("buoyancy", buoyancy), scattered("lambda", lambda), scattered("mu", mu)],
       source: { name: "force", values: [0, 0, 0, 0, 0, 0, 0, 1] },
-      signal: rickerWavelet,
+      signal: rickerWavelet(formula("step")),
     }),
     errorGrowth: (steps) => Math.sqrt(growthPerStep(courant, isUniform ? 1 : 16 / 9) * steps),
     ...(isUniform && {
@@ -175,9 +177,9 @@ export function elastic(
 }
 
 /** The second derivative of a Gaussian, 1 at its peak 20 steps after the start; its period is about 15 steps. */
-export function rickerWavelet(step: number): number {
-  const square = (Math.PI * (step - 20) / 15) ** 2;
-  return (1 - 2 * square) * Math.exp(-square);
+function rickerWavelet(step: Expression): Expression {
+  const phase = multiply(Math.PI / 15, subtract(step, 20)), square = multiply(phase, phase);
+  return multiply(subtract(1, multiply(2, square)), exponential(subtract(0, square)));
 }
 
 /** What D multiplies a wave of phase θ = kh a cell by, without the factor i: 2(9/8 sin θ/2 − 1/24 sin 3θ/2). */

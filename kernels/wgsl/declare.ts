@@ -5,7 +5,7 @@
  */
 import type { Tap } from "../expression.ts";
 import type { Layout } from "../layout.ts";
-import { readsSignal, type Substep, type Update } from "../update.ts";
+import { readsSignal, signalAt, type Substep, type Update } from "../update.ts";
 import { wgsl } from "./template.ts";
 
 /** Workgroups of a linear dispatch over `items`, in two dimensions since one holds at most 65,535. */
@@ -73,7 +73,7 @@ export function declareTime(update: Update | Substep): string {
 /** The uniforms of {@linkcode declareTime} for a step. */
 export function timeUniforms(update: Update, step: number): number[] {
   if (update.signal === undefined) return [];
-  return [...new Int32Array(Float32Array.of(update.signal(step)).buffer)];
+  return [...new Int32Array(Float32Array.of(signalAt(update, step)).buffer)];
 }
 
 /** The array element that a tap reads, relative to `cell`, the index of the updated cell in plane 0. */

@@ -1,14 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  add,
-  constant,
-  eachOperation,
-  type Expression,
-  fold,
-  multiply,
-  subtract,
-  tap,
-} from "../../kernels/expression.ts";
+import { constant, eachOperation, type Expression, fold, tap } from "../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { arithmeticOf, reachOf, readsPrevious, tapsOf, updateOf } from "../../kernels/update.ts";
 

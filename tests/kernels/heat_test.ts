@@ -100,7 +100,7 @@ for (const delta of HEAT_DELTAS) {
 Deno.test("other deltas and Fourier numbers beyond the limit are refused, naming both", () => {
   assertThrows(() => heat(5), RangeError, "delta must be 1, 2, 3, 4: current value is 5");
   assertThrows(() => heat(1, { fourier: 0.17 }), RangeError, "0.166667, the stability limit of delta 1");
-  assert(heat(1, { fourier: 1 / 6 }).errorGrowth(10) > 1);
+  assert(heat(1, { fourier: 1 / 6 }).errorGrowth!(10) > 1);
 });
 
 const torre = { chunk: 2, lookahead: 99, bands: 1 };

@@ -5,16 +5,8 @@
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
-import {
-  add,
-  atLeast,
-  constant,
-  type Expression,
-  multiply,
-  partial,
-  subtract,
-  tap,
-} from "../../kernels/expression.ts";
+import { constant, type Expression, tap } from "../../kernels/expression.ts";
+import { add, atLeast, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { life, readRule } from "../../kernels/stencils/life.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -60,11 +52,11 @@ function lifeOnCross(rule: string): Stencil {
   const { born, survives } = readRule(rule)!;
   const column = add(tap(0, 0, -1), tap(0, 0, 0), tap(0, 0, 1));
   const sum = add(
-    partial(column, -1, 0, 0),
-    partial(column, 0, -1, 0),
-    partial(column, 0, 0, 0),
-    partial(column, 0, 1, 0),
-    partial(column, 1, 0, 0),
+    shifted(column, -1, 0, 0),
+    shifted(column, 0, -1, 0),
+    shifted(column, 0, 0, 0),
+    shifted(column, 0, 1, 0),
+    shifted(column, 1, 0, 0),
   );
   const bound = (end: 0 | 1): Expression =>
     add(constant(born[end]), multiply(constant(survives[end] + 1 - born[end]), tap(0, 0, 0)));
@@ -158,16 +150,16 @@ function stencilOf(title: string, update: Expression): Stencil {
 
 const COLUMN = weighted([2, tap(0, 0, -1)], [-1, tap(0, 0, 0)], [1, tap(0, 0, 1)]);
 const LONG_COLUMN = weighted([1, tap(0, 0, -2)], [-1, tap(0, 0, 3)], [2, tap(0, 0, 1)]);
-const SLICE = weighted([1, partial(COLUMN, 0, 1, 0)], [-2, partial(COLUMN, 0, -1, 0)], [1, tap(1, 0, 0)]);
+const SLICE = weighted([1, shifted(COLUMN, 0, 1, 0)], [-2, shifted(COLUMN, 0, -1, 0)], [1, tap(1, 0, 0)]);
 
 const lopsidedCross = stencilOf(
   "lopsided columns and the level before",
   subtract(
     weighted(
-      [1, partial(COLUMN, 1, 0, 0)],
-      [-1, partial(COLUMN, 0, -1, 0)],
-      [1, partial(COLUMN, -1, 0, 0)],
-      [-1, partial(COLUMN, 0, 0, 0)],
+      [1, shifted(COLUMN, 1, 0, 0)],
+      [-1, shifted(COLUMN, 0, -1, 0)],
+      [1, shifted(COLUMN, -1, 0, 0)],
+      [-1, shifted(COLUMN, 0, 0, 0)],
     ),
     tap(0, 0, 0, 1),
   ),
@@ -178,23 +170,23 @@ const mixed = stencilOf(
     [1, tap(0, 0, 1)],
     [-1, tap(0, 0, -2)],
     [1, tap(1, 1, 0)],
-    [1, partial(COLUMN, -1, 1, 0)],
-    [-1, partial(SLICE, 1, 0, 0)],
-    [1, partial(SLICE, -1, 0, 0)],
+    [1, shifted(COLUMN, -1, 1, 0)],
+    [-1, shifted(SLICE, 1, 0, 0)],
+    [1, shifted(SLICE, -1, 0, 0)],
   ),
 );
 const twoColumns = stencilOf(
   "two columns, one of them further along z than a thread's cells",
-  weighted([1, partial(LONG_COLUMN, 1, 0, 0)], [-1, partial(LONG_COLUMN, 0, -1, 0)], [
+  weighted([1, shifted(LONG_COLUMN, 1, 0, 0)], [-1, shifted(LONG_COLUMN, 0, -1, 0)], [
     1,
-    partial(COLUMN, -1, 0, 0),
+    shifted(COLUMN, -1, 0, 0),
   ]),
 );
 const shiftedColumn = stencilOf(
   "a sum of the own column further along z",
-  weighted([1, partial(COLUMN, 0, 0, 1)], [-1, partial(COLUMN, 1, 0, 0)], [
+  weighted([1, shifted(COLUMN, 0, 0, 1)], [-1, shifted(COLUMN, 1, 0, 0)], [
     1,
-    partial(tap(0, 1, 0), 0, 1, 0),
+    shifted(tap(0, 1, 0), 0, 1, 0),
   ]),
 );
 
@@ -269,15 +261,15 @@ Deno.test("taps off the axes along z are refused but in partial sums of their ow
   const stray =
     "a tap is off the z axis and in no sum of its own column: threads exchange only values of their columns";
   assertEquals(diamondTorre.refuse(PROBLEM), undefined);
-  assertEquals(refusal(partial(COLUMN, 1, 1, 0)), undefined);
-  assertEquals(refusal(partial(SLICE, 1, 0, 0), tap(0, 0, 2)), undefined);
-  assertEquals(refusal(partial(COLUMN, 0, 0, 1)), undefined); // the own column, taken apart
+  assertEquals(refusal(shifted(COLUMN, 1, 1, 0)), undefined);
+  assertEquals(refusal(shifted(SLICE, 1, 0, 0), tap(0, 0, 2)), undefined);
+  assertEquals(refusal(shifted(COLUMN, 0, 0, 1)), undefined); // the own column, taken apart
   assertEquals(refusal(tap(1, 0, 1)), stray);
-  assertEquals(refusal(partial(COLUMN, 1, 0, 1)), stray); // no sum of its own place
-  assertEquals(refusal(partial(SLICE, 0, 0, 1)), stray);
-  assertEquals(refusal(partial(add(tap(0, 0, 1), tap(0, 1, 1)), 0, 0, 0)), stray); // no sum of one column
+  assertEquals(refusal(shifted(COLUMN, 1, 0, 1)), stray); // no sum of its own place
+  assertEquals(refusal(shifted(SLICE, 0, 0, 1)), stray);
+  assertEquals(refusal(shifted(add(tap(0, 0, 1), tap(0, 1, 1)), 0, 0, 0)), stray); // no sum of one column
   assertEquals(
-    refusal(partial(add(tap(0, 0, 1, 1), tap(0, 0, 0)), 1, 0, 0)),
+    refusal(shifted(add(tap(0, 0, 1, 1), tap(0, 0, 0)), 1, 0, 0)),
     "the update reads a neighbour at t − 1: a torre keeps that level of the cell itself only",
   );
 });

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { add, type Ago, type Expression, multiply, subtract, tap } from "../../kernels/expression.ts";
+import { type Ago, type Expression, tap } from "../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import type { ExactSolution, Stencil } from "../../kernels/stencils/stencil.ts";

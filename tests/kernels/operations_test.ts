@@ -1,23 +1,20 @@
 import { assertEquals } from "@std/assert";
 import { hashBits } from "../../bench/write_c.ts";
 import { NativeLoops } from "../../bench/native_loops.ts";
+import { constant, type Expression, OPERATIONS, tap } from "../../kernels/expression.ts";
 import {
   absolute,
   add,
   atLeast,
   choose,
-  constant,
   divide,
-  type Expression,
   greater,
   maximum,
   minimum,
   multiply,
-  OPERATIONS,
   squareRoot,
   subtract,
-  tap,
-} from "../../kernels/expression.ts";
+} from "../../kernels/operations.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";

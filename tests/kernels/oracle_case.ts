@@ -5,7 +5,8 @@
  * @module
  */
 import { assertEquals, assertLess } from "@std/assert";
-import { add, type Ago, type Expression, multiply, SIGNAL, subtract, tap } from "../../kernels/expression.ts";
+import { type Ago, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
+import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
@@ -66,7 +67,7 @@ export function wholeNumberElastic(): Stencil {
         material("mu", [0, 0, 1, 0, 1, 0, 0, 1]),
       ],
       source: material("force", [0, 1, 2, 3, 4, 5, 6, 7]),
-      signal: (step) => step + 1,
+      signal: add(formula("step"), 1),
     }),
   };
 }
@@ -99,7 +100,7 @@ export function wholeNumberStaggered(): Stencil {
         [{ field: u, value: add(at(u, 0, 0, 0, 0), multiply(at(m, 0, 0, 0, 0), gradient), SIGNAL) }],
         [{ field: p, value: add(at(p, 0, 0, 0, 0), divergence) }],
       ],
-      signal: (step) => step + 1,
+      signal: add(formula("step"), 1),
     },
   };
 }

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { add, constant, multiply, tap } from "../../kernels/expression.ts";
+import { constant, tap } from "../../kernels/expression.ts";
+import { add, multiply } from "../../kernels/operations.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import { type Boundaries, cellsOf, type Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";

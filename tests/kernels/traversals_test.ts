@@ -1,14 +1,7 @@
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import fc from "fast-check";
-import {
-  add,
-  constant,
-  type Expression,
-  multiply,
-  partial,
-  subtract,
-  tap,
-} from "../../kernels/expression.ts";
+import { constant, type Expression, tap } from "../../kernels/expression.ts";
+import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
@@ -282,8 +275,8 @@ Deno.test("traversals refuse the taps that they cannot serve, with the reason", 
   assertEquals(refusals(add(cross, tap(1, 0, 1))), [fine, alongX, alongZ]);
   assertEquals(refusals(add(cross, tap(0, 1, 1))), [fine, fine, alongZ]);
   const corner = add(tap(0, 1, 1), tap(0, 0, -1));
-  assertEquals(refusals(add(cross, partial(corner, 1, 0, 0))), [fine, fine, alongZ]);
-  assertEquals(refusals(add(cross, partial(corner, 1, 1, 0))), [fine, alongX, alongZ]);
+  assertEquals(refusals(add(cross, shifted(corner, 1, 0, 0))), [fine, fine, alongZ]);
+  assertEquals(refusals(add(cross, shifted(corner, 1, 1, 0))), [fine, alongX, alongZ]);
   assertEquals(refusals(tap(0, 0, 1)), [fine, fine, "no tap reaches along x or y"]);
 });
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
+import { constant, tap } from "../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { layOut } from "../../kernels/layout.ts";
 import type { AxisBoundaries, Grid } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";

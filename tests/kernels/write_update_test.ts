@@ -1,15 +1,6 @@
 import { assertEquals } from "@std/assert";
-import {
-  add,
-  constant,
-  type Expression,
-  fold,
-  multiply,
-  NUMBERS,
-  subtract,
-  type Tap,
-  tap,
-} from "../../kernels/expression.ts";
+import { constant, type Expression, fold, NUMBERS, type Tap, tap } from "../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { updateWriter, writeFloat } from "../../kernels/wgsl/write_update.ts";
 
 const A = tap(0, 0, 0), B = tap(1, 0, 0), C = tap(2, 0, 0), D = tap(3, 0, 0);

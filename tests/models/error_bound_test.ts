@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { add, constant, multiply, subtract, tap } from "../../kernels/expression.ts";
+import { constant, tap } from "../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../kernels/operations.ts";
 import { initialValue } from "../../kernels/initial_field.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { type Boundary, cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";

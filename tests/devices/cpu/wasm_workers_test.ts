@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import fc from "fast-check";
-import { add, constant, multiply, tap } from "../../../kernels/expression.ts";
+import { constant, tap } from "../../../kernels/expression.ts";
+import { add, multiply } from "../../../kernels/operations.ts";
 import { type InitialField, initialValue } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout, layOut } from "../../../kernels/layout.ts";
 import { runReference } from "../../../kernels/reference.ts";

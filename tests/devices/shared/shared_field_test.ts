@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
-import { add, constant, multiply, subtract, tap } from "../../../kernels/expression.ts";
+import { constant, tap } from "../../../kernels/expression.ts";
+import { add, multiply, subtract } from "../../../kernels/operations.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { life } from "../../../kernels/stencils/life.ts";

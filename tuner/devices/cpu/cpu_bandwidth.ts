@@ -1,4 +1,5 @@
-import { add, tap } from "../../../kernels/expression.ts";
+import { tap } from "../../../kernels/expression.ts";
+import { add } from "../../../kernels/operations.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf, updateOf } from "../../../kernels/update.ts";

@@ -1,7 +1,7 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
-import { stepReach, type Update } from "../../../kernels/update.ts";
+import { signalAt, stepReach, type Update } from "../../../kernels/update.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { SliceCells } from "../shared/slice_exchange.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
@@ -102,8 +102,8 @@ export class CpuField {
       const arrays = this.#arrays, [current, previous] = arrays, start = this.#step;
       if (steps % 2 === 1) this.#arrays = [previous, current];
       this.#step += steps;
-      const { signal } = update;
-      const signals = Float32Array.from({ length: signal ? steps : 0 }, (_, i) => signal!(start + i));
+      const length = update.signal === undefined ? 0 : steps;
+      const signals = Float32Array.from({ length }, (_, i) => signalAt(update, start + i));
       return { kind: "run", field, steps, arrays, shrink: [low, high], signals };
     });
     return Math.max(...done.map(({ timeNs }) => timeNs));

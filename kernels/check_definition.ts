@@ -1,0 +1,189 @@
+/**
+ * Refuses equations that make no sense, in whatever form they were written. Every message names the place.
+ *
+ * What a sub-step may read follows from the two arrays that hold a field, where t + 1 replaces t − 1 cell by cell:
+ * `next` reads what an earlier sub-step has computed; `before` what no earlier sub-step replaces, and of a neighbour
+ * not the same one either.
+ *
+ * @module
+ */
+import { checkExpression, isFinite32, isRecord, MOST_NODES, type Want } from "./check_expression.ts";
+import { type Tap, tapsIn, type Variable } from "./expression.ts";
+import { AMPLITUDE } from "./initial_field.ts";
+import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
+import { readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
+
+/** Fields and materials together. */
+const MOST_PLANES = 64;
+
+const EQUATION_NAME = /^[a-z][\w-]{0,59}$/i;
+const PLANE_NAME = /^\p{L}[\p{L}\p{N}_]{0,59}$/u;
+const LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]{1,200}$/u;
+
+/** Words of a profile's problem, which no variant can be called. */
+const TAKEN = ["stencil", "grid", "boundary", "precision", "steps", "definition", "hash"];
+
+/** Checks parts of the equation that has this name. */
+export function wantOf(name: unknown): Want {
+  const what = isText(name, EQUATION_NAME) ? ` ${name}` : "";
+  return (holds, place, wanted, found) => {
+    if (holds) return;
+    throw new RangeError(`Cannot build the equation${what}: ${place}: ${wanted}: found ${describe(found)}`);
+  };
+}
+
+/** A value in a few words. */
+function describe(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) {
+    return value.length > 4 ? `${value.length} values` : `[${value.map(describe).join(", ")}]`;
+  }
+  if (isRecord(value)) return "an object";
+  return String(value).slice(0, 80);
+}
+
+function isText(value: unknown, form: RegExp): value is string {
+  return typeof value === "string" && form.test(value);
+}
+
+function isList(value: unknown, isOne: (value: unknown) => boolean, length?: number): value is unknown[] {
+  return Array.isArray(value) && value.length === (length ?? value.length) && value.every(isOne);
+}
+
+/** Whether it is a lowest and a highest value. */
+export function isRange(value: unknown): value is ValueRange {
+  return isList(value, isFinite32, 2) && Number(value[0]) <= Number(value[1]);
+}
+
+const checked = new WeakSet<Stencil>();
+
+/**
+ * Checks a stencil with its update, whatever its type promises.
+ *
+ * @throws {RangeError} naming the field, the sub-step and the operand; what is wanted, and what was found
+ */
+export function checkStencil(stencil: Stencil): void {
+  if (checked.has(stencil)) return;
+  const given: { readonly [Name in keyof Stencil]: unknown } = stencil;
+  const wantObject: Want = wantOf(undefined);
+  wantObject(isRecord(given), "stencil", "an object is wanted", given);
+  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField = "noise" } = given;
+  const want: Want = wantOf(name);
+  want(isText(name, EQUATION_NAME), "name", "a letter, then letters, digits, _ or - are wanted", name);
+  want(isText(title, LINE), "title", "one line of at most 200 characters is wanted", title);
+  want(isRecord(variant), "variant", "values by name are wanted", variant);
+  for (const [key, value] of Object.entries(variant)) {
+    const isFree = PLANE_NAME.test(key) && !TAKEN.includes(key);
+    want(isFree, "variant", `a name of letters and digits other than ${TAKEN.join(", ")} is wanted`, key);
+    const isStorable = isFinite32(value) || isText(value, LINE);
+    want(isStorable, `variant ${key}`, "a number or a line of text is wanted", value);
+  }
+  want(dimensions === 1 || dimensions === 3, "dimensions", "1 or 3 is wanted", dimensions);
+  const areWords = isList(boundaries, (one) => BOUNDARIES.some((word) => word === one)) &&
+    boundaries.length > 0;
+  want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
+  const kinds = Object.keys(AMPLITUDE), isKind = kinds.some((kind) => kind === initialField);
+  want(isKind, "initialField", `one of ${kinds.join(", ")} is wanted`, initialField);
+  want(isRecord(given.update), "update", "an object is wanted", given.update);
+  checkUpdate(stencil.update, dimensions === 1, want);
+  checked.add(stencil);
+}
+
+/** Checks an update of which nothing is known but that it is an object. */
+function checkUpdate(update: Update, isLine: boolean, want: Want): void {
+  const { fields, materials, ranges, substeps, signal } = update;
+  want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
+  want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
+  const names = [...fields, ...materials.map(({ name }) => name)];
+  want(
+    names.length <= MOST_PLANES,
+    "fields",
+    `at most ${MOST_PLANES} with the materials are wanted`,
+    names.length,
+  );
+  names.forEach((name, plane) => {
+    const kind = plane < fields.length ? "field" : "material";
+    want(isText(name, PLANE_NAME), `${kind} ${plane + 1}`, "a name of letters, digits and _ is wanted", name);
+    want(names.indexOf(name) === plane, `${kind} ${name}`, "a name that nothing else has is wanted", name);
+  });
+  want(
+    ranges === undefined || isList(ranges, isRange, fields.length),
+    "ranges",
+    "the lowest and the highest initial value of each field are wanted",
+    ranges,
+  );
+  let nodes = 0;
+  const check = (value: unknown, place: string, variables: readonly Variable[] = []): void => {
+    const planes = variables.length === 0 ? names.length : 0, hasSignal = planes > 0 && signal !== undefined;
+    nodes += checkExpression(value, { place, planes, variables, hasSignal }, want);
+    want(
+      nodes <= MOST_NODES,
+      place,
+      `at most ${MOST_NODES} operations and operands in all are wanted`,
+      nodes,
+    );
+  };
+  for (const { name, values, formula } of materials) {
+    if (formula !== undefined) check(formula, `material ${name}`, ["x", "y", "z"]);
+    const areExact = isList(values, (value) => isFinite32(value) && Math.fround(value) === value, 8);
+    want(areExact, `material ${name}`, "eight values that f32 holds are wanted", values);
+  }
+  if (signal !== undefined) {
+    check(signal, "signal", ["step"]);
+    for (const step of [0, 1, 1000]) {
+      const value = signalAt(update, step);
+      want(isFinite32(value), `signal at step ${step}`, "a number that f32 can hold is wanted", value);
+    }
+  }
+  want(
+    isList(substeps, Array.isArray) && substeps.length > 0,
+    "step",
+    "at least one sub-step is wanted",
+    substeps,
+  );
+  /** Which sub-step computes each field. */
+  const madeIn = new Map<number, number>();
+  substeps.forEach((substep, index) => {
+    const place = `sub-step ${index + 1}`;
+    want(isList(substep, isRecord) && substep.length > 0, place, "new values of fields are wanted", substep);
+    for (const { field, value } of substep) {
+      want(fields[field] !== undefined, place, "a field is wanted", field);
+      want(
+        !madeIn.has(field),
+        `${place}, field ${fields[field]}`,
+        "one value a step is wanted",
+        "another before",
+      );
+      madeIn.set(field, index);
+      check(value, `${place}, field ${fields[field]}`);
+    }
+  });
+  fields.forEach((name, field) => {
+    const wanted = "a sub-step that computes it is wanted (what no step changes is a material)";
+    want(madeIn.has(field), `field ${name}`, wanted, "none");
+  });
+  substeps.forEach((substep, index) => {
+    for (const { field, value } of substep) {
+      for (const tap of tapsIn([value])) {
+        const reason = isLine && (tap.offset[0] !== 0 || tap.offset[1] !== 0)
+          ? "cells of the line, along z, are wanted"
+          : whyUnreadable(tap, index, madeIn.get(tap.plane));
+        const word = tap.ago === 0 ? "at" : tap.ago === 1 ? "before" : "next";
+        const found = `${names[tap.plane]}.${word}(${tap.offset.join(", ")})`;
+        want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
+      }
+    }
+  });
+  want(signal === undefined || readsSignal(update), "signal", "a sub-step that reads it is wanted", "none");
+}
+
+/** Why a sub-step cannot read a value that sub-step `made` replaces, or none (a material); undefined if it can. */
+function whyUnreadable({ ago, offset }: Tap, index: number, made: number | undefined): string | undefined {
+  if (ago === 0) return undefined;
+  if (made === undefined) return "a material does not change: at is wanted";
+  if (ago === -1) return made < index ? undefined : "what an earlier sub-step has computed is wanted";
+  if (made < index) return "what no earlier sub-step has replaced is wanted";
+  const isOwn = offset.every((cells) => cells === 0);
+  if (made > index || isOwn) return undefined;
+  return "of the step before only the cell itself is wanted (its neighbours: in a field of their own)";
+}

@@ -1,0 +1,116 @@
+/**
+ * Refuses expressions that no target could compute, in whatever form they were written.
+ *
+ * @module
+ */
+import { FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
+
+/** Cells that a tap may lie away along each axis. */
+const MOST_CELLS = 64;
+/** Nodes from the root of an expression to a leaf: a sum of n terms is n deep. */
+export const MOST_DEEP = 500;
+/** Nodes of all expressions of an update. */
+export const MOST_NODES = 10_000;
+
+/** Refuses what does not hold, saying where, what is wanted and what was found. */
+export type Want = (holds: boolean, place: string, wanted: string, found: unknown) => asserts holds;
+
+/** What an expression may contain. */
+export interface ExpressionRules {
+  /** Where it stands, as `sub-step 1, field u`. */
+  readonly place: string;
+  /** Number of fields and materials that it may read: none in a signal or a material. */
+  readonly planes: number;
+  /** Variables that it may have: none in an update. */
+  readonly variables: readonly Variable[];
+  /** Whether there is a signal to read. */
+  readonly hasSignal: boolean;
+}
+
+/** Whether it is an object with named values. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether it is a number that f32 can hold. */
+export function isFinite32(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(Math.fround(value));
+}
+
+/** Checks every node; returns how many there are, those that stand in several places counted in each. */
+export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): number {
+  const { place: root } = rules;
+  const known = new Map<unknown, number>();
+  const visit = (node: unknown, place: string, deep: number): number => {
+    const count = known.get(node);
+    if (count !== undefined) return count;
+    want(deep <= MOST_DEEP, root, `operations nested at most ${MOST_DEEP} deep are wanted`, "deeper ones");
+    want(isRecord(node), place, "a number or an expression is wanted", node);
+    let nodes = 1;
+    operandsOf(node, { ...rules, place }, want).forEach((operand, i) => {
+      nodes += visit(operand, `${root}, operand ${i + 1} of ${node.name ?? node.kind}`, deep + 1);
+      want(nodes <= MOST_NODES, root, `at most ${MOST_NODES} operations and operands are wanted`, "more");
+    });
+    known.set(node, nodes);
+    return nodes;
+  };
+  return visit(expression, root, 1);
+}
+
+/** The operands of a node, whose other parts are as they should be. */
+function operandsOf(
+  node: Readonly<Record<string, unknown>>,
+  { place, planes, variables, hasSignal }: ExpressionRules,
+  want: Want,
+): readonly unknown[] {
+  const { kind, value, plane, ago, name } = node;
+  const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((one) => one === word);
+  const wantOffset = (): void => {
+    const { offset } = node;
+    const isCell = (cells: unknown): boolean =>
+      Number.isInteger(cells) && Math.abs(Number(cells)) <= MOST_CELLS;
+    const holds = Array.isArray(offset) && offset.length === 3 && offset.every(isCell);
+    want(holds, place, `an offset of three whole numbers, at most ${MOST_CELLS}, is wanted`, offset);
+  };
+  const operandsWanted = (count: number): readonly unknown[] => {
+    const { operands } = node;
+    want(Array.isArray(operands), place, "a list of operands is wanted", operands);
+    want(operands.length === count, place, `${name ?? kind} of ${count} is wanted`, operands.length);
+    return operands;
+  };
+  switch (kind) {
+    case "constant":
+      if (Number.isNaN(value)) want(false, place, "a number is wanted (multiply(2, u), not 2 * u)", value);
+      want(isFinite32(value), place, "a number that f32 can hold is wanted", value);
+      return [];
+    case "signal":
+      want(hasSignal, place, "a signal is wanted where one is read", "none");
+      return [];
+    case "formula": {
+      want(variables.length > 0, place, "what a kernel can compute is wanted", name);
+      want(
+        isOneOf([...variables, ...FUNCTIONS], name),
+        place,
+        `one of ${variables.join(", ")} is wanted`,
+        name,
+      );
+      return operandsWanted(isOneOf(FUNCTIONS, name) ? 1 : 0);
+    }
+    case "tap":
+      want(planes > 0, place, "a signal or material that reads no field is wanted", "a tap");
+      want(
+        Number.isInteger(plane) && Number(plane) >= 0 && Number(plane) < planes,
+        place,
+        "a field or material is wanted",
+        plane,
+      );
+      want(ago === 0 || ago === 1 || ago === -1, place, "ago must be 0 (now), 1 (before) or -1 (next)", ago);
+      wantOffset();
+      return [];
+    case "partial":
+      wantOffset();
+      return [node.of];
+  }
+  want(isOneOf(OPERATIONS, kind), place, "a number or an expression is wanted", kind ?? node);
+  return operandsWanted(NUMBERS[kind as Operation].length);
+}

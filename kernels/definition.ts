@@ -1,0 +1,228 @@
+/**
+ * An equation as plain JSON, and its hash.
+ *
+ * - {@linkcode definitionOf}(stencil): the data from which any program makes the same equation;
+ * - {@linkcode stencilOf}(definition): that equation, whose kernels are identical; anything else is refused;
+ * - {@linkcode hashOf}(update): a text that two equations share exactly if they compute the same.
+ *
+ * An expression is a number, or a list that begins with a word: `["at", "u", 1, 0, 0]`, likewise `before` (one step
+ * ago) and `next` (already computed in this step); `["signal"]`; `["shifted", a, 1, 0, 0]`; or an operation, as
+ * `["add", a, b, c]`, ((a + b) + c), and `["choose", condition, then, otherwise]`. In a signal and in a material's
+ * formula there are variables, as `["step"]`, and functions, as `["sine", a]`.
+ *
+ * @module
+ */
+import { checkStencil, wantOf } from "./check_definition.ts";
+import { isRecord, MOST_DEEP, type Want } from "./check_expression.ts";
+import {
+  type Ago,
+  constant,
+  eachOperation,
+  type Expression,
+  fold,
+  FORMULA_WORDS,
+  NUMBERS,
+  type Offset,
+  OPERATIONS,
+  SIGNAL,
+} from "./expression.ts";
+import type { InitialField } from "./initial_field.ts";
+import { CHAINS, operate } from "./operations.ts";
+import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
+import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
+
+/** An expression as JSON: a number, or a list that begins with a word. */
+export type ExpressionData = number | readonly (string | ExpressionData)[];
+
+/** An equation as JSON. */
+export interface Definition {
+  /** The name of the stencil. */
+  readonly name: string;
+  /** One line for people. */
+  readonly title: string;
+  /** What distinguishes stencils of one name. */
+  readonly variant: Readonly<Record<string, number | string>>;
+  /** Axes that it is made for. */
+  readonly dimensions: 1 | 3;
+  /** Boundaries that an axis can be given, the default first. */
+  readonly boundaries: readonly Boundary[];
+  /** What a run starts from when it is tuned. */
+  readonly initialField: InitialField;
+  /** The fields, in the order of their planes, and their initial values' range. */
+  readonly fields: readonly { readonly name: string; readonly range: ValueRange }[];
+  /** The materials, whose planes follow: eight values, and the formula that they are samples of, if there is one. */
+  readonly materials: readonly {
+    readonly name: string;
+    readonly values: readonly number[];
+    readonly formula?: ExpressionData;
+  }[];
+  /** What each sub-step makes of its fields. */
+  readonly substeps: readonly Readonly<Record<string, ExpressionData>>[];
+  /** The signal as a formula of the step. */
+  readonly signal?: ExpressionData;
+}
+
+/** The words for the time level of a tap. */
+const LEVELS: readonly (readonly [word: string, ago: Ago])[] = [["at", 0], ["before", 1], ["next", -1]];
+
+/** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
+export function definitionOf(stencil: Stencil): Definition {
+  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField = "noise" } = stencil;
+  const { fields, ranges, materials, substeps, signal } = stencil.update;
+  const names = [...fields, ...materials.map((material) => material.name)];
+  const write = (expression: Expression): ExpressionData => dataOf(expression, names);
+  return {
+    name,
+    title,
+    variant,
+    dimensions,
+    boundaries,
+    initialField,
+    fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
+    materials: materials.map(({ formula, ...rest }) => ({
+      ...rest,
+      ...(formula && { formula: write(formula) }),
+    })),
+    substeps: substeps.map((substep) =>
+      Object.fromEntries(substep.map(({ field, value }) => [fields[field]!, write(value)]))
+    ),
+    ...(signal && { signal: write(signal) }),
+  };
+}
+
+/**
+ * Sixteen hexadecimal digits that two updates share exactly if they compute the same: the same operations in the same
+ * sub-steps, constants equal in f32, the same materials and signal. Names and initial ranges do not count.
+ */
+export function hashOf({ fields, materials, substeps, signal }: Update): string {
+  const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
+  const computed = [
+    fields.length,
+    materials.map(({ values, formula }) => [values, formula ? dataOf(formula, []) : 0]),
+    substeps.map((substep) =>
+      substep.map(({ field, value }) => [field, dataOf(value, planes, Math.fround)] as const)
+        .sort(([one], [other]) => one - other)
+    ),
+    signal ? dataOf(signal, []) : 0,
+  ];
+  // FNV-1a
+  let hash = 0xcbf29ce484222325n;
+  for (const letter of JSON.stringify(computed)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(letter.codePointAt(0)!)) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, "0");
+}
+
+/** An expression as data; sums and products of several have one list. */
+function dataOf(
+  expression: Expression,
+  planes: readonly (string | number)[],
+  round = (value: number): number => value,
+): ExpressionData {
+  return fold<ExpressionData>(expression, {
+    ...eachOperation<ExpressionData>((kind) => (...operands) => {
+      const [first] = operands;
+      const isChain = CHAINS.includes(kind) && Array.isArray(first) && first[0] === kind;
+      return isChain ? [...first, ...operands.slice(1)] : [kind, ...operands];
+    }),
+    tap: (
+      { plane, ago, offset },
+    ) => [LEVELS.find((level) => level[1] === ago)![0], planes[plane]!, ...offset],
+    constant: round,
+    signal: () => ["signal"],
+    formula: (name, operands) => [name, ...operands],
+    partial: (of, offset) => ["shifted", dataOf(of, planes, round), ...offset],
+  });
+}
+
+/**
+ * The stencil of a definition.
+ *
+ * @param definition what {@linkcode definitionOf} returned, or JSON has made of it
+ * @throws {RangeError} if it is no definition, or makes no sense: the message names the place
+ *
+ * @example
+ * ```ts
+ * import { definitionOf, hashOf, stencilOf } from "./definition.ts";
+ * import { wave } from "./stencils/wave.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { update } = stencilOf(JSON.parse(JSON.stringify(definitionOf(wave(4)))));
+ * assertEquals(update, wave(4).update);
+ * assertEquals(hashOf(update), hashOf(wave(4).update));
+ * ```
+ */
+export function stencilOf(definition: unknown): Stencil {
+  const given: Partial<Record<keyof Definition, unknown>> = isRecord(definition) ? definition : {};
+  const { name, title, variant, dimensions, boundaries, initialField, signal } = given;
+  const want: Want = wantOf(name);
+  want(isRecord(definition), "definition", "an object is wanted", definition);
+  const listOf = (key: "fields" | "materials" | "substeps"): readonly Readonly<Record<string, unknown>>[] => {
+    const list = given[key];
+    want(Array.isArray(list) && list.every(isRecord), key, "a list of objects is wanted", list);
+    return list;
+  };
+  const fields = listOf("fields"), materials = listOf("materials");
+  const names = [...fields, ...materials].map(({ name }) => name);
+  const read = (data: unknown, place: string): Expression => expressionOf(data, { place, names, want });
+  const update = {
+    fields: fields.map(({ name }) => name),
+    ranges: fields.map(({ range }) => range),
+    materials: materials.map(({ name, values, formula }) => ({
+      name,
+      values,
+      ...(formula !== undefined && { formula: read(formula, `material ${name}`) }),
+    })),
+    substeps: listOf("substeps").map((substep, i) =>
+      Object.entries(substep).map(([name, data]) => {
+        const place = `sub-step ${i + 1}, field ${name}`, field = names.indexOf(name);
+        want(field >= 0 && field < fields.length, place, "the name of a field is wanted", name);
+        return { field, value: read(data, place) };
+      }).sort((one, other) => one.field - other.field)
+    ),
+    ...(signal !== undefined && { signal: read(signal, "signal") }),
+  };
+  const stencil = { name, title, variant, dimensions, boundaries, initialField, update } as Stencil;
+  checkStencil(stencil);
+  return stencil;
+}
+
+/** Where data of an expression stand. */
+interface DataPlace {
+  readonly place: string;
+  /** Of fields and materials. */
+  readonly names: readonly unknown[];
+  readonly want: Want;
+}
+
+/** The expression of data; whether its numbers make sense is left to {@linkcode checkStencil}. */
+function expressionOf(data: unknown, where: DataPlace, deep = 1): Expression {
+  const { place, names } = where, want: Want = where.want;
+  if (typeof data === "number") return constant(data);
+  want(Array.isArray(data), place, "a number, or a list that begins with a word, is wanted", data);
+  want(deep <= MOST_DEEP, place, `lists nested at most ${MOST_DEEP} deep are wanted`, "deeper ones");
+  const [word, ...parts]: readonly unknown[] = data;
+  const [first, ...rest] = parts;
+  const read = (part: unknown): Expression => expressionOf(part, where, deep + 1);
+  const level = LEVELS.find(([name]) => name === word);
+  if (level !== undefined) {
+    want(names.includes(first), place, "the name of a field or material is wanted", first);
+    return { kind: "tap", offset: rest as unknown as Offset, ago: level[1], plane: names.indexOf(first) };
+  }
+  if (word === "shifted") return { kind: "partial", of: read(first), offset: rest as unknown as Offset };
+  if (word === "signal") return SIGNAL;
+  const operation = OPERATIONS.find((kind) => kind === word);
+  if (operation !== undefined) {
+    const least = NUMBERS[operation].length, most = CHAINS.includes(operation) ? Infinity : least;
+    want(
+      parts.length >= least && parts.length <= most,
+      place,
+      `${operation} of ${least} is wanted`,
+      parts.length,
+    );
+    return operate(operation, ...parts.map(read));
+  }
+  const formula = FORMULA_WORDS.find((name) => name === word);
+  want(formula !== undefined, place, "a word that definitions know is wanted", word);
+  return { kind: "formula", name: formula, operands: parts.map(read) };
+}

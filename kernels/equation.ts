@@ -1,0 +1,225 @@
+/**
+ * How an equation is described: its fields, its materials, and what one time step makes of them.
+ *
+ * @module
+ */
+import { checkStencil, isRange, wantOf } from "./check_definition.ts";
+import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
+import { type Ago, type Expression, type Offset, SIGNAL, type Tap } from "./expression.ts";
+import type { InitialField } from "./initial_field.ts";
+import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
+import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
+import type { Material, Update, ValueRange } from "./update.ts";
+
+/** A material: a field that no step changes. It stands for its value in the cell that is computed. */
+export interface MaterialTap extends Tap {
+  /**
+   * Its value so many cells away.
+   *
+   * @param cells along x, y and z, 0 where left out; of an equation in one dimension along the line
+   */
+  at(...cells: readonly number[]): Tap;
+}
+
+/** A field. It stands for its value, now, in the cell that is computed. */
+export interface FieldTap extends MaterialTap {
+  /** Its value one step ago. */
+  before(...cells: readonly number[]): Tap;
+  /** Its new value, which an earlier sub-step of this step has computed. */
+  next(...cells: readonly number[]): Tap;
+}
+
+/**
+ * How a material is given. A range: eight values, evenly spaced, scattered over the cells. Values: up to eight, with
+ * which Facet fills the cells likewise. A function of the cell's place: x, y and z go from 0 at one end of the grid to
+ * 1 at the other, the function is called once and returns an expression of them; a solver starts with its values,
+ * while for tuning samples of them are scattered.
+ */
+export type MaterialSource =
+  | ValueRange
+  | { readonly values: readonly number[] }
+  | ((x: Expression, y: Expression, z: Expression) => Value);
+
+/** What {@linkcode equation} makes a stencil of. */
+export interface EquationOptions<Field extends string, MaterialName extends string = never> {
+  /** What it is called, in profiles too: letters, digits and hyphens. */
+  readonly name: string;
+  /** One line for people. @default {the name} */
+  readonly title?: string;
+  /** What distinguishes equations of one name. @default {nothing} */
+  readonly variant?: Readonly<Record<string, number | string>>;
+  /**
+   * Axes that it is made for: an equation in one dimension lives on grids of 1×1×N cells.
+   * @default {3}
+   */
+  readonly dimensions?: 1 | 3;
+  /** Boundaries that an axis can be given, the default first. @default {BOUNDARIES} */
+  readonly boundaries?: readonly Boundary[];
+  /** What a run starts from when it is tuned. @default {"noise"} within the fields' ranges */
+  readonly initialField?: InitialField;
+  /** The fields by name, each with the range of its initial values when it is tuned. */
+  readonly fields: Readonly<Record<Field, ValueRange>>;
+  /** The materials by name. @default {none} */
+  readonly materials?: Readonly<Record<MaterialName, MaterialSource>>;
+  /** A value that depends on time alone, in the step from t = `step` to t + 1. @default {none} */
+  readonly signal?: (step: Expression) => Value;
+  /**
+   * The new value of every field, by name; or a list of sub-steps, one after another, which together compute every
+   * field once. What is computed in one sub-step sees the other values of that sub-step as they were.
+   */
+  step(
+    planes: Readonly<Record<Field, FieldTap> & Record<MaterialName, MaterialTap>>,
+    signal: Expression,
+  ): NewValues<Field> | readonly NewValues<Field>[];
+}
+
+/** The fields that a sub-step computes. */
+export type NewValues<Field extends string> = Readonly<Partial<Record<Field, Value>>>;
+
+/**
+ * Describes an equation. Everything is checked at once.
+ *
+ * @returns what `tune`, `createSolver` and all else take as a problem's stencil
+ * @throws {RangeError | TypeError} if it makes no sense; the message names the field, the sub-step and what is wrong
+ *
+ * @example Anisotropic diffusion
+ * ```ts
+ * import { equation } from "./equation.ts";
+ * import { add, multiply, subtract } from "./operations.ts";
+ * import { tapsOf } from "./update.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const diffusion = equation({
+ *   name: "anisotropic-diffusion",
+ *   fields: { u: [0, 1] },
+ *   step({ u }) {
+ *     const along = (x: number, y: number, z: number) => add(u.at(x, y, z), u.at(-x, -y, -z), multiply(-2, u));
+ *     const cross = subtract(along(1, 1, 0), along(1, -1, 0));
+ *     const weighted = [multiply(0.2, along(1, 0, 0)), multiply(0.1, along(0, 1, 0)), multiply(0.05, along(0, 0, 1))];
+ *     return { u: add(u, ...weighted, multiply(0.02, cross)) };
+ *   },
+ * });
+ * assertEquals(tapsOf(diffusion.update).length, 11);
+ * ```
+ *
+ * @example Sound in a medium, with a source: two sub-steps, of which the second reads what the first has computed
+ * ```ts
+ * import { equation } from "./equation.ts";
+ * import { add, multiply, sine, subtract } from "./operations.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const sound = equation({
+ *   name: "sound",
+ *   dimensions: 1,
+ *   fields: { v: [-1, 1], p: [-1, 1] },
+ *   materials: { stiffness: [0.1, 0.25], source: (_x, _y, z) => multiply(z, subtract(1, z)) },
+ *   signal: (step) => sine(multiply(0.1, step)),
+ *   step: ({ v, p, stiffness, source }, signal) => [
+ *     { v: subtract(v, subtract(p.at(1), p)) },
+ *     { p: add(p, multiply(stiffness, subtract(v.next(-1), v.next())), multiply(source, signal)) },
+ *   ],
+ * });
+ * assertEquals(sound.update.substeps.length, 2);
+ * ```
+ */
+export function equation<Field extends string, MaterialName extends string = never>(
+  options: EquationOptions<Field, MaterialName>,
+): Stencil {
+  const want: Want = wantOf(options?.name);
+  want(isRecord(options), "equation", "an object that describes it is wanted", options);
+  const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;
+  const { fields, materials = {}, signal, initialField = "noise", step } = options;
+  want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
+  want(isRecord(materials), "materials", "ranges, values or functions by name are wanted", materials);
+  want(
+    signal === undefined || typeof signal === "function",
+    "signal",
+    "a function of the step is wanted",
+    signal,
+  );
+  want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
+  const fieldNames = Object.keys(fields), names = [...fieldNames, ...Object.keys(materials)];
+  const indexOf = (key: string, place: string, known: readonly string[]): number => {
+    want(known.includes(key), place, `one of ${known.join(", ")} is wanted`, key);
+    return known.indexOf(key);
+  };
+  const planes = Object.fromEntries(names.map((key, plane) => [key, new PlaneTap(plane, dimensions)]));
+  const known = new Proxy(planes, {
+    get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
+  });
+  const made: unknown = step(known as unknown as Parameters<typeof step>[0], SIGNAL);
+  const update = {
+    fields: fieldNames,
+    ranges: Object.values(fields),
+    materials: Object.entries(materials as Record<string, MaterialSource>).map(([key, source]) =>
+      materialOf(key, source, want)
+    ),
+    substeps: (Array.isArray(made) ? made : [made]).map((values: unknown, i) => {
+      const place = `sub-step ${i + 1}`;
+      want(isRecord(values), place, "new values of fields by name are wanted", values);
+      return Object.entries(values)
+        .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
+        .sort((one, other) => one.field - other.field);
+    }),
+    ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) }),
+  } as Update;
+  const stencil = { name, title, variant, dimensions, boundaries, initialField, update };
+  checkStencil(stencil);
+  return stencil;
+}
+
+/** A field or a material as the user's function sees it. */
+class PlaneTap implements FieldTap {
+  readonly kind = "tap";
+  readonly offset: Offset = [0, 0, 0];
+  readonly ago = 0;
+  readonly plane: number;
+  readonly #dimensions: 1 | 3;
+
+  constructor(plane: number, dimensions: 1 | 3) {
+    this.plane = plane;
+    this.#dimensions = dimensions;
+  }
+
+  at(...cells: readonly number[]): Tap {
+    return this.#tap(0, cells);
+  }
+
+  before(...cells: readonly number[]): Tap {
+    return this.#tap(1, cells);
+  }
+
+  next(...cells: readonly number[]): Tap {
+    return this.#tap(-1, cells);
+  }
+
+  #tap(ago: Ago, cells: readonly number[]): Tap {
+    const isShort = this.#dimensions === 1 && cells.length < 3;
+    const offset = isShort
+      ? [0, 0, 0, ...cells].slice(cells.length)
+      : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
+    return { kind: "tap", offset: offset as unknown as Offset, ago, plane: this.plane };
+  }
+}
+
+/** A material with the eight values of it that Facet scatters over the cells. */
+function materialOf(name: string, source: MaterialSource, want: Want): Material {
+  const place = `material ${name}`, eight = Array.from({ length: 8 }, (_, i) => i);
+  if (typeof source === "function") {
+    const of = nodeOf(source(formula("x"), formula("y"), formula("z")));
+    checkExpression(of, { place, planes: 0, variables: ["x", "y", "z"], hasSignal: false }, want);
+    // each eighth of every axis once
+    const at = (i: number): number => (i % 8 + 0.5) / 8;
+    const values = eight.map((i) => evaluate(of, { x: at(i), y: at(3 * i), z: at(5 * i) }));
+    return { name, values: values.map(Math.fround), formula: of };
+  }
+  if (isRange(source)) {
+    const [lowest, highest] = source;
+    return { name, values: eight.map((i) => Math.fround(lowest + (highest - lowest) * i / 7)) };
+  }
+  const values: unknown = isRecord(source) ? source.values : source;
+  const areFew = Array.isArray(values) && values.length >= 1 && values.length <= 8 &&
+    values.every(isFinite32);
+  want(areFew, place, "a range, one to eight values, or a function of x, y, z is wanted", values);
+  return { name, values: eight.map((i) => Math.fround(values[i % values.length]!)) };
+}

@@ -1,0 +1,129 @@
+/**
+ * The words in which expressions are written. Every one takes expressions and numbers alike.
+ *
+ * @module
+ */
+import {
+  constant,
+  type Expression,
+  fold,
+  type FormulaWord,
+  NUMBERS,
+  type Operation,
+  type Variable,
+} from "./expression.ts";
+
+/** What stands wherever an expression is wanted. */
+export type Value = Expression | number;
+
+/** A value as a plain node; what is no value is refused where the equation is made. */
+export function nodeOf(value: Value): Expression {
+  if (typeof value === "number") return constant(value);
+  if (value?.kind !== "tap") return value;
+  const { kind, offset, ago, plane } = value;
+  return { kind, offset, ago, plane };
+}
+
+/** Operations on any number of operands, from left to right. */
+export const CHAINS: readonly Operation[] = ["add", "multiply", "minimum", "maximum"];
+
+/** The node of an operation; of constants alone the constant that they make. */
+export function operate(kind: Operation, ...values: readonly Value[]): Expression {
+  const operands = values.map(nodeOf);
+  if (CHAINS.includes(kind) && operands.length !== 2) {
+    return operands.reduce((left, right) => operate(kind, left, right));
+  }
+  const numbers = operands.flatMap((node) => node?.kind === "constant" ? [node.value] : []);
+  if (numbers.length < operands.length) return { kind, operands };
+  return constant((NUMBERS[kind] as (...values: number[]) => number)(...numbers));
+}
+
+/** The sum of the terms, from left to right: ((a + b) + c) + … */
+export function add(first: Value, ...rest: Value[]): Expression {
+  return operate("add", first, ...rest);
+}
+
+/** left − right */
+export function subtract(left: Value, right: Value): Expression {
+  return operate("subtract", left, right);
+}
+
+/** The product of the factors, from left to right: ((a · b) · c) · … */
+export function multiply(first: Value, ...rest: Value[]): Expression {
+  return operate("multiply", first, ...rest);
+}
+
+/** left ÷ right */
+export function divide(left: Value, right: Value): Expression {
+  return operate("divide", left, right);
+}
+
+/** The least of the values. */
+export function minimum(first: Value, ...rest: Value[]): Expression {
+  return operate("minimum", first, ...rest);
+}
+
+/** The largest of the values. */
+export function maximum(first: Value, ...rest: Value[]): Expression {
+  return operate("maximum", first, ...rest);
+}
+
+/** |of| */
+export function absolute(of: Value): Expression {
+  return operate("absolute", of);
+}
+
+/** √of, for values that are not negative. */
+export function squareRoot(of: Value): Expression {
+  return operate("squareRoot", of);
+}
+
+/** 1 where left ≥ right, else 0. */
+export function atLeast(left: Value, right: Value): Expression {
+  return operate("atLeast", left, right);
+}
+
+/** 1 where left > right, else 0. */
+export function greater(left: Value, right: Value): Expression {
+  return operate("greater", left, right);
+}
+
+/** `then` where the condition is not 0, else `otherwise`; both are computed. */
+export function choose(condition: Value, then: Value, otherwise: Value): Expression {
+  return operate("choose", condition, then, otherwise);
+}
+
+/** The value that an expression has `x`, `y`, `z` cells away: everything that it reads lies so far away. */
+export function shifted(of: Value, x: number, y: number, z: number): Expression {
+  return { kind: "partial", of: nodeOf(of), offset: [x, y, z] };
+}
+
+/** e to the power of a value, in signals and materials only. */
+export function exponential(of: Value): Expression {
+  return formula("exponential", of);
+}
+
+/** The sine of an angle in radians, in signals and materials only. */
+export function sine(of: Value): Expression {
+  return formula("sine", of);
+}
+
+/** What only signals and materials have: a variable, or a function of one operand. */
+export function formula(name: FormulaWord, ...operands: readonly Value[]): Expression {
+  return { kind: "formula", name, operands: operands.map(nodeOf) };
+}
+
+/** The value of a signal or of a material's formula, in f64. */
+export function evaluate(
+  expression: Expression,
+  variables: Readonly<Partial<Record<Variable, number>>>,
+): number {
+  return fold<number>(expression, {
+    ...NUMBERS,
+    tap: () => NaN,
+    formula(name, [of = 0]) {
+      if (name === "exponential") return Math.exp(of);
+      return name === "sine" ? Math.sin(of) : variables[name] ?? NaN;
+    },
+  });
+}
