@@ -37,14 +37,14 @@ Deno.test("what is no profile is one line: what could not be read, what was want
 });
 
 Deno.test("a page without files reads texts, and says so of paths", async () => {
-  const runtime = globalThis as { Deno?: typeof Deno };
-  const deno = runtime.Deno;
+  const runtime = globalThis as { process?: unknown };
+  const { process } = runtime;
   try {
-    delete runtime.Deno;
+    delete runtime.process;
     assertEquals(await readProfile(JSON.stringify(PROFILE)), PROFILE);
     const error = await readProfile("a.json").catch((error: Error) => error);
     assertStringIncludes(`${error}`, "files cannot be read here: wanted the JSON text or a URL");
   } finally {
-    runtime.Deno = deno!;
+    runtime.process = process;
   }
 });

@@ -1,4 +1,5 @@
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { countCores, cpuName, describeSystem, findWebGpu } from "../platform.ts";
 
 /** The GPU as WebGPU describes it. A software adapter counts: it runs the same kernels, on the CPU. */
 export interface GpuDescription {
@@ -36,7 +37,7 @@ export interface DeviceDescription {
   readonly cpu: CpuDescription;
   /** System and architecture, as `linux x86_64`. */
   readonly os: string;
-  /** Version of Deno. */
+  /** Version of Deno; empty elsewhere. */
   readonly deno: string;
 }
 
@@ -52,8 +53,7 @@ export interface AdapterFacts {
 
 /** The adapter that everything here runs on, the fastest that WebGPU offers; null where there is none. */
 export async function requestAdapter(): Promise<GPUAdapter | null> {
-  // older browsers have no WebGPU at all
-  return await navigator.gpu?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
+  return await (await findWebGpu())?.requestAdapter({ powerPreference: "high-performance" }) ?? null;
 }
 
 /** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
@@ -94,12 +94,9 @@ export function limitsOf(limits: DeviceLimits): DeviceLimits {
  */
 export async function detectDevice(): Promise<DeviceDescription> {
   const adapter = await requestAdapter();
-  return {
-    gpu: adapter && describeGpu(adapter),
-    cpu: await describeCpu(),
-    os: typeof Deno === "undefined" ? "browser" : `${Deno.build.os} ${Deno.build.arch}`,
-    deno: typeof Deno === "undefined" ? "" : Deno.version.deno,
-  };
+  const system = describeSystem();
+  const model = cpuName() || `${system.os.split(" ")[1] ?? "a"} CPU`;
+  return { gpu: adapter && describeGpu(adapter), cpu: { model, cores: countCores() }, ...system };
 }
 
 /** Reduces an adapter to a plain record. */
@@ -115,19 +112,4 @@ export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescri
     features: sorted,
     timestampQuery: sorted.includes("timestamp-query"),
   };
-}
-
-async function describeCpu(): Promise<CpuDescription> {
-  const cores = Math.max(1, navigator.hardwareConcurrency);
-  let name = "";
-  try {
-    // loaded only where it is used: a page has no such module
-    const { cpus } = await import("node:os");
-    name = cpus()[0]?.model.replace(/\s+/g, " ").trim() ?? "";
-  } catch {
-    // Some systems don't tell; the architecture is what is left to say
-  }
-  // Linux on ARM has no "model name": Deno gives an empty text or "unknown"
-  const isNamed = name !== "" && name !== "unknown";
-  return { model: isNamed ? name : `${typeof Deno === "undefined" ? "a" : Deno.build.arch} CPU`, cores };
 }

@@ -5,6 +5,7 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import type { Configuration } from "../configuration.ts";
 import { formatRate } from "../format.ts";
+import { countCores, isPage } from "../platform.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { onGpuAlone } from "../search/space.ts";
@@ -54,7 +55,7 @@ export interface PassedOver {
 export interface ChooseOptions {
   /**
    * Number of CPU workers available; with 0 the GPU computes alone.
-   * @default {one per core in Deno; 0 elsewhere, where workers need a module of their own}
+   * @default {one per core; 0 in a page, where workers may need a module of their own}
    */
   readonly cpuWorkers?: number;
 }
@@ -134,16 +135,15 @@ export function chooseConfiguration(
   return { ...choice, message: explain(choice) };
 }
 
-/** One worker per core, where workers can be started without a module of their own. */
+/** One worker per core, but in a page: not every bundle has their module. */
 function usualWorkers(): number {
-  const canShare = typeof Deno !== "undefined" && typeof SharedArrayBuffer !== "undefined";
-  return canShare ? navigator.hardwareConcurrency : 0;
+  return isPage() ? 0 : countCores();
 }
 
 /** What the models know of the device at hand; what it does not tell itself is that of a profile's device like it. */
 function modelOf(device: TargetDevice | null, alike: Profile["device"] | undefined): DeviceModel {
   const isFallback = device?.adapterInfo?.isFallbackAdapter ?? false;
-  const cpu = alike?.cpu ?? { cores: globalThis.navigator?.hardwareConcurrency ?? 1 };
+  const cpu = alike?.cpu ?? { cores: countCores() };
   return deviceModelOf({ gpu: { isFallback }, cpu }, alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
 }
 

@@ -14,7 +14,12 @@ export function oneLine(error: unknown, message: string): ProfileError {
 
 /** Why a file could not be read, in a few words. */
 export function whyUnreadable(error: unknown): string {
-  return error instanceof Deno.errors.NotFound ? "there is no such file" : reasonOf(error);
+  return isMissing(error) ? "there is no such file" : reasonOf(error);
+}
+
+/** Whether there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === "ENOENT";
 }
 
 /** What the system reported, in a few words: `No such file or directory`; of a missing permission the flag that gives it. */
@@ -26,5 +31,6 @@ export function reasonOf(error: unknown): string {
     const flag = `--allow-${kind}${of && `=${of}`}`;
     return `Deno may not ${what}: run it as a task (deno task NAME), or add ${flag}`;
   }
-  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "");
+  return message.replace(/\n.*/s, "").replace(/ \(os error \d+\).*$/, "")
+    .replace(/^E[A-Z]+: (.*), \w+(?: '.*')?$/, "$1");
 }

@@ -1,4 +1,5 @@
-import { oneLine, ProfileError, whyUnreadable } from "./profile_error.ts";
+import { readPieces } from "../platform.ts";
+import { isMissing, oneLine, ProfileError, whyUnreadable } from "./profile_error.ts";
 
 /** Most that a file may hold that is read as a whole, in bytes: its text has to fit a string. */
 export const MAX_BYTES = 500_000_000;
@@ -11,16 +12,13 @@ export const MAX_BYTES = 500_000_000;
  */
 export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    using file = await Deno.open(path);
-    const { isFile, size } = await file.stat();
-    if (isFile) refuseLarge(path, size);
     const pieces: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
-    for await (const piece of file.readable) {
+    for await (const piece of readPieces(path, (size) => refuseLarge(path, size))) {
       pieces.push(piece);
       refuseLarge(path, length += piece.length);
     }
-    return await new Blob(pieces).bytes();
+    return new Uint8Array(await new Blob(pieces).arrayBuffer());
   } catch (error) {
     throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
   }
@@ -29,7 +27,7 @@ export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuf
 /** The same; undefined if there is no such file. */
 export async function readBytesIfThere(path: string | URL): Promise<Uint8Array<ArrayBuffer> | undefined> {
   return await readBytes(path).catch((error: ProfileError) => {
-    if (error.cause instanceof Deno.errors.NotFound) return undefined;
+    if (isMissing(error.cause)) return undefined;
     throw error;
   });
 }

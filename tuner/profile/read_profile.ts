@@ -1,3 +1,4 @@
+import { isPage } from "../platform.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
 import { readBytesIfThere } from "./read_bytes.ts";
@@ -6,7 +7,7 @@ import { parseProfile } from "./schema.ts";
 /**
  * Reads a profile and checks all of it.
  *
- * @param source the JSON text, which begins with a brace; the path of a file, in Deno; or a URL
+ * @param source the JSON text, which begins with a brace; the path of a file, but in a page; or a URL
  * @throws {ProfileError} if it cannot be read, has another schema version or is not a valid profile; the message is
  *   one line
  *
@@ -31,7 +32,7 @@ export async function readProfile(source: string | URL): Promise<Profile> {
 
 /** The text of a file; undefined if there is no such file. */
 export async function readFileIfThere(path: string | URL): Promise<string | undefined> {
-  if (typeof Deno === "undefined") {
+  if (isPage()) {
     throw new ProfileError(
       `Cannot read ${nameOf(path)}: files cannot be read here: wanted the JSON text or a URL`,
     );

@@ -353,6 +353,19 @@ Deno.test("a worker that does not start rejects create", async () => {
   );
 });
 
+Deno.test("a page that may not share memory with workers reads which headers are missing", async () => {
+  const scope = globalThis as { SharedArrayBuffer?: unknown };
+  const { SharedArrayBuffer } = scope;
+  try {
+    delete scope.SharedArrayBuffer;
+    const failure = await assertRejects(() => CpuPool.create({ workers: 1 }), RunFailure);
+    assertEquals(failure.reason, "limits");
+    assert(/Cross-Origin-Opener-Policy.*Cross-Origin-Embedder-Policy/.test(failure.message), failure.message);
+  } finally {
+    scope.SharedArrayBuffer = SharedArrayBuffer;
+  }
+});
+
 Deno.test("a worker that throws between barriers rejects the run, and the others do not hang", async () => {
   const workerUrl = new URL("./faulty_worker.ts", import.meta.url);
   const pool = await CpuPool.create({ workers: 3, workerUrl });

@@ -1,6 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
 import type { ArrayPair } from "./wasm_worker.ts";
+import { freeMemory } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Bytes of a WebAssembly page, and of the largest 32-bit memory. */
@@ -29,7 +30,7 @@ export class CpuMemory {
   readonly #regions = new Set<Region>();
 
   /** @param mostBytes that fields may take together; what the machine has free where it is not given */
-  constructor(mostBytes: number = freeBytes()) {
+  constructor(mostBytes: number = freeMemory() ?? ADDRESSABLE) {
     this.#mostBytes = Math.min(mostBytes, ADDRESSABLE);
   }
 
@@ -85,11 +86,4 @@ export class CpuMemory {
 function tooLarge(size: number, limit: number): RunFailure {
   const [needed, had] = [size, limit].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`);
   return new RunFailure("limits", `The field needs ${needed} of CPU memory: ${had} can be had`);
-}
-
-/** What the machine has free, where asking needs no prompt. */
-function freeBytes(): number {
-  if (typeof Deno === "undefined") return ADDRESSABLE;
-  const { state } = Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" });
-  return state === "granted" ? Deno.systemMemoryInfo().available : ADDRESSABLE;
 }

@@ -17,6 +17,7 @@ import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import { compareSlices, type Comparison } from "../comparison.ts";
 import type { SliceCells } from "../shared/slice_exchange.ts";
+import { answerMessages } from "../../platform.ts";
 import { Barrier } from "./barrier.ts";
 import { type LineLoad, runLine } from "./line_worker.ts";
 
@@ -261,17 +262,9 @@ class CpuWorker {
   }
 }
 
-/** The part of the worker's global scope that is used; the checker knows only the window's. */
-const scope = globalThis as unknown as {
-  onmessage: (event: MessageEvent<Command>) => void;
-  postMessage(reply: Reply): void;
-};
 let worker: CpuWorker | undefined;
-scope.onmessage = ({ data }) => {
-  if (data.kind === "start") {
-    worker = new CpuWorker(data);
-    scope.postMessage({ timeNs: 0 });
-  } else if (worker !== undefined) {
-    scope.postMessage(worker.obey(data));
-  }
-};
+answerMessages<Command>((command) => {
+  if (command.kind !== "start") return worker?.obey(command);
+  worker = new CpuWorker(command);
+  return { timeNs: 0 } satisfies Done;
+});

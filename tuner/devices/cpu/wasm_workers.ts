@@ -10,6 +10,7 @@ import { CpuMemory } from "./cpu_memory.ts";
 import { lineLoad } from "./line_load.ts";
 import { detectWasmFeatures } from "./wasm_features.ts";
 import type { Command, Done, Reply } from "./wasm_worker.ts";
+import { startThread, type Thread } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
@@ -38,6 +39,10 @@ export interface CpuProblem {
   /** Workers that share the field, at most the pool's. @default {all} */
   readonly workers?: number;
 }
+
+/** What a page lacks whose workers may share no memory. */
+const NOT_ISOLATED = "CPU workers share memory, which this page may not: serve it with the headers " +
+  "Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
 
 /** One waiting command: as many replies as workers settle it. */
 interface Pending {
@@ -69,7 +74,7 @@ interface Pending {
 export class CpuPool {
   /** Threads. */
   readonly workers: number;
-  readonly #threads: Worker[];
+  readonly #threads: Thread[];
   readonly #memory: CpuMemory;
   #pending: Pending | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -79,17 +84,15 @@ export class CpuPool {
   private constructor({ workers, memoryBytes, workerUrl }: CpuPoolOptions) {
     this.workers = workers;
     this.#memory = new CpuMemory(memoryBytes);
-    const url = workerUrl ?? new URL("./wasm_worker.ts", import.meta.url);
     this.#threads = Array.from({ length: workers }, (_, part) => {
-      const thread = new Worker(url, { type: "module", name: `cpu ${part}` });
-      thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#receive(data);
-      thread.onerror = (event) => {
-        event.preventDefault();
-        // browsers give no message for a module that cannot be loaded
-        const reason = firstLine(event.message ?? "its module cannot be loaded");
-        this.#fail(new RunFailure("device-lost", `CPU worker ${part} failed: ${reason}`));
-      };
-      return thread;
+      const make = (Worker: typeof globalThis.Worker): Worker =>
+        workerUrl === undefined
+          ? new Worker(new URL("./wasm_worker.ts", import.meta.url), { type: "module" })
+          : new Worker(workerUrl, { type: "module", name: `cpu ${part}` });
+      return startThread<Reply>(make, {
+        onMessage: (reply) => this.#receive(reply),
+        onError: (why) => this.#fail(new RunFailure("device-lost", `CPU worker ${part} failed: ${why}`)),
+      });
     });
   }
 
@@ -105,6 +108,7 @@ export class CpuPool {
         `Cannot start the CPU workers: workers must be >= 1: current value is ${options.workers}`,
       );
     }
+    if (typeof SharedArrayBuffer === "undefined") throw new RunFailure("limits", NOT_ISOLATED);
     const pool = new CpuPool(options);
     await pool.#enqueue(options.workers, (part) => ({ kind: "start", memory: pool.#memory.shared, part }));
     return pool;

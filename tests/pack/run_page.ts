@@ -1,8 +1,8 @@
 /**
- * Bundles `page.ts` for browsers, serves it, opens it in Chromium, without a window and on Chromium's own software
- * adapter, and prints what the page posts. A process of its own, since tests have no network:
+ * Serves `page.ts` and the unpacked package that it imports, opens it in Chromium, without a window and on Chromium's
+ * own software adapter, and prints what the page posts. A process of its own, since tests have no network:
  *
- *     deno run -A tests/browser/run_page.ts CHROMIUM
+ *     deno run -A tests/pack/run_page.ts CHROMIUM PACKAGE_FOLDER
  *
  * @module
  */
@@ -10,11 +10,12 @@ import { join } from "node:path";
 
 const HERE = import.meta.dirname!, ROOT = join(HERE, "../..");
 const TIMEOUT_MS = 120_000;
+const [chromium, library = ""] = Deno.args;
 
 const PAGE = `<!doctype html><title>Facet</title><script type="module">
   addEventListener("error", ({ message }) => fail(message));
   const fail = (error) => fetch("report", { method: "POST", body: JSON.stringify({ error: String(error) }) });
-  import("./tests/browser/page.js").catch(fail);
+  import("./page.js").catch(fail);
 </script>`;
 
 const FLAGS = [
@@ -26,20 +27,18 @@ const FLAGS = [
   "--enable-features=Vulkan",
 ];
 
-/** Writes the page's script, its chunks, and the workers' module. */
-async function bundle(folder: string): Promise<void> {
-  const entries = ["tests/browser/page.ts", "tuner/devices/cpu/wasm_worker.ts"];
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--platform=browser", "--code-splitting", `--outdir=${folder}`, ...entries],
-    cwd: ROOT,
-    stdout: "null",
-    stderr: "piped",
+/** The page's script: `page.ts` without its types, which imports the package as it is. */
+async function pageScript(): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["transpile", "--no-check", join(HERE, "page.ts")],
   }).output();
-  if (!success) throw new Error(`deno bundle failed: ${new TextDecoder().decode(stderr)}`);
+  const text = new TextDecoder();
+  if (!success) throw new Error(`deno transpile failed: ${text.decode(stderr)}`);
+  return text.decode(stdout).replace('"../../mod.ts"', '"./package/mod.js"');
 }
 
-/** Serves the folder; pages are isolated, so that they may share memory with workers. */
-function serve(folder: string, onReport: (report: string) => void): Deno.HttpServer<Deno.NetAddr> {
+/** Serves the page and the package; pages are isolated, so that they may share memory with workers. */
+function serve(script: string, onReport: (report: string) => void): Deno.HttpServer<Deno.NetAddr> {
   const headers = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
@@ -53,9 +52,10 @@ function serve(folder: string, onReport: (report: string) => void): Deno.HttpSer
       return answer("", "text/plain");
     }
     if (pathname === "/") return answer(PAGE, "text/html");
+    if (pathname === "/page.js") return answer(script, "text/javascript");
     const path = pathname === "/profile.json"
       ? join(ROOT, "fixtures/h100/wave.json")
-      : join(folder, pathname);
+      : join(library, pathname.replace(/^\/package/, ""));
     try {
       const type = path.endsWith(".js") ? "text/javascript" : "application/json";
       return answer(await Deno.readFile(path), type);
@@ -65,12 +65,10 @@ function serve(folder: string, onReport: (report: string) => void): Deno.HttpSer
   });
 }
 
-const [chromium] = Deno.args;
 const folder = await Deno.makeTempDir({ prefix: "facet-browser-" });
 const posted = Promise.withResolvers<string>();
 try {
-  await bundle(folder);
-  await using server = serve(folder, posted.resolve);
+  await using server = serve(await pageScript(), posted.resolve);
   const browser = new Deno.Command(chromium!, {
     args: [...FLAGS, `--user-data-dir=${join(folder, "user")}`, `http://127.0.0.1:${server.addr.port}/`],
     stdin: "null",

@@ -1,5 +1,5 @@
 /**
- * What runs in the browser: profile, choice and solver through `mod.ts`, on the page's own device. Every result is
+ * What runs in the browser: profile, choice and solver through the package, on the page's own device. Every result is
  * compared with the oracle or the exact plane wave, and posted to the server that the page came from.
  *
  * @module
@@ -81,8 +81,7 @@ async function wrongCells(
   configuration: Configuration,
 ): Promise<number> {
   const problem: Problem = { stencil, grid: GRID, boundary: "zero", steps: 8 };
-  const workerUrl = new URL("tuner/devices/cpu/wasm_worker.js", location.href);
-  await using solver = await createSolver(device, problem, configuration, { workerUrl });
+  await using solver = await createSolver(device, problem, configuration);
   const { update } = stencil;
   const names = [...update.fields, ...update.materials.map(({ name }) => name)];
   const [nx, ny, nz] = GRID, planes = names.length;

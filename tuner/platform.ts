@@ -1,0 +1,141 @@
+/**
+ * Where Deno, Node.js and a page differ: all else that `mod.ts` reaches uses only what they share.
+ *
+ * @module
+ */
+
+/** Node.js's own modules that are used here. */
+interface NodeModules {
+  readonly "node:fs/promises": typeof import("node:fs/promises");
+  readonly "node:os": typeof import("node:os");
+  readonly "node:worker_threads": typeof import("node:worker_threads");
+}
+
+/** A module of Node.js, which Deno has too; undefined in a page. Bundlers see no import that they would have to resolve. */
+function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  return process?.getBuiltinModule?.(name) as NodeModules[Name] | undefined;
+}
+
+/** Whether this is a page, or a worker of one. */
+export function isPage(): boolean {
+  return nodeModule("node:os") === undefined;
+}
+
+/** System and architecture, as `linux x86_64`, and the version of Deno; empty elsewhere. */
+export function describeSystem(): { os: string; deno: string } {
+  if (typeof Deno !== "undefined") {
+    return { os: `${Deno.build.os} ${Deno.build.arch}`, deno: Deno.version.deno };
+  }
+  const os = nodeModule("node:os");
+  return { os: os === undefined ? "browser" : `${os.platform()} ${os.machine()}`, deno: "" };
+}
+
+/** Logical cores that this process may use. */
+export function countCores(): number {
+  // Node.js 20 has no navigator
+  const cores = globalThis.navigator?.hardwareConcurrency ?? nodeModule("node:os")?.availableParallelism();
+  return Math.max(1, cores ?? 1);
+}
+
+/** The CPU's name; empty where the system does not tell. */
+export function cpuName(): string {
+  try {
+    const name = nodeModule("node:os")?.cpus()[0]?.model.replace(/\s+/g, " ").trim() ?? "";
+    // Linux on ARM has no "model name": Deno says "unknown"
+    return name === "unknown" ? "" : name;
+  } catch {
+    return "";
+  }
+}
+
+/** Bytes of memory that are free; undefined where asking is impossible, or needs a permission that is missing. */
+export function freeMemory(): number | undefined {
+  if (typeof Deno === "undefined") return nodeModule("node:os")?.freemem();
+  const { state } = Deno.permissions.querySync({ name: "sys", kind: "systemMemoryInfo" });
+  return state === "granted" ? Deno.systemMemoryInfo().available : undefined;
+}
+
+/** The bytes of a file, piece by piece; `onSize` is called before with its size, of a file that has one. */
+export async function* readPieces(
+  path: string | URL,
+  onSize: (bytes: number) => void,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const file = await nodeModule("node:fs/promises")!.open(path);
+  try {
+    const status = await file.stat();
+    if (status.isFile()) onSize(status.size);
+    while (true) {
+      const piece = new Uint8Array(2 ** 20);
+      const { bytesRead } = await file.read(piece);
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** WebGPU, where there is any; in Node.js that of the package `webgpu`, if it is installed. */
+export async function findWebGpu(): Promise<GPU | undefined> {
+  return globalThis.navigator?.gpu ?? (isPage() ? undefined : await (nodeGpu ??= loadNodeGpu()));
+}
+
+/** Kept: what it made lives only as long as it does. */
+let nodeGpu: Promise<GPU | undefined> | undefined;
+
+async function loadNodeGpu(): Promise<GPU | undefined> {
+  const name = "webgpu"; // not a literal below: bundlers would want to resolve it
+  try {
+    const { create, globals } = await import(/* @vite-ignore */ name);
+    Object.assign(globalThis, globals);
+    return create([]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A worker as its starter sees it. */
+export interface Thread {
+  postMessage(message: unknown): void;
+  terminate(): void;
+}
+
+/** What happens to a worker. */
+export interface ThreadEvents<Message> {
+  onMessage(message: Message): void;
+  /** It ended; the message is one line. */
+  onError(message: string): void;
+}
+
+/** Starts a worker: `make` is given the class and returns `new` one of it, in the words that bundlers look for. */
+export function startThread<Message>(
+  make: (Worker: typeof globalThis.Worker) => Worker,
+  { onMessage, onError }: ThreadEvents<Message>,
+): Thread {
+  const node = globalThis.Worker === undefined ? nodeModule("node:worker_threads") : undefined;
+  const thread = make((node?.Worker ?? globalThis.Worker) as typeof globalThis.Worker);
+  const failed = (message = "its module cannot be loaded"): void => onError(message.split("\n", 1)[0]!);
+  if (node !== undefined) {
+    const emitter = thread as unknown as InstanceType<typeof node.Worker>;
+    return emitter.on("message", onMessage).on("error", ({ message }: Error) => failed(message));
+  }
+  thread.onmessage = ({ data }) => onMessage(data);
+  thread.onerror = (event) => {
+    event.preventDefault();
+    failed(event.message);
+  };
+  return thread;
+}
+
+/** In a worker: answers each message that its starter posts; undefined is no answer. */
+export function answerMessages<Message>(answer: (message: Message) => unknown): void {
+  const scope = globalThis as unknown as { onmessage: unknown; postMessage?(message: unknown): void };
+  const port = scope.postMessage === undefined ? nodeModule("node:worker_threads")!.parentPort! : undefined;
+  const receive = (message: Message): void => {
+    const reply = answer(message);
+    if (reply !== undefined) (port ?? scope).postMessage!(reply);
+  };
+  if (port === undefined) scope.onmessage = ({ data }: MessageEvent<Message>) => receive(data);
+  else port.on("message", receive);
+}
