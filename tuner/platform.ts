@@ -85,9 +85,9 @@ export async function findWebGpu(): Promise<GPU | undefined> {
 let nodeGpu: Promise<GPU | undefined> | undefined;
 
 async function loadNodeGpu(): Promise<GPU | undefined> {
-  const name = "webgpu"; // not a literal below: bundlers would want to resolve it
+  const nothing = ""; // a whole name is what bundlers want to resolve
   try {
-    const { create, globals } = await import(/* @vite-ignore */ name);
+    const { create, globals } = await import(/* @vite-ignore */ `webgpu${nothing}`);
     Object.assign(globalThis, globals);
     return create([]);
   } catch {

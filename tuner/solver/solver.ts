@@ -16,7 +16,7 @@ export interface SolverOptions {
   /** Milliseconds that one submission may take; after that the device counts as lost. @default {20000} */
   readonly timeoutMs?: number;
   /**
-   * The module of the CPU workers, for bundles that cannot find `tuner/devices/cpu/wasm_worker.ts` beside themselves.
+   * The module of the CPU workers, for bundles that do not have the package's `wasm_worker.js` beside them.
    * @default {undefined} the file in this package
    */
   readonly workerUrl?: URL;
