@@ -28,6 +28,12 @@ interface InitialState {
 /** Steps whose dispatches are listed at once, roughly, and lists that are kept. */
 const STEPS_AT_ONCE = 1000, MOST_LISTS = 8;
 
+/** Whatever else is copied out of the new levels. */
+interface Packing {
+  readonly readable: readonly GPUBuffer[];
+  record(encoder: GPUCommandEncoder): void;
+}
+
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
@@ -174,12 +180,12 @@ export class GpuField implements Disposable {
    * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's
    * end: the device takes them in turn.
    *
-   * @param exchange what to copy before and after; `finish` maps the outgoing buffer, of usage MAP_READ
+   * @param exchange what to copy before and after; `finish` maps the outgoing buffers, of usage MAP_READ
    * @returns the submission; its time includes the copies
    */
   async exchange(
     steps: number,
-    { incoming, outgoing }: { incoming?: SliceBuffer; outgoing: SliceBuffer },
+    { incoming, outgoing, packing }: { incoming?: SliceBuffer; outgoing?: SliceBuffer; packing?: Packing },
   ): Promise<Submission> {
     const start = this.#step, before = this.#levels();
     this.#step += steps;
@@ -189,7 +195,7 @@ export class GpuField implements Disposable {
     return await this.device.submit({
       passes: passes + 2,
       countGaps: true,
-      outgoing: [outgoing.buffer],
+      outgoing: [...(outgoing ? [outgoing.buffer] : []), ...(packing?.readable ?? [])],
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
         if (incoming !== undefined) {
@@ -197,7 +203,8 @@ export class GpuField implements Disposable {
           wrapPads(encoder);
         }
         for (const piece of record) piece(encoder, timestamps);
-        copyStaged(encoder, outgoing, after, true);
+        if (outgoing !== undefined) copyStaged(encoder, outgoing, after, true);
+        packing?.record(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });

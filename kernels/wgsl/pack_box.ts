@@ -1,0 +1,52 @@
+/**
+ * Shaders that move boxes of cells between a level and a dense piece of memory, which another device receives or has
+ * sent.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import { declareLayout, linearWorkgroups } from "./declare.ts";
+import { wgsl } from "./template.ts";
+
+const THREADS = 256;
+
+/** Workgroups of {@linkcode packShader} for so many cells. */
+export function packWorkgroups(cells: number): [number, number, number] {
+  return linearWorkgroups(cells, THREADS);
+}
+
+/**
+ * Copies a run of a box's cells, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
+ * binding 2: the box (its first cell, its cells along the axes, its first plane), the run (its first cell in the box, its
+ * cells, where they lie in the piece), and the slices of this level that count, from the first to before the last.
+ */
+export function packShader(layout: Layout, direction: "pack" | "unpack"): string {
+  const plane = layout.planes === 1 ? "" : " + plane * PLANE";
+  const copy = direction === "pack" ? "piece[at] = level[cell];" : "level[cell] = piece[at];";
+  return wgsl`
+    // Copies cells of a box ${direction === "pack" ? "into" : "out of"} a dense piece.
+    ${declareLayout(layout)}
+    struct Run {
+      x: i32, y: i32, z: i32, nx: i32, ny: i32, nz: i32, plane: i32,
+      first: i32, count: i32, at: i32, firstSlice: i32, endSlice: i32,
+    }
+    @group(0) @binding(0) var<storage, read_write> level: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> piece: array<f32>;
+    @group(0) @binding(2) var<uniform> run: Run;
+
+    @compute @workgroup_size(${THREADS})
+    fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+      let i = i32(id.x + id.y * groups.x * ${THREADS}u);
+      if (i >= run.count) { return; }
+      let row = (run.first + i) / run.nz;
+      let z = run.z + (run.first + i) % run.nz;
+      let y = run.y + row % run.ny;
+      let x = run.x + row / run.ny % run.nx;
+      let plane = run.plane + row / run.ny / run.nx;
+      if (x < run.firstSlice || x >= run.endSlice) { return; }
+      let cell = ORIGIN + x * SLICE${plane} + y * PITCH + z;
+      let at = run.at + i;
+      ${copy}
+    }
+  `;
+}

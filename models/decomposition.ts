@@ -1,0 +1,102 @@
+/**
+ * A grid cut into boxes, one for each rank: each axis into parts, so that ranks lie in rows along x, y and z (B2R, §3.1).
+ * Rank numbers count along z first, then y, then x, as cells do.
+ *
+ * @module
+ */
+import type { Grid } from "../kernels/stencils/stencil.ts";
+
+/** Parts along x, y, z; their product is the number of ranks. */
+export type Parts = Grid;
+
+/** Cells from `low` on. */
+export interface Extent {
+  readonly low: Grid;
+  readonly size: Grid;
+}
+
+/** An axis by its number. */
+export type Axis = 0 | 1 | 2;
+export const AXES: readonly Axis[] = [0, 1, 2];
+
+/** A value for each axis. */
+export function gridOf(of: (axis: Axis) => number): Grid {
+  return [of(0), of(1), of(2)];
+}
+
+/** Every way to arrange so many ranks. */
+export function arrangements(ranks: number): Parts[] {
+  const divisors = (n: number): number[] =>
+    Array.from({ length: n }, (_, i) => i + 1).filter((d) => n % d === 0);
+  return divisors(ranks).flatMap((x) => divisors(ranks / x).map((y): Parts => [x, y, ranks / x / y]));
+}
+
+/** Where a rank lies among the parts. */
+export function placeOf(rank: number, [, py, pz]: Parts): Grid {
+  return [Math.floor(rank / (py * pz)), Math.floor(rank / pz) % py, rank % pz];
+}
+
+/** The rank next to one along an axis; round the ring where it is periodic; undefined where the grid ends. */
+export function neighbourOf(
+  rank: number,
+  { parts, axis, direction, isPeriodic }: {
+    readonly parts: Parts;
+    readonly axis: Axis;
+    readonly direction: -1 | 1;
+    readonly isPeriodic: boolean;
+  },
+): number | undefined {
+  const place: [number, number, number] = [...placeOf(rank, parts)];
+  const next = place[axis] + direction, count = parts[axis];
+  if (!isPeriodic && (next < 0 || next >= count)) return undefined;
+  place[axis] = (next + count) % count;
+  const [x, y, z] = place, [, py, pz] = parts;
+  return (x * py + y) * pz + z;
+}
+
+/**
+ * Cuts an axis into parts in proportion to weights (Eq. 8 for any number of devices), each of at least `least` cells.
+ *
+ * @returns where the parts begin, and the end; undefined where they do not fit
+ */
+export function cut(cells: number, weights: readonly number[], least: number): number[] | undefined {
+  const count = weights.length, total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (cells < count * least) return undefined;
+  const starts = [0];
+  let weight = 0;
+  for (let part = 1; part <= count; part++) {
+    weight += weights[part - 1]!;
+    // no nearer to the part before, nor to the end, than the parts between need
+    const right = Math.round(cells * weight / total);
+    starts.push(Math.min(Math.max(right, starts[part - 1]! + least), cells - (count - part) * least));
+  }
+  return starts;
+}
+
+/**
+ * What each rank computes: along each axis parts as thick as the ranks in them are fast.
+ *
+ * @param rates cells per second of each rank, or any numbers in proportion to them
+ * @param least cells that a part has at least along each axis that is cut
+ * @returns undefined where the parts do not fit
+ */
+export function decompose(
+  { grid, parts, rates, least }: {
+    readonly grid: Grid;
+    readonly parts: Parts;
+    readonly rates: readonly number[];
+    readonly least: Grid;
+  },
+): Extent[] | undefined {
+  const starts = AXES.map((axis) => {
+    const weights = new Array<number>(parts[axis]).fill(0);
+    rates.forEach((rate, rank) => weights[placeOf(rank, parts)[axis]]! += rate);
+    return cut(grid[axis], weights, Math.max(1, parts[axis] > 1 ? least[axis] : 0));
+  });
+  if (starts.includes(undefined)) return undefined;
+  return rates.map((_, rank) => {
+    const place = placeOf(rank, parts);
+    const low = gridOf((axis) => starts[axis]![place[axis]]!);
+    return { low, size: gridOf((axis) => starts[axis]![place[axis] + 1]! - low[axis]) };
+  });
+}

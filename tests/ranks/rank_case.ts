@@ -1,0 +1,114 @@
+/**
+ * A grid on several ranks within this process, compared with the oracle bit for bit.
+ *
+ * @module
+ */
+import { assertEquals, assertLess } from "@std/assert";
+import { runReference } from "../../kernels/reference.ts";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { readsPrevious, stepReach } from "../../kernels/update.ts";
+import { decompose, type Parts } from "../../models/decomposition.ts";
+import { createRankSolver, type RankSolverOptions } from "../../tuner/ranks/create_rank_solver.ts";
+import { localWorlds } from "../../tuner/ranks/local_world.ts";
+import type { RankDevice } from "../../tuner/ranks/rank_field.ts";
+import type { RankPlan, RankSolver } from "../../tuner/ranks/rank_solver.ts";
+import { initialCells } from "../../tuner/devices/oracle.ts";
+import { maxAbs } from "../kernels/oracle_case.ts";
+
+/** A grid on ranks. */
+export interface RankCase extends Omit<Problem, "steps"> {
+  readonly parts: Parts;
+  readonly exchangeEvery: number;
+  /** Steps of runs one after another. */
+  readonly runs: readonly number[];
+  /** How fast the ranks are, in turn. @default {all alike} */
+  readonly rates?: readonly number[];
+}
+
+const SEED = 3;
+
+/** The plan of a case; undefined where the parts are thinner than the ghost zones. */
+export function planOf({ grid, stencil, parts, exchangeEvery, rates = [1] }: RankCase): RankPlan | undefined {
+  const { x, y, z } = stepReach(stencil.update), ranks = parts[0] * parts[1] * parts[2];
+  const extents = decompose({
+    grid,
+    parts,
+    rates: Array.from({ length: ranks }, (_, rank) => rates[rank % rates.length]!),
+    least: [x * exchangeEvery, y * exchangeEvery, z * exchangeEvery],
+  });
+  return extents && { parts, exchangeEvery, extents };
+}
+
+/** Calls `test` with the solvers of all ranks, which lie in this process. */
+export async function onRanks(
+  one: RankCase,
+  device: RankDevice,
+  test: (solvers: readonly RankSolver[]) => Promise<void>,
+  choose?: RankSolverOptions["choose"],
+): Promise<void> {
+  const plan = planOf(one)!;
+  const worlds = localWorlds(plan.extents.length);
+  const problem: Problem = { ...one, steps: one.runs[0]! };
+  const options = { plan, ...(choose && { choose }) };
+  const solvers = await Promise.all(worlds.map((world) => createRankSolver(world, device, problem, options)));
+  try {
+    await test(solvers);
+  } finally {
+    for (const solver of solvers) solver[Symbol.dispose]();
+  }
+}
+
+/** A plane of a level of the whole grid. */
+export async function gather(
+  solvers: readonly RankSolver[],
+  name: string,
+  ago: 0 | 1,
+): Promise<Float32Array> {
+  const [nx] = solvers[0]!.problem.grid;
+  const [all] = await Promise.all(
+    solvers.map((solver) => solver.gather({ name, ago }, { x: 0, slices: nx })),
+  );
+  return all!;
+}
+
+/** The planes of a dense level of the oracle (x, planes, y, z). */
+function planeOf(cells: Float32Array, [nx, ny, nz]: Grid, planes: number, plane: number): Float32Array {
+  const slice = ny * nz, all = new Float32Array(nx * slice);
+  for (let x = 0; x < nx; x++) {
+    const from = (x * planes + plane) * slice;
+    all.set(cells.subarray(from, from + slice), x * slice);
+  }
+  return all;
+}
+
+/** Runs a case and compares every field, and where F(t−1) is read that level too. */
+export async function assertRanksEqualOracle(
+  one: RankCase,
+  device: RankDevice,
+  choose?: RankSolverOptions["choose"],
+): Promise<void> {
+  const { stencil, grid, boundary, runs } = one, { update } = stencil;
+  const kind = stencil.initialField ?? "integers", start = { kind, seed: SEED };
+  const steps = runs.reduce((sum, count) => sum + count, 0);
+  const initial = initialCells({ grid, stencil }, start);
+  const expected = runReference({ current: initial, previous: initial }, { update, grid, boundary, steps });
+  // beyond this a sum of a few values may be rounded
+  assertLess(maxAbs(expected.current), 2 ** 22);
+  const planes = update.fields.length + update.materials.length;
+  const { title } = stencil, { parts, exchangeEvery } = one;
+  const what = `${title} ${JSON.stringify({ grid, boundary, parts, exchangeEvery, runs })}`;
+  await onRanks(one, device, async (solvers) => {
+    await Promise.all(solvers.map((solver) => solver.initialise(start)));
+    for (const count of runs) await Promise.all(solvers.map((solver) => solver.run(count)));
+    for (const [plane, name] of update.fields.entries()) {
+      for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {
+        const level = ago === 0 ? expected.current : expected.previous;
+        assertEquals(
+          await gather(solvers, name, ago),
+          planeOf(level, grid, planes, plane),
+          `${what} ${name} ${ago}`,
+        );
+      }
+    }
+  }, choose);
+}

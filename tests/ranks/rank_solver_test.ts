@@ -1,0 +1,71 @@
+import { life } from "../../kernels/stencils/life.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { assertRanksEqualOracle, type RankCase } from "./rank_case.ts";
+
+const CASES: readonly RankCase[] = [
+  // corners travel with the second and the third axis
+  { stencil: life(), grid: [9, 11, 8], boundary: "zero", parts: [2, 2, 2], exchangeEvery: 2, runs: [7, 4] },
+  // ring of three and of one; uneven
+  {
+    stencil: life(),
+    grid: [10, 7, 9],
+    boundary: "periodic",
+    parts: [3, 1, 1],
+    exchangeEvery: 1,
+    runs: [5],
+    rates: [1, 3, 2],
+  },
+  {
+    stencil: wholeNumberWave(4),
+    grid: [5, 13, 9],
+    boundary: "periodic",
+    parts: [1, 2, 1],
+    exchangeEvery: 3,
+    runs: [2, 3],
+  },
+  {
+    stencil: wholeNumberElastic(),
+    grid: [9, 5, 18],
+    boundary: "zero",
+    parts: [1, 1, 2],
+    exchangeEvery: 2,
+    runs: [3],
+  },
+];
+
+Deno.test("ranks with CPU workers agree with the oracle bit for bit", async () => {
+  const cpuPool = await CpuPool.create({ workers: 1 });
+  try {
+    for (const one of CASES) await assertRanksEqualOracle(one, { gpu: undefined, cpuPool });
+  } finally {
+    cpuPool.dispose();
+  }
+});
+
+testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", async (gpu) => {
+  const cases: readonly [RankCase, Configuration["parameters"]?][] = [
+    [{ ...CASES[0]!, parts: [1, 2, 2], runs: [5] }],
+    [
+      {
+        stencil: wholeNumberWave(2),
+        grid: [9, 16, 8],
+        boundary: "periodic",
+        parts: [1, 2, 1],
+        exchangeEvery: 4,
+        runs: [3, 4],
+      },
+      { dts: 1, nt: 8, bands: 1, zPerThread: 1, chunk: 2, unroll: 2, lookahead: 1 },
+    ],
+  ];
+  for (const [one, parameters] of cases) {
+    await assertRanksEqualOracle(one, { gpu, cpuPool: undefined }, ({ grid: [gpuSlices, , nz] }) => ({
+      ...(parameters
+        ? { traversal: "diamond-torre", parameters: { ...parameters, threads: nz } }
+        : { traversal: "stepwise", parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 } }),
+      share: { cpuSlices: 0, gpuSlices, exchangeEvery: 1, cpuWorkers: 0 },
+    }));
+  }
+});

@@ -1,0 +1,343 @@
+import { alongAxes, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, readsPrevious, stepReach } from "../../kernels/update.ts";
+import { AXES, type Axis, type Extent, gridOf, neighbourOf, type Parts } from "../../models/decomposition.ts";
+import type { Configuration } from "../configuration.ts";
+import type { Start } from "../devices/reference.ts";
+import type { Box } from "./boxes.ts";
+import { piecesOf } from "./boxes.ts";
+import type { RankField } from "./rank_field.ts";
+import type { Message, World } from "./world.ts";
+
+/** How the ranks share a grid. */
+export interface RankPlan {
+  readonly parts: Parts;
+  /** R: steps between two exchanges. */
+  readonly exchangeEvery: number;
+  /** What each rank computes. */
+  readonly extents: readonly Extent[];
+}
+
+/** What a rank computes: its own cells and the ghost zones around them, as a grid of its own. */
+export interface LocalPart {
+  /** The rank's own cells in the whole grid. */
+  readonly own: Extent;
+  /** Cells of the ghost zones before and after them. */
+  readonly before: Grid;
+  readonly after: Grid;
+  /** The local grid. */
+  readonly grid: Grid;
+  /** Neighbours along each axis: those of the low and the high end; undefined where the grid ends. */
+  readonly neighbours: readonly (readonly [low: number | undefined, high: number | undefined])[];
+}
+
+/** What a run took. */
+export interface RankRun {
+  readonly steps: number;
+  /** By the host's clock, of this rank. */
+  readonly wallNs: number;
+  /** Of it, the device's computing. */
+  readonly computeNs: number;
+  /** The rest: packing, waiting, sending and receiving. */
+  readonly exchangeNs: number;
+}
+
+/** The field, the level, and the slices of the whole grid that are meant. */
+export interface RankCells {
+  /** The name of a field, the first unless given. */
+  readonly name?: string;
+  readonly ago?: 0 | 1;
+}
+
+/** A rank's part of a plan: along axes that are cut, R·reach cells of ghost zone wherever there is a neighbour. */
+export function localPart(
+  problem: Problem,
+  { parts, exchangeEvery, extents }: RankPlan,
+  rank: number,
+): LocalPart {
+  const { x, y, z } = stepReach(problem.stencil.update), reach = [x, y, z];
+  const own = extents[rank]!, along = alongAxes(problem.boundary);
+  const neighbours = AXES.map((axis) => {
+    const towards = (direction: -1 | 1) =>
+      parts[axis] === 1
+        ? undefined
+        : neighbourOf(rank, { parts, axis, direction, isPeriodic: along[axis] === "periodic" });
+    return [towards(-1), towards(1)] as const;
+  });
+  const widths = (side: 0 | 1): Grid =>
+    gridOf((axis) => neighbours[axis]![side] === undefined ? 0 : exchangeEvery * reach[axis]!);
+  const before = widths(0), after = widths(1);
+  return {
+    own,
+    before,
+    after,
+    grid: gridOf((axis) => before[axis] + own.size[axis] + after[axis]),
+    neighbours,
+  };
+}
+
+/** A rank's part of a grid, its neighbours, and the steps and exchanges between them. */
+export class RankSolver implements Disposable {
+  readonly problem: Problem;
+  readonly world: World;
+  readonly plan: RankPlan;
+  readonly part: LocalPart;
+  /** How this rank computes. */
+  readonly configuration: Configuration;
+  readonly #field: RankField;
+  readonly #clock: { base: number };
+  #step = 0;
+  /** Steps since the field's own initial state. */
+  #taken = 0;
+  /** Steps that the ghost zones are still good for. */
+  #fresh = 0;
+
+  /** @param parts made by {@linkcode createRankSolver} */
+  constructor(
+    parts: {
+      readonly problem: Problem;
+      readonly world: World;
+      readonly plan: RankPlan;
+      readonly part: LocalPart;
+      readonly configuration: Configuration;
+      readonly field: RankField;
+      readonly clock: { base: number };
+    },
+  ) {
+    ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
+    this.configuration = parts.configuration;
+    this.#field = parts.field;
+    this.#clock = parts.clock;
+  }
+
+  /** Time steps since the initial state. */
+  get step(): number {
+    return this.#step;
+  }
+
+  /** Sets both levels, materials and ghost zones too, and time step 0. */
+  async initialise(start: Start): Promise<void> {
+    const { own: { low }, before } = this.part;
+    await this.#field.initialise(start, gridOf((axis) => low[axis] - before[axis]), this.problem.grid);
+    this.#taken = 0;
+    this.#setStep(0);
+    this.#fresh = this.plan.exchangeEvery;
+  }
+
+  /** Advances all fields; every rank calls it with the same steps. */
+  async run(steps: number): Promise<RankRun> {
+    const started = performance.now();
+    let computeNs = 0;
+    for (let left = steps; left > 0;) {
+      if (this.#fresh === 0) computeNs += await this.#exchange(0);
+      const count = Math.min(left, this.#fresh);
+      left -= count;
+      this.#fresh -= count;
+      this.#step += count;
+      this.#taken += count;
+      computeNs += left > 0 && this.#fresh === 0
+        ? await this.#exchange(count)
+        : await this.#field.advance(count, this.#open);
+    }
+    const wallNs = (performance.now() - started) * 1e6;
+    return { steps, wallNs, computeNs, exchangeNs: wallNs - computeNs };
+  }
+
+  /** This rank's own cells of a field or material: x, y, z, the last fastest. */
+  async read(cells: RankCells = {}): Promise<Float32Array<ArrayBuffer>> {
+    const { before, own } = this.part;
+    return await this.#read({ ...this.#planeOf(cells), low: before, size: own.size });
+  }
+
+  /**
+   * Sets cells, of the level or material that is named, to a function of the cell in the whole grid; ghost zones follow.
+   * A material belongs to both levels.
+   */
+  async write(cells: RankCells, value: (x: number, y: number, z: number) => number): Promise<void> {
+    const { own: { low }, before, grid } = this.part, whole = this.problem.grid;
+    const [, ny, nz] = grid;
+    const at = (axis: Axis, i: number): number => {
+      return (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
+    };
+    const box = this.#planeOf(cells);
+    const isMaterial = box.plane >= this.problem.stencil.update.fields.length;
+    for (let x = 0; x < grid[0]; x++) {
+      const slice = Float32Array.from({ length: ny * nz }, (_, i) => {
+        return value(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
+      });
+      for (const ago of isMaterial ? [0, 1] as const : [box.ago]) {
+        await this.#set({ ...box, ago, low: [x, 0, 0], size: [1, ny, nz] }, slice);
+      }
+    }
+  }
+
+  /** Reads some own slices of every state plane; x counts from the rank's first. `restore` takes them back. */
+  async save(ago: 0 | 1, plane: number, x: number): Promise<Float32Array<ArrayBuffer>> {
+    const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
+    return await this.#read({ ago, plane, planes: 1, low: [bx + x, by, bz], size: [1, ny, nz] });
+  }
+
+  /** Sets one own slice; after all of them {@linkcode restored}. */
+  async restore(ago: 0 | 1, plane: number, x: number, cells: Float32Array<ArrayBuffer>): Promise<void> {
+    const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
+    await this.#set({ ago, plane, planes: 1, low: [bx + x, by, bz], size: [1, ny, nz] }, cells);
+  }
+
+  /** Brings the ghost zones up to date after {@linkcode restore}, materials too, at this time step. */
+  async restored(step: number): Promise<void> {
+    this.#setStep(step);
+    const { update } = this.problem.stencil;
+    await this.#exchange(0, { plane: 0, planes: planesOf(update), whole: true });
+  }
+
+  /** Slices of the whole grid on rank 0; undefined on the others. Every rank calls it. */
+  async gather(
+    cells: RankCells,
+    { x, slices }: { readonly x: number; readonly slices: number },
+  ): Promise<Float32Array<ArrayBuffer> | undefined> {
+    const { world, plan: { extents }, part: { before } } = this;
+    const [, ny, nz] = this.problem.grid;
+    /** The slices of a rank that are meant. */
+    const sharedBy = ({ low, size }: Extent): Extent | undefined => {
+      const from = Math.max(x, low[0]), to = Math.min(x + slices, low[0] + size[0]);
+      return from >= to ? undefined : { low: [from, low[1], low[2]], size: [to - from, size[1], size[2]] };
+    };
+    const messages: Message[] = [];
+    const mine = sharedBy(this.part.own);
+    if (mine !== undefined) {
+      const low: Grid = [before[0] + mine.low[0] - this.part.own.low[0], before[1], before[2]];
+      const values = await this.#read({ ...this.#planeOf(cells), low, size: mine.size });
+      messages.push(world.send(0, GATHER, values));
+    }
+    let result: Float32Array<ArrayBuffer> | undefined;
+    if (world.rank === 0) {
+      result = new Float32Array(slices * ny * nz);
+      for (const [rank, extent] of extents.entries()) {
+        const { low, size } = sharedBy(extent) ?? { low: [0, 0, 0], size: [0, 0, 0] };
+        const values = new Float32Array(cellsOf(size));
+        if (values.length === 0) continue;
+        await world.finish([world.receive(rank, GATHER, values)]);
+        for (let row = 0; row < size[0] * size[1]; row++) {
+          const to = (low[0] - x + Math.floor(row / size[1])) * ny + low[1] + row % size[1];
+          result.set(values.subarray(row * size[2], (row + 1) * size[2]), to * nz + low[2]);
+        }
+      }
+    }
+    await world.finish(messages);
+    return result;
+  }
+
+  [Symbol.dispose](): void {
+    this.#field[Symbol.dispose]();
+  }
+
+  get #open(): readonly [boolean, boolean] {
+    const { before, after } = this.part;
+    // where x is mirrored, whatever lies at its other end is computed too
+    const isMirrored = alongAxes(this.problem.boundary)[0] === "insulated";
+    return [before[0] > 0 && !isMirrored, after[0] > 0 && !isMirrored];
+  }
+
+  #setStep(step: number): void {
+    this.#step = step;
+    this.#clock.base = step - this.#taken;
+  }
+
+  #planeOf({ name, ago = 0 }: RankCells): Pick<Box, "ago" | "plane" | "planes"> {
+    const { update } = this.problem.stencil;
+    const names = [...update.fields, ...update.materials.map((material) => material.name)];
+    const plane = name === undefined ? 0 : names.indexOf(name);
+    if (plane < 0) {
+      throw new RangeError(
+        `Cannot find the cells: the name must be one of ${names.join(", ")}: it is ${name}`,
+      );
+    }
+    return { ago, plane, planes: 1 };
+  }
+
+  async #read(box: Box): Promise<Float32Array<ArrayBuffer>> {
+    const all = new Float32Array(cellsOf(box.size));
+    let done = 0;
+    await this.#field.advance(0, this.#open, [[box]], (_, cells) => {
+      all.set(cells, done);
+      done += cells.length;
+    });
+    return all;
+  }
+
+  async #set(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+    let done = 0;
+    const pieces = piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells));
+    await this.#field.unpack([box], pieces);
+  }
+
+  /**
+   * Advances, then renews the ghost zones along x, y and z in turn: what the second and third axis send contains the
+   * ghost zones of those before, so that edges and corners arrive without messages of their own (B2R, Table 1).
+   *
+   * @param which the fields, unless given; `whole`: F(t−1) as far as F(t)
+   * @returns nanoseconds that the device took
+   */
+  async #exchange(
+    steps: number,
+    which: { plane: number; planes: number; whole?: boolean } = {
+      plane: 0,
+      planes: this.problem.stencil.update.fields.length,
+    },
+  ): Promise<number> {
+    const { world } = this,
+      axes = AXES.filter((axis) => this.part.neighbours[axis]!.some((one) => one !== undefined));
+    let computeNs = 0, left = steps;
+    for (const axis of axes) {
+      const sides = ([0, 1] as const).flatMap((side) => {
+        const rank = this.part.neighbours[axis]![side];
+        return rank === undefined ? [] : [{ rank, side, ...this.#boxes(axis, side, which) }];
+      });
+      const arriving = sides.map(({ receive }) =>
+        piecesOf(receive).map(({ cells }) => new Float32Array(cells))
+      );
+      // what the neighbour at the low end sends goes to its high end
+      const messages = sides.flatMap(({ rank, side }, i) =>
+        arriving[i]!.map((piece) => world.receive(rank, 2 * axis + (1 - side), piece))
+      );
+      computeNs += await this.#field.advance(left, this.#open, sides.map(({ send }) => send), (i, cells) => {
+        messages.push(world.send(sides[i]!.rank, 2 * axis + sides[i]!.side, cells));
+      });
+      left = 0;
+      await world.finish(messages);
+      for (const [i, { receive }] of sides.entries()) await this.#field.unpack(receive, arriving[i]!);
+    }
+    if (left > 0) computeNs += await this.#field.advance(left, this.#open);
+    this.#fresh = this.plan.exchangeEvery;
+    return computeNs;
+  }
+
+  /** What is sent to and received from a side's neighbour. */
+  #boxes(
+    axis: Axis,
+    side: 0 | 1,
+    { plane, planes, whole = false }: { plane: number; planes: number; whole?: boolean },
+  ): { send: Box[]; receive: Box[] } {
+    const { update } = this.problem.stencil, { exchangeEvery } = this.plan;
+    const { before, own: { size: own }, grid } = this.part, reach = stepReach(update);
+    const lost = [reach.x, reach.y, reach.z][axis]!;
+    const send: Box[] = [], receive: Box[] = [];
+    for (const ago of whole || readsPrevious(update) ? [0, 1] as const : [0] as const) {
+      // the first step needs F(t−1) only where it computes a valid F(t+1)
+      const width = lost * (exchangeEvery - (whole ? 0 : ago));
+      if (width === 0) continue;
+      const box = (from: number): Box => {
+        // axes before this one with their ghost zones, those after it without
+        const low = gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]);
+        const size = gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]);
+        return { ago, plane, planes, low, size };
+      };
+      const first = before[axis], end = first + own[axis];
+      send.push(box(side === 0 ? first : end - width));
+      receive.push(box(side === 0 ? first - width : end));
+    }
+    return { send, receive };
+  }
+}
+
+/** Tag of gathered cells: those below are the exchange's, two for each axis. */
+const GATHER = 6;
