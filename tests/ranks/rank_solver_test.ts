@@ -29,7 +29,7 @@ const CASES: readonly RankCase[] = [
   {
     stencil: wholeNumberElastic(),
     grid: [9, 5, 18],
-    boundary: "zero",
+    boundary: ["periodic", "zero", "insulated"],
     parts: [1, 1, 2],
     exchangeEvery: 2,
     runs: [3],
@@ -52,7 +52,7 @@ testOnGpu("ranks on a GPU agree with the oracle bit for bit, the torre too", asy
       {
         stencil: wholeNumberWave(2),
         grid: [9, 16, 8],
-        boundary: "periodic",
+        boundary: ["zero", "periodic", "zero"],
         parts: [1, 2, 1],
         exchangeEvery: 4,
         runs: [3, 4],
