@@ -16,14 +16,13 @@ export interface RankSolverOptions {
   readonly choose?: (part: Problem) => Configuration;
 }
 
-/** The part of a rank as a problem of its own; its signal begins at the step that the clock says. */
+/** The part of a rank as a problem of its own. */
 export function localProblem(
   problem: Problem,
   plan: RankPlan,
   rank: number,
-  clock: { readonly base: number },
 ): Problem {
-  const { stencil } = problem, { signal } = stencil.update;
+  const { stencil } = problem;
   const { grid, neighbours } = localPart(problem, plan, rank);
   const along = alongAxes(problem.boundary).map((boundary, axis) => {
     const open = neighbours[axis]!.filter((neighbour) => neighbour !== undefined).length;
@@ -35,9 +34,6 @@ export function localProblem(
     stencil: {
       ...stencil,
       boundaries: [...BOUNDARIES, ...stencil.boundaries ?? []],
-      update: signal === undefined
-        ? stencil.update
-        : { ...stencil.update, signal: (step) => signal(clock.base + step) },
     },
     boundary: shortBoundary([along[0]!, along[1]!, along[2]!]),
     steps: plan.exchangeEvery,
@@ -65,10 +61,9 @@ export async function createRankSolver(
   problem: Problem,
   { plan, profiles = [], choose = (part) => chooseForRank(profiles, part, device) }: RankSolverOptions,
 ): Promise<RankSolver> {
-  const clock = { base: 0 };
-  const local = localProblem(problem, plan, world.rank, clock);
+  const local = localProblem(problem, plan, world.rank);
   const configuration = choose(local);
   const part = localPart(problem, plan, world.rank);
   const field = await failingAs("create the solver", () => makeRankField(local, device, configuration));
-  return new RankSolver({ problem, world, plan, part, configuration, field, clock });
+  return new RankSolver({ problem, world, plan, part, configuration, field });
 }

@@ -4,10 +4,9 @@ import { packShader, packWorkgroups } from "../../kernels/wgsl/pack_box.ts";
 import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../devices/gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../devices/gpu/gpu_uniforms.ts";
-import type { Start } from "../devices/reference.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { type Box, type Piece, piecesOf } from "./boxes.ts";
-import type { RankField } from "./rank_field.ts";
+import type { RankField, RankStart } from "./rank_field.ts";
 
 /** Memory that grows when more is needed. */
 class Growing {
@@ -46,7 +45,7 @@ export class GpuRankField implements RankField {
     this.#uniforms = new Growing(field, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "boxes");
   }
 
-  async initialise(start: Start, first: Grid, whole: Grid): Promise<void> {
+  async initialise(start: RankStart, first: Grid, whole: Grid): Promise<void> {
     await this.#field.initialise({ ...start, first, whole });
   }
 

@@ -10,10 +10,16 @@ import { levelOf } from "../devices/shared/slice_exchange.ts";
 import { type Box, eachRow, type Piece, piecesOf } from "./boxes.ts";
 import { GpuRankField } from "./gpu_rank_field.ts";
 
+/** What a run starts from, and at which time step. */
+export interface RankStart extends Start {
+  /** @default {0} */
+  readonly step?: number;
+}
+
 /** A rank's cells on its device, ghost zones included, and how boxes of them come and go. */
 export interface RankField extends Disposable {
-  /** Sets both levels; `first` is where cell (0, 0, 0) lies in the whole grid. */
-  initialise(start: Start, first: Grid, whole: Grid): Promise<void>;
+  /** Sets both levels and the time step; `first` is where cell (0, 0, 0) lies in the whole grid. */
+  initialise(start: RankStart, first: Grid, whole: Grid): Promise<void>;
   /**
    * Advances all cells, then hands out groups of boxes, piece by piece, each as soon as it is on the host.
    *
@@ -60,8 +66,8 @@ class CpuRankField implements RankField {
     this.#field = shared.cpuShare!.field;
   }
 
-  async initialise({ kind, seed }: Start, first: Grid, whole: Grid): Promise<void> {
-    await this.#field.setInitial(kind, { seed, first, whole });
+  async initialise({ kind, ...start }: RankStart, first: Grid, whole: Grid): Promise<void> {
+    await this.#field.setInitial(kind, { ...start, first, whole });
   }
 
   async advance(...[steps, [low, high], groups = [], onPiece]: Parameters<RankField["advance"]>) {

@@ -2,10 +2,9 @@ import { alongAxes, cellsOf, type Grid, type Problem } from "../../kernels/stenc
 import { planesOf, readsPrevious, stepReach } from "../../kernels/update.ts";
 import { AXES, type Axis, type Extent, gridOf, neighbourOf, type Parts } from "../../models/decomposition.ts";
 import type { Configuration } from "../configuration.ts";
-import type { Start } from "../devices/reference.ts";
 import type { Box } from "./boxes.ts";
 import { piecesOf } from "./boxes.ts";
-import type { RankField } from "./rank_field.ts";
+import type { RankField, RankStart } from "./rank_field.ts";
 import type { Message, World } from "./world.ts";
 
 /** How the ranks share a grid. */
@@ -84,10 +83,7 @@ export class RankSolver implements Disposable {
   /** How this rank computes. */
   readonly configuration: Configuration;
   readonly #field: RankField;
-  readonly #clock: { base: number };
   #step = 0;
-  /** Steps since the field's own initial state. */
-  #taken = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh = 0;
 
@@ -100,13 +96,11 @@ export class RankSolver implements Disposable {
       readonly part: LocalPart;
       readonly configuration: Configuration;
       readonly field: RankField;
-      readonly clock: { base: number };
     },
   ) {
     ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
     this.configuration = parts.configuration;
     this.#field = parts.field;
-    this.#clock = parts.clock;
   }
 
   /** Time steps since the initial state. */
@@ -114,12 +108,11 @@ export class RankSolver implements Disposable {
     return this.#step;
   }
 
-  /** Sets both levels, materials and ghost zones too, and time step 0. */
-  async initialise(start: Start): Promise<void> {
+  /** Sets both levels, materials and ghost zones too, and the time step. */
+  async initialise(start: RankStart): Promise<void> {
     const { own: { low }, before } = this.part;
     await this.#field.initialise(start, gridOf((axis) => low[axis] - before[axis]), this.problem.grid);
-    this.#taken = 0;
-    this.#setStep(0);
+    this.#step = start.step ?? 0;
     this.#fresh = this.plan.exchangeEvery;
   }
 
@@ -133,7 +126,6 @@ export class RankSolver implements Disposable {
       left -= count;
       this.#fresh -= count;
       this.#step += count;
-      this.#taken += count;
       computeNs += left > 0 && this.#fresh === 0
         ? await this.#exchange(count)
         : await this.#field.advance(count, this.#open);
@@ -182,9 +174,8 @@ export class RankSolver implements Disposable {
     await this.#set({ ago, plane, planes: 1, low: [bx + x, by, bz], size: [1, ny, nz] }, cells);
   }
 
-  /** Brings the ghost zones up to date after {@linkcode restore}, materials too, at this time step. */
-  async restored(step: number): Promise<void> {
-    this.#setStep(step);
+  /** Brings the ghost zones up to date after {@linkcode restore}, materials too. */
+  async restored(): Promise<void> {
     const { update } = this.problem.stencil;
     await this.#exchange(0, { plane: 0, planes: planesOf(update), whole: true });
   }
@@ -235,11 +226,6 @@ export class RankSolver implements Disposable {
     // where x is mirrored, whatever lies at its other end is computed too
     const isMirrored = alongAxes(this.problem.boundary)[0] === "insulated";
     return [before[0] > 0 && !isMirrored, after[0] > 0 && !isMirrored];
-  }
-
-  #setStep(step: number): void {
-    this.#step = step;
-    this.#clock.base = step - this.#taken;
   }
 
   #planeOf({ name, ago = 0 }: RankCells): Pick<Box, "ago" | "plane" | "planes"> {

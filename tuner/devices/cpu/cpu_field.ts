@@ -15,6 +15,8 @@ interface InitialOptions {
   first?: Grid;
   /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
   whole?: Grid;
+  /** The time step. @default {0} */
+  step?: number;
 }
 
 /** Options of {@linkcode CpuField.run}. */
@@ -77,8 +79,9 @@ export class CpuField {
 
   /** Sets both time levels to the same initial values, and the materials. */
   async setInitial(initial: InitialField, options: InitialOptions = {}): Promise<void> {
-    const { seed = 0, first = [0, 0, 0], whole = this.layout.grid } = options, { field } = this.#load;
-    this.#step = 0;
+    const { seed = 0, first = [0, 0, 0], whole = this.layout.grid, step = 0 } = options,
+      { field } = this.#load;
+    this.#step = step;
     await this.#host.send(() => ({ kind: "initial", field, initial, seed, first, whole }));
   }
 

@@ -23,6 +23,8 @@ interface InitialState {
   readonly first?: Grid;
   /** Cells of the whole grid, where it repeats beyond them. @default {the field's own} */
   readonly whole?: Grid;
+  /** The time step. @default {0} */
+  readonly step?: number;
 }
 
 /** Steps whose dispatches are listed at once, roughly, and lists that are kept. */
@@ -114,13 +116,13 @@ export class GpuField implements Disposable {
     await compileCompare(this.device, layout, this.plan.layout);
   }
 
-  /** Sets both time levels, pads too, and time step 0. Whatever uses the field next waits for it. */
-  async initialise({ kind, seed, first = [0, 0, 0], whole }: InitialState): Promise<void> {
+  /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
+  async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: InitialState): Promise<void> {
     const { layout } = this.plan;
     const fill = await compileFill(this.device, this.problem, layout, kind);
     const wrapPads = await this.#wrapPads();
     const [slot] = await this.#uniforms.place([[seed, ...first, ...(whole ?? layout.grid)]]);
-    this.#step = 0;
+    this.#step = step;
     await this.device.enqueue((encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(fill.pipeline);
