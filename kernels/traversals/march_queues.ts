@@ -32,7 +32,10 @@ export interface MarchQueues {
   readonly sums: readonly SliceSum[];
   /** Slices by which each sub-step is ahead. */
   readonly leads: readonly number[];
-  /** Slices that the march must begin early for all queues to be right. */
+  /**
+   * Slices that the march must begin early for all queues to be right; 0 where every queue holds what was loaded, which
+   * is filled at once.
+   */
   readonly warmUp: number;
 }
 
@@ -123,6 +126,7 @@ function warmUpOf(
   const length = ({ low, high }: Span): number => high - low;
   const loaded = columns.filter(({ ago }) => ago === 0).map(length);
   // the first sum is right when what was loaded ahead has reached it
+  if (substeps.length === 1 && sums.length === 0) return 0;
   let filled = Math.max(0, ...loaded, ...sums.map((sum) => ahead + length(sum)));
   for (const substep of substeps.slice(0, -1)) {
     const made = columns.filter(({ plane, ago }) =>

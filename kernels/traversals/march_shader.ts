@@ -6,7 +6,7 @@
 import { type Expression, type Offset, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, type Substep } from "../update.ts";
+import { expressionsOf, type Substep, tapsOf } from "../update.ts";
 import {
   alongZ,
   cellType,
@@ -32,6 +32,9 @@ export interface MarchShape {
   /** Threads at the low ends of y and z that only help their neighbours; as many at the high ends. */
   readonly haloY: number;
   readonly haloZ: number;
+  /** Elements around the threads' own that are loaded into tiles, at either end of y and z. */
+  readonly rimY: number;
+  readonly rimZ: number;
   /** Slices of a piece. */
   readonly slices: number;
   /** Whether neighbours in the slice are read from workgroup memory. */
@@ -60,7 +63,7 @@ export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, i
 
 /** The shader that computes one step. */
 export function marchShader({ stencil, boundary }: Problem, layout: Layout, shape: MarchShape): Shader {
-  const { zPerThread, threadsZ, threadsY, haloY, haloZ, slices, queues, tiles } = shape;
+  const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
   const { columns, sums, leads, warmUp } = queues;
   const { update } = stencil;
   const type = cellType(zPerThread);
@@ -70,16 +73,21 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
     ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
   ];
-  const declared = named.flatMap(({ span, prefix }) =>
-    slicesOf(span).map((slice) => `var ${slot(prefix, slice)} = ${type}();`)
+  const placeOf = ({ plane }: Column, slice: number): string =>
+    plus(plus("cell", plane, "PLANE"), slice, "SLICE");
+  const declared = named.flatMap(({ span, prefix }, i) =>
+    slicesOf(span).map((slice) =>
+      `var ${slot(prefix, slice)} = ${
+        warmUp === 0 && slice < span.high ? `now[${placeOf(columns[i]!, slice)}]` : `${type}()`
+      };`
+    )
   );
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
-  const loads = columns.flatMap(({ plane, ago, high }, i) => {
-    const place = plus(plus("cell", plane, "PLANE"), high, "SLICE");
-    return ago === 0 ? [`${slot(`c${i}`, high)} = now[${place}];`] : [];
-  });
+  const loads = columns.flatMap((column, i) =>
+    column.ago === 0 ? [`${slot(`c${i}`, column.high)} = now[${placeOf(column, column.high)}];`] : []
+  );
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
   const inY = zPerThread === 1 ? "insideY" : `vec${zPerThread}<bool>(insideY)`;
   // beyond the ends of the other axes a thread computes images
@@ -89,7 +97,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...storeStep(update.substeps, values, columns)].join("\n");
+      return [...lines, ...storeStep(update.substeps, values, queues)].join("\n");
     }
     const assignments = substep.map(({ field }, k) => {
       const column = columnIndex(columns, { plane: field, ago: -1 });
@@ -104,7 +112,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
   });
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
-  const tileType = `array<array<${type}, COLUMNS>, ${2 * threadsY}>`;
+  const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
   const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
   const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
@@ -116,7 +124,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
     ${writer.constants}
     ${declareLevels(zPerThread)}
     ${declareTime(update)}
-    ${isTiled ? `const ROWS = ${threadsY}; const COLUMNS = ${threadsZ};` : ""}
+    ${isTiled ? `const ROWS = ${threadsY + 2 * rimY}; const COLUMNS = ${threadsZ + 2 * rimZ};` : ""}
     ${isTiled ? `var<workgroup> tiles: array<${tileType}, ${tileCount}>;` : ""}
 
     @compute @workgroup_size(${threadsZ}, ${threadsY})
@@ -131,7 +139,7 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
       ${inside.length === 0 ? "" : `let inside = ${inside.join(zPerThread === 1 ? " && " : " & ")};`}
       let mine = insideY && u32(z) < u32(NZ)${notRim};
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
-      var cell = ORIGIN + (${start}) * SLICE + y * PITCH + element;
+      var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
       for (var x = ${start}; x < last; x++) {
         ${loads.join("\n")}
@@ -155,14 +163,27 @@ function writeSubstep(
   substep: Substep,
   { shape, lead, stage }: { shape: MarchShape; lead: number; stage: number },
 ): { lines: string[]; texts: readonly string[] } {
-  const { zPerThread, queues: { columns, sums }, tiles } = shape;
+  const { zPerThread, queues: { columns, sums, warmUp }, tiles, rimY, rimZ } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
   const own = tiles[stage] ?? [];
-  const stores = own.map((tile, i) =>
-    `tiles[${earlier + i}][half + row][column] = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`
-  );
-  const reads: string[] = [];
+  /** A tile's element so far from the thread's own. */
+  const inTile = (index: number, y: number, by: number): string =>
+    `tiles[${earlier + index}][${plus("half + row", rimY + y)}][${plus("column", rimZ + by)}]`;
+  const stores = own.flatMap((tile, i) => [
+    `${inTile(i, 0, 0)} = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`,
+    ...loadRim(substep, shape, (y, by) => {
+      const from = elementOf({ kind: "tap", ...tile, offset: [tile.slice, y, by] });
+      return `${inTile(i, y, by)} = ${from};`;
+    }),
+  ]);
+  const reads: string[] = [], first: string[] = [];
   const known = new Map<string, string>();
+  const named = (lines: string[], text: string): string => {
+    const name = known.get(text) ?? `r${stage}_${known.size}`;
+    if (!known.has(text)) lines.push(`let ${name} = ${text};`);
+    known.set(text, name);
+    return name;
+  };
   /** The element `by` threads further along z in a neighbour row, read once. */
   const elementAt = (tap: Tap, slice: number, by: number): string => {
     const [x, y] = tap.offset;
@@ -172,19 +193,14 @@ function writeSubstep(
     const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
-    const text = tile < 0
-      ? elementOf({ ...tap, offset: [x + slice, y, by] })
-      : `tiles[${earlier + tile}][${plus("half + row", y)}][${plus("column", by)}]`;
-    const name = known.get(text) ?? `r${stage}_${known.size}`;
-    if (!known.has(text)) reads.push(`let ${name} = ${text};`);
-    known.set(text, name);
-    return name;
+    const text = tile < 0 ? elementOf({ ...tap, offset: [x + slice, y, by] }) : inTile(tile, y, by);
+    return named(reads, text);
   };
   const resolver = (slice: number, prefix: string): Resolver => ({
     prefix,
     type: cellType(zPerThread),
     tap(tap) {
-      if (tap.ago === 1) return elementOf(tap);
+      if (tap.ago === 1) return warmUp === 0 ? named(first, elementOf(tap)) : elementOf(tap);
       return alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
     },
     partial(of: Expression, offset: Offset) {
@@ -199,14 +215,39 @@ function writeSubstep(
   });
   const { lines, values } = writer.write(resolver(lead, `e${stage}_`), expressionsOf(substep));
   const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
-  return { lines: [...stores, ...barrier, ...reads, ...sumLines, ...lines], texts: values };
+  return { lines: [...first, ...stores, ...barrier, ...reads, ...sumLines, ...lines], texts: values };
+}
+
+/**
+ * Lines that load what lies around the threads' own elements: those nearest to an end reach over both ends, and over
+ * corners where any tap does.
+ */
+function loadRim(
+  substep: Substep,
+  { threadsZ, threadsY, rimY, rimZ }: MarchShape,
+  load: (y: number, by: number) => string,
+): string[] {
+  const byRow = `if (row < ${rimY}) {`, byColumn = `if (column < ${rimZ}) {`;
+  const alongY = [-rimY, threadsY], alongZ = [-rimZ, threadsZ];
+  const hasCorners = tapsOf(substep).some(({ offset: [, y, z] }) => y !== 0 && z !== 0);
+  return [
+    ...(rimY > 0 ? [byRow, ...alongY.map((y) => `  ${load(y, 0)}`), "}"] : []),
+    ...(rimZ > 0 ? [byColumn, ...alongZ.map((by) => `  ${load(0, by)}`), "}"] : []),
+    ...(rimY > 0 && rimZ > 0 && hasCorners
+      ? [
+        `if (row < ${rimY} && column < ${rimZ}) {`,
+        ...alongY.flatMap((y) => alongZ.map((by) => `  ${load(y, by)}`)),
+        "}",
+      ]
+      : []),
+  ];
 }
 
 /** Stores every field's new value at the slice that the march has reached. */
 function storeStep(
   substeps: readonly Substep[],
   values: readonly string[],
-  columns: MarchQueues["columns"],
+  { columns, warmUp }: MarchQueues,
 ): string[] {
   const last = substeps.at(-1) ?? [];
   const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
@@ -216,7 +257,7 @@ function storeStep(
   });
   const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];
   return [
-    "if (mine && x >= first) {",
+    warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
     ...last.map((_, i) => `  let new${i} = ${values[i]};`),
     ...stores.map((line) => `  ${line}`),
     "}",

@@ -4,8 +4,8 @@
  * read from memory about once. Neighbours in the slice are read through the caches, or from a tile in workgroup
  * memory.
  *
- * docs/traversals.md says what becomes of partial sums of a slice and of sub-steps, which are fused. Threads at the rim of
- * a workgroup only compute what their neighbours need; those cells are computed by two workgroups.
+ * docs/traversals.md says what becomes of partial sums of a slice and of sub-steps, which are fused: there, threads at the
+ * rim of a workgroup only compute what their neighbours need, and two workgroups compute those cells.
  *
  * @module
  */
@@ -58,9 +58,12 @@ export const marching: Traversal = {
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
     const shape = shapeOf(problem, parameters);
-    const { haloY, haloZ } = shape;
+    const { haloY, haloZ, rimY, rimZ } = shape;
     if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
       return `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`;
+    }
+    if (threadsZ < rimZ || threadsY < rimY) {
+      return `${threadsZ}x${threadsY} threads are too few to load a rim (${rimZ} along z, ${rimY} along y)`;
     }
     if (threadsZ > 8 && (threadsZ / 4 - 2 * haloZ) * zPerThread >= problem.grid[2]) {
       return `${threadsZ} threads of ${zPerThread} cells are more than ${problem.grid[2]} cells along z need`;
@@ -86,11 +89,12 @@ export const marching: Traversal = {
     const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
     const { cached, tiled } = readsOf(update, shape);
+    const fill = Math.max(queues.warmUp, ...queues.columns.map(({ low, high }) => high - low));
     // sectors of 32 bytes at the ends of a workgroup's rows; half of them from the caches
     const rim = (haloZ === 0 ? 0.25 : 0.5) * 8 / (threadsZ * zPerThread);
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
-      extraBytesPerUpdate: 4 * arrays * (0.25 * queues.warmUp / slices + rim),
+      extraBytesPerUpdate: 4 * arrays * (0.25 * fill / slices + rim),
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
@@ -124,8 +128,16 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: March
   const isTiled = tile === 1;
   const queues = queuesOf(update, { isTiled, ahead });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
-  const halo = haloOf(update, zPerThread, isTiled);
-  return { zPerThread, threadsZ, threadsY, ...halo, slices: Math.ceil(nx / pieces), isTiled, tiles, queues };
+  return {
+    zPerThread,
+    threadsZ,
+    threadsY,
+    ...rimOf(update, zPerThread, isTiled),
+    slices: Math.ceil(nx / pieces),
+    isTiled,
+    tiles,
+    queues,
+  };
 }
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
@@ -166,20 +178,29 @@ function readsOf(
   return { cached: [...cached.values()].map(({ size }) => 1 + size), tiled: tiled.size };
 }
 
-/** Threads whose values others read from workgroup memory, of all sub-steps one after another. */
-function haloOf(update: Update, zPerThread: number, isTiled: boolean): Pick<MarchShape, "haloY" | "haloZ"> {
-  const halo = { haloY: 0, haloZ: 0 };
-  for (const substep of update.substeps) {
+/**
+ * What surrounds the cells of a workgroup, for its tiles: threads that compute what others read, where sub-steps follow
+ * each other, or elements that are loaded, where there is one sub-step.
+ */
+function rimOf(
+  { substeps }: Update,
+  zPerThread: number,
+  isTiled: boolean,
+): Pick<MarchShape, "haloY" | "haloZ" | "rimY" | "rimZ"> {
+  let y = 0, z = 0;
+  for (const substep of substeps) {
     const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
-    halo.haloY += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
-    halo.haloZ += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
+    y += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
+    z += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
   }
-  return halo;
+  return substeps.length === 1
+    ? { haloY: 0, haloZ: 0, rimY: y, rimZ: z }
+    : { haloY: y, haloZ: z, rimY: 0, rimZ: 0 };
 }
 
 /** Every tile twice: while some threads still read one, others fill the other. */
-function tileBytes({ tiles, zPerThread, threadsZ, threadsY }: MarchShape): number {
-  return 4 * 2 * tiles.flat().length * zPerThread * threadsZ * threadsY;
+function tileBytes({ tiles, zPerThread, threadsZ, threadsY, rimY, rimZ }: MarchShape): number {
+  return 4 * 2 * tiles.flat().length * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
 }
 
 function workgroupsOf(

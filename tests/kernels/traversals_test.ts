@@ -325,7 +325,7 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   );
   assertEquals(
     marching.infeasible(problem, { threadsZ: 64, threadsY: 36, pieces: 1, tile: 1 }, limits),
-    "18432 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
+    "20064 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
   );
 });
 

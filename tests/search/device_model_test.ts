@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { deviceModelOf } from "../../tuner/search/device_model.ts";
-import { wave } from "../../kernels/stencils/wave.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
 import { predictRate } from "../../models/roofline.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -15,7 +15,7 @@ Deno.test("a GPU keeps the models' own constants; so does a machine without one"
 });
 
 Deno.test("in software a march has few pieces and no tiles: cores are few, and barriers dear", () => {
-  const problem = { stencil: wave(4), grid: [48, 48, 64], boundary: "zero", steps: 24 } as const;
+  const problem = { stencil: life(), grid: [48, 48, 64], boundary: "zero", steps: 24 } as const;
   const rate = (isFallback: boolean, { pieces, tile }: { pieces: number; tile: number }): number => {
     const device = deviceModelOf({ gpu: { ...gpu!, isFallback }, cpu: { ...cpu, cores: 2 } }, 6e9);
     const parameters = { zPerThread: 4, threadsZ: 16, threadsY: 8, pieces, tile, ahead: 0 };

@@ -18,18 +18,19 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   let insideY = u32(y) < u32(NY);
   let inside = u32(z) < u32(NZ) && insideY;
   let mine = insideY && u32(z) < u32(NZ);
-  var cell = ORIGIN + (first - 2) * SLICE + y * PITCH + element;
-  var c0_m1 = f32();
-  var c0_0 = f32();
+  var cell = ORIGIN + first * SLICE + y * PITCH + element;
+  var c0_m1 = now[cell - SLICE];
+  var c0_0 = now[cell];
   var c0_1 = f32();
-  for (var x = first - 2; x < last; x++) {
+  for (var x = first; x < last; x++) {
     c0_1 = now[cell + SLICE];
-    let r0_0 = now[cell - 1];
-    let r0_1 = now[cell + 1];
-    let r0_2 = now[cell - PITCH];
-    let r0_3 = now[cell + PITCH];
-    if (mine && x >= first) {
-      let new0 = W0 * c0_0 - before[cell] + W1 * (r0_0 + r0_1 + (r0_2 + r0_3) + (c0_m1 + c0_1));
+    let r0_0 = before[cell];
+    let r0_1 = now[cell - 1];
+    let r0_2 = now[cell + 1];
+    let r0_3 = now[cell - PITCH];
+    let r0_4 = now[cell + PITCH];
+    if (mine) {
+      let new0 = W0 * c0_0 - r0_0 + W1 * (r0_1 + r0_2 + (r0_3 + r0_4) + (c0_m1 + c0_1));
       before[cell] = new0;
     }
     c0_m1 = c0_0;
