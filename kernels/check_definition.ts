@@ -9,7 +9,7 @@
  */
 import { checkExpression, isFinite32, isRecord, MOST_NODES, type Want } from "./check_expression.ts";
 import { type Tap, tapsIn, type Variable } from "./expression.ts";
-import { AMPLITUDE } from "./initial_field.ts";
+import { INITIAL_FIELDS } from "./initial_field.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
 
@@ -82,8 +82,8 @@ export function checkStencil(stencil: Stencil): void {
   const areWords = isList(boundaries, (one) => BOUNDARIES.some((word) => word === one)) &&
     boundaries.length > 0;
   want(areWords, "boundaries", `a list of some of ${BOUNDARIES.join(", ")} is wanted`, boundaries);
-  const kinds = Object.keys(AMPLITUDE), isKind = kinds.some((kind) => kind === initialField);
-  want(isKind, "initialField", `one of ${kinds.join(", ")} is wanted`, initialField);
+  const isKind = INITIAL_FIELDS.some((kind) => kind === initialField);
+  want(isKind, "initialField", `one of ${INITIAL_FIELDS.join(", ")} is wanted`, initialField);
   want(isRecord(given.update), "update", "an object is wanted", given.update);
   checkUpdate(stencil.update, dimensions === 1, want);
   checked.add(stencil);

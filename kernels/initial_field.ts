@@ -5,17 +5,44 @@
  * @module
  */
 import type { Grid } from "./stencils/stencil.ts";
-import type { Update } from "./update.ts";
+import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /**
- * What a run starts from. `noise`: multiples of 2⁻²³ in [−1, 1). `integers`: whole numbers in [−4, 3], on
+ * What a run starts from. `noise`: numbers within each field's range, as multiples of
+ * 2⁻²³ in [−1, 1). `integers`: whole numbers in [−4, 3], on
  * which f32 is exact and comparisons are bit for bit. `binary`: ones in a quarter of the cells, zeros elsewhere.
  * All levels hold the same values: the field starts at rest, so that its amplitude stays bounded.
  */
 export type InitialField = "noise" | "integers" | "binary";
 
-/** Largest |value| of an initial field. */
-export const AMPLITUDE: Readonly<Record<InitialField, number>> = { noise: 1, integers: 4, binary: 1 };
+/** The kinds of initial fields. */
+export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
+
+/** Largest |value| of the initial fields of an update. */
+export function amplitudeOf({ ranges = [DEFAULT_RANGE] }: Update, kind: InitialField): number {
+  if (kind !== "noise") return kind === "integers" ? 4 : 1;
+  return Math.max(...ranges.flat().map(Math.abs));
+}
+
+/** Noise within a range: `unit` times a whole number, one of `count` from `least` on, all exact in f32. */
+export interface Noise {
+  readonly least: number;
+  readonly count: number;
+  /** A power of two. */
+  readonly unit: number;
+}
+
+/** The finest noise within a range. */
+export function noiseIn(range: ValueRange): Noise {
+  const lowest = Math.fround(range[0]), highest = Math.fround(range[1]);
+  const widest = Math.max(Math.abs(lowest), Math.abs(highest), highest - lowest);
+  let unit = 2 ** Math.max(-126, Math.ceil(Math.log2(widest || 1)) - 24);
+  if (widest > unit * 2 ** 24) unit *= 2; // the logarithm was rounded down
+  const least = Math.ceil(lowest / unit);
+  return { least, count: Math.max(1, Math.floor(highest / unit) - least), unit };
+}
+
+const DEFAULT_NOISE = noiseIn(DEFAULT_RANGE);
 
 /** Multipliers of the hash: odd, from the fractional parts of √2, √3, √5, and Murmur3's finaliser. */
 export const HASH = {
@@ -47,13 +74,13 @@ function seedOf(plane: number, seed: number): number {
 
 /** The initial value of a field's cell, exact in f32. */
 export function initialValue(kind: InitialField, cell: Grid, seed: number, plane = 0): number {
-  return valueOf(kind, hashCell(cell, seedOf(plane, seed)));
+  return valueOf(kind, hashCell(cell, seedOf(plane, seed)), DEFAULT_NOISE);
 }
 
-function valueOf(kind: InitialField, hash: number): number {
+function valueOf(kind: InitialField, hash: number, { least, count, unit }: Noise): number {
   switch (kind) {
     case "noise":
-      return (hash >>> 8) * 2 ** -23 - 1;
+      return ((hash >>> 8) % count + least) * unit;
     case "integers":
       return (hash >>> 29) - 4;
     case "binary":
@@ -63,7 +90,7 @@ function valueOf(kind: InitialField, hash: number): number {
 
 /** The initial values of a row of any plane, from its first cell on: of a material's cell one of its eight. */
 export function initialRow(
-  { fields, materials, kind, seed }: Pick<Update, "fields" | "materials"> & {
+  { fields, materials, ranges, kind, seed }: Pick<Update, "fields" | "materials" | "ranges"> & {
     kind: InitialField;
     seed: number;
   },
@@ -72,10 +99,11 @@ export function initialRow(
   row: Float32Array,
 ): void {
   const values = materials[plane - fields.length]?.values;
+  const noise = noiseIn(ranges?.[plane] ?? DEFAULT_RANGE);
   const start =
     (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(first, HASH.z) + seedOf(plane, seed)) | 0;
   for (let z = 0; z < row.length; z++) {
     const hash = mix((start + Math.imul(z, HASH.z)) | 0);
-    row[z] = values === undefined ? valueOf(kind, hash) : values[hash >>> 29]!;
+    row[z] = values === undefined ? valueOf(kind, hash, noise) : values[hash >>> 29]!;
   }
 }

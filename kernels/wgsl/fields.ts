@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { HASH, type InitialField, PLANE_SEED } from "../initial_field.ts";
+import { HASH, type InitialField, noiseIn, PLANE_SEED } from "../initial_field.ts";
 import type { Layout } from "../layout.ts";
-import type { Update } from "../update.ts";
+import { DEFAULT_RANGE, type Update } from "../update.ts";
 import { declareLayout, linearWorkgroups } from "./declare.ts";
 import { wgsl } from "./template.ts";
 import { writeFloat } from "./write_update.ts";
@@ -27,8 +27,17 @@ const VALUES: Readonly<Record<InitialField, string>> = {
  * Fills an array: the grid's cells with their initial values, the pads with zeros. Binding 0: the array;
  * binding 2: the seed, where the layout's first cell lies in the whole grid, and the whole grid's cells along x, y, z.
  */
-export function fillShader(layout: Layout, { fields, materials }: Update, kind: InitialField): string {
+export function fillShader(
+  layout: Layout,
+  { fields, materials, ranges = [] }: Update,
+  kind: InitialField,
+): string {
   const table = materials.flatMap(({ values }) => values);
+  const usual = noiseIn(DEFAULT_RANGE), noises = ranges.map(noiseIn);
+  const isUsual = noises.every((noise) =>
+    noise.least === usual.least && noise.count === usual.count && noise.unit === usual.unit
+  );
+  const rows = noises.map(({ least, count, unit }) => `vec3f(${least}, ${count}, ${writeFloat(unit)})`);
   return wgsl`
     // Initial values of a field: see kernels/initial_field.ts.
     ${declareLayout(layout)}
@@ -60,6 +69,13 @@ export function fillShader(layout: Layout, { fields, materials }: Update, kind: 
       let cell = (vec3i(x, y, z) + vec3i(fill.firstX, fill.firstY, fill.firstZ) + whole) % whole;
       let hash = hashCell(vec3u(cell), fill.seed + u32(plane) * ${PLANE_SEED}u);
       var value = ${VALUES[kind]};
+      ${
+    kind !== "noise" || isUsual ? "" : wgsl`
+        var ranges = array<vec3f, ${rows.length}>(${rows.join(", ")});
+        let range = ranges[min(plane, ${rows.length - 1})];
+        value = (f32((hash >> 8u) % u32(range.y)) + range.x) * range.z;
+      `
+  }
       ${
     materials.length === 0 ? "" : wgsl`
         if (plane >= ${fields.length}) {

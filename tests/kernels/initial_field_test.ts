@@ -1,7 +1,9 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
-import { hashCell, initialValue } from "../../kernels/initial_field.ts";
+import { equation } from "../../kernels/equation.ts";
+import { hashCell, initialValue, noiseIn } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import type { ValueRange } from "../../kernels/update.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
@@ -29,6 +31,47 @@ Deno.test("integers are the eight whole numbers from -4 to 3, each about as ofte
   for (const value of cells) counts.set(value, (counts.get(value) ?? 0) + 1);
   assertEquals([...counts.keys()].sort((a, b) => a - b), [-4, -3, -2, -1, 0, 1, 2, 3]);
   for (const count of counts.values()) assertAlmostEquals(count, 1000, 150);
+});
+
+/** Fields with ranges of their own; the last one's is a single value. */
+const RANGES: readonly ValueRange[] = [[-1, 1], [0, 1], [0.1, 0.3], [-3e5, -1], [1e-30, 3e-30], [0.7, 0.7]];
+const RANGED: Stencil = equation({
+  name: "ranged",
+  fields: Object.fromEntries(RANGES.map((range, i) => [`f${i}`, range])),
+  materials: { m: [2, 3] },
+  step: (planes) => Object.fromEntries(RANGES.map((_, i) => [`f${i}`, planes[`f${i}`]!])),
+});
+
+Deno.test("noise lies within the range of its field, fills it, and is exact in f32", () => {
+  const grid: Grid = [10, 10, 30], cells = initialCells(grid, "noise", 7, RANGED);
+  RANGES.forEach(([lowest, highest], field) => {
+    const values: number[] = [];
+    for (let x = 0; x < 10; x++) {
+      values.push(...cells.subarray((x * 7 + field) * 300, (x * 7 + field + 1) * 300));
+    }
+    const least = Math.min(...values), most = Math.max(...values), span = highest - lowest;
+    assert(least >= Math.fround(lowest) && most <= Math.fround(highest), `${least} … ${most}`);
+    assert(least - lowest <= 0.01 * span && highest - most <= 0.01 * span + 1e-7, `${least} … ${most}`);
+    assertEquals(new Set(values).size > 2900, span > 0);
+  });
+  // as f32 has 24 bits
+  for (const range of RANGES) {
+    const { least, count, unit } = noiseIn(range);
+    assert(
+      Math.max(Math.abs(least), Math.abs(least + count)) <= 2 ** 24 && Number.isInteger(Math.log2(unit)),
+    );
+  }
+});
+
+testOnGpu("the device's noise within ranges is the host's", async (gpu) => {
+  const problem: Problem = { stencil: RANGED, grid: [3, 5, 37], boundary: "zero", steps: 1 };
+  using field = await GpuField.create(
+    gpu,
+    problem,
+    stepwise.plan(problem, { threadsZ: 8, threadsY: 1, threadsX: 1 }),
+  );
+  await field.initialise({ kind: "noise", seed: 5 });
+  assertEquals(await readCells(field, 0), initialCells(problem.grid, "noise", 5, RANGED));
 });
 
 Deno.test("neighbours and seeds differ", () => {

@@ -1,4 +1,4 @@
-import { AMPLITUDE, type InitialField } from "../../kernels/initial_field.ts";
+import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
@@ -90,7 +90,7 @@ export function verificationOf(
   const bound = errorBound({
     stencil,
     steps,
-    maxField: Math.max(AMPLITUDE[start.kind], Number.isFinite(maxValue) ? maxValue : 0),
+    maxField: Math.max(amplitudeOf(stencil.update, start.kind), Number.isFinite(maxValue) ? maxValue : 0),
     kernels: 2,
     ...boundaryErrors(problem),
   });

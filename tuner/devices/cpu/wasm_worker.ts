@@ -43,7 +43,7 @@ export interface LoadCommand {
   readonly field: number;
   readonly module: WebAssembly.Module;
   readonly arrays: ArrayPair;
-  readonly planes: Pick<Update, "fields" | "materials">;
+  readonly planes: Pick<Update, "fields" | "materials" | "ranges">;
   /** The furthest that any sub-step reaches along x and y; and slices that each of them reaches. */
   readonly reach: readonly [x: number, y: number];
   readonly substepReach: readonly number[];

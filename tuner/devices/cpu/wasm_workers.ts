@@ -137,7 +137,7 @@ export class CpuPool {
       throw error;
     });
     const field = this.#fields++;
-    const { fields, materials } = update;
+    const { fields, materials, ranges } = update;
     const load = {
       kind: "load",
       field,
@@ -148,7 +148,7 @@ export class CpuPool {
       arrays: region.arrays,
       reach: [x, y],
       boundaries,
-      planes: { fields, materials },
+      planes: { fields, materials, ...(ranges && { ranges }) },
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
       shape: order,
       line,
