@@ -5,7 +5,9 @@
  * @module
  */
 import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
+import { equation } from "../../kernels/equation.ts";
 import { indexOf } from "../../kernels/layout.ts";
+import { add, multiply } from "../../kernels/operations.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -380,4 +382,22 @@ testOnGpu("a lost device is an error with its reason", async () => {
     "Cannot create the solver: ",
   );
   assertEquals(late.reason, "device-lost");
+});
+
+Deno.test("a material that is a function of the place has its values there when a solver begins", async () => {
+  const stencil = equation({
+    name: "drift",
+    fields: { u: [0, 1] },
+    materials: { v: (x, y, z) => add(multiply(100, x), multiply(10, y), z), w: { values: [3] } },
+    step: ({ u, v, w }) => ({ u: add(u, multiply(v, w)) }),
+  });
+  const problem: Problem = { stencil, grid: [5, 4, 2], boundary: "zero", steps: 1 };
+  const share = { cpuSlices: 5, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 2 };
+  await using solver = await createSolver(null, problem, { traversal: "stepwise", parameters: {}, share });
+  const value = (i: number): number =>
+    100 * (Math.floor(i / 8) + 0.5) / 5 + 10 * (Math.floor(i / 2) % 4 + 0.5) / 4 + (i % 2 + 0.5) / 2;
+  const expected = Float32Array.from({ length: 40 }, (_, i) => value(i));
+  assertEquals(await solver.read("v"), expected);
+  await solver.run(1);
+  assertEquals(await solver.read("u"), expected.map((value) => Math.fround(value * 3)));
 });

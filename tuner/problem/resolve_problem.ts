@@ -6,6 +6,7 @@ import {
   type Problem,
   type Stencil,
 } from "../../kernels/stencils/stencil.ts";
+import { checkStencil } from "../../kernels/check_definition.ts";
 import { reachOf } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
@@ -112,6 +113,7 @@ export function wantedBoundary(stencil: Stencil): string {
  * @throws {RequestError} saying what is wanted and what was found
  */
 export function checkProblem(action: string, { stencil, grid, steps, boundary }: Problem): void {
+  checkDefinition(action, stencil);
   const refuse = refusalOf(action);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
   if (grid.length !== 3 || !grid.every(isCount)) {
@@ -128,6 +130,15 @@ export function checkProblem(action: string, { stencil, grid, steps, boundary }:
   if (x !== 1 || y !== 1 || z <= reach) {
     const wanted = `a grid of 1x1xN, N at least ${reach + 1}, as its taps reach ${reach}`;
     refuse(`${stencil.title} needs ${wanted}`, grid.join("x"));
+  }
+}
+
+/** Rejects a stencil that makes no sense, wherever it was made. */
+function checkDefinition(action: string, stencil: Stencil): void {
+  try {
+    checkStencil(stencil);
+  } catch (error) {
+    throw new RequestError(`Cannot ${action}: ${(error as Error).message}`);
   }
 }
 

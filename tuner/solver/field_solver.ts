@@ -1,6 +1,7 @@
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { evaluate } from "../../kernels/operations.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import {
@@ -25,6 +26,9 @@ interface SolverParts {
   /** Whether the GPU's arrays are the caller's. */
   readonly isBorrowed: boolean;
 }
+
+/** Slices of one plane. */
+type CellRange = GridSlices & { readonly isMaterial: boolean };
 
 /** Steps that CPU workers are handed at once, roughly. */
 const STEPS_AT_ONCE = 1000;
@@ -70,12 +74,19 @@ export class FieldSolver implements Solver {
       const { field } = this.#parts;
       await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
       if (kind === "zero") await clearFields(field);
+      const { stencil: { update }, grid: [nx, ny, nz] } = this.problem;
+      for (const { name, formula } of update.materials) {
+        if (formula === undefined) continue;
+        const at = (x: number, y: number, z: number): number =>
+          evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
+        await this.#put(this.#rangeOf(name, {}), sliceSource(at, { first: 0, ny, nz }));
+      }
     });
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    const { isMaterial, ...range } = this.#rangeOf(name, options);
-    const { grid: [, ny, nz], boundary } = this.problem;
+    const range = this.#rangeOf(name, options);
+    const { grid: [, ny, nz] } = this.problem;
     const count = range.slices * ny * nz;
     if (typeof values === "object" && values.length !== count) {
       throw new RangeError(
@@ -83,14 +94,17 @@ export class FieldSolver implements Solver {
       );
     }
     const source = sliceSource(values, { first: range.x, ny, nz });
-    await this.#next(`write ${name}`, async () => {
-      const { field } = this.#parts;
-      await field.settle();
-      for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
-        await writeShared(field, { ...range, ago }, source);
-      }
-      if (!isAllZero(boundary)) await field.gpuShare?.field.renewPads();
-    });
+    await this.#next(`write ${name}`, () => this.#put(range, source));
+  }
+
+  /** Writes cells of a field, or of a material into both time levels. */
+  async #put({ isMaterial, ...range }: CellRange, source: SliceSource): Promise<void> {
+    const { field } = this.#parts;
+    await field.settle();
+    for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
+      await writeShared(field, { ...range, ago }, source);
+    }
+    if (!isAllZero(this.problem.boundary)) await field.gpuShare?.field.renewPads();
   }
 
   async read(
@@ -141,7 +155,7 @@ export class FieldSolver implements Solver {
   }
 
   /** The cells that are meant. */
-  #rangeOf(name: string, { ago = 0, x = 0, slices }: CellsOptions): GridSlices & { isMaterial: boolean } {
+  #rangeOf(name: string, { ago = 0, x = 0, slices }: CellsOptions): CellRange {
     const { stencil: { update }, grid: [nx] } = this.problem;
     const refuse = (wanted: string, found: string): never => {
       throw new RangeError(`Cannot find the cells: ${wanted}: ${found}`);

@@ -71,7 +71,7 @@ export interface Solver extends Disposable, AsyncDisposable {
 
   /**
    * Sets both time levels of all fields to values made from a hash of the coordinates, or to zero; materials to the
-   * stencil's values; and the time step to 0.
+   * stencil's values, those given as a function of the cell's place to its values there; and the time step to 0.
    *
    * @param kind which values; the stencil's own unless given
    * @param seed selects other values of the same kind; 1 unless given
