@@ -71,12 +71,12 @@ export class Dispatcher {
   }
 
   /**
-   * Runs dispatches that leave the host alone. While the device works on a batch, the next is recorded and submitted,
-   * and the one before is waited for: it never waits for the host if recording is faster than running.
+   * Hands over dispatches that leave the host alone. While the device works on a batch, the next is recorded and
+   * submitted, and the one before is waited for: it never waits for the host if recording is faster than running.
    *
-   * @returns nanoseconds as {@linkcode GpuDevice.timed} counts them
+   * @returns when all is submitted; its time is as {@linkcode GpuDevice.timed} counts it
    */
-  async run(lists: Iterable<readonly Dispatch[]>): Promise<number> {
+  async begin(lists: Iterable<readonly Dispatch[]>): Promise<Submission> {
     const started = performance.now();
     const submitted: { readonly submission: Submission; readonly count: number }[] = [];
     const waits: Promise<void>[] = [];
@@ -98,20 +98,25 @@ export class Dispatcher {
         // Deno 2.9.6 blocks here until the queue is empty, but settles 10 ms later: by then the next batch is submitted
         if (submitted.length > 1) beginWait();
       }
-    } finally {
+    } catch (error) {
       while (submitted.length > 0) beginWait();
+      throw error;
     }
-    await Promise.all(waits);
-    return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
+    const finish = async (): Promise<number> => {
+      while (submitted.length > 0) beginWait();
+      await Promise.all(waits);
+      return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
+    };
+    return { finish };
   }
 
   /**
    * Runs dispatches beside some of which the host works: it waits for what it reads, no longer, so that it computes
    * while the device does.
    *
-   * @returns nanoseconds from beginning to end, host's clock
+   * @returns when all is done; its time is from beginning to end by the host's clock
    */
-  async runWithHost(dispatches: readonly Dispatch[]): Promise<number> {
+  async beginWithHost(dispatches: readonly Dispatch[]): Promise<Submission> {
     const gpu = this.#gpu, started = performance.now();
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
     let waiting: Dispatch[] = [];
@@ -152,7 +157,8 @@ export class Dispatcher {
     // waits for the host's last values too
     const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
     await gpu.timed({ passes: passes + 1, record: [...record, last] });
-    return (performance.now() - started) * 1e6;
+    const timeNs = (performance.now() - started) * 1e6;
+    return { finish: () => Promise.resolve(timeNs) };
   }
 
   /**

@@ -141,12 +141,17 @@ export class GpuField implements Disposable {
    * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
    */
   async run(steps: number, repetitions = 1): Promise<number> {
+    return await (await this.begin(steps, repetitions)).finish();
+  }
+
+  /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
+  async begin(steps: number, repetitions = 1): Promise<Submission> {
     const lists = this.#listsOf(steps, repetitions);
-    const elapsedNs = this.usesHost
-      ? await this.#dispatcher.runWithHost([...lists].flat())
-      : await this.#dispatcher.run(lists);
+    const submission = this.usesHost
+      ? await this.#dispatcher.beginWithHost([...lists].flat())
+      : await this.#dispatcher.begin(lists);
     this.#step += steps * repetitions;
-    return elapsedNs;
+    return submission;
   }
 
   /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
