@@ -16,7 +16,7 @@ import type { ProfileEntry } from "../tuner/profile/schema.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 import { taskCommand } from "../tests/cli/run_task.ts";
 
-const { _: grids, times = "1", seconds = "10", "--": options = [] } = parseArgs(Deno.args, {
+const { _: grids, times = "1", seconds = "10", "--": options } = parseArgs(Deno.args, {
   string: ["_", "times", "seconds"],
   "--": true,
 });
@@ -54,7 +54,7 @@ class ClockLog implements Disposable {
 /** Tunes; when the final round began and ended. */
 async function tuneOnce(grid: string, out: string) {
   const [, name = "wave", size = grid] = /^(.+):(.+)$/.exec(grid) ?? [];
-  const args = ["--stencil", name, "--grid", size, "--out", out, "--json", ...options];
+  const args = ["--stencil", name, "--grid", size, "--out", out, "--json", ...options as string[]];
   const child = taskCommand("tune", args).spawn();
   let beganMs = Infinity, endedMs = Infinity;
   const watch = child.stderr.pipeThrough(new TextDecoderStream()).pipeTo(
