@@ -5,7 +5,7 @@
  * @module
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { type Ago, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
+import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
 import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
@@ -14,7 +14,7 @@ import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/
 import { elastic, elasticUpdate } from "../../kernels/stencils/elastic.ts";
 import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { arithmeticOf, type Material, readsPrevious } from "../../kernels/update.ts";
+import { arithmeticOf, type Material, readsPrevious, updateOf } from "../../kernels/update.ts";
 import { boundaryErrors, errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
@@ -106,6 +106,19 @@ export function wholeNumberStaggered(): Stencil {
     },
   };
 }
+
+/**
+ * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
+ * Taps of weight 0 reach along y and z.
+ */
+export const ALONG_X: Stencil = {
+  ...wave(2),
+  title: "whole numbers along x",
+  update: updateOf(add(
+    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
+    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
+  )),
+};
 
 /** The case in short, for the test's name. */
 export function describeCase(

@@ -8,6 +8,7 @@ import { marching } from "../../kernels/traversals/marching.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import {
+  ALONG_X,
   assertExact,
   describeCase,
   type OracleCase,
@@ -75,9 +76,10 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
     ...star,
     stencil: wholeNumberStaggered(),
     traversal: marching,
-    parameters: { ...march, threadsY: 16, threadsZ: 16 },
-    runs: [2],
-    sections: 3,
+    parameters: { ...march, threadsZ: 5, threadsY: 7, ahead: 0 },
+    runs: [1, 1],
+    grid: [12, 9, 10],
+    sections: 2,
   },
   { ...star, traversal: diamondTorre, parameters: torre, runs: [4, 1], sections: 2 },
   {
@@ -103,6 +105,15 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
     parameters: { ...torre, unroll: 2, nt: 2, bands: 4, lookahead: 0 },
     runs: [5, 2],
     sections: Infinity,
+  },
+  {
+    ...star,
+    stencil: ALONG_X,
+    traversal: diamondTorre,
+    parameters: { ...torre, threads: 5, bands: 4 },
+    runs: [35, 22],
+    grid: [60, 3, 5],
+    sections: 3,
   },
   {
     ...star,
