@@ -124,6 +124,7 @@ export type {
   ProfileResult,
   ProfileSearch,
 } from "./tuner/profile/profile_types.ts";
+export { problemOf } from "./tuner/profile/profile_problem.ts";
 export { readProfile } from "./tuner/profile/read_profile.ts";
 export {
   type AdapterIdentity,

@@ -72,9 +72,9 @@ await runTuning({
   },
   evaluators: {
     workersFor: () => 1,
-    start: ({ grid, boundary, steps }, options) =>
+    start: (problem, options) =>
       ProcessEvaluator.start({
-        problem: { equation: "wave", variant: 2, grid, boundary, steps },
+        problem,
         ...options,
         command: [
           ...[Deno.execPath(), "run", "-A"] as const,

@@ -29,7 +29,7 @@ import {
 import type { InitialField } from "./initial_field.ts";
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
-import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
+import { DEFAULT_RANGE, remembered, type Update, type ValueRange } from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];
@@ -94,7 +94,9 @@ export function definitionOf(stencil: Stencil): Definition {
  * Sixteen hexadecimal digits that two updates share exactly if they compute the same: the same operations in the same
  * sub-steps, constants equal in f32, the same materials and signal. Names and initial ranges do not count.
  */
-export function hashOf({ fields, materials, substeps, signal }: Update): string {
+export const hashOf: (update: Update) => string = remembered(findHash);
+
+function findHash({ fields, materials, substeps, signal }: Update): string {
   const planes = Array.from({ length: fields.length + materials.length }, (_, plane) => plane);
   const computed = [
     fields.length,

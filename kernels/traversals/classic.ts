@@ -63,9 +63,8 @@ export const classic: Traversal = {
       label: `classic ${threads}x${points} on ${nz}`,
       problem,
       layout: lineLayout(problem),
-      shadersOf: () =>
-        problem.stencil.update.substeps.map((_, index) => classicShader(problem, index, parameters)),
-      workgroupsOf: () => linearWorkgroups(nz, threads * points),
+      shaders: problem.stencil.update.substeps.map((_, index) => classicShader(problem, index, parameters)),
+      workgroups: linearWorkgroups(nz, threads * points),
       renewsPads: false,
     });
   },

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { OPTIONS as BALANCE } from "../../tuner/cli/balance.ts";
 import { OPTIONS as EXPORT } from "../../tuner/cli/export.ts";
 import { OPTIONS as IMPORT } from "../../tuner/cli/import.ts";
@@ -76,19 +76,24 @@ const WRONG: readonly (readonly [request: string, message: string])[] = [
   ["import --from x --out y --grid 5", "--grid: wanted XxYxZ"],
 ];
 
-Deno.test("a wrong request names the option, in one line", () => {
+Deno.test("a wrong request names the option, in one line", async () => {
   for (const [request, part] of WRONG) {
     const [name = "", ...args] = request.split(" ");
-    const { message } = assertThrows(() => parseOptions(args, ALL[name]!), RequestError, part, request);
+    const { message } = await assertRejects(
+      () => parseOptions(args, ALL[name]!),
+      RequestError,
+      part,
+      request,
+    );
     assert(!message.includes("\n"), message);
   }
 });
 
-Deno.test("balance: defaults, and every option", () => {
-  const defaults = parseOptions([], BALANCE)!;
+Deno.test("balance: defaults, and every option", async () => {
+  const defaults = (await parseOptions([], BALANCE))!;
   assertEquals([defaults.startShare, defaults.passes, defaults.traversal], [undefined, 7, "stepwise"]);
   assertEquals([defaults.exchangeEvery, defaults.sweepExchange], [undefined, undefined]);
-  const given = parseOptions(
+  const given = (await parseOptions(
     [
       ...[
         "--stencil",
@@ -106,19 +111,21 @@ Deno.test("balance: defaults, and every option", () => {
       ...["--json", "--quiet"],
     ],
     BALANCE,
-  )!;
+  ))!;
   assertEquals([given.stencil.name, given.delta, given.grid], ["heat", 3, [64, 32, 16]]);
   assertEquals([given.boundary, given.steps, given.startShare], ["periodic", 24, 0.5]);
   assertEquals([given.exchangeEvery, given.cpuWorkers, given.traversal], [4, 1, "marching"]);
   assertEquals([given.json, given.quiet], [true, true]);
-  const { sweepExchange, passes } = parseOptions(["--sweep-exchange", "2..4", "--passes", "3"], BALANCE)!;
+  const { sweepExchange, passes } =
+    (await parseOptions(["--sweep-exchange", "2..4", "--passes", "3"], BALANCE))!;
   assertEquals([sweepExchange, passes], [[2, 3, 4], 3]);
 });
 
-Deno.test("record and qualify: defaults, and typed values", () => {
-  const { seed, workers, eachLimit, limit } = parseOptions(["--out", "x"], RECORD)!;
+Deno.test("record and qualify: defaults, and typed values", async () => {
+  const { seed, workers, eachLimit, limit } = (await parseOptions(["--out", "x"], RECORD))!;
   assertEquals([seed, workers, eachLimit, limit], [1, 1, 20, undefined]);
   for (const [text, fraction] of [["10%", 0.1], ["0%", 0], ["2.5%", 0.025]] as const) {
-    assertEquals(parseOptions(["--profile", "p", "--tolerance", text], QUALIFY)!.tolerance, fraction);
+    const { tolerance } = (await parseOptions(["--profile", "p", "--tolerance", text], QUALIFY))!;
+    assertEquals(tolerance, fraction);
   }
 });

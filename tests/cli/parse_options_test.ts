@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type Options, readText, whole } from "../../tuner/cli/options.ts";
 import { command, parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
@@ -12,17 +12,17 @@ const OPTIONS = {
   json: { help: "print JSON", onlyWith: { "--no-gpu": "so it is" } },
 } as const satisfies Options;
 
-Deno.test("parseOptions gives each option its typed value or its default", () => {
+Deno.test("parseOptions gives each option its typed value or its default", async () => {
   const none = { json: false, noGpu: false, grid: undefined, order: 2, traversal: [] as string[] };
-  assertEquals(parseOptions([], OPTIONS), none);
+  assertEquals(await parseOptions([], OPTIONS), none);
   const args = ["--grid=64", "--order", "6", "--no-gpu", "--traversal", "a", "--traversal=b", "--json"];
-  const values = parseOptions([...args, "--traversal", "a"], OPTIONS)!;
+  const values = (await parseOptions([...args, "--traversal", "a"], OPTIONS))!;
   const order: number = values.order, traversals: readonly string[] = values.traversal;
   const grid: string | undefined = values.grid, json: boolean = values.json;
   assertEquals([order, traversals, grid, json, values.noGpu], [6, ["a", "b"], "64", true, true]);
 });
 
-Deno.test("parseOptions refuses each kind of mistake, naming it", () => {
+Deno.test("parseOptions refuses each kind of mistake, naming it", async () => {
   const mistakes: [args: string, message: string][] = [
     ["--grdi 64", "Unknown option --grdi: did you mean --grid?"],
     ["--ordre=4", "Unknown option --ordre: did you mean --order?"],
@@ -45,21 +45,26 @@ Deno.test("parseOptions refuses each kind of mistake, naming it", () => {
     ["--json", "Cannot use --json without --no-gpu: so it is"],
   ];
   for (const [args, message] of mistakes) {
-    assertThrows(() => parseOptions(args.split(" "), OPTIONS), RequestError, message, args.slice(0, 40));
+    await assertRejects(
+      () => parseOptions(args.split(" "), OPTIONS),
+      RequestError,
+      message,
+      args.slice(0, 40),
+    );
   }
 });
 
-Deno.test("an option that must be given is asked for, except by --help", () => {
+Deno.test("an option that must be given is asked for, except by --help", async () => {
   const options = {
     out: { value: "FILE", help: "a file", read: readText, required: "the file to write" },
   } as const;
-  assertThrows(
+  await assertRejects(
     () => parseOptions([], options),
     RequestError,
     "Missing option --out: wanted the file to write",
   );
-  assertEquals([parseOptions(["--help"], options), parseOptions(["-h"], options)], [undefined, undefined]);
-  const out: string = parseOptions(["--out", "x"], options)!.out;
+  for (const help of ["--help", "-h"]) assertEquals(await parseOptions([help], options), undefined);
+  const out: string = (await parseOptions(["--out", "x"], options))!.out;
   assertEquals(out, "x");
 });
 
@@ -88,9 +93,9 @@ Deno.test("renderHelp lists every option with its default, in lines that fit", (
   );
 });
 
-Deno.test("a short option is not suggested for another short one", () => {
+Deno.test("a short option is not suggested for another short one", async () => {
   const options = { dt: { value: "X", help: "time step", read: readText } } as const;
-  const { message } = assertThrows(() => parseOptions(["--out", "x"], options), RequestError);
+  const { message } = await assertRejects(() => parseOptions(["--out", "x"], options), RequestError);
   assertEquals(message, "Unknown option --out: --help lists the options");
 });
 

@@ -11,13 +11,13 @@ const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
 );
 
 /** Tasks with paths of the user's choice: what they may read or write cannot be named beforehand. */
-const READS_ANYTHING = ["tune", "record", "replay", "qualify", "report", "export", "import", "bench"];
+const WRITES_ANYTHING = ["tune", "record", "qualify", "report", "export", "import", "bench"];
+const READS_ANYTHING = [...WRITES_ANYTHING, "replay", "space", "balance"];
 /**
  * `bench` compiles the programs that it runs. The others run Deno itself, and would need no more than that if it were not
  * for LD_LIBRARY_PATH: where it is set, as CUDA's set-up does, Deno starts no program by its name alone.
  */
 const RUNS_ANYTHING = ["bench", "tune", "record", "test"];
-const WRITES_ANYTHING = READS_ANYTHING.filter((name) => name !== "replay");
 
 Deno.test("tasks name what they may run, read in the environment and ask of the system", () => {
   for (const [name, { command }] of Object.entries(tasks)) {

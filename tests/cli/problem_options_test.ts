@@ -1,40 +1,41 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
+import { hashOf } from "../../kernels/definition.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
+import { ks } from "../../kernels/stencils/ks.ts";
+import { life } from "../../kernels/stencils/life.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Values } from "../../tuner/cli/options.ts";
 import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
+import { resolveOptions } from "../../tuner/cli/problem_options.ts";
+import { SIMULATED_DEVICE } from "../devices/simulated_session.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS } from "../../tuner/cli/tune.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
-const [WAVE, HEAT] = EQUATIONS;
+const [WAVE] = EQUATIONS;
 
-function parse(...args: string[]): Values<typeof OPTIONS> {
-  return parseOptions(args, OPTIONS)!;
+async function parse(...args: string[]): Promise<Values<typeof OPTIONS>> {
+  return (await parseOptions(args, OPTIONS))!;
 }
 
-function messageOf(...args: string[]): string {
-  const { message } = assertThrows(() => parse(...args), RequestError);
+/** What is said of a wrong request, before any work. */
+async function messageOf(...args: string[]): Promise<string> {
+  const resolve = async () => await resolveOptions("tune", await parse(...args), SIMULATED_DEVICE);
+  const { message } = await assertRejects(resolve, RequestError);
   assert(!message.includes("\n"), message);
   return message;
 }
 
-/** Options of the equations that are not given. */
-const NONE = {
-  order: undefined,
-  courant: undefined,
-  delta: undefined,
-  fourier: undefined,
-  rule: undefined,
-  medium: undefined,
-  points: undefined,
-  dt: undefined,
-};
-
-Deno.test("tune without options is the wave equation for a minute", () => {
-  assertEquals(parse(), {
+Deno.test("tune without options is the wave equation for a minute", async () => {
+  assertEquals(await parse(), {
     stencil: WAVE!,
-    ...NONE,
+    order: undefined,
+    delta: undefined,
+    set: [],
     grid: undefined,
     boundary: undefined,
     steps: undefined,
@@ -52,15 +53,15 @@ Deno.test("tune without options is the wave equation for a minute", () => {
   });
 });
 
-Deno.test("tune takes every option of the contract", () => {
-  const args = "--stencil wave --order=14 --courant 0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
+Deno.test("tune takes every option of the contract", async () => {
+  const args = "--stencil wave --order=14 --set courant=0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
     "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
     "--cpu-workers 3 --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
-  assertEquals(parse(...args.split(" ")), {
+  assertEquals(await parse(...args.split(" ")), {
     stencil: WAVE!,
-    ...NONE,
     order: 14,
-    courant: 0.3,
+    delta: undefined,
+    set: [["courant", "0.3"]],
     grid: [17, 19, 23],
     boundary: "periodic",
     steps: 31,
@@ -76,10 +77,10 @@ Deno.test("tune takes every option of the contract", () => {
     json: true,
     quiet: true,
   });
-  assertEquals(parse("--no-gpu").noGpu, true);
+  assertEquals((await parse("--no-gpu")).noGpu, true);
 });
 
-Deno.test("budgets are times or evaluations", () => {
+Deno.test("budgets are times or evaluations", async () => {
   const cases: [string, Values<typeof OPTIONS>["budget"]][] = [
     ["60s", { timeNs: 60e9 }],
     ["2m", { timeNs: 120e9 }],
@@ -87,10 +88,10 @@ Deno.test("budgets are times or evaluations", () => {
     ["250ms", { timeNs: 250e6 }],
     ["7", { evaluations: 7 }],
   ];
-  for (const [text, budget] of cases) assertEquals(parse("--budget", text).budget, budget);
+  for (const [text, budget] of cases) assertEquals((await parse("--budget", text)).budget, budget);
 });
 
-Deno.test("a wrong request is one line: option, wanted, found", () => {
+Deno.test("a wrong request is one line: option, wanted, found", async () => {
   const cases: [args: string, message: string][] = [
     [
       "--grid 0x5x5",
@@ -120,26 +121,27 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--budget 60sec", 'found "60sec"'],
     ["--budget NaN", 'found "NaN"'],
     ["--budget 1e9", 'found "1e9"'],
-    ["--courant 0.6", "at most 0.577350, the stability limit of order 2"],
-    ["--order 14 --courant 0.5", "the stability limit of order 14"],
-    ["--courant 0", "wanted a number above 0"],
-    ["--courant -0.1", 'found "-0.1"'],
-    ["--courant NaN", 'found "NaN"'],
+    ["--set courant=0.6", "Cannot use --set courant: wanted a number above 0 and at most 0.577350"],
+    ["--order 14 --set courant=0.5", "the stability limit of order 14"],
+    ["--set courant=0.5 --set order=14", "the stability limit of order 14"],
+    ["--set courant=0", "wanted a number above 0"],
+    ["--set courant=-0.1", 'found "-0.1"'],
+    ["--set courant=NaN", 'found "NaN"'],
+    ["--set speed=2", 'an option of wave, order=VALUE or courant=VALUE: found "speed=2"'],
+    ["--set courant", 'found "courant"'],
+    ["--set courant=", 'found "courant="'],
+    ["--set order=3", 'Cannot use --set order: wanted one of 2, 4, 6, 8, 10, 12, 14: found "3"'],
+    ["--order 4 --set order=2", "Cannot use --set order: it can only be given once: found 4 and 2"],
     ["--boundary open", "wanted one of zero, periodic, insulated, or one for each axis, as zero,"],
     ["--boundary zero,periodic", 'found "zero,periodic"'],
     ["--boundary zero,zero,open", 'found "zero,zero,open"'],
     ["--stencil ks --boundary periodic,periodic,zero", 'wanted periodic: found "periodic,periodic,zero"'],
-    [
-      "--rule 5/2-7",
-      "Cannot use --rule with --stencil wave: it belongs to life",
-    ],
-    ["--stencil life --rule 5/7-2", "wanted BORN/SURVIVES, numbers or ranges"],
-    ["--stencil life --courant 0.1", "it belongs to wave and elastic"],
-    [
-      "--stencil elastic --medium rock",
-      'Cannot use --medium: wanted one of scattered, uniform: found "rock"',
-    ],
-    ["--stencil elastic --courant 0.5", "at most 0.494872, the stability limit of medium scattered"],
+    ["--set rule=5/2-7", 'an option of wave, order=VALUE or courant=VALUE: found "rule=5/2-7"'],
+    ["--rule 5/2-7", "Unknown option --rule"],
+    ["--stencil life --set rule=5/7-2", "wanted BORN/SURVIVES, numbers or ranges"],
+    ["--stencil life --set courant=0.1", "an option of life, rule=VALUE"],
+    ["--stencil elastic --set medium=rock", "--set medium: wanted one of scattered, uniform: found"],
+    ["--stencil elastic --set courant=0.5", "at most 0.494872, the stability limit of medium scattered"],
     [
       "--stencil maxwell",
       'Cannot use --stencil: wanted one of wave, heat, life, elastic, heat-1d, ks: found "maxwell"',
@@ -147,12 +149,9 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--stencil heat --order 4", "Cannot use --order with --stencil heat: it belongs to wave"],
     ["--delta 2", "Cannot use --delta with --stencil wave: it belongs to heat"],
     ["--stencil heat --delta 5", 'Cannot use --delta: wanted one of 1, 2, 3, 4: found "5"'],
-    ["--stencil heat --fourier 0.2", "at most 0.166667, the stability limit of delta 1"],
-    ["--fourier 0.1", "Cannot use --fourier with --stencil wave"],
-    ["--stencil ks --fourier 0.1", "Cannot use --fourier with --stencil ks: it belongs to heat"],
-    ["--stencil heat-1d --fourier 0.6", "at most 0.500000, the stability limit: found"],
-    ["--stencil heat-1d --points 3", "Cannot use --points with --stencil heat-1d: it belongs to ks"],
-    ["--stencil ks --points 4", 'Cannot use --points: wanted one of 5, 3: found "4"'],
+    ["--stencil heat --set fourier=0.2", "at most 0.166667, the stability limit of delta 1"],
+    ["--stencil heat-1d --set fourier=0.6", "at most 0.500000, the stability limit: found"],
+    ["--stencil ks --set points=4", 'Cannot use --set points: wanted one of 5, 3: found "4"'],
     ["--stencil ks --boundary insulated", 'Cannot use --boundary: wanted periodic: found "insulated"'],
     ["--stencil heat-1d --boundary zero", 'wanted one of insulated, periodic: found "zero"'],
     ["--stencil ks --grid 2x2x64", 'wanted a whole number of points, at least 1, as 65536: found "2x2x64"'],
@@ -182,35 +181,62 @@ Deno.test("a wrong request is one line: option, wanted, found", () => {
     ["--ordre 4", "did you mean --order?"],
     ["-x", "-x"],
   ];
-  for (const [args, message] of cases) assertStringIncludes(messageOf(...args.split(" ")), message);
+  for (const [args, message] of cases) assertStringIncludes(await messageOf(...args.split(" ")), message);
 });
 
-Deno.test("heat has its own variant and time step", () => {
-  const { stencil, delta, fourier } = parse("--stencil", "heat", "--delta", "3", "--fourier", "0.05");
-  assertEquals([stencil, delta, fourier], [HEAT, 3, 0.05]);
+Deno.test("--set and its short forms make the equation, whatever their order", async () => {
+  const stencilOf = async (...args: string[]) =>
+    (await resolveOptions("tune", await parse(...args), SIMULATED_DEVICE)).problem.stencil;
+  const same = async (args: string, stencil: Stencil) => {
+    const { update, variant } = await stencilOf("--stencil", ...args.split(" "));
+    assertEquals([hashOf(update), variant], [hashOf(stencil.update), stencil.variant], args);
+  };
+  await same("heat --delta 3 --set fourier=0.05", heat(3, { fourier: 0.05 }));
+  await same("heat --set fourier=0.05 --set delta=3", heat(3, { fourier: 0.05 }));
+  await same("life --set rule=4/2-7", life("4/2-7"));
+  await same("elastic --set courant=0.3 --set medium=uniform", elastic({ medium: "uniform", courant: 0.3 }));
+  await same("heat-1d --set fourier=0.4", heat1d({ fourier: 0.4 }));
+  await same("ks --set points=3 --set dt=0.005", ks(3, { timeStep: 0.005 }));
 });
 
-Deno.test("equations in one dimension take points, their own boundaries, and share the Fourier number", () => {
-  const rod = parse("--stencil", "heat-1d", "--grid", "4096", "--fourier", "0.4");
-  assertEquals([rod.grid, rod.boundary, rod.fourier], [[1, 1, 4096], undefined, 0.4]);
-  assertEquals(parse("--stencil=heat-1d", "--boundary", "periodic").boundary, "periodic");
-  assertEquals(parse("--boundary", "zero,zero,insulated").boundary, ["zero", "zero", "insulated"]);
-  assertEquals(parse("--boundary", "zero,zero,zero").boundary, "zero");
-  const field = parse("--stencil", "ks", "--grid", "1x1x2048", "--points", "3", "--dt", "0.005");
-  assertEquals([field.grid, field.points, field.dt], [[1, 1, 2048], 3, 0.005]);
+Deno.test("equations in one dimension take points and their own boundaries", async () => {
+  const rod = await parse("--stencil", "heat-1d", "--grid", "4096");
+  assertEquals([rod.grid, rod.boundary], [[1, 1, 4096], undefined]);
+  const along = async (...args: string[]) => (await parse(...args)).boundary;
+  assertEquals(await along("--stencil=heat-1d", "--boundary", "periodic"), "periodic");
+  assertEquals(await along("--boundary", "zero,zero,insulated"), ["zero", "zero", "insulated"]);
+  assertEquals(await along("--boundary", "zero,zero,zero"), "zero");
+  assertEquals((await parse("--stencil", "ks", "--grid", "1x1x2048")).grid, [1, 1, 2048]);
 });
 
 Deno.test("help shows the options of every equation, and fits a wide terminal", () => {
   const help = layOut(renderHelp({ usage: "", about: "" }, OPTIONS), 110);
-  for (const name of Object.keys(NONE)) assertStringIncludes(help, `--${name} `);
-  for (const shown of ["default 60s", "default 2)", "default 1)", "default zero", "diamond-torre"]) {
+  for (const { name, variant, timeStep } of EQUATIONS) {
+    for (const one of [name, variant?.name, timeStep?.name]) assertStringIncludes(help, one ?? "");
+  }
+  for (
+    const shown of [
+      "--order N ",
+      "--delta N ",
+      "--set NAME=VALUE ",
+      "default 60s",
+      "default 2)",
+      "default 1)",
+      "default zero",
+      "diamond-torre",
+    ]
+  ) {
     assertStringIncludes(help, shown);
   }
   assert(help.split("\n").every((line) => line.length <= 110));
 });
 
-Deno.test("space takes the options of the problem only", () => {
-  const options = parseOptions(["--order", "4", "--json", "--traversal", "marching"], SPACE)!;
+Deno.test("space takes the options of the problem only", async () => {
+  const options = (await parseOptions(["--order", "4", "--json", "--traversal", "marching"], SPACE))!;
   assertEquals([options.order, options.json, options.traversal], [4, true, ["marching"]]);
-  assertThrows(() => parseOptions(["--budget", "60s"], SPACE), RequestError, "Unknown option --budget");
+  await assertRejects(
+    () => parseOptions(["--budget", "60s"], SPACE),
+    RequestError,
+    "Unknown option --budget",
+  );
 });

@@ -23,7 +23,7 @@ const STEPWISE = ["--traversal", "stepwise", "--cpu-workers", "0"];
 /** `tune` with these options on a simulated session. */
 function tuning(args: readonly string[], simulation: Simulation = {}): () => Promise<number> {
   return async () => {
-    const options = parseOptions(args, OPTIONS)!;
+    const options = (await parseOptions(args, OPTIONS))!;
     using session = new SimulatedSession(simulation);
     const requested = await resolveOptions("tune", options, SIMULATED_DEVICE);
     return await tuneOn({ session, evaluators: undefined }, options, requested);

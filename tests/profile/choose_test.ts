@@ -165,9 +165,24 @@ Deno.test("the nearest problem: stencil and variant, boundary, cells, shape, ste
     chooseConfiguration(profileOf(entries), problemOf([32, 64, 64], { stencil, ...FEW }), deviceOf(H100))
       .match;
   assertEquals(match(life("5/2-7")), "same-device");
-  assertEquals(match(life("4/2-7")), "default");
+  assertEquals(match(life("4/2-7")), "same-device", "constants apart, the same kernels");
   assertEquals(match(heat(2)), "same-device");
   assertEquals(match(heat(1)), "default");
+  assertEquals(match(heat(2, { fourier: 0.01 })), "same-device");
+});
+
+Deno.test("only what computes the same is measured for this problem, whatever it is called", () => {
+  const grid = [64, 64, 64] as const;
+  const match = (stencil: Stencil, stored: Stencil) => {
+    const entry = entryOf(problemOf(grid, { stencil: stored, ...FEW }), gpuAlone(grid, "stepwise", STEPWISE));
+    return chooseConfiguration(profileOf([entry]), problemOf(grid, { stencil, ...FEW }), deviceOf(H100))
+      .match;
+  };
+  const slow = wave(2, { courant: 0.1 }), { update } = heat(1);
+  assertEquals([match(wave(2), wave(2)), match(slow, slow)], ["exact", "exact"]);
+  assertEquals([match(slow, wave(2)), match(wave(2), slow)], ["same-device", "same-device"]);
+  assertEquals(match({ ...wave(2), update }, wave(2)), "default", "another equation of the same name");
+  assertEquals(match({ ...wave(2), name: "mine", variant: { mine: 1 } }, wave(2)), "exact", "another name");
 });
 
 Deno.test("what depends on the grid is changed, and the choice says so", () => {

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { describeProblem, problemOf } from "../../tuner/profile/profile_problem.ts";
 import { Ajv2020 } from "npm:ajv@^8.17.1/dist/2020.js";
 import type { Configuration, Verification } from "../../tuner/configuration.ts";
 import type { DeviceDescription } from "../../tuner/devices/device.ts";
@@ -190,6 +192,32 @@ Deno.test("schema survives profiles cut off anywhere", () => {
   for (let length = 0; length < text.length; length += THOROUGH ? 7 : 61) {
     assertStringIncludes(messageOf(text.slice(0, length)), "it is not JSON");
   }
+});
+
+Deno.test("a definition is checked like any other, and its hash", () => {
+  const problem = describeProblem({ ...problemOf(ENTRY.problem)!, stencil: wave(2, { courant: 0.1 }) });
+  const at = ["entries", 0, "problem"] as const;
+  const { definition } = parseProfile(changed(at, problem), "p.json").entries[0]!.problem;
+  assertEquals(definition, problem.definition);
+  const wrong = (change: object): string => messageOf(changed(at, { ...problem, ...change }));
+  const equation = (change: object) => wrong({ definition: { ...definition, ...change } });
+  const where = "Cannot read p.json: entries[0].problem.";
+  assertStringIncludes(
+    wrong({ hash: "0123456789abcdef" }),
+    `${where}hash: wanted ${problem.hash}, the definition's`,
+  );
+  assertStringIncludes(wrong({ hash: undefined }), `${where}hash: wanted ${problem.hash}`);
+  assertStringIncludes(wrong({ definition: undefined }), `${where}hash: wanted no hash without a definition`);
+  assertStringIncludes(wrong({ stencil: "heat" }), `${where}stencil: wanted wave, as the definition says`);
+  assertStringIncludes(wrong({ definition: 5 }), `${where}definition: wanted an object, found 5`);
+  const edited = JSON.parse(JSON.stringify(definition!.substeps).replace(/-?0\.0\d+/, "0.5"));
+  assertStringIncludes(equation({ substeps: edited }), `${where}hash: wanted`);
+  assertStringIncludes(
+    equation({ substeps: [{ F: ["at", "G", 0, 0, 0] }] }),
+    `${where}definition: wanted an equation that makes sense: sub-step 1, field F: the name of a field`,
+  );
+  assertStringIncludes(equation({ substeps: [] }), "at least one sub-step is wanted");
+  assertStringIncludes(equation({ fields: null }), "fields: a list of objects is wanted");
 });
 
 Deno.test("the shipped JSON Schema is current", async () => {

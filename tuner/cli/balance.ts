@@ -3,7 +3,7 @@ import { balance } from "../sharing/balance.ts";
 import { DeviceSession } from "../devices/session.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
-import { MAX_WORKERS } from "../problem/resolve_problem.ts";
+import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
@@ -22,7 +22,7 @@ import { COMMON, count, type Options, type Reader, type Values, whole } from "./
 import { command } from "./parse_options.ts";
 import { ASSUMED_BYTES_PER_SECOND } from "./space.ts";
 import { print } from "./terminal.ts";
-import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** R that anyone could mean; a typing error beyond. */
@@ -95,7 +95,7 @@ export const run = command({
 });
 
 /** The best predicted configuration of the traversal that was asked for. */
-function bestPredicted(problem: Problem, { traversals, device }: RequestedProblem): Configuration {
+function bestPredicted(problem: Problem, { traversals, device }: ResolvedProblem): Configuration {
   const space = enumerateSpace(problem, {
     traversals,
     limits: device.gpu!.limits,
@@ -114,7 +114,7 @@ function bestPredicted(problem: Problem, { traversals, device }: RequestedProble
 
 /** What is shared, on which devices. */
 interface BalanceSetup {
-  readonly request: RequestedProblem;
+  readonly request: ResolvedProblem;
   readonly configuration: Configuration;
   readonly attended: AttendedRun;
   readonly session: DeviceSession;

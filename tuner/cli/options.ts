@@ -8,7 +8,7 @@ export type Refuse = (wanted: string, found?: string) => never;
 /** The values of the options declared before the one that is read. */
 export type EarlierValues = Readonly<Record<string, unknown>>;
 
-/** Turns the text of an option into its value. */
+/** Turns the text of an option into its value, or a promise of it. */
 export type Reader<T> = (text: string, refuse: Refuse, earlier: EarlierValues) => T;
 
 /** One option. Its key in {@linkcode Options} is its name: `cpuWorkers` is given as `--cpu-workers`. */
@@ -36,9 +36,9 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** The value of an option. */
 type ValueOf<O extends Option> = O extends { read: Reader<infer T> }
-  ? O extends { repeatable: true } ? readonly T[]
-  : O extends { default: string } | { required: string } ? T
-  : T | undefined
+  ? O extends { repeatable: true } ? readonly Awaited<T>[]
+  : O extends { default: string } | { required: string } ? Awaited<T>
+  : Awaited<T> | undefined
   : boolean;
 
 /** The values of options: a switch is true or false; what is not given and has no default is undefined. */

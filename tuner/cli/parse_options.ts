@@ -16,15 +16,15 @@ const HELP: Option = { help: "print this help" };
  * @returns the values of all options; undefined where `--help` was asked for
  * @throws {RequestError} naming the option at fault
  */
-export function parseOptions<const S extends Options>(
+export async function parseOptions<const S extends Options>(
   args: readonly string[],
   options: S,
-): Values<S> | undefined {
+): Promise<Values<S> | undefined> {
   const given = readTexts(args, { ...options, help: HELP });
   if (given.has("help")) return undefined;
   const values: Record<string, unknown> = {};
   for (const [key, option] of Object.entries<Option>(options)) {
-    values[key] = valueOf(key, option, { texts: given.get(key), earlier: values });
+    values[key] = await valueOf(key, option, { texts: given.get(key), earlier: values });
   }
   for (const key of given.keys()) refuseCombinations(key, options, { given, values });
   return values as Values<S>;
@@ -86,11 +86,11 @@ function joinNegatives(args: readonly string[], valued: readonly string[]): stri
 }
 
 /** The checked value of one option. */
-function valueOf(
+async function valueOf(
   key: string,
   { read, default: fallback, required, repeatable }: Option,
   { texts, earlier }: { texts: readonly string[] | undefined; earlier: EarlierValues },
-): unknown {
+): Promise<unknown> {
   if (read === undefined) return texts !== undefined;
   const name = nameOf(key);
   const readOne = (text: string): unknown =>
@@ -100,9 +100,9 @@ function valueOf(
   if (texts === undefined && required !== undefined) {
     throw new RequestError(`Missing option --${name}: wanted ${required}`);
   }
-  if (repeatable) return (texts ?? []).map(readOne);
+  if (repeatable) return await Promise.all((texts ?? []).map(readOne));
   const [text = fallback] = texts ?? [];
-  return text === undefined ? undefined : readOne(text);
+  return text === undefined ? undefined : await readOne(text);
 }
 
 /** Rejects an option beside one that it excludes, or without one that it needs. */
@@ -150,7 +150,7 @@ export function command<const S extends Options>(
   action: (values: Values<S>) => Promise<number | void>,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
-    const values = parseOptions(args, options);
+    const values = await parseOptions(args, options);
     if (values !== undefined) return await action(values) ?? EXIT.done;
     console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
     return EXIT.done;

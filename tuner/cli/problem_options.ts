@@ -8,7 +8,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
-import type { ProblemRequest } from "../measuring/process/evaluator_protocol.ts";
+import { isModule, loadEquation } from "./load_equation.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
   MAX_STEPS,
@@ -24,49 +24,53 @@ import {
   number,
   oneOf,
   type Options,
-  type Reader,
   readGrid,
   readLine,
   type Refuse,
   type Values,
   whole,
+  wrongValue,
 } from "./options.ts";
 
 const TRAVERSAL_NAMES = TRAVERSALS.map(({ name }) => name);
 
-type VariantOption = NonNullable<Equation["variant"]>["name"];
-type TimeStepOption = NonNullable<Equation["timeStep"]>["name"];
+/** What is set of the equation by `--set NAME=VALUE`. */
+type Setting = readonly [name: string, text: string];
 
-/** An option that takes a value. */
-type Declaration<T> = { readonly value: string; readonly help: string; readonly read: Reader<T> };
-
-/** The options that only some equations have. */
-type EquationOptions =
-  & Readonly<Record<VariantOption, Declaration<VariantValue>>>
-  & Readonly<Record<TimeStepOption, Declaration<number>>>;
-
-const EQUATION_OPTIONS = equationOptions();
+/** Settings with an option of their own. */
+const SHORT = ["order", "delta"] as const;
 
 /** Which problem to compute, and what may compute it. */
 export const PROBLEM = {
   stencil: {
-    value: "NAME",
-    help: `equation: ${EQUATIONS.map(({ name }) => name).join(", ")}`,
+    value: "NAME|FILE",
+    help: `equation: ${
+      EQUATIONS.map(({ name }) => name).join(", ")
+    }, or a module that exports yours by default, as ./mine.ts`,
     read: readEquation,
     default: EQUATIONS[0]!.name,
   },
-  ...EQUATION_OPTIONS,
+  order: shortSetting("order"),
+  delta: shortSetting("delta"),
+  set: {
+    value: "NAME=VALUE",
+    help: `an option of the equation, as courant=0.3 (${
+      EQUATIONS.map((one) => `${one.name}: ${settingsOf(one).join(", ")}`).join("; ")
+    })`,
+    read: readSetting,
+    repeatable: true,
+  },
   grid: {
     value: "XxYxZ|N",
     help: "cells along x, y, z, or points of a line (default: one that suits the device)",
     read: (text: string, refuse: Refuse, earlier: EarlierValues) =>
-      (chosenEquation(earlier).stencil.dimensions === 1 ? readLine : readGrid)(text, refuse, earlier),
+      (chosenStencil(earlier).dimensions === 1 ? readLine : readGrid)(text, refuse, earlier),
   },
   boundary: {
     value: "NAME|X,Y,Z",
     help: boundaryHelp(),
     read(text: string, refuse: Refuse, earlier: EarlierValues): Boundaries {
-      const { stencil } = chosenEquation(earlier);
+      const stencil = chosenStencil(earlier);
       const words = text.split(","), boundary = words.length === 1 ? text : words;
       if (isBoundaryOf(stencil, boundary)) return shortBoundary(boundary);
       return refuse(wantedBoundary(stencil));
@@ -92,90 +96,76 @@ export type ProblemValues =
   & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">
   & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">>;
 
-/** The problem that the options ask for, on this machine, and the names that another process makes it from. */
-export interface RequestedProblem extends ResolvedProblem {
-  readonly equation: Pick<ProblemRequest, "equation" | "variant" | "timeStep">;
-}
-
 /** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
 export async function resolveOptions(
   action: string,
   values: ProblemValues,
   machine?: DeviceDescription,
-): Promise<RequestedProblem> {
-  const { stencil, ...equation } = chosenEquation(values);
+): Promise<ResolvedProblem> {
   const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
+  const stencil = chosenStencil(values);
   const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu: !noGpu };
-  return { ...resolveProblem(action, request, machine ?? await detectDevice()), equation };
+  return resolveProblem(action, request, machine ?? await detectDevice());
 }
 
-/** The stencil that the options of the equation choose, and by which names. */
-function chosenEquation(values: EarlierValues): RequestedProblem["equation"] & { readonly stencil: Stencil } {
-  const { name: equation, variant: choice, timeStep: step, create } = values.stencil as Equation;
-  const variant = choice && ((values[choice.name] as VariantValue | undefined) ?? choice.default);
-  const timeStep = step && (values[step.name] as number | undefined);
-  const stencil = create(variant, timeStep);
-  return { equation, variant, ...(timeStep === undefined ? {} : { timeStep }), stencil };
+/** The stencil of the equation with all that is set of it. */
+function chosenStencil(values: EarlierValues): Stencil {
+  const { variant, timeStep, create } = values.stencil as Equation;
+  const short = SHORT.flatMap((name): Setting[] =>
+    values[name] === undefined ? [] : [[name, `${values[name]}`]]
+  );
+  const all = [...short, ...(values.set ?? []) as readonly Setting[]], settings = new Map(all);
+  const twice = all.find(([name, text]) => settings.get(name) !== text);
+  if (twice !== undefined) {
+    const found = all.filter(([name]) => name === twice[0]).map(([, text]) => text).join(" and ");
+    throw new RequestError(`Cannot use --set ${twice[0]}: it can only be given once: found ${found}`);
+  }
+  const refuse = (name: string) => (wanted: string): never => {
+    throw wrongValue(`set ${name}`, wanted, settings.get(name)!);
+  };
+  const chosen = variant && settings.get(variant.name);
+  const value = chosen === undefined
+    ? variant?.default
+    : variant!.read(chosen) ?? refuse(variant!.name)(variant!.wanted);
+  const step = timeStep && settings.get(timeStep.name);
+  if (step === undefined) return create(value);
+  const limit = timeStep!.limit(value), of = variant === undefined ? "" : ` of ${variant.name} ${value}`;
+  const wanted = `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${of}`;
+  const isStable = (value: number): boolean => value > 0 && value <= limit;
+  return create(value, number(wanted, isStable)(step, refuse(timeStep!.name), values));
 }
 
-function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Equation {
+async function readEquation(text: string, refuse: Refuse, earlier: EarlierValues): Promise<Equation> {
+  if (isModule(text)) return await loadEquation(text);
   const name = oneOf(EQUATIONS.map(({ name }) => name))(text, refuse, earlier);
   return EQUATIONS.find((equation) => equation.name === name)!;
 }
 
-/** One option for each variant and time step in `EQUATIONS`; of one that two equations share, the first one's help. */
-function equationOptions(): EquationOptions {
-  const options: Record<string, Declaration<VariantValue>> = {};
-  const add = (name: VariantOption | TimeStepOption, { help, ...rest }: Declaration<VariantValue>): void => {
-    options[name] ??= { help: `${ownersOf(name).join(", ")}: ${help}`, ...rest };
-  };
-  for (const { variant, timeStep } of EQUATIONS) {
-    if (variant !== undefined) {
-      const { name, placeholder, title, wanted, default: fallback } = variant;
-      const help = `${title}: ${wanted} (default ${fallback})`;
-      add(name, { value: placeholder, help, read: variantReader(name) });
-    }
-    if (timeStep !== undefined) {
-      const { name, formula } = timeStep;
-      const help = `${formula}, up to the stability limit (default 0.9 of it)`;
-      add(name, { value: "X", help, read: timeStepReader(name) });
-    }
-  }
-  return options as EquationOptions;
+/** The names that `--set` takes of an equation. */
+function settingsOf({ variant, timeStep }: Equation): string[] {
+  return [variant, timeStep].flatMap((one) => one?.name ?? []);
 }
 
-/** The equations that have an option. */
-function ownersOf(option: VariantOption | TimeStepOption): string[] {
-  return EQUATIONS.filter(({ variant, timeStep }) => variant?.name === option || timeStep?.name === option)
-    .map(({ name }) => name);
+function readSetting(text: string, refuse: Refuse, { stencil }: EarlierValues): Setting {
+  const equation = stencil as Equation, names = settingsOf(equation);
+  if (names.length === 0) throw new RequestError(`Cannot use --set ${text}: ${equation.name} has no options`);
+  const [, name = "", value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  if (names.includes(name)) return [name, value];
+  return refuse(`an option of ${equation.name}, ${names.map((one) => `${one}=VALUE`).join(" or ")}`);
 }
 
-/** The chosen equation's variant or time step, where it is this option that takes it. */
-function ownPart<T extends { readonly name: string }>(
-  option: VariantOption | TimeStepOption,
-  part: T | undefined,
-  { stencil }: EarlierValues,
-): T {
-  if (part?.name === option) return part;
-  const { name } = stencil as Equation, owners = ownersOf(option).join(" and ");
-  throw new RequestError(`Cannot use --${option} with --stencil ${name}: it belongs to ${owners}`);
-}
-
-function variantReader(option: VariantOption): Reader<VariantValue> {
-  return (text, refuse, earlier) => {
-    const { read, wanted } = ownPart(option, (earlier.stencil as Equation).variant, earlier);
-    return read(text) ?? refuse(wanted);
-  };
-}
-
-function timeStepReader(option: TimeStepOption): Reader<number> {
-  return (text, refuse, earlier) => {
-    const { variant: choice, timeStep } = earlier.stencil as Equation;
-    const own = ownPart(option, timeStep, earlier);
-    const { variant } = chosenEquation(earlier);
-    const limit = own.limit(variant), ofVariant = choice === undefined ? "" : ` of ${choice.name} ${variant}`;
-    const wanted = `a number above 0 and at most ${limit.toFixed(6)}, the stability limit${ofVariant}`;
-    return number(wanted, (value) => value > 0 && value <= limit)(text, refuse, earlier);
+/** The option that is short for `--set`. */
+function shortSetting(name: typeof SHORT[number]) {
+  const { name: owner, variant } = EQUATIONS.find((equation) => settingsOf(equation).includes(name))!;
+  const { placeholder, title, wanted, default: fallback } = variant!;
+  return {
+    value: placeholder,
+    help: `${owner}: ${title}: ${wanted} (default ${fallback})`,
+    read(text: string, refuse: Refuse, { stencil }: EarlierValues): VariantValue {
+      const { name: chosen, variant } = stencil as Equation;
+      if (variant?.name === name) return variant.read(text) ?? refuse(variant.wanted);
+      throw new RequestError(`Cannot use --${name} with --stencil ${chosen}: it belongs to ${owner}`);
+    },
   };
 }
 

@@ -20,11 +20,12 @@ import { formatCount, formatDuration, formatPlural, formatRate } from "../format
 import { damageOf } from "./read_inputs.ts";
 import { COMMON, count, file, number, type Options, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
 import { failureWords } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TOOL } from "../version.ts";
 import { measuredDevice } from "./tune.ts";
@@ -85,7 +86,7 @@ async function record(options: RecordOptions): Promise<number> {
   const { out, workers } = options, eachLimitMs = 1000 * options.eachLimit;
   const earlier = await readEarlier(out, options.resume);
   await checkFileWritable(out);
-  const { header, configurations, candidates, request, leastNs } = await plan(options, earlier.runs[0]);
+  const { header, configurations, candidates, problem, leastNs } = await plan(options, earlier.runs[0]);
   refuseOther(out, earlier.runs, { header, configurations });
   const recorded = [...earlier.evaluations];
   const known = new Set(recorded.map(({ configuration }) => configurationKey(configuration)));
@@ -119,7 +120,7 @@ async function record(options: RecordOptions): Promise<number> {
       signal,
       start: (turn) =>
         ProcessEvaluator.start({
-          problem: request,
+          problem,
           useGpu: header.device.gpu !== null,
           limitMs: eachLimitMs,
           samplingNs: SAMPLING_NS,
@@ -160,7 +161,7 @@ async function record(options: RecordOptions): Promise<number> {
 async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   const { noGpu, limit, seed } = options;
   const resolved = await resolveOptions("record", { ...options, ...(noGpu ? {} : { cpuWorkers: 0 }) });
-  const { problem, equation } = resolved, { grid, boundary, steps } = problem;
+  const { problem } = resolved, { grid, steps } = problem;
   const { candidates, device, space } = noGpu ? cpuSpace(resolved) : await gpuSpace(resolved, earlier);
   const header: JournalHeader = {
     tool: TOOL,
@@ -174,7 +175,7 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     header,
     candidates: candidates.length,
     configurations: chosen.map(({ configuration }) => configuration),
-    request: { ...equation, grid, boundary, steps },
+    problem,
     // each its samples, or a run to verify and one to time as fast as predicted
     leastNs: (some: readonly Configuration[]): number =>
       some.reduce((sum, one) => {
@@ -188,13 +189,13 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
 type Recordable = Pick<CpuCandidate, "traversal" | "configuration" | "predicted">;
 
 /** The CPU's candidates; the space of a GPU that it comes without is empty. */
-function cpuSpace({ problem, device, cpuWorkers }: RequestedProblem) {
+function cpuSpace({ problem, device, cpuWorkers }: ResolvedProblem) {
   const candidates = cpuCandidates(problem, cpuWorkers);
   return { candidates, device: measuredDevice(device, null), space: EMPTY_SPACE };
 }
 
 /** The GPU's candidates. */
-async function gpuSpace({ problem, traversals, device }: RequestedProblem, earlier: RunRecord | undefined) {
+async function gpuSpace({ problem, traversals, device }: ResolvedProblem, earlier: RunRecord | undefined) {
   if (device.gpu === null) {
     throw new RequestError("Cannot record: there is no WebGPU adapter: --no-gpu records the CPU's space");
   }

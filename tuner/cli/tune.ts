@@ -21,7 +21,7 @@ import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { COMMON, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { PROBLEM, type RequestedProblem, resolveOptions } from "./problem_options.ts";
+import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { print, say } from "./terminal.ts";
@@ -49,7 +49,7 @@ export const run = command({
   const requested = await resolveOptions("tune", options);
   const { device } = requested;
   using session = new DeviceSession({ device });
-  const evaluators = device.gpu === null ? undefined : evaluatorsOf(requested);
+  const evaluators = device.gpu === null ? undefined : evaluatorsOf(device);
   return await tuneOn({ session, evaluators }, options, requested);
 });
 
@@ -106,20 +106,15 @@ export async function tuneOn(
 }
 
 /** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
-function evaluatorsOf({ equation, device }: RequestedProblem): Evaluators {
+function evaluatorsOf(device: DeviceDescription): Evaluators {
   return {
     workersFor: (problem) =>
       device.gpu?.isFallback ? 1 : processesFor(problem, {
         cores: navigator.hardwareConcurrency,
         memory: Deno.systemMemoryInfo().total,
       }),
-    start: ({ grid, boundary, steps }, options) =>
-      // this process has compared the device's reference with the oracle
-      ProcessEvaluator.start({
-        problem: { ...equation, grid, boundary, steps },
-        checksReference: false,
-        ...options,
-      }),
+    // this process has compared the device's reference with the oracle
+    start: (problem, options) => ProcessEvaluator.start({ problem, checksReference: false, ...options }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
+import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
@@ -122,8 +123,7 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
 }
 
 async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<GpuField> {
-  const plan = stepwise.plan(problem, stepwiseShape(gpu, problem), gpu.limits);
-  const field = await GpuField.create(gpu, problem, plan);
+  const field = await GpuField.create(gpu, problem, stepwise.plan(problem, stepwiseShape(gpu, problem)));
   try {
     await field.initialise(start);
     await field.run(problem.steps);
@@ -157,10 +157,10 @@ const checked = new WeakMap<GpuDevice, Set<string>>();
 
 /** Compares what the GPU computes with the oracle, once for each equation and boundary, on a small grid. */
 async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<void> {
-  const { stencil: { name, variant }, grid: [nx, ny, nz], boundary, steps } = problem;
+  const { stencil: { update }, grid: [nx, ny, nz], boundary, steps } = problem;
   const known = checked.get(gpu) ?? new Set();
   checked.set(gpu, known);
-  const key = JSON.stringify([name, variant, shortBoundary(boundary), start.kind]);
+  const key = JSON.stringify([hashOf(update), update.ranges, shortBoundary(boundary), start.kind]);
   if (known.has(key)) return;
   const [mx, my, mz] = CHECKED_GRID;
   const grid: Grid = [Math.min(nx, mx), Math.min(ny, my), Math.min(nz, mz)];
@@ -168,9 +168,8 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   using field = await runOnGpu(gpu, small, start);
   const oracle = oracleOf(small, start);
   const comparisons = stateLevels(small).map(async (ago) => {
-    const { array, layout } = field.level(ago)[0]!;
-    const cells = new Float32Array(await gpu.read(array));
-    return compareSlices({ cells, layout, slice: 0 }, oracle[ago], grid[0]);
+    const cells = new Float32Array(await gpu.read(field.level(ago)));
+    return compareSlices({ cells, layout: field.plan.layout, slice: 0 }, oracle[ago], grid[0]);
   });
   const comparison = joinComparisons(await Promise.all(comparisons));
   const failure = refute(verificationOf(comparison, { problem: small, start, against: "oracle f32" }));

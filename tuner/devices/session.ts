@@ -1,9 +1,9 @@
+import { hashOf } from "../../kernels/definition.ts";
 import { type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { DeviceDescription } from "./device.ts";
-import { ClockGauge } from "./gpu/clock_gauge.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
 import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
@@ -70,7 +70,6 @@ export class DeviceSession implements Disposable {
   /** Bytes per second of a plain copy on the GPU; a {@linkcode RunFailure} if there is no GPU, or it fails. */
   async copyBytesPerSecond(): Promise<number> {
     const gpu = await this.openGpu();
-    await ClockGauge.of(gpu);
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
@@ -154,9 +153,8 @@ export class DeviceSession implements Disposable {
   ): Promise<Devices> {
     const gpu = this.#hasGpu ? await this.openGpu() : undefined;
     const cpuPool = cpuWorkers > 0 ? await this.#openPool(cpuWorkers) : undefined;
-    const gauge = gpu && await ClockGauge.of(gpu);
     const reference = await this.#referenceOf(problem, { gpu, needsGpu });
-    return { gpu, gauge, cpuPool, gpuMemory: this.#gpuMemory, reference };
+    return { gpu, cpuPool, gpuMemory: this.#gpuMemory, reference };
   }
 
   async #openPool(workers: number): Promise<CpuPool> {
@@ -171,8 +169,9 @@ export class DeviceSession implements Disposable {
     problem: Problem,
     { gpu, needsGpu }: { gpu: GpuDevice | undefined; needsGpu: boolean },
   ): Promise<Reference> {
-    const { stencil: { name, variant }, grid, boundary, steps } = problem;
-    const key = JSON.stringify([name, variant, grid, shortBoundary(boundary), steps]);
+    const { stencil: { update, initialField }, grid, boundary, steps } = problem;
+    const start = [hashOf(update), update.ranges, initialField];
+    const key = JSON.stringify([...start, grid, shortBoundary(boundary), steps]);
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;

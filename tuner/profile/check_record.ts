@@ -1,12 +1,13 @@
 import type * as z from "npm:zod@^4.6.0";
+import { MOST_DEEP } from "../../kernels/check_expression.ts";
 import { jsonFault, type Place } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 
 /** Names that would reach an object's prototype, or whoever's terminal shows them; no file has a use for them. */
 const FORBIDDEN_KEY = /^(?:__proto__|constructor|prototype)$|\p{Cc}/u;
 
-/** Deepest nesting of a profile, with room to spare; an attack on the stack goes deeper. */
-const MAX_DEPTH = 32;
+/** Deepest nesting of a profile, its equations included, with room to spare; an attack on the stack goes deeper. */
+const MAX_DEPTH = 32 + MOST_DEEP;
 
 /**
  * Reads JSON, in which every key of an object has to be the only one of its name.

@@ -11,16 +11,22 @@ const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (val
   ["points", (points) => `${points} points`],
 ];
 
-/** What may distinguish stencils of one name in a profile. */
-export const VARIANTS: readonly string[] = VARIANT_WORDS.map(([name]) => name);
-
-function variantOf(problem: ProfileProblem): typeof VARIANT_WORDS {
-  return VARIANT_WORDS.filter(([name]) => problem[name] !== undefined);
+/** What distinguishes a stencil: its variant, and of one with a definition the first digits of its hash. */
+function variantOf(problem: ProfileProblem): (readonly [name: string, value: unknown])[] {
+  const named = VARIANT_WORDS.flatMap(([name]) =>
+    problem[name] === undefined ? [] : [[name, problem[name]] as const]
+  );
+  const { definition, hash } = problem;
+  if (definition === undefined) return named;
+  const own = named.length === 0 ? Object.entries(definition.variant) : named;
+  return [...own, ["hash", hash?.slice(0, 8)]];
 }
 
 /** A profile's stencil with its variant: `wave, order 4`. */
 export function describeStencil(problem: ProfileProblem): string {
-  return [problem.stencil, ...variantOf(problem).map(([name, words]) => words(problem[name]))].join(", ");
+  const words = new Map<string, (value: unknown) => string>(VARIANT_WORDS);
+  const variant = variantOf(problem).map(([name, value]) => words.get(name)?.(value) ?? `${name} ${value}`);
+  return [problem.stencil, ...variant].join(", ");
 }
 
 /** A profile's problem in one line: `wave, order 4, grid 64x32x16, zero boundary, 96 steps`. */
@@ -32,7 +38,7 @@ export function describeProfileProblem(problem: ProfileProblem): string {
 
 /** A profile's stencil as a kernel's name in other tools' files: `wave-order-4`. */
 export function kernelNameOf(problem: ProfileProblem): string {
-  const variant = variantOf(problem).map(([name]) => `${name}-${problem[name]}`.replace("/", "_"));
+  const variant = variantOf(problem).map(([name, value]) => `${name}-${value}`.replace(/[^\w.-]/g, "_"));
   return [problem.stencil, ...variant].join("-");
 }
 

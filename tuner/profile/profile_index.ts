@@ -1,4 +1,4 @@
-import { problemKey, stencilKey } from "./profile_problem.ts";
+import { familyKey, problemKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
 /** An entry, and how far its problem is from the wanted one. */
@@ -11,33 +11,38 @@ export interface NearEntry {
 /** Distance of another boundary: that of a grid with 16 times the cells, since other traversals suit it. */
 const OTHER_BOUNDARY = 4;
 
+/** Distance of other coefficients, on which no rate depends. */
+const OTHER_COEFFICIENTS = 0.1;
+
 /** Distance of twice the steps; that of twice the cells is 1. */
 const STEPS_WEIGHT = 0.5;
 
 /**
- * How far two problems of one stencil are from each other: the ratio of their cells and of their steps, the
- * difference in shape, each in powers of two, and the boundary.
+ * How far two problems of one family are from each other: the ratio of their cells and of their steps, the
+ * difference in shape, each in powers of two, the boundary, and the coefficients.
  */
 export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]!));
   const sum = ratios.reduce((sum, ratio) => sum + ratio, 0);
   const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / 3));
   const boundary = `${a.boundary}` === `${b.boundary}` ? 0 : OTHER_BOUNDARY;
-  return Math.abs(sum) + shape + boundary + STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
+  const coefficients = stencilKey(a) === stencilKey(b) ? 0 : OTHER_COEFFICIENTS;
+  return Math.abs(sum) + shape + boundary + coefficients +
+    STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
 }
 
 /**
- * Finds a profile's entries for a problem: those of exactly this problem, then those of the same stencil and variant,
+ * Finds a profile's entries for a problem: those of exactly this problem, then those of equations alike but for constants,
  * the nearest first. Distances are computed only if the first do not do.
  */
 export class ProfileIndex {
   readonly #exact: ReadonlyMap<string, readonly ProfileEntry[]>;
-  readonly #ofStencil: ReadonlyMap<string, readonly ProfileEntry[]>;
+  readonly #ofFamily: ReadonlyMap<string, readonly ProfileEntry[]>;
 
   constructor({ entries }: Pick<Profile, "entries">) {
     const fastestFirst = entries.toSorted((a, b) => b.result.cellsPerSecond - a.result.cellsPerSecond);
     this.#exact = Map.groupBy(fastestFirst, ({ problem }) => problemKey(problem));
-    this.#ofStencil = Map.groupBy(fastestFirst, ({ problem }) => stencilKey(problem));
+    this.#ofFamily = Map.groupBy(fastestFirst, ({ problem }) => familyKey(problem));
   }
 
   /** The index of a profile, built at the first call. */
@@ -51,7 +56,7 @@ export class ProfileIndex {
   *entriesFor(problem: ProfileProblem): Generator<NearEntry> {
     const own = this.#exact.get(problemKey(problem)) ?? [];
     for (const entry of own) yield { entry, distance: 0 };
-    const others = (this.#ofStencil.get(stencilKey(problem)) ?? [])
+    const others = (this.#ofFamily.get(familyKey(problem)) ?? [])
       .map((entry) => ({ entry, distance: problemDistance(entry.problem, problem) }))
       .filter(({ distance }) => distance > 0);
     yield* others.sort((a, b) => a.distance - b.distance);

@@ -4,17 +4,27 @@ import {
   isBoundaryOf,
   type Problem,
   shortBoundary,
+  type Stencil,
 } from "../../kernels/stencils/stencil.ts";
+import {
+  type Definition,
+  definitionOf,
+  type ExpressionData,
+  hashOf,
+  stencilOf,
+} from "../../kernels/definition.ts";
 import { firstIssue } from "./check_record.ts";
-import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
 
-/** A problem as profiles name it, whether or not one can store it. */
+/** A problem as profiles store it, whether or not one can. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
-  const { name, variant } = stencil;
+  const { name, variant, update } = stencil, hash = hashOf(update);
+  const named = namedStencil({ stencil: name, ...variant });
+  const isVariant = named !== undefined && JSON.stringify(named.variant) === JSON.stringify(variant);
   return {
     stencil: name,
-    ...variant,
+    ...(isVariant && variant),
+    ...(isVariant && hashOf(named.update) === hash ? {} : { definition: definitionOf(stencil), hash }),
     grid: [...grid],
     boundary: shortBoundary(boundary),
     precision: "f32",
@@ -24,36 +34,79 @@ export function describeProblem({ stencil, grid, boundary, steps }: Problem): Pr
 
 /** Why a profile cannot store results of this problem, reported before a search begins; undefined if it can. */
 export function whyNotStorable(problem: Problem): string | undefined {
-  const unknown = Object.keys(problem.stencil.variant).find((name) => !VARIANTS.includes(name));
-  if (unknown !== undefined) {
-    return `a profile stores only these variants of a stencil: ${VARIANTS.join(", ")}: found ${unknown}`;
-  }
   const record = describeProblem(problem);
   const { error } = problemSchema.safeParse(record);
   return error && `a profile cannot store the problem: ${firstIssue(error, record)}`;
 }
 
 /**
- * The problem that a profile names, with the default time step (no rate depends on it); undefined if this Facet has no
- * such stencil, variant or boundary.
+ * The problem that a profile's entry is about: what any program can run, without the module that an equation was
+ * written in. One without a definition is a built-in equation with its default coefficients.
+ *
+ * @param problem as a profile that was read has it
+ * @returns undefined if this Facet has no such stencil, variant or boundary
+ *
+ * @example
+ * ```ts
+ * import { problemOf } from "./profile_problem.ts";
+ * import { readProfile } from "./read_profile.ts";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const { entries: [entry] } = await readProfile("fixtures/h100/wave.json");
+ * assertEquals(problemOf(entry!.problem)?.stencil.title, "acoustic wave equation, order 2");
+ * ```
  */
-export function problemOf({ stencil, boundary, grid, steps, ...rest }: ProfileProblem): Problem | undefined {
-  const equation = EQUATIONS.find(({ name }) => name === stencil);
-  if (equation === undefined) return undefined;
-  const { variant: choice } = equation;
-  const given = choice && rest[choice.name];
-  const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
-  if (choice !== undefined && variant === undefined) return undefined;
-  const made = equation.create(variant);
-  const problem = { stencil: made, grid, boundary: boundary as Boundaries, steps };
-  return isBoundaryOf(made, problem.boundary) ? problem : undefined;
+export function problemOf({ boundary, grid, steps, ...made }: ProfileProblem): Problem | undefined {
+  const stencil = made.definition === undefined ? namedStencil(made) : stencilOf(made.definition);
+  const problem = { grid, boundary: boundary as Boundaries, steps };
+  return stencil && isBoundaryOf(stencil, boundary) ? { stencil, ...problem } : undefined;
 }
 
-/** A text that two problems share exactly if their stencil, its variant and the precision are the same. */
+/** The built-in equation of a name and a variant, with its default coefficients. */
+function namedStencil({ stencil, ...rest }: Pick<ProfileProblem, "stencil">): Stencil | undefined {
+  const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
+  const given = choice && (rest as ProfileProblem)[choice.name];
+  const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
+  return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
+}
+
+/** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
 export function stencilKey(problem: ProfileProblem): string {
-  const { stencil, precision, grid: _grid, boundary: _boundary, steps: _steps, ...variant } = problem;
-  const values = Object.entries(variant).filter(([, value]) => value !== undefined);
-  return JSON.stringify([stencil, precision, values.sort(([a], [b]) => a < b ? -1 : 1)]);
+  return problem.hash ?? namedKeys(problem).hash;
+}
+
+/** A text that two problems share exactly if their equations are the same but for constants, which no rate depends on. */
+export function familyKey(problem: ProfileProblem): string {
+  return problem.definition === undefined ? namedKeys(problem).family : familyOf(problem.definition);
+}
+
+const known = new Map<string, Readonly<Record<"hash" | "family", string>>>();
+
+/** The keys of a built-in equation, found once for each name and variant. */
+function namedKeys({ grid: _, boundary: __, steps: ___, ...names }: ProfileProblem) {
+  const entries = Object.entries(names).filter(([, value]) => value !== undefined);
+  const text = JSON.stringify(entries.sort(([a], [b]) => a < b ? -1 : 1));
+  const stencil = known.has(text) ? undefined : namedStencil(names);
+  const keys = known.get(text) ?? {
+    hash: stencil === undefined ? text : hashOf(stencil.update),
+    family: stencil === undefined ? text : familyOf(definitionOf(stencil)),
+  };
+  known.set(text, keys);
+  return keys;
+}
+
+function familyOf({ fields, materials, substeps }: Definition): string {
+  const taps = ["at", "before", "next"];
+  const masked = (data: ExpressionData): unknown =>
+    typeof data === "number"
+      ? 0
+      : taps.includes(data[0] as string)
+      ? data
+      : data.map((part) => typeof part === "string" ? part : masked(part));
+  return JSON.stringify([
+    ...[fields, materials].map((planes) => planes.map(({ name }) => name)),
+    substeps.map((substep) => Object.entries(substep).map(([name, data]) => [name, masked(data)])),
+  ]);
 }
 
 /** A text that two problems share exactly if they are the same. */
@@ -62,7 +115,7 @@ export function problemKey(problem: ProfileProblem): string {
   return JSON.stringify([stencilKey(problem), ...grid, shortBoundary(boundary), steps]);
 }
 
-/** Whether both are the same problem: stencil and its variant, grid, boundary, precision and steps. */
+/** Whether both are the same problem: what is computed, grid, boundary and steps. */
 export function isSameProblem(one: ProfileProblem, other: ProfileProblem): boolean {
   return problemKey(one) === problemKey(other);
 }

@@ -1,4 +1,5 @@
 // What `schema.ts` checks, written out as types so that other programs see it in the documentation.
+import type { Definition } from "../../kernels/definition.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
@@ -28,6 +29,10 @@ export interface ProfileProblem {
   readonly medium?: string | undefined;
   /** Of KS: points of a sub-step. */
   readonly points?: number | undefined;
+  /** Of an equation that name and variant alone do not make, your own or one with other coefficients: all of it. */
+  readonly definition?: Definition | undefined;
+  /** Identifies the definition: two that compute the same have the same. */
+  readonly hash?: string | undefined;
   /** Cells along x, y, z. */
   readonly grid: readonly [x: number, y: number, z: number];
   /** What lies around the grid: one word for all axes, or one for each. */

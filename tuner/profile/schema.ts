@@ -1,6 +1,7 @@
 import * as z from "npm:zod@^4.6.0";
+import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { Configuration, Verification } from "../configuration.ts";
-import { checkRecord, describeValue, parseJson } from "./check_record.ts";
+import { checkRecord, describeValue, firstLine, parseJson } from "./check_record.ts";
 import { everyLimit } from "./odd_value.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
@@ -69,12 +70,15 @@ export const deviceSchema: z.ZodType<ProfileDevice> = record<ProfileDevice>({
 });
 
 export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
-  stencil: name,
+  stencil: text.regex(/^[a-z0-9][\w-]*$/i, "a name of letters, digits, _ and -"),
   order: counting.optional(),
   delta: counting.optional(),
   rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule as 5/2-7").optional(),
   medium: name.optional(),
   points: counting.optional(),
+  // its parts are checked as one
+  definition: z.looseObject({}, "an equation").optional() as unknown as z.ZodType<Definition | undefined>,
+  hash: text.optional(),
   grid: z.tuple([counting, counting, counting], "three whole numbers, x, y and z"),
   boundary: z.union([name, z.tuple([name, name, name])], "a boundary, or three of them, along x, y and z"),
   precision: z.enum(["f32"], '"f32"'),
@@ -85,9 +89,30 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
     "points without order or delta",
   )
   .refine(
-    ({ stencil, order }) => stencil !== "wave" || order !== undefined,
+    ({ stencil, order, definition }) => stencil !== "wave" || order !== undefined || definition !== undefined,
     "an order with the wave equation",
-  );
+  ).check(({ value, issues }) => {
+    const fault = definitionFault(value);
+    if (fault !== undefined) issues.push({ code: "custom", ...fault, input: value });
+  });
+
+/** What is wrong with a problem's definition, or its hash. */
+function definitionFault(
+  { stencil, definition, hash }: ProfileProblem,
+): { message: string; path: string[] } | undefined {
+  if (definition === undefined) {
+    return hash === undefined ? undefined : { message: "no hash without a definition", path: ["hash"] };
+  }
+  try {
+    const { name, update } = stencilOf(definition);
+    if (name !== stencil) return { message: `${name}, as the definition says`, path: ["stencil"] };
+    const right = hashOf(update);
+    return hash === right ? undefined : { message: `${right}, the definition's`, path: ["hash"] };
+  } catch (error) {
+    const reason = firstLine(error).replace(/^Cannot build the equation[^:]*: /, "");
+    return { message: `an equation that makes sense: ${reason}`, path: ["definition"] };
+  }
+}
 
 const traversal = {
   traversal: name,

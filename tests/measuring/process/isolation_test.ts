@@ -70,7 +70,7 @@ testOnGpu(
         start(_, { turn }) {
           starts++;
           return ProcessEvaluator.start({
-            problem: { equation: "wave", variant: 2, grid: GRID, boundary: "zero", steps: 12 },
+            problem: { stencil: wave(2), grid: GRID, boundary: "zero", steps: 12 },
             // the first process is given what hangs, on any machine for longer than this; the others take their time
             limitMs: starts === 1 ? 2000 : 120_000,
             turn,
@@ -101,9 +101,12 @@ testOnGpu("a process that is stuck in the driver ends when the one that started 
     import { takeTurns } from ${
     JSON.stringify(new URL("../../../tuner/measuring/evaluator.ts", import.meta.url).href)
   };
+    import { wave } from ${
+    JSON.stringify(new URL("../../../kernels/stencils/wave.ts", import.meta.url).href)
+  };
     const turn = takeTurns();
     const evaluator = await ProcessEvaluator.start({
-      problem: { equation: "wave", variant: 2, grid: [24, 20, 16], boundary: "zero", steps: 12 },
+      problem: { stencil: wave(2), grid: [24, 20, 16], boundary: "zero", steps: 12 },
       limitMs: 600_000,
       turn,
       command: ${JSON.stringify(COMMAND)},

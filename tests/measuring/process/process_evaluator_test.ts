@@ -6,8 +6,7 @@ import { takeTurns } from "../../../tuner/measuring/evaluator.ts";
 import { processesFor, ProcessEvaluator } from "../../../tuner/measuring/process/process_evaluator.ts";
 
 const PROBLEM = {
-  equation: "wave",
-  variant: 2,
+  stencil: wave(2),
   grid: [8, 8, 8],
   boundary: "zero",
   steps: 2,

@@ -1,22 +1,18 @@
 import type { GpuDevice } from "./gpu_device.ts";
 
-/** Arrays of even and odd levels, or of one section of them. */
+/** Arrays of even and odd levels. */
 export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
-
-/** Those of all sections. */
-export type SectionArrays = readonly LevelArrays[];
 
 /** Where a field's arrays come from: taken anew for each field, kept from one to the next, or someone else's. */
 export interface FieldMemory {
   /**
-   * Arrays of at least so many bytes each, a pair for every section, with anything in them; there may be more pairs. GPU
-   * debuggers show the label.
+   * Arrays of at least so many bytes each, with anything in them; GPU debuggers show the label.
    *
    * @throws {RunFailure} "out-of-memory" or "device-lost"
    */
-  take(bytes: readonly number[], label: string): Promise<SectionArrays>;
+  take(bytes: number, label: string): Promise<LevelArrays>;
   /** The field is gone. */
-  giveBack(arrays: SectionArrays): void;
+  giveBack(arrays: LevelArrays): void;
 }
 
 /** Memory of a field's own, free when the field is gone. */
@@ -24,9 +20,9 @@ export function ownMemory(gpu: GpuDevice): FieldMemory {
   return { take: (bytes, label) => makeArrays(gpu, bytes, label), giveBack: destroy };
 }
 
-/** Someone else's arrays, who has made them large enough for all in one section; they are not destroyed. */
+/** Someone else's arrays, who has made them large enough; they are not destroyed. */
 export function borrowedMemory(arrays: LevelArrays): FieldMemory {
-  return { take: () => Promise.resolve([arrays]), giveBack: () => {} };
+  return { take: () => Promise.resolve(arrays), giveBack: () => {} };
 }
 
 /**
@@ -36,7 +32,7 @@ export function borrowedMemory(arrays: LevelArrays): FieldMemory {
  */
 export class KeptMemory implements FieldMemory, Disposable {
   readonly #gpu: GpuDevice;
-  #kept: SectionArrays = [];
+  #kept: LevelArrays | [] = [];
   #isDisposed = false;
 
   /** @param gpu the device; one that is lost takes its memory with it */
@@ -44,15 +40,15 @@ export class KeptMemory implements FieldMemory, Disposable {
     this.#gpu = gpu;
   }
 
-  async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
+  async take(bytes: number, label: string): Promise<LevelArrays> {
     const kept = this.#kept;
     this.#kept = [];
-    if (bytes.every((least, i) => kept[i]?.every(({ size }) => size >= least))) return kept;
+    if (kept.length > 0 && kept.every(({ size }) => size >= bytes)) return kept as LevelArrays;
     destroy(kept);
     return await makeArrays(this.#gpu, bytes, label);
   }
 
-  giveBack(arrays: SectionArrays): void {
+  giveBack(arrays: LevelArrays): void {
     if (this.#isDisposed) return destroy(arrays);
     destroy(this.#kept);
     this.#kept = arrays;
@@ -65,23 +61,16 @@ export class KeptMemory implements FieldMemory, Disposable {
   }
 }
 
-async function makeArrays(gpu: GpuDevice, bytes: readonly number[], label: string): Promise<SectionArrays> {
+async function makeArrays(gpu: GpuDevice, bytes: number, label: string): Promise<LevelArrays> {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const made: GPUBuffer[] = [];
-  const make = async (size: number, levels: string): Promise<GPUBuffer> => {
-    made.push(await gpu.buffer(size, usage, `${label}: ${levels} levels`));
-    return made.at(-1)!;
-  };
-  try {
-    const arrays: LevelArrays[] = [];
-    for (const size of bytes) arrays.push([await make(size, "even"), await make(size, "odd")]);
-    return arrays;
-  } catch (error) {
-    for (const array of made) array.destroy();
+  const even = await gpu.buffer(bytes, usage, `${label}: even levels`);
+  const odd = await gpu.buffer(bytes, usage, `${label}: odd levels`).catch((error) => {
+    even.destroy();
     throw error;
-  }
+  });
+  return [even, odd];
 }
 
-function destroy(arrays: SectionArrays): void {
-  for (const array of arrays.flat()) array.destroy();
+function destroy(arrays: readonly GPUBuffer[]): void {
+  for (const array of arrays) array.destroy();
 }

@@ -1,16 +1,10 @@
-import { EQUATIONS } from "../../../kernels/stencils/all.ts";
+import { stencilOf } from "../../../kernels/definition.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { detectDevice } from "../../devices/device.ts";
 import { DeviceSession } from "../../devices/session.ts";
 import type { Failure } from "../../configuration.ts";
 import { evaluate } from "../evaluate.ts";
-import {
-  type FromEvaluator,
-  type ProblemRequest,
-  readRecords,
-  recordLine,
-  type ToEvaluator,
-} from "./evaluator_protocol.ts";
+import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
 import { quietMesa } from "../../devices/mesa_environment.ts";
 import { isFailure } from "../../devices/run_failure.ts";
 
@@ -41,11 +35,6 @@ function now(): number {
   return performance.now() * 1e6;
 }
 
-function problemOf({ equation, variant, timeStep, grid, boundary, steps }: ProblemRequest): Problem {
-  const stencil = EQUATIONS.find(({ name }) => name === equation)!.create(variant, timeStep);
-  return { stencil, grid, boundary, steps };
-}
-
 async function serve(session: DeviceSession, problem: Problem, samplingNs: number): Promise<never> {
   while (true) {
     const { configuration, best } = await receive("evaluate");
@@ -71,7 +60,8 @@ export async function serveEvaluations(): Promise<void> {
   }
   try {
     const { problem: request, useGpu, timeoutMs, samplingNs, checksReference } = await receive("open");
-    const problem = problemOf(request);
+    const { definition, ...rest } = request;
+    const problem = { stencil: stencilOf(definition), ...rest };
     const session = new DeviceSession({ device: await detectDevice(), useGpu, timeoutMs, checksReference });
     if (useGpu) await session.openGpu();
     await takeTurn();

@@ -7,20 +7,13 @@
  *
  * @module
  */
-import type { VariantValue } from "../../../kernels/stencils/all.ts";
-import type { Boundaries, Grid } from "../../../kernels/stencils/stencil.ts";
+import type { Definition } from "../../../kernels/definition.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import type { TimedEvaluation } from "../evaluator.ts";
 
-/** A problem by the names that make it. */
-export interface ProblemRequest {
-  readonly equation: string;
-  readonly variant: VariantValue | undefined;
-  readonly timeStep?: number;
-  readonly grid: Grid;
-  readonly boundary: Boundaries;
-  readonly steps: number;
-}
+/** A problem as data. */
+export type ProblemRequest = Omit<Problem, "stencil"> & { readonly definition: Definition };
 
 /** Requests to the process. */
 export type ToEvaluator =

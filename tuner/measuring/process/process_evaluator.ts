@@ -1,20 +1,15 @@
+import { definitionOf } from "../../../kernels/definition.ts";
 import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../../kernels/update.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import { formatDuration } from "../../format.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
-import {
-  type FromEvaluator,
-  type ProblemRequest,
-  readRecords,
-  recordLine,
-  type ToEvaluator,
-} from "./evaluator_protocol.ts";
+import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
 import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
 export interface ProcessOptions {
-  readonly problem: ProblemRequest;
+  readonly problem: Problem;
   /** Milliseconds to compile a configuration, and again to verify and time it; longer is a failure: `timeout`. */
   readonly limitMs: number;
   readonly turn: Turn;
@@ -60,7 +55,14 @@ export class ProcessEvaluator implements Evaluator {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
     const { problem, samplingNs = 300e6, useGpu = true, checksReference = true } = options;
-    const open = { problem, useGpu, timeoutMs: START_LIMIT_MS, samplingNs, checksReference };
+    const { stencil, ...rest } = problem;
+    const open = {
+      problem: { ...rest, definition: definitionOf(stencil) },
+      useGpu,
+      timeoutMs: START_LIMIT_MS,
+      samplingNs,
+      checksReference,
+    };
     const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();

@@ -1,0 +1,118 @@
+/**
+ * An equation of the user's own, in a module: tuned, and then run from the profile alone.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { chooseConfiguration, createSolver, problemOf, readProfile } from "../../mod.ts";
+import { loadEquation } from "../../tuner/cli/load_equation.ts";
+import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
+import { RequestError } from "../../tuner/problem/request_error.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { inDirectory, runCommand, runTask } from "./run_task.ts";
+
+const FACET = new URL("../../mod.ts", import.meta.url).href;
+
+/** Moves a field by a cell along z and halves it, which no rounding changes. */
+const MODULE = `import { equation, multiply } from ${JSON.stringify(FACET)};
+export default equation({
+  name: "Half_shift",
+  variant: { factor: 0.5 },
+  fields: { u: [0, 1] },
+  boundaries: ["periodic", "zero"],
+  step: ({ u }) => ({ u: multiply(0.5, u.at(0, 0, -1)) }),
+});
+`;
+
+testOnGpu(
+  "a module's equation is tuned, and its profile qualified, reported and solved without the module",
+  () =>
+    inDirectory(async (directory) => {
+      const module = `${directory}/half_shift.ts`, out = `${directory}/p.json`;
+      await Deno.writeTextFile(module, MODULE);
+      const wanted = "--grid 8x6x12 --steps 4 --traversal stepwise --cpu-workers 0 --budget 2 --quiet";
+      const files = ["--stencil", `file://${module}`, "--out", out];
+      const tuned = await runTask("tune", [...files, ...wanted.split(" ")]);
+      assertEquals(tuned.code, 0, tuned.stderr);
+      assertMatch(tuned.stdout, /^Half_shift, grid 8x6x12, periodic boundary/);
+      await Deno.remove(module);
+
+      const profile = await readProfile(out), [entry, ...more] = profile.entries;
+      assertEquals([more.length, entry!.problem.definition?.variant], [0, { factor: 0.5 }]);
+      const { records: [first] } = await readJournal(journalPath(out));
+      assertEquals(first?.kind === "run" && first.problem, entry!.problem);
+      const qualified = await runTask("qualify", ["--profile", out, "--numerics", "--quick", "--quiet"]);
+      assertEquals(qualified.code, 0, qualified.stderr);
+      assertStringIncludes(qualified.stdout, "right: Half_shift, factor 0.5, hash ");
+      const { code, stderr } = await runCommand("report", ["--profile", out, "--out", `${directory}/r.html`]);
+      assertEquals(code, 0, stderr);
+
+      const problem = problemOf(entry!.problem)!;
+      const cpu = {
+        traversal: "stepwise",
+        parameters: {},
+        share: { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+      };
+      assertEquals(
+        chooseConfiguration(profile, problem, null, { cpuWorkers: 1 }).configuration.share.cpuSlices,
+        8,
+      );
+      using solver = await createSolver(null, problem, cpu);
+      await solver.write("u", (_, __, z) => z);
+      await solver.run(2);
+      assertEquals([...(await solver.read("u")).subarray(0, 4)], [2.5, 2.75, 0, 0.25]);
+
+      // a hand that edits the definition is noticed
+      await Deno.writeTextFile(out, (await Deno.readTextFile(out)).replace('"multiply",\n', '"add",\n'));
+      const edited = await runCommand("qualify", ["--profile", out]);
+      assertEquals(edited.code, 2);
+      assertMatch(
+        edited.stderr,
+        /^facet: Cannot read [^\n]+problem\.hash: wanted [0-9a-f]{16}, the definition's, found [^\n]+\n$/,
+      );
+    }),
+);
+
+Deno.test("space and balance may read a module; what is wrong with one is a line that names it", () =>
+  inDirectory(async (directory) => {
+    const write = async (name: string, text: string): Promise<string> => {
+      await Deno.writeTextFile(`${directory}/${name}`, text);
+      return `${directory}/${name}`;
+    };
+    const good = await write("good.mjs", MODULE);
+    const listed = await runTask("space", ["--stencil", good, "--grid", "8x8x8", "--json"]);
+    assertEquals(listed.code, 0, listed.stderr);
+    assertEquals(JSON.parse(listed.stdout).problem.stencil, "Half_shift");
+    const { code, stdout, stderr } = await runTask("balance", ["--stencil", `${directory}/none.ts`]);
+    assertEquals([code, stdout], [2, ""]);
+    assertMatch(
+      stderr,
+      /^facet: Cannot use --stencil [^\n]+none\.ts: it cannot be imported: Module not found[^\n]+\n$/,
+    );
+
+    const wrong: [name: string, text: string, message: string][] = [
+      ["syntax.ts", "export default {", "it cannot be imported: "],
+      ["throws.ts", 'throw new Error("no luck\\ntoday");', "it cannot be imported: no luck"],
+      ["text.ts", 'throw "text";', "it cannot be imported: text"],
+      ["named.ts", "export const mine = 1;", "an equation is wanted as its default export: it has none"],
+      ["number.ts", "export default 7;", "its default export is no equation"],
+      ["function.ts", "export default () => 7;", "its default export is no equation"],
+      ["empty.ts", "export default { name: 'x' };", "its default export is no equation"],
+      [
+        "offset.ts",
+        MODULE.replace("0, 0, -1", "0, 0, 0.5"),
+        "it cannot be imported: Cannot build the equation Half_shift",
+      ],
+    ];
+    for (const [name, text, message] of wrong) {
+      const path = await write(name, text);
+      const error = await assertRejects(() => loadEquation(path), RequestError);
+      assertStringIncludes(error.message, `Cannot use --stencil ${path}: ${message}`);
+      assert(!error.message.includes("\n"), error.message);
+    }
+    const refused = await runCommand("space", ["--stencil", good, "--set", "factor=1"]);
+    assertEquals([refused.code, refused.stderr], [
+      2,
+      "facet: Cannot use --set factor=1: Half_shift has no options\n",
+    ]);
+  }));

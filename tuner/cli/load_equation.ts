@@ -1,0 +1,38 @@
+import { pathToFileURL } from "node:url";
+import { definitionOf, stencilOf } from "../../kernels/definition.ts";
+import type { Equation } from "../../kernels/stencils/all.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import { RequestError } from "../problem/request_error.ts";
+
+/** Whether `--stencil` names a module instead of a built-in equation. */
+export function isModule(text: string): boolean {
+  return /[\\/:]|\.[cm]?[jt]s$/.test(text);
+}
+
+/**
+ * The equation that a module exports by default, which is as the built-in ones are, but has nothing to set.
+ *
+ * @param text a path, or a file's URL
+ * @throws {RequestError} if there is no such module, it throws, or exports no equation
+ */
+export async function loadEquation(text: string): Promise<Equation> {
+  const refuse = (why: string): never => {
+    throw new RequestError(`Cannot use --stencil ${text}: ${why}`);
+  };
+  const url = text.startsWith("file:") ? text : pathToFileURL(text).href;
+  const module = await import(url).catch((error) => refuse(`it cannot be imported: ${firstLine(error)}`));
+  if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
+  let stencil: Stencil;
+  try {
+    // what other processes and programs make of it
+    stencil = stencilOf(definitionOf(module.default));
+  } catch (error) {
+    return refuse(`its default export is no equation: ${firstLine(error)}`);
+  }
+  return { name: stencil.name, title: stencil.title, create: () => stencil };
+}
+
+function firstLine(error: unknown): string {
+  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+  return line.slice(0, 300);
+}
