@@ -66,6 +66,8 @@ export interface Measurement {
   readonly verification: Verification;
   /** Time from source text to pipelines, host clock. */
   readonly compileNs: number;
+  /** The device's clock then, as a part of the fastest that it was seen at, if it can be told. @default {1} */
+  readonly clock?: number | undefined;
 }
 
 /** A configuration ready to run on some device(s): pipelines compiled, memory taken. */
@@ -85,6 +87,11 @@ export interface Runner {
    * @returns nanoseconds of the whole batch
    */
   run(repetitions?: number): Promise<number>;
+  /**
+   * The same without waiting: the device goes on with it once it is done with what it was given before. Only of a device
+   * that lowers its clock while it waits; `clock` is its clock then, as a part of the fastest that it was seen at.
+   */
+  begin?(repetitions: number): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
   /**
    * Compares both time levels of the whole field with the reference; only after one run.
    * @returns also a wrong result: its maxError is larger than its bound, infinite where the field is not finite

@@ -63,8 +63,9 @@ export const classic: Traversal = {
       label: `classic ${threads}x${points} on ${nz}`,
       problem,
       layout: lineLayout(problem),
-      shaders: problem.stencil.update.substeps.map((_, index) => classicShader(problem, index, parameters)),
-      workgroups: linearWorkgroups(nz, threads * points),
+      shadersOf: () =>
+        problem.stencil.update.substeps.map((_, index) => classicShader(problem, index, parameters)),
+      workgroupsOf: () => linearWorkgroups(nz, threads * points),
       renewsPads: false,
     });
   },

@@ -24,13 +24,18 @@
  *
  * @module
  */
+import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import { describeBoundary, isAllZero, type Problem } from "../stencils/stencil.ts";
 import { onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
+import { copyShaders, SectionWork } from "./section_work.ts";
 import { stepShaders } from "./stepwise.ts";
 import {
   MAX_BANDS,
   scheduleTorres,
+  slicesOfRow,
   stageCount,
+  torreNeeds,
+  type TorreRow,
   torresInRow,
   usableBands,
   waveCount,
@@ -133,6 +138,7 @@ export const diamondTorre: Traversal = {
     }
     return exceededLimit(limits, {
       layout: shape.layout,
+      ...torreNeeds(parameters, shape),
       workgroup: [threads, 1, 1],
       workgroupBytes: exchangeBytes(shape, parameters),
       workgroups: [
@@ -170,32 +176,69 @@ export const diamondTorre: Traversal = {
   plan: planTorres,
 } satisfies Traversal<TorreParameters>;
 
-function planTorres(problem: Problem, parameters: TorreParameters): GpuPlan {
+function planTorres(problem: Problem, parameters: TorreParameters, limits?: SectionLimits): GpuPlan {
   const { threads } = parameters;
   const shape = shapeOf(problem, parameters);
   const { layout } = shape;
+  const sections = sectionsOf(layout, torreNeeds(parameters, shape), limits), isCut = sections.length > 1;
   const single = [singleThreads(threads), 1, 1] as const;
+  const [, ny, nz] = problem.grid;
+  const parts = sections.map(({ own: [from, to] }) => ({ ...problem, grid: [to - from, ny, nz] as const }));
+  const steps = sections.flatMap((section, i) =>
+    stepShaders(parts[i]!, isCut ? layoutWithin(layout, section, section.own) : layout, single)
+  );
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   return {
     label: `diamond-torre ${values}`,
     layout,
-    shaders: [torreShader(problem, parameters, shape), ...stepShaders(problem, layout, single)],
-    dispatches(steps, start) {
-      const schedule = scheduleTorres(problem, parameters, steps);
-      const list = schedule.waves.map((rows): Dispatch => ({
-        shader: 0,
-        workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
-        flipped: start % 2 === 1,
-        uniforms: rows.flatMap(({ x, y, tiers }) => [x, y, tiers, 0]),
-      }));
-      // Fewer steps than the loop's body: one at a time.
-      for (let step = start + schedule.steps; step < start + steps; step++) {
-        const workgroups = singleWorkgroups(problem, threads);
-        list.push({ shader: 1, workgroups, flipped: step % 2 === 1, uniforms: [] });
+    shaders: [torreShader(problem, parameters, shape, isCut), ...steps, ...copyShaders(sections)],
+    ...(isCut && { sections }),
+    dispatches(count, start) {
+      const schedule = scheduleTorres(problem, parameters, count);
+      const work = new SectionWork(sections, layout, 1 + steps.length);
+      for (const wave of schedule.waves) {
+        for (const { section, rows } of bySection(wave, sections, shape)) {
+          const before = sections[section]!.slices[0] + layout.pad[0];
+          const dispatch: Dispatch = {
+            shader: 0,
+            workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
+            flipped: start % 2 === 1,
+            uniforms: rows.flatMap(({ x, y, tiers }) => [x, y, tiers, before]),
+          };
+          work.add(dispatch, { section, levels: [0, 1], ranges: rows.map((row) => slicesOfRow(row, shape)) });
+        }
       }
-      return list;
+      // Fewer steps than the loop's body: one at a time.
+      for (let step = start + schedule.steps; step < start + count; step++) {
+        const flipped = step % 2 === 1;
+        sections.forEach(({ own }, section) => {
+          if (own[0] === own[1]) return;
+          const workgroups = singleWorkgroups(parts[section]!, threads);
+          const dispatch: Dispatch = { shader: 1 + section, workgroups, flipped, uniforms: [] };
+          work.add(dispatch, { section, levels: [flipped ? 0 : 1], ranges: [own], reach: shape.slope });
+        });
+      }
+      return work.finish();
     },
   };
+}
+
+/** The rows of a wave by the sections that hold what they touch, as few as possible. */
+function bySection(
+  wave: readonly TorreRow[],
+  sections: readonly Section[],
+  shape: TorreShape,
+): { section: number; rows: readonly TorreRow[] }[] {
+  if (sections.length === 1) return [{ section: 0, rows: wave }];
+  const groups: { section: number; rows: TorreRow[] }[] = [];
+  for (const row of wave.toSorted((a, b) => a.x - b.x)) {
+    const range = slicesOfRow(row, shape);
+    const isIn = (section: number): boolean => holdsAll(sections[section]!, range);
+    const last = groups.at(-1);
+    if (last !== undefined && isIn(last.section)) last.rows.push(row);
+    else groups.push({ section: sections.findLastIndex((_, section) => isIn(section)), rows: [row] });
+  }
+  return groups;
 }
 
 /** Threads along z of the steps that are too few for the loop's body. */

@@ -61,8 +61,13 @@ export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, i
   return [...found.values()];
 }
 
-/** The shader that computes one step. */
-export function marchShader({ stencil, boundary }: Problem, layout: Layout, shape: MarchShape): Shader {
+/** The shader that computes one step of some slices of a grid, whose first is the grid's `first`. */
+export function marchShader(
+  { stencil, boundary, grid: [nx] }: Problem,
+  layout: Layout,
+  shape: MarchShape,
+  whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
+): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
   const { columns, sums, leads, warmUp } = queues;
   const { update } = stencil;
@@ -103,9 +108,8 @@ export function marchShader({ stencil, boundary }: Problem, layout: Layout, shap
       const column = columnIndex(columns, { plane: field, ago: -1 });
       const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
       const lead = leads[i]!;
-      const value = alongX !== "zero"
-        ? inYZ
-        : `select(${type}(), ${inYZ}, u32(${plus("x", lead)}) < u32(NX))`;
+      const inX = `u32(${plus("x", lead + whole.first)}) < u32(${whole.slices === nx ? "NX" : whole.slices})`;
+      const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
       return `${slot(`c${column}`, lead)} = ${value};`;
     });
     return [...lines, ...assignments].join("\n");

@@ -14,7 +14,7 @@ import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
-import { planSteps, stepwiseLayout } from "./stepwise.ts";
+import { planSteps, stepNeeds, stepwiseLayout } from "./stepwise.ts";
 import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
@@ -75,6 +75,7 @@ export const marching: Traversal = {
     }
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),
+      ...stepNeeds(problem),
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
       workgroups: workgroupsOf(problem, shape),
@@ -108,7 +109,7 @@ export const marching: Traversal = {
       warmUp: queues.warmUp / slices,
     };
   },
-  plan(problem, parameters) {
+  plan(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0 } = parameters;
     const layout = stepwiseLayout(problem);
     const shape = shapeOf(problem, parameters);
@@ -117,8 +118,9 @@ export const marching: Traversal = {
       label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead`,
       problem,
       layout,
-      shaders: [marchShader(problem, layout, shape)],
-      workgroups: workgroupsOf(problem, shape),
+      limits,
+      shadersOf: (part, its, first) => [marchShader(part, its, shape, { first, slices: problem.grid[0] })],
+      workgroupsOf: (part) => workgroupsOf(part, shape),
     });
   },
 } satisfies Traversal<MarchParameters>;

@@ -5,7 +5,15 @@
  * @module
  */
 import { type Layout, layOut } from "../layout.ts";
-import { alongAxes, cellsOf, isAllZero, type Problem } from "../stencils/stencil.ts";
+import { layoutWithin, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
+import {
+  alongAxes,
+  type AxisBoundaries,
+  cellsOf,
+  isAllZero,
+  mirrored,
+  type Problem,
+} from "../stencils/stencil.ts";
 import {
   expressionsOf,
   planesOf,
@@ -19,6 +27,7 @@ import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniform
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
+import { copyShaders, type Level, SectionWork } from "./section_work.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
 
@@ -34,6 +43,7 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const;
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),
+      ...stepNeeds(problem),
       workgroup: shape,
       workgroupBytes: 0,
       workgroups: workgroupsOf(problem, shape),
@@ -56,11 +66,17 @@ export const stepwise: Traversal = {
         Math.max(1, threadsZ * threadsY * threadsX / 256) ** 0.2,
     };
   },
-  plan(problem, { threadsZ, threadsY, threadsX }) {
+  plan(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
-    const shaders = stepShaders(problem, layout, shape);
-    return planSteps({ label, problem, layout, shaders, workgroups: workgroupsOf(problem, shape) });
+    return planSteps({
+      label,
+      problem,
+      layout,
+      limits,
+      shadersOf: (part, its) => stepShaders(part, its, shape),
+      workgroupsOf: (part) => workgroupsOf(part, shape),
+    });
   },
 } satisfies Traversal<StepwiseParameters>;
 
@@ -72,6 +88,11 @@ export function stepwiseLayout({ grid, boundary, stencil: { update } }: Problem)
     sharedPads: alongAxes(boundary)[2] === "zero",
     planes: planesOf(update),
   });
+}
+
+/** Slices that a dispatch touches at least: one with what its taps reach. */
+export function stepNeeds({ stencil: { update } }: Pick<Problem, "stencil">): SectionNeeds {
+  return { span: 2 * stepReach(update).x + 1 };
 }
 
 function workgroupsOf(
@@ -137,31 +158,87 @@ export function storeValues(substep: Substep, values: readonly string[]): string
   ].join("\n");
 }
 
-/** A plan of one dispatch a shader and step, each followed by one that renews the pads where they hold images. */
+/** What {@linkcode planSteps} makes a plan of. */
+interface StepPlan {
+  readonly label: string;
+  readonly problem: Problem;
+  readonly layout: Layout;
+  readonly limits?: SectionLimits | undefined;
+  /** The shaders of a step on some slices of the grid as a problem of its own, whose first slice is the grid's `first`. */
+  shadersOf(part: Problem, layout: Layout, first: number): Shader[];
+  workgroupsOf(part: Problem): Dispatch["workgroups"];
+  /** @default {where they are not zeros} */
+  readonly renewsPads?: boolean;
+}
+
+/** A plan of one dispatch a shader, section and step, each followed by what renews the pads where they hold images. */
 export function planSteps(
-  { label, problem, layout, shaders, workgroups, renewsPads = !isAllZero(problem.boundary) }:
-    & Pick<GpuPlan, "label" | "layout" | "shaders">
-    & { problem: Problem; workgroups: Dispatch["workgroups"]; renewsPads?: boolean },
+  { label, problem, layout, limits, shadersOf, workgroupsOf, renewsPads = !isAllZero(problem.boundary) }:
+    StepPlan,
 ): GpuPlan {
-  const { update } = problem.stencil;
-  const wrap = renewsPads ? declareWrap(problem, layout) : undefined;
+  const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem;
+  const sections = sectionsOf(layout, stepNeeds(problem), limits), isCut = sections.length > 1;
+  const shaders: Shader[] = [];
+  /** The place of a shader, which sections may share. */
+  const place = (shader: Shader): number => {
+    const known = shaders.findIndex(({ code }) => code === shader.code);
+    return known >= 0 ? known : shaders.push(shader) - 1;
+  };
+  const parts = sections.map((section) => {
+    const { own: [first, end] } = section;
+    const part: Problem = { ...problem, grid: [end - first, ny, nz] };
+    const its = isCut ? layoutWithin(layout, section, section.own) : layout;
+    return { section, part, its, steps: shadersOf(part, its, first).map(place) };
+  });
+  // along x the pads' images may lie in another section
+  const [alongX, alongY, alongZ] = alongAxes(boundary);
+  const inSection: AxisBoundaries = [isCut ? "zero" : alongX, alongY, alongZ];
+  const wraps = parts.map(({ part, its }) =>
+    renewsPads && !isAllZero(inSection)
+      ? place(declareWrap({ ...part, boundary: inSection }, its))
+      : undefined
+  );
+  const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
+  const [padX] = layout.pad;
+  const renewPads = (work: SectionWork, level: Level): void => {
+    parts.forEach(({ section: { own }, part }, section) => {
+      const shader = wraps[section];
+      if (shader === undefined) return;
+      const workgroups = wrapWorkgroups({ ...part, boundary: inSection });
+      const wrap: Dispatch = { shader, workgroups, flipped: level === 1, uniforms: [] };
+      work.add(wrap, { section, ranges: [own], levels: [level] });
+    });
+    if (!isCut || alongX === "zero") return;
+    const imageOf = alongX === "periodic" ? wrapped : mirrored;
+    for (let x = -padX; x < nx + padX; x = x === -1 ? nx : x + 1) work.copy(level, imageOf(x, nx), x);
+  };
+  const work = (): SectionWork => new SectionWork(sections, layout, copies);
+  const bothPads = work();
+  if (isCut && renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   return {
     label,
     layout,
-    shaders: wrap === undefined ? shaders : [...shaders, wrap],
+    shaders,
+    ...(isCut && { sections, pads: bothPads.finish() }),
     dispatches(steps, start) {
-      const list: Dispatch[] = [];
+      const list = work();
       for (let step = start; step < start + steps; step++) {
-        const flipped = step % 2 === 1;
+        const flipped = step % 2 === 1, level: Level = flipped ? 0 : 1;
         const uniforms = timeUniforms(update, step);
-        for (let shader = 0; shader < shaders.length; shader++) {
-          list.push({ shader, workgroups, flipped, uniforms });
-          if (wrap === undefined) continue;
-          const whole = wrapWorkgroups(problem);
-          list.push({ shader: shaders.length, workgroups: whole, flipped: !flipped, uniforms: [] });
+        for (let substep = 0; substep < parts[0]!.steps.length; substep++) {
+          parts.forEach(({ section: { own }, part, steps: its }, section) => {
+            const dispatch = { shader: its[substep]!, workgroups: workgroupsOf(part), flipped, uniforms };
+            list.add(dispatch, { section, ranges: [own], levels: [level], reach: padX });
+          });
+          if (renewsPads) renewPads(list, level);
         }
       }
-      return list;
+      return list.finish();
     },
   };
+}
+
+/** The cell 0 ≤ i < n that stands for cell i of a periodic axis. */
+function wrapped(i: number, n: number): number {
+  return ((i % n) + n) % n;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { SectionNeeds, SliceRange } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf } from "../update.ts";
 import type { TorreParameters, TorreShape } from "./torre_shape.ts";
@@ -53,6 +54,20 @@ export interface TorreRow {
   readonly torres: number;
   /** Time step that the row's first tier starts from, counted from the run's. */
   readonly step: number;
+}
+
+/** Slices that a row of torres touches. */
+export function slicesOfRow(
+  { x, tiers }: Pick<TorreRow, "x" | "tiers">,
+  { slope, width }: Slant,
+): SliceRange {
+  return [x - slope, x + slope * tiers + width];
+}
+
+/** Slices that a row touches at most, and those that all rows of a wave do. */
+export function torreNeeds({ nt, bands = 1 }: TorreParameters, shape: Slant): Required<SectionNeeds> {
+  const [from, to] = slicesOfRow({ x: 0, tiers: nt }, shape);
+  return { span: to - from, wish: to - from + (bands - 1) * lagBehind(nt, shape) * shape.width / 2 };
 }
 
 /**

@@ -24,8 +24,16 @@ import { columnTap, keptIndex, sumsOf, type TorreSums } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, visitTier } from "./torre_visit.ts";
 import type { Shader } from "./traversal.ts";
 
-/** The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. */
-export function torreShader(problem: Problem, parameters: TorreParameters, shape: TorreShape): Shader {
+/**
+ * The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. Where the level is cut into
+ * sections, a row says how many slices lie before its section's.
+ */
+export function torreShader(
+  problem: Problem,
+  parameters: TorreParameters,
+  shape: TorreShape,
+  isCut = false,
+): Shader {
   const { dts, zPerThread, threads, unroll } = parameters;
   const { slope, width, layout, rim, perChunk, lanes, slotLength } = shape;
   const { title, update } = problem.stencil;
@@ -60,7 +68,9 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
     const DTS = ${dts}; const S = ${slope}; const W = ${width};
     const SLICE_T = SLICE${perThread}; const PITCH_T = PITCH${perThread}; // in elements of a thread
     ${writer.constants}
-    struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
+    struct Row { x: i32, y: i32, tiers: i32, ${
+    isCut ? "before" : "unused"
+  }: i32 } // base of the row's first torre at its first tier
     ${declareLevels(zPerThread)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     var<workgroup> exchange: array<${slotType}, ${slots}>;
@@ -74,7 +84,7 @@ export function torreShader(problem: Problem, parameters: TorreParameters, shape
       if (y - W / 2 + 1 >= NY) { return; } // this row is shorter than another of the dispatch
       let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
       var x = row.x;
-      var base = ORIGIN${perThread} + x * SLICE_T + y * PITCH_T + thread;
+      var base = ORIGIN${perThread} + ${isCut ? "(x - row.before)" : "x"} * SLICE_T + y * PITCH_T + thread;
       ${beyond ? `let inside = ${inside};` : ""}
       ${start}
       for (var tier = 0; tier < row.tiers; tier += ${unroll}) {

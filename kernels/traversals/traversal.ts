@@ -5,6 +5,7 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import type { Section, SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
 
 /** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
@@ -83,6 +84,10 @@ export interface Dispatch {
   readonly flipped: boolean;
   /** i32 values of the uniforms, at most 64. */
   readonly uniforms: readonly number[];
+  /** The section of both arrays that it binds: index into the plan's. @default {0} */
+  readonly section?: number;
+  /** It copies: binding 1 gets this section of the level that binding 0 has. */
+  readonly copiesTo?: number;
   /** What the host does at the same time; the dispatch neither reads nor writes what it writes. */
   readonly host?: HostTask;
 }
@@ -92,6 +97,10 @@ export interface GpuPlan {
   readonly label: string;
   /** Where the cells lie in each of the two arrays. */
   readonly layout: Layout;
+  /** The arrays that each level really lies in. @default {one, the layout itself} */
+  readonly sections?: readonly Section[];
+  /** What renews the pads of both levels where they lie in several sections. @default {[]} */
+  readonly pads?: readonly Dispatch[];
   readonly shaders: readonly Shader[];
   /** Whether the host works beside any dispatch. @default {false} */
   readonly usesHost?: boolean;
@@ -124,5 +133,6 @@ export interface Traversal<Values extends Parameters = Parameters> {
   /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */
   pitch?(problem: Problem, parameters: Values): number;
   demand(problem: Problem, parameters: Values): Demand;
-  plan(problem: Problem, parameters: Values): GpuPlan;
+  /** Without limits, a level lies in one array however large it is. */
+  plan(problem: Problem, parameters: Values, limits?: SectionLimits): GpuPlan;
 }

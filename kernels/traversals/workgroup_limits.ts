@@ -4,12 +4,15 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
+import { whyUncut } from "../sections.ts";
 import type { Grid } from "../stencils/stencil.ts";
 import type { DeviceLimits } from "./traversal.ts";
 
 /** What a configuration would take. */
 export interface Claim {
   readonly layout: Layout;
+  /** Slices that a dispatch touches, where a level may lie in several sections. @default {all} */
+  readonly span?: number;
   /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
   readonly workgroup: readonly [number, number, number];
   readonly workgroupBytes: number;
@@ -20,10 +23,9 @@ export interface Claim {
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
 export function exceededLimit(limits: DeviceLimits, claim: Claim): string | undefined {
   const [x, y, z] = claim.workgroup;
-  const bytes = claim.layout.length * 4;
+  const uncut = whyUncut(claim.layout, { span: claim.span ?? Infinity }, limits);
+  if (uncut !== undefined) return uncut;
   const checks: [wanted: number, limit: keyof DeviceLimits, what: string][] = [
-    [bytes, "maxStorageBufferBindingSize", "bytes in one time level"],
-    [bytes, "maxBufferSize", "bytes in one time level"],
     [claim.workgroupBytes, "maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
     [x * y * z, "maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
     [x, "maxComputeWorkgroupSizeX", "threads along z"],

@@ -36,7 +36,7 @@ Deno.test("render says in plain words what was found", () => {
     "     vendor             NVIDIA",
     "     architecture       not reported by the driver",
     "     timestamp queries  yes: the device itself times the kernels",
-    "     largest binding    2 GiB: a time level of a field has at most 536,870,911 cells",
+    "     largest binding    2 GiB: a time level of more than 536,870,911 cells is cut into sections",
     "     largest buffer     4 GiB",
     "     workgroup memory   48 KiB: bounds tiles and exchange slots",
     "     workgroup          at most 1024 threads, 1024 × 1024 × 64 along the axes",

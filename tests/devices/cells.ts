@@ -3,15 +3,30 @@
  *
  * @module
  */
+import { assertEquals } from "@std/assert";
 import { indexOf, type Layout } from "../../kernels/layout.ts";
 import { planesOf } from "../../kernels/update.ts";
 import type { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { readShared } from "../../tuner/devices/shared/shared_cells.ts";
 import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 
-/** The grid's own cells of a level. */
+/** The grid's own cells of a level; where several parts hold a slice, those of each must be alike. */
 export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Array> {
-  return gatherCells(new Float32Array(await field.device.read(field.level(ago))), field.plan.layout);
+  const { grid: [nx, ny, nz], planes } = field.plan.layout, perSlice = planes * ny * nz;
+  const cells = new Float32Array(nx * perSlice);
+  let end = 0;
+  for (const { array, layout, x } of field.level(ago)) {
+    const part = gatherCells(new Float32Array(await field.device.read(array)), layout);
+    const common = Math.max(0, end - x) * perSlice;
+    assertEquals(
+      part.subarray(0, common),
+      cells.subarray(x * perSlice, x * perSlice + common),
+      `slices from ${x} on`,
+    );
+    cells.set(part, x * perSlice);
+    end = x + layout.grid[0];
+  }
+  return cells;
 }
 
 /** Sets both levels, pads too, and time step 0. */
@@ -21,9 +36,13 @@ export async function writeCells(
   previous: Float32Array,
 ): Promise<void> {
   await field.initialise({ kind: "noise", seed: 1 });
-  const { device, plan: { layout } } = field;
-  device.write(field.level(0), 0, scatterCells(current, layout));
-  device.write(field.level(1), 0, scatterCells(previous, layout));
+  const { grid: [, ny, nz], planes } = field.plan.layout, perSlice = planes * ny * nz;
+  for (const [ago, cells] of [[0, current], [1, previous]] as const) {
+    for (const { array, layout, x } of field.level(ago)) {
+      const own = cells.subarray(x * perSlice, (x + layout.grid[0]) * perSlice);
+      field.device.write(array, 0, scatterCells(own, layout));
+    }
+  }
   await field.renewPads();
 }
 

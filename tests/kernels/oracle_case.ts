@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { assertEquals, assertLess } from "@std/assert";
-import { type Ago, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
 import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
 import type { InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
@@ -13,8 +13,8 @@ import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { elastic, elasticUpdate } from "../../kernels/stencils/elastic.ts";
 import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
-import type { Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { arithmeticOf, type Material, readsPrevious } from "../../kernels/update.ts";
+import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import { arithmeticOf, type Material, readsPrevious, updateOf } from "../../kernels/update.ts";
 import { boundaryErrors, errorBound } from "../../models/error_bound.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
@@ -31,6 +31,8 @@ export interface OracleCase {
   readonly runs: readonly number[];
   /** @default {"zero"} */
   readonly boundary?: Boundaries;
+  /** Buffers that each level lies in: the device's limits are lowered until there are as many. @default {1} */
+  readonly sections?: number;
 }
 
 /** Whole numbers below this are exact in f32. */
@@ -105,14 +107,27 @@ export function wholeNumberStaggered(): Stencil {
   };
 }
 
+/**
+ * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
+ * Taps of weight 0 reach along y and z.
+ */
+export const ALONG_X: Stencil = {
+  ...wave(2),
+  title: "whole numbers along x",
+  update: updateOf(add(
+    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
+    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
+  )),
+};
+
 /** The case in short, for the test's name. */
 export function describeCase(
-  { traversal, stencil, grid, parameters, runs, boundary = "zero" }: OracleCase,
+  { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1 }: OracleCase,
 ): string {
   const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
   return `${traversal.name}, ${stencil.title}, ${grid.join("x")}, ${boundary}, ${values}, ${
     runs.join(" + ")
-  } steps`;
+  } steps${sections === 1 ? "" : `, ${sections} sections`}`;
 }
 
 /** Asserts that the case's result is the oracle's, bit for bit; the stencil's weights must be whole numbers. */
@@ -160,11 +175,14 @@ interface Outcome {
 
 /** Runs the case and the oracle; asserts that the configuration is feasible, and that pads of zeros stay zero. */
 async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialField): Promise<Outcome> {
-  const { traversal, stencil, grid, parameters, runs, boundary = "zero" } = oracleCase;
+  const { traversal, stencil, grid, parameters, runs, boundary = "zero", sections = 1 } = oracleCase;
   const problem: Problem = { stencil, grid, boundary, steps: Math.max(...runs) };
   assertEquals(traversal.refuse(problem), undefined);
   assertEquals(traversal.infeasible(problem, parameters, gpu.limits), undefined);
-  using field = await GpuField.create(gpu, problem, traversal.plan(problem, parameters));
+  const plan = sections === 1
+    ? traversal.plan(problem, parameters, gpu.limits)
+    : planInSections(oracleCase, problem, sections);
+  using field = await GpuField.create(gpu, problem, plan);
   await field.initialise({ kind, seed: SEED });
   const start = initialCells(grid, kind, SEED, stencil);
   let expected: FieldLevels<Float32Array> = { current: start, previous: start };
@@ -179,6 +197,33 @@ async function runBoth(gpu: GpuDevice, oracleCase: OracleCase, kind: InitialFiel
   const result = { current: await readCells(field, 0), previous: await readCells(field, 1) };
   if (boundary === "zero") { for (const ago of [0, 1] as const) await assertZeroPads(gpu, field, ago); }
   return { expected, largest, result };
+}
+
+/** The plan in so many sections; Infinity: as small as they can be. */
+function planInSections(
+  { traversal, parameters }: Pick<OracleCase, "traversal" | "parameters">,
+  problem: Problem,
+  sections: number,
+): GpuPlan {
+  const { layout } = traversal.plan(problem, parameters);
+  const [padX] = layout.pad, [nx] = layout.grid;
+  let smallest: GpuPlan | undefined;
+  for (let slices = nx + 2 * padX - 1; slices > 0; slices--) {
+    const bytes = 4 * (slices * layout.slice + layout.pad[2]);
+    try {
+      const plan = traversal.plan(problem, parameters, {
+        maxStorageBufferBindingSize: bytes,
+        maxBufferSize: bytes,
+      });
+      if (plan.sections!.length >= sections) return plan;
+      smallest = plan;
+    } catch (error) {
+      assert(error instanceof RangeError);
+      break;
+    }
+  }
+  assert(sections === Infinity && smallest !== undefined, `no plan in ${sections} sections`);
+  return smallest;
 }
 
 /** A dense level of initial values. */
@@ -200,21 +245,22 @@ export function maxAbs(cells: Float32Array | Float64Array): number {
 
 /** Asserts that the whole array holds nothing but zeros outside of the grid's own cells. */
 export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
-  const { layout } = field.plan;
-  const all = new Float32Array(await gpu.read(field.level(ago)));
-  assertEquals(all.length, layout.length);
-  for (let x = 0; x < layout.grid[0]; x++) {
-    for (let y = 0; y < layout.grid[1]; y++) {
-      for (let plane = 0; plane < layout.planes; plane++) {
-        const row = indexOf(layout, [x, y, 0], plane);
-        all.fill(0, row, row + layout.grid[2]);
+  for (const { array, layout } of field.level(ago)) {
+    const all = new Float32Array(await gpu.read(array));
+    assertEquals(all.length, layout.length);
+    for (let x = 0; x < layout.grid[0]; x++) {
+      for (let y = 0; y < layout.grid[1]; y++) {
+        for (let plane = 0; plane < layout.planes; plane++) {
+          const row = indexOf(layout, [x, y, 0], plane);
+          all.fill(0, row, row + layout.grid[2]);
+        }
       }
     }
+    const found = all.findIndex((value) => value !== 0);
+    assertEquals(
+      found,
+      -1,
+      `F(t-${ago}) holds ${all[found]} outside of the grid, at index ${found} of ${layout.length}`,
+    );
   }
-  const found = all.findIndex((value) => value !== 0);
-  assertEquals(
-    found,
-    -1,
-    `F(t-${ago}) holds ${all[found]} outside of the grid, at index ${found} of ${layout.length}`,
-  );
 }

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
@@ -91,13 +91,17 @@ Deno.test("a problem that makes no sense is refused", () => {
   checkProblem("run", { stencil: wave(8), grid: [1, 1, 1], ...smallest });
 });
 
-Deno.test("a grid that no buffer holds is refused with the bytes it takes", () => {
+Deno.test("a grid that no buffers hold is refused with the bytes it takes", () => {
   const grid = [1200, 1200, 1200] as const;
   assertEquals(
-    messageOf({ grid }).replace(/takes \d+ bytes/, "takes N bytes"),
-    `a time level of 1200x1200x1200 takes N bytes with its frame: this GPU binds at most ${
-      DEVICE.gpu!.limits.maxStorageBufferBindingSize
-    }`,
+    messageOf({ grid: [3, 20_000, 20_000] }).replace(/\d+ bytes/g, "N bytes"),
+    "a time level of 3x20000x20000 takes N bytes with its frame: N bytes in the 3 slices that a dispatch touches, " +
+      `maxStorageBufferBindingSize is ${DEVICE.gpu!.limits.maxStorageBufferBindingSize}`,
+  );
+  const software = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback: true } };
+  assertMatch(
+    messageOf({ stencil: elastic(), grid: [1000, 1400, 1400] }, software),
+    /^a result and its reference on 1000x1400x1400 take \d+ bytes, \d+ are available$/,
   );
   assertEquals(
     messageOf({ grid }, CPU_ALONE).replace(/takes \d+ bytes/, "takes N bytes"),

@@ -144,9 +144,11 @@ for (const order of WAVE_ORDERS.filter((order) => THOROUGH || [2, 6, 14].include
       assert(sample.length >= 6);
       for (const candidate of sample) {
         const { traversal, parameters } = candidate;
-        const plan = traversal.plan(problem, parameters);
+        const plan = traversal.plan(problem, parameters, H100_LIMITS);
         const name = `${nameOf(candidate)} on ${grid.join("x")}`;
-        assert(plan.layout.length * 4 <= H100_LIMITS.maxStorageBufferBindingSize, name);
+        for (const { layout } of plan.sections ?? [plan]) {
+          assert(layout.length * 4 <= H100_LIMITS.maxStorageBufferBindingSize, name);
+        }
         assert(plan.layout.length >= cellsOf(grid), name);
         for (const start of [0, 1]) {
           const dispatches = plan.dispatches(problem.steps, start);

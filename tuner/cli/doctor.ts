@@ -133,7 +133,10 @@ function renderGpu(gpu: GpuDescription): Line[] {
       ["vendor", vendorName(gpu.vendor) || "not reported by the driver"],
       ["architecture", gpu.architecture || "not reported by the driver"],
       ["timestamp queries", `${clock} times the kernels`],
-      ["largest binding", `${formatBytes(binding)}: a time level of a field has at most ${cells} cells`],
+      [
+        "largest binding",
+        `${formatBytes(binding)}: a time level of more than ${cells} cells is cut into sections`,
+      ],
       ["largest buffer", formatBytes(limits.maxBufferSize)],
       ["workgroup memory", `${storage}: bounds tiles and exchange slots`],
       ["workgroup", `at most ${threads} threads, ${x} × ${y} × ${z} along the axes`],

@@ -123,7 +123,8 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
 }
 
 async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<GpuField> {
-  const field = await GpuField.create(gpu, problem, stepwise.plan(problem, stepwiseShape(gpu, problem)));
+  const plan = stepwise.plan(problem, stepwiseShape(gpu, problem), gpu.limits);
+  const field = await GpuField.create(gpu, problem, plan);
   try {
     await field.initialise(start);
     await field.run(problem.steps);
@@ -168,8 +169,9 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   using field = await runOnGpu(gpu, small, start);
   const oracle = oracleOf(small, start);
   const comparisons = stateLevels(small).map(async (ago) => {
-    const cells = new Float32Array(await gpu.read(field.level(ago)));
-    return compareSlices({ cells, layout: field.plan.layout, slice: 0 }, oracle[ago], grid[0]);
+    const { array, layout } = field.level(ago)[0]!;
+    const cells = new Float32Array(await gpu.read(array));
+    return compareSlices({ cells, layout, slice: 0 }, oracle[ago], grid[0]);
   });
   const comparison = joinComparisons(await Promise.all(comparisons));
   const failure = refute(verificationOf(comparison, { problem: small, start, against: "oracle f32" }));

@@ -1,12 +1,16 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../configuration.ts";
 import { type Reference, verificationOf } from "./reference.ts";
+import type { ClockGauge } from "./gpu/clock_gauge.ts";
+import type { Submission } from "./gpu/gpu_device.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
 import type { ShareOptions } from "./shared/shares.ts";
 
 /** What configurations run on. */
 export interface Devices extends Pick<ShareOptions, "gpu" | "cpuPool" | "gpuMemory"> {
   readonly reference: Reference;
+  /** Of a GPU that lowers its clock while it waits. */
+  readonly gauge?: ClockGauge | undefined;
 }
 
 /** A runner that can also run another number of steps, and reports the times of both devices. */
@@ -21,11 +25,13 @@ export interface FieldRunner extends Runner {
  * @throws {RunFailure} if it cannot run
  */
 export async function prepare(
-  { gpu, cpuPool, gpuMemory, reference }: Devices,
+  { gpu, gauge, cpuPool, gpuMemory, reference }: Devices,
   problem: Problem,
   configuration: Configuration,
   onCompiled?: () => Promise<void>,
 ): Promise<FieldRunner> {
+  const { cpuSlices, gpuSlices } = configuration.share;
+  const isShared = cpuSlices > 0 && gpuSlices > 0;
   const field = await SharedField.create(problem, {
     gpu,
     cpuPool,
@@ -36,10 +42,9 @@ export async function prepare(
       await onCompiled?.();
     },
   });
-  const { cpuSlices, gpuSlices } = configuration.share;
-  const isShared = cpuSlices > 0 && gpuSlices > 0;
   // the workers' clock is as good as a device's
   const isGpuUntimed = gpuSlices > 0 && (!gpu?.hasTimestamps || field.usesHost);
+  const isSteadied = gauge !== undefined && cpuSlices === 0 && !isGpuUntimed;
   return {
     configuration,
     compileNs: field.compileNs,
@@ -47,6 +52,11 @@ export async function prepare(
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
+    ...(isSteadied && {
+      async begin(repetitions: number) {
+        return await gauged(gauge, await field.begin(problem.steps, repetitions));
+      },
+    }),
     async verify() {
       if (field.step !== problem.steps) {
         const found = `it is at ${field.step}`;
@@ -55,5 +65,16 @@ export async function prepare(
       return verificationOf(await field.compare(reference), reference);
     },
     dispose: () => field[Symbol.dispose](),
+  };
+}
+
+/** A batch that was handed over, followed by a look at the clock. */
+export async function gauged(gauge: ClockGauge, batch: Submission): ReturnType<NonNullable<Runner["begin"]>> {
+  const look = await gauge.begin();
+  return {
+    async finish() {
+      const [timeNs, clock] = await Promise.all([batch.finish(), look.finish()]);
+      return { timeNs, clock };
+    },
   };
 }

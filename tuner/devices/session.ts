@@ -4,6 +4,7 @@ import type { Configuration, Failure } from "../configuration.ts";
 import { measureCpuCopy } from "./cpu/cpu_bandwidth.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import type { DeviceDescription } from "./device.ts";
+import { ClockGauge } from "./gpu/clock_gauge.ts";
 import { measureCopyBandwidth } from "./gpu/copy_bandwidth.ts";
 import { KeptMemory } from "./gpu/field_memory.ts";
 import { GpuDevice } from "./gpu/gpu_device.ts";
@@ -70,6 +71,7 @@ export class DeviceSession implements Disposable {
   /** Bytes per second of a plain copy on the GPU; a {@linkcode RunFailure} if there is no GPU, or it fails. */
   async copyBytesPerSecond(): Promise<number> {
     const gpu = await this.openGpu();
+    await ClockGauge.of(gpu);
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
@@ -153,8 +155,9 @@ export class DeviceSession implements Disposable {
   ): Promise<Devices> {
     const gpu = this.#hasGpu ? await this.openGpu() : undefined;
     const cpuPool = cpuWorkers > 0 ? await this.#openPool(cpuWorkers) : undefined;
+    const gauge = gpu && await ClockGauge.of(gpu);
     const reference = await this.#referenceOf(problem, { gpu, needsGpu });
-    return { gpu, cpuPool, gpuMemory: this.#gpuMemory, reference };
+    return { gpu, gauge, cpuPool, gpuMemory: this.#gpuMemory, reference };
   }
 
   async #openPool(workers: number): Promise<CpuPool> {

@@ -2,8 +2,9 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
 import { refute } from "../devices/reference.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { DEVICE_BATCH_NS, HOST_BATCH_NS, STEADY_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { batchSampler, sampleUntilStable } from "./sampling.ts";
+import { SteadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
@@ -60,19 +61,25 @@ export async function evaluate(
   { problem, best = 0, samplingNs = 3e9, minSamples = 3, now }: EvaluateOptions,
 ): Promise<Evaluation> {
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
-    const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
-    const samplesNs = await sampleUntilStable(batchSampler(run, { firstNs, minBatchNs }), {
-      now,
-      budgetNs: samplingNs,
-      minSamples,
-      maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
-      hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
-    });
+    const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const steady = runner.begin &&
+      new SteadySampler((runs) => runner.begin!(runs), { firstNs, minBatchNs: STEADY_BATCH_NS, now });
+    const samplesNs = await sampleUntilStable(
+      steady === undefined ? batchSampler(run, { firstNs, minBatchNs }) : () => steady.sample(),
+      {
+        now,
+        budgetNs: samplingNs,
+        minSamples,
+        maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
+        hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
+      },
+    ).finally(() => steady?.end());
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     const { compileNs } = runner;
-    return { measurement: measurementOf(configuration, rates, { verification, compileNs }) };
+    const clock = steady && { clock: steady.clock };
+    return { measurement: measurementOf(configuration, rates, { verification, compileNs, ...clock }) };
   });
   return { configuration, ...found };
 }
@@ -118,8 +125,9 @@ function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
 export function measurementOf(
   configuration: Configuration,
   rates: readonly number[],
-  { verification, compileNs }: Pick<Measurement, "verification" | "compileNs">,
+  { verification, compileNs, clock }: Pick<Measurement, "verification" | "compileNs" | "clock">,
 ): Measurement {
   const { median: cellsPerSecond, interval95: confidence95, spread } = summarize(rates);
-  return { configuration, cellsPerSecond, confidence95, samples: rates, spread, verification, compileNs };
+  const found = { cellsPerSecond, confidence95, samples: rates, spread, verification, compileNs };
+  return { configuration, ...found, ...(clock !== undefined && { clock }) };
 }

@@ -65,8 +65,10 @@ export function repetitionsFor(timeNs: number, { minBatchNs = DEVICE_BATCH_NS } 
   return Math.min(Math.max(Math.ceil(minBatchNs / timeNs), 1), MAX_REPETITIONS);
 }
 
-/** A batch this part of the shortest one is long enough: runs vary by more than that. */
-const LONG_ENOUGH = 0.9;
+/** Whether a batch is long enough: the shortest one but for a tenth, by which runs vary. */
+export function isLongEnough(batchNs: number, minBatchNs: number): boolean {
+  return batchNs >= 0.9 * minBatchNs;
+}
 
 /**
  * Samples whole batches, each long enough to time. The first run alone cannot say how many runs that takes: it may
@@ -85,9 +87,9 @@ export function batchSampler(
   return async () => {
     while (true) {
       const batchNs = await run(repetitions);
-      const wanted = batchNs < LONG_ENOUGH * minBatchNs
-        ? repetitionsFor(batchNs / repetitions, { minBatchNs })
-        : repetitions;
+      const wanted = isLongEnough(batchNs, minBatchNs)
+        ? repetitions
+        : repetitionsFor(batchNs / repetitions, { minBatchNs });
       if (wanted <= repetitions) return batchNs / repetitions;
       repetitions = wanted;
     }

@@ -10,8 +10,10 @@ import { checkStencil } from "../../kernels/check_definition.ts";
 import { reachOf } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
-import { stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
+import { whyUncut } from "../../kernels/sections.ts";
+import { stepNeeds, stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
+import { freeMemory } from "../platform.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./left_out.ts";
@@ -93,7 +95,7 @@ export function resolveProblem(
   if (gpu === null && names.length > 0) {
     throw new RequestError(`Cannot ${action}: the traversal ${names[0]} runs on a GPU: ${noGpu}`);
   }
-  const misfit = misfitOf(problem, gpu?.limits) ??
+  const misfit = misfitOf(problem, gpu?.limits) ?? (gpu?.isFallback ? whyTooLarge(problem) : undefined) ??
     (gpu === null || names.length === 0 ? undefined : whyNone(problem, traversals, gpu.limits));
   if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
   return { problem, isDefaultGrid: wish.grid === undefined, traversals, device, cpuWorkers };
@@ -151,14 +153,20 @@ function refusalOf(action: string): (wanted: string, found: string) => never {
 
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */
 export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
-  const bytes = 4 * stepwiseLayout(problem).length;
+  const layout = stepwiseLayout(problem), bytes = 4 * layout.length, most = WASM_BYTES / 2;
   const found = `a time level of ${problem.grid.join("x")} takes ${bytes} bytes with its frame`;
   if (limits === undefined) {
-    const most = WASM_BYTES / 2;
     return bytes > most ? `${found}: WebAssembly holds two of at most ${most}` : undefined;
   }
-  const most = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-  return bytes > most ? `${found}: this GPU binds at most ${most}` : undefined;
+  const why = whyUncut(layout, stepNeeds(problem), limits);
+  return why && `${found}: ${why}`;
+}
+
+/** Why the host's memory, in which a GPU in software works, does not hold the reference and a result. */
+function whyTooLarge(problem: Problem): string | undefined {
+  const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
+  if (bytes <= most) return undefined;
+  return `a result and its reference on ${problem.grid.join("x")} take ${bytes} bytes, ${most} are available`;
 }
 
 /**

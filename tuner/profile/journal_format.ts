@@ -68,6 +68,7 @@ const measured: z.ZodType<Measurement> = z.strictObject({
   spread: quantitySchema,
   verification: verificationSchema,
   compileNs: quantitySchema,
+  clock: quantitySchema.optional(),
 });
 
 const failed: z.ZodType<Failure> = z.strictObject({

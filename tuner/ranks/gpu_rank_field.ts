@@ -1,7 +1,7 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { packShader, packWorkgroups } from "../../kernels/wgsl/pack_box.ts";
-import type { GpuField } from "../devices/gpu/gpu_field.ts";
+import type { GpuField, LevelPart } from "../devices/gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../devices/gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../devices/gpu/gpu_uniforms.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
@@ -152,16 +152,14 @@ export class GpuRankField implements RankField {
   }
 }
 
-/** An array that holds some slices of a level, from slice `x` on, and which of these count. */
-interface LevelPart {
-  readonly array: GPUBuffer;
-  readonly layout: Layout;
-  readonly x: number;
-  readonly first: number;
-  readonly end: number;
-}
+/** Which slices of a part of a level count, counted from the part's first: to be read, each slice in one part only. */
+type CountedPart = LevelPart & { readonly first: number; readonly end: number };
 
-function partsOf(field: GpuField, ago: 0 | 1, _direction: "pack" | "unpack"): LevelPart[] {
-  const { layout } = field.plan;
-  return [{ array: field.level(ago), layout, x: 0, first: 0, end: layout.grid[0] }];
+function partsOf(field: GpuField, ago: 0 | 1, direction: "pack" | "unpack"): CountedPart[] {
+  let read = 0;
+  return field.level(ago).map((part) => {
+    const { x, layout: { grid: [end] } } = part, first = direction === "pack" ? Math.max(0, read - x) : 0;
+    read = x + end;
+    return { ...part, first, end };
+  });
 }

@@ -97,7 +97,7 @@ export async function createSolver(
       ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
       : undefined;
     if (gpu) checkParameters(problem, configuration, gpu);
-    if (buffers) checkBuffers(problem, configuration, buffers);
+    if (buffers) checkBuffers(problem, configuration, buffers, device);
     const cpuPool = cpuSlices > 0
       ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
       : undefined;
@@ -135,6 +135,7 @@ function checkBuffers(
   problem: Problem,
   configuration: Configuration,
   [even, odd]: readonly [GPUBuffer, GPUBuffer],
+  device: GPUDevice | null,
 ): void {
   const refuse = (wanted: string, found: string): never => {
     throw new RangeError(`Cannot create the solver: ${wanted}: ${found}`);
@@ -145,6 +146,10 @@ function checkBuffers(
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");
   const bytes = 4 * solverLayout(problem, configuration).length;
+  const most = device?.limits.maxStorageBufferBindingSize ?? Infinity;
+  if (bytes > most) {
+    refuse("with your own buffers a time level must fit a binding", `${bytes} of ${most} bytes`);
+  }
   const needed = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
   for (const { size, usage } of [even, odd]) {
     if (size < bytes) refuse(`each buffer must have at least ${bytes} bytes`, `one has ${size}`);

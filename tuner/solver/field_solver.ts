@@ -4,6 +4,7 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { evaluate } from "../../kernels/operations.ts";
 import { readsPrevious } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import type { LevelPart } from "../devices/gpu/gpu_field.ts";
 import {
   clearFields,
   type GridSlices,
@@ -63,7 +64,11 @@ export class FieldSolver implements Solver {
   level(ago: 0 | 1 = 0): GPUBuffer {
     const part = this.#parts.field.gpuShare;
     if (part === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
-    return part.field.level(ago);
+    const [{ array }, ...others] = part.field.level(ago) as [LevelPart, ...LevelPart[]];
+    if (others.length > 0) {
+      throw new RangeError(`Cannot give the GPU's level: it lies in ${others.length + 1} buffers`);
+    }
+    return array;
   }
 
   async initialise(

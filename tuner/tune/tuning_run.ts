@@ -2,7 +2,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { deviceFailed } from "../devices/device_error.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import { shortestBatchNs } from "../devices/gpu/gpu_clock.ts";
 import { REFERENCE_SHAPE } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatDuration } from "../format.ts";
@@ -137,7 +137,7 @@ export class TuningRun {
   turnOf(measurement: Measurement): TurnTime {
     return expectTurn(measurement, {
       updates: this.updates,
-      minBatchNs: this.session.device.gpu?.timestampQuery === false ? HOST_BATCH_NS : DEVICE_BATCH_NS,
+      minBatchNs: shortestBatchNs(this.session.device.gpu),
       evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
     });
   }

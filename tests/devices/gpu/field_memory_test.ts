@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
-import { KeptMemory, type LevelArrays } from "../../../tuner/devices/gpu/field_memory.ts";
+import { KeptMemory, type SectionArrays } from "../../../tuner/devices/gpu/field_memory.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
@@ -11,15 +11,15 @@ import { testOnGpu } from "../../test_on_gpu.ts";
 
 /** Kept memory in which every field finds numbers that are not finite. */
 class PoisonedMemory extends KeptMemory {
-  readonly taken: LevelArrays[] = [];
+  readonly taken: SectionArrays[] = [];
 
   constructor(readonly gpu: GpuDevice) {
     super(gpu);
   }
 
-  override async take(bytes: number, label: string): Promise<LevelArrays> {
+  override async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
     const arrays = await super.take(bytes, label);
-    for (const array of arrays) this.gpu.write(array, 0, new Float32Array(array.size / 4).fill(NaN));
+    for (const array of arrays.flat()) this.gpu.write(array, 0, new Float32Array(array.size / 4).fill(NaN));
     this.taken.push(arrays);
     return arrays;
   }
@@ -75,16 +75,16 @@ for (const [stencil, dts] of [[wave(2), 2], [heat(2), 1]] as const) {
 
 testOnGpu("two fields at the same time have memory of their own, and none is lost", async (gpu) => {
   const memory = new KeptMemory(gpu);
-  const one = await memory.take(64, "one"), two = await memory.take(64, "two");
-  assert(new Set([...one, ...two]).size === 4);
+  const one = await memory.take([64], "one"), two = await memory.take([64], "two");
+  assert(new Set([...one, ...two].flat()).size === 4);
   memory.giveBack(one);
   memory.giveBack(two);
-  assertStrictEquals(await memory.take(32, "three"), two);
-  const larger = await memory.take(128, "four");
-  assertEquals(larger.map(({ size }) => size), [128, 128]);
+  assertStrictEquals(await memory.take([32], "three"), two);
+  const larger = await memory.take([128, 64], "four");
+  assertEquals(larger.flat().map(({ size }) => size), [128, 128, 64, 64]);
   memory[Symbol.dispose]();
   memory.giveBack(larger);
-  const anew = await memory.take(128, "five"); // what was given back late was not kept
+  const anew = await memory.take([128], "five"); // what was given back late was not kept
   assert(anew !== larger);
-  for (const array of anew) array.destroy();
+  for (const array of anew.flat()) array.destroy();
 });

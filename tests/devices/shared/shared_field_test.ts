@@ -1,6 +1,4 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
-import { constant, tap } from "../../../kernels/expression.ts";
-import { add, multiply, subtract } from "../../../kernels/operations.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { life } from "../../../kernels/stencils/life.ts";
@@ -14,31 +12,18 @@ import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";
 import { combine } from "../../../kernels/traversals/combine.ts";
 import {
+  ALONG_X,
   initialCells,
   maxAbs,
   wholeNumberElastic,
   wholeNumberStaggered,
   wholeNumberWave,
 } from "../../kernels/oracle_case.ts";
-import { updateOf } from "../../../kernels/update.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { readSharedCells } from "../cells.ts";
 
 const SEED = 7;
-
-/**
- * F(t+1) = F(x−1) + F(x+1) − F(t−1): does not grow, so that whole numbers stay exact for any number of steps.
- * Taps of weight 0 reach along y and z.
- */
-const ALONG_X: Stencil = {
-  ...wave(2),
-  title: "whole numbers along x",
-  update: updateOf(add(
-    subtract(add(tap(-1, 0, 0), tap(1, 0, 0)), tap(0, 0, 0, 1)),
-    multiply(constant(0), add(tap(0, 1, 0), tap(0, 0, 1))),
-  )),
-};
 
 interface SharedCase {
   readonly stencil: Stencil;

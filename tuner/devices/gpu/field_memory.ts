@@ -1,18 +1,22 @@
 import type { GpuDevice } from "./gpu_device.ts";
 
-/** Arrays of even and odd levels. */
+/** Arrays of even and odd levels, or of one section of them. */
 export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
+
+/** Those of all sections. */
+export type SectionArrays = readonly LevelArrays[];
 
 /** Where a field's arrays come from: taken anew for each field, kept from one to the next, or someone else's. */
 export interface FieldMemory {
   /**
-   * Arrays of at least so many bytes each, with anything in them; GPU debuggers show the label.
+   * Arrays of at least so many bytes each, a pair for every section, with anything in them; there may be more pairs. GPU
+   * debuggers show the label.
    *
    * @throws {RunFailure} "out-of-memory" or "device-lost"
    */
-  take(bytes: number, label: string): Promise<LevelArrays>;
+  take(bytes: readonly number[], label: string): Promise<SectionArrays>;
   /** The field is gone. */
-  giveBack(arrays: LevelArrays): void;
+  giveBack(arrays: SectionArrays): void;
 }
 
 /** Memory of a field's own, free when the field is gone. */
@@ -20,9 +24,9 @@ export function ownMemory(gpu: GpuDevice): FieldMemory {
   return { take: (bytes, label) => makeArrays(gpu, bytes, label), giveBack: destroy };
 }
 
-/** Someone else's arrays, who has made them large enough; they are not destroyed. */
+/** Someone else's arrays, who has made them large enough for all in one section; they are not destroyed. */
 export function borrowedMemory(arrays: LevelArrays): FieldMemory {
-  return { take: () => Promise.resolve(arrays), giveBack: () => {} };
+  return { take: () => Promise.resolve([arrays]), giveBack: () => {} };
 }
 
 /**
@@ -32,7 +36,7 @@ export function borrowedMemory(arrays: LevelArrays): FieldMemory {
  */
 export class KeptMemory implements FieldMemory, Disposable {
   readonly #gpu: GpuDevice;
-  #kept: LevelArrays | [] = [];
+  #kept: SectionArrays = [];
   #isDisposed = false;
 
   /** @param gpu the device; one that is lost takes its memory with it */
@@ -40,15 +44,15 @@ export class KeptMemory implements FieldMemory, Disposable {
     this.#gpu = gpu;
   }
 
-  async take(bytes: number, label: string): Promise<LevelArrays> {
+  async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
     const kept = this.#kept;
     this.#kept = [];
-    if (kept.length > 0 && kept.every(({ size }) => size >= bytes)) return kept as LevelArrays;
+    if (bytes.every((least, i) => kept[i]?.every(({ size }) => size >= least))) return kept;
     destroy(kept);
     return await makeArrays(this.#gpu, bytes, label);
   }
 
-  giveBack(arrays: LevelArrays): void {
+  giveBack(arrays: SectionArrays): void {
     if (this.#isDisposed) return destroy(arrays);
     destroy(this.#kept);
     this.#kept = arrays;
@@ -61,16 +65,23 @@ export class KeptMemory implements FieldMemory, Disposable {
   }
 }
 
-async function makeArrays(gpu: GpuDevice, bytes: number, label: string): Promise<LevelArrays> {
+async function makeArrays(gpu: GpuDevice, bytes: readonly number[], label: string): Promise<SectionArrays> {
   const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
-  const even = await gpu.buffer(bytes, usage, `${label}: even levels`);
-  const odd = await gpu.buffer(bytes, usage, `${label}: odd levels`).catch((error) => {
-    even.destroy();
+  const made: GPUBuffer[] = [];
+  const make = async (size: number, levels: string): Promise<GPUBuffer> => {
+    made.push(await gpu.buffer(size, usage, `${label}: ${levels} levels`));
+    return made.at(-1)!;
+  };
+  try {
+    const arrays: LevelArrays[] = [];
+    for (const size of bytes) arrays.push([await make(size, "even"), await make(size, "odd")]);
+    return arrays;
+  } catch (error) {
+    for (const array of made) array.destroy();
     throw error;
-  });
-  return [even, odd];
+  }
 }
 
-function destroy(arrays: readonly GPUBuffer[]): void {
-  for (const array of arrays) array.destroy();
+function destroy(arrays: SectionArrays): void {
+  for (const array of arrays.flat()) array.destroy();
 }

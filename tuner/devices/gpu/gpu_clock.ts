@@ -1,13 +1,23 @@
+import type { GpuDescription } from "../device.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
 /** Shortest batch to time by the device's own clock: its ticks and the ends of a pass are then under 0.1%. */
 export const DEVICE_BATCH_NS = 2e6;
+
+/** Shortest batch of a device that must not wait: twice what Deno takes to tell that the one before has ended. */
+export const STEADY_BATCH_NS = 25e6;
 
 /**
  * Shortest batch to time by the host's clock. Deno polls the device on a 10 ms timer, and a wait never ends in
  * under 10–11 ms: at 550 ms that is 2%.
  */
 export const HOST_BATCH_NS = 550e6;
+
+/** Shortest batch that is timed on a GPU of this kind. */
+export function shortestBatchNs(gpu: Pick<GpuDescription, "timestampQuery" | "isFallback"> | null): number {
+  if (gpu?.timestampQuery === false) return HOST_BATCH_NS;
+  return gpu === null || gpu.isFallback ? DEVICE_BATCH_NS : STEADY_BATCH_NS;
+}
 
 /** Nanoseconds per tick of the clock of each device that was ever opened. */
 const calibrated = new WeakMap<GPUDevice, Promise<number>>();

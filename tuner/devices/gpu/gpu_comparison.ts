@@ -13,7 +13,7 @@ const COMPARISON_BYTES = 16;
 const PIECE_BYTES = 2 ** 26;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
-interface Slab {
+export interface Slab {
   readonly arrays: readonly GPUBuffer[];
   readonly layout: Layout;
   /** First slice. */

@@ -36,6 +36,8 @@ export interface Submission {
 export class GpuDevice implements Disposable {
   readonly limits: DeviceLimits;
   readonly hasTimestamps: boolean;
+  /** Whether it computes on the CPU, whose clock does not fall while it waits. */
+  readonly isSoftware: boolean;
   readonly device: GPUDevice;
   /** Work that takes longer than this is given up, and the device with it. */
   readonly timeoutMs: number;
@@ -53,6 +55,7 @@ export class GpuDevice implements Disposable {
     this.timeoutMs = timeoutMs;
     this.#isBorrowed = isBorrowed;
     this.hasTimestamps = device.features.has("timestamp-query");
+    this.isSoftware = device.adapterInfo?.isFallbackAdapter ?? false;
     this.limits = limitsOf(limits);
     device.lost.then((info) => {
       this.#lost = `${info.reason ?? "unknown"}: ${info.message}`;

@@ -1,5 +1,5 @@
 import type { Dispatch } from "../../../kernels/traversals/traversal.ts";
-import type { LevelArrays } from "./field_memory.ts";
+import type { SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Recording, Submission } from "./gpu_device.ts";
 import type { Pipeline } from "./gpu_pipelines.ts";
 import type { Slot, Uniforms } from "./gpu_uniforms.ts";
@@ -18,7 +18,7 @@ const BATCH_NS = 3e9, BATCH_PART = 1 / 6;
 
 /** What dispatches run with. */
 export interface DispatchResources {
-  readonly arrays: LevelArrays;
+  readonly arrays: SectionArrays;
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;
@@ -33,7 +33,8 @@ export class Dispatcher {
   readonly #resources: DispatchResources;
   /** Of the last batch. */
   #nsPerDispatch: number | undefined;
-  #bound: { buffer: GPUBuffer; groups: readonly (readonly [GPUBindGroup, GPUBindGroup])[] } | undefined;
+  /** Bind groups by what they bind; kept while the uniforms stay in the same buffer. */
+  #bound: { readonly buffer: GPUBuffer; readonly groups: Map<number, GPUBindGroup> } | undefined;
 
   constructor(gpu: GpuDevice, resources: DispatchResources) {
     this.#gpu = gpu;
@@ -46,7 +47,9 @@ export class Dispatcher {
   ): Promise<Recording & { readonly record: readonly Recorder[] }> {
     const { pipelines, uniforms } = this.#resources;
     const slots = await uniforms.place(dispatches.map((one) => one.uniforms));
-    const groups = this.#bind();
+    const groups = this.#bound?.buffer === uniforms.buffer ? this.#bound.groups : new Map();
+    this.#bound = { buffer: uniforms.buffer, groups };
+    const bound = dispatches.map((dispatch) => this.#bind(dispatch, groups));
     const record: Recorder[] = [];
     for (let first = 0, size = FIRST_PIECE; first < dispatches.length; first += size) {
       if (first > 0) size = Math.min(2 * size, LARGEST_PIECE);
@@ -56,8 +59,8 @@ export class Dispatcher {
         // every call takes the host longer than a short dispatch takes the device
         let pipeline: GPUComputePipeline | undefined, group: GPUBindGroup | undefined, slot: Slot | undefined;
         for (let i = begin; i < end; i++) {
-          const { shader, workgroups: [x, y, z], flipped } = dispatches[i]!;
-          const next = pipelines[shader]!.pipeline, nextGroup = groups[shader]![flipped ? 1 : 0]!;
+          const { shader, workgroups: [x, y, z] } = dispatches[i]!;
+          const next = pipelines[shader]!.pipeline, nextGroup = bound[i]!;
           if (pipeline !== next) pass.setPipeline(pipeline = next);
           if (group !== nextGroup || slot !== slots[i]) {
             pass.setBindGroup(0, group = nextGroup, slot = slots[i]!, 0, 1);
@@ -71,12 +74,12 @@ export class Dispatcher {
   }
 
   /**
-   * Runs dispatches that leave the host alone. While the device works on a batch, the next is recorded and submitted,
-   * and the one before is waited for: it never waits for the host if recording is faster than running.
+   * Hands over dispatches that leave the host alone. While the device works on a batch, the next is recorded and
+   * submitted, and the one before is waited for: it never waits for the host if recording is faster than running.
    *
-   * @returns nanoseconds as {@linkcode GpuDevice.timed} counts them
+   * @returns when all is submitted; its time is as {@linkcode GpuDevice.timed} counts it
    */
-  async run(lists: Iterable<readonly Dispatch[]>): Promise<number> {
+  async begin(lists: Iterable<readonly Dispatch[]>): Promise<Submission> {
     const started = performance.now();
     const submitted: { readonly submission: Submission; readonly count: number }[] = [];
     const waits: Promise<void>[] = [];
@@ -98,20 +101,25 @@ export class Dispatcher {
         // Deno 2.9.6 blocks here until the queue is empty, but settles 10 ms later: by then the next batch is submitted
         if (submitted.length > 1) beginWait();
       }
-    } finally {
+    } catch (error) {
       while (submitted.length > 0) beginWait();
+      throw error;
     }
-    await Promise.all(waits);
-    return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
+    const finish = async (): Promise<number> => {
+      while (submitted.length > 0) beginWait();
+      await Promise.all(waits);
+      return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
+    };
+    return { finish };
   }
 
   /**
    * Runs dispatches beside some of which the host works: it waits for what it reads, no longer, so that it computes
    * while the device does.
    *
-   * @returns nanoseconds from beginning to end, host's clock
+   * @returns when all is done; its time is from beginning to end by the host's clock
    */
-  async runWithHost(dispatches: readonly Dispatch[]): Promise<number> {
+  async beginWithHost(dispatches: readonly Dispatch[]): Promise<Submission> {
     const gpu = this.#gpu, started = performance.now();
     const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
     let waiting: Dispatch[] = [];
@@ -121,7 +129,7 @@ export class Dispatcher {
         waiting.push(dispatch);
         continue;
       }
-      const array = this.#resources.arrays[flipped ? 0 : 1];
+      const array = this.#resources.arrays[0]![flipped ? 0 : 1];
       const bytes = 4 * host.reads.reduce((sum, { count }) => sum + count, 0);
       const staged = await gpu.buffer(bytes, usage, "what the host reads");
       try {
@@ -152,7 +160,8 @@ export class Dispatcher {
     // waits for the host's last values too
     const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
     await gpu.timed({ passes: passes + 1, record: [...record, last] });
-    return (performance.now() - started) * 1e6;
+    const timeNs = (performance.now() - started) * 1e6;
+    return { finish: () => Promise.resolve(timeNs) };
   }
 
   /**
@@ -178,18 +187,19 @@ export class Dispatcher {
     return Math.min(LARGEST_BATCH, Math.max(1, Math.floor(mostNs / this.#nsPerDispatch)));
   }
 
-  /** For each shader its arrays as they are and swapped; kept while the uniforms stay in the same buffer. */
-  #bind(): readonly (readonly [straight: GPUBindGroup, flipped: GPUBindGroup])[] {
-    const { arrays: [even, odd], pipelines, uniforms } = this.#resources;
-    if (this.#bound?.buffer !== uniforms.buffer) {
-      const groups = pipelines.map(({ bindings }) =>
-        [
-          uniforms.bind(bindings, [[0, even], [1, odd]]),
-          uniforms.bind(bindings, [[0, odd], [1, even]]),
-        ] as const
-      );
-      this.#bound = { buffer: uniforms.buffer, groups };
-    }
-    return this.#bound.groups;
+  /** The arrays that a dispatch binds. */
+  #bind(
+    { shader, flipped, section = 0, copiesTo = -1 }: Dispatch,
+    groups: Map<number, GPUBindGroup>,
+  ): GPUBindGroup {
+    const { arrays, pipelines, uniforms } = this.#resources;
+    const level = flipped ? 1 : 0;
+    const key = ((shader * arrays.length + section) * (arrays.length + 1) + copiesTo + 1) * 2 + level;
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level];
+    const group = uniforms.bind(pipelines[shader]!.bindings, [[0, arrays[section]![level]], [1, other]]);
+    groups.set(key, group);
+    return group;
   }
 }

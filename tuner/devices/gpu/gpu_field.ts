@@ -6,10 +6,10 @@ import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { ComparedLevel } from "../reference.ts";
-import { copyStaged, type SliceBuffer } from "../shared/slice_exchange.ts";
-import { type FieldMemory, type LevelArrays, ownMemory } from "./field_memory.ts";
-import type { Comparison } from "../comparison.ts";
-import { compareHostCells, compareSlabs } from "./gpu_comparison.ts";
+import { copyStaged, type Levels, type SliceBuffer } from "../shared/slice_exchange.ts";
+import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
+import { type Comparison, joinComparisons } from "../comparison.ts";
+import { compareHostCells, compareSlabs, type Slab } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
@@ -36,6 +36,13 @@ interface Packing {
   record(encoder: GPUCommandEncoder): void;
 }
 
+/** Slices of a level, from slice x of the grid on, in an array of their own. */
+export interface LevelPart {
+  readonly array: GPUBuffer;
+  readonly layout: Layout;
+  readonly x: number;
+}
+
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */
 export class GpuField implements Disposable {
   readonly problem: Problem;
@@ -43,7 +50,7 @@ export class GpuField implements Disposable {
   readonly device: GpuDevice;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
-  readonly #arrays: LevelArrays;
+  readonly #arrays: SectionArrays;
   readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
   readonly #dispatcher: Dispatcher;
@@ -88,7 +95,8 @@ export class GpuField implements Disposable {
     );
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
-    const arrays = await memory.take(plan.layout.length * 4, plan.label);
+    const sections = plan.sections ?? [plan];
+    const arrays = await memory.take(sections.map(({ layout }) => 4 * layout.length), plan.label);
     const uniforms = await Uniforms.create(gpu).catch((error) => {
       memory.giveBack(arrays);
       throw error;
@@ -101,9 +109,16 @@ export class GpuField implements Disposable {
     return this.#step;
   }
 
-  /** The array that holds F(t) (`ago` = 0) or F(t−1) (`ago` = 1). */
-  level(ago: 0 | 1): GPUBuffer {
-    return this.#arrays[(this.#step + ago) % 2]!;
+  /** Where F(t) (`ago` = 0) or F(t−1) (`ago` = 1) lies: parts in order of x, which may have slices in common. */
+  level(ago: 0 | 1): readonly LevelPart[] {
+    return this.#sections.map(({ layout, x }, i) => {
+      return { layout, x, array: this.#arrays[i]![(this.#step + ago) % 2]! };
+    });
+  }
+
+  get #sections(): readonly Omit<LevelPart, "array">[] {
+    const { sections, layout } = this.plan;
+    return sections ?? [{ layout, x: 0 }];
   }
 
   /**
@@ -113,26 +128,28 @@ export class GpuField implements Disposable {
   async compileComparison(kind: InitialField, problem: Problem, layout: Layout): Promise<void> {
     await compileFill(this.device, problem, layout, kind);
     await compileWrap(this.device, problem, layout);
-    await compileCompare(this.device, layout, this.plan.layout);
+    if (this.plan.sections === undefined) await compileCompare(this.device, layout, this.plan.layout);
   }
 
   /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
   async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: InitialState): Promise<void> {
-    const { layout } = this.plan;
-    const fill = await compileFill(this.device, this.problem, layout, kind);
-    const wrapPads = await this.#wrapPads();
-    const [slot] = await this.#uniforms.place([[seed, ...first, ...(whole ?? layout.grid)]]);
+    const { layout: { grid } } = this.plan;
     this.#step = step;
-    await this.device.enqueue((encoder) => {
-      const pass = encoder.beginComputePass();
-      pass.setPipeline(fill.pipeline);
-      for (const array of this.#arrays) {
-        pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
-        pass.dispatchWorkgroups(...fillWorkgroups(layout));
-      }
-      pass.end();
-      wrapPads(encoder);
-    });
+    for (const [i, { layout, x }] of this.#sections.entries()) {
+      const fill = await compileFill(this.device, this.problem, layout, kind);
+      const [fromX, ...fromYZ] = first;
+      const [slot] = await this.#uniforms.place([[seed, fromX + x, ...fromYZ, ...(whole ?? grid)]]);
+      await this.device.enqueue((encoder) => {
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(fill.pipeline);
+        for (const array of this.#arrays[i]!) {
+          pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
+          pass.dispatchWorkgroups(...fillWorkgroups(layout));
+        }
+        pass.end();
+      });
+    }
+    await this.renewPads();
   }
 
   /**
@@ -141,12 +158,17 @@ export class GpuField implements Disposable {
    * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
    */
   async run(steps: number, repetitions = 1): Promise<number> {
+    return await (await this.begin(steps, repetitions)).finish();
+  }
+
+  /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
+  async begin(steps: number, repetitions = 1): Promise<Submission> {
     const lists = this.#listsOf(steps, repetitions);
-    const elapsedNs = this.usesHost
-      ? await this.#dispatcher.runWithHost([...lists].flat())
-      : await this.#dispatcher.run(lists);
+    const submission = this.usesHost
+      ? await this.#dispatcher.beginWithHost([...lists].flat())
+      : await this.#dispatcher.begin(lists);
     this.#step += steps * repetitions;
-    return elapsedNs;
+    return submission;
   }
 
   /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
@@ -192,8 +214,12 @@ export class GpuField implements Disposable {
     const start = this.#step, before = this.#levels();
     this.#step += steps;
     const after = this.#levels();
-    const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, start));
-    const wrapPads = await this.#wrapPads();
+    const { sections, pads = [] } = this.plan;
+    const dispatches = this.#dispatches(steps, start);
+    const { passes, record } = await this.#dispatcher.record(
+      incoming === undefined ? dispatches : [...pads, ...dispatches],
+    );
+    const wrapPads = sections === undefined ? await this.#wrapPads() : () => {};
     return await this.device.submit({
       passes: passes + 2,
       countGaps: true,
@@ -220,7 +246,12 @@ export class GpuField implements Disposable {
 
   /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
   async renewPads(): Promise<void> {
-    await this.device.enqueue(await this.#wrapPads());
+    const { sections, pads = [] } = this.plan;
+    if (sections === undefined) await this.device.enqueue(await this.#wrapPads());
+    else if (pads.length > 0) {
+      const { record } = await this.#dispatcher.record(pads);
+      await this.device.enqueue((encoder) => record.forEach((piece) => piece(encoder, () => ({}))));
+    }
   }
 
   /** Compares levels of this field with a reference field's at the same time step, on the device. */
@@ -237,13 +268,17 @@ export class GpuField implements Disposable {
       referenceSlice?: number;
     },
   ): Promise<Comparison> {
-    const { layout } = this.plan;
-    const arraysOf = (field: GpuField): GPUBuffer[] => levels.map((ago) => field.level(ago));
-    return await compareSlabs(
-      { arrays: arraysOf(this), layout, slice },
-      { arrays: arraysOf(reference), layout: reference.plan.layout, slice: referenceSlice },
-      { gpu: this.device, uniforms: this.#uniforms, slices: slices ?? layout.grid[0] },
-    );
+    const mine = levels.map((ago) => this.level(ago)), others = levels.map((ago) => reference.level(ago));
+    const comparisons: Comparison[] = [];
+    const end = slice + (slices ?? this.plan.layout.grid[0]), shift = referenceSlice - slice;
+    for (let x = slice; x < end;) {
+      const [own, other] = [slabAt(mine, x), slabAt(others, x + shift)];
+      const count = Math.min(end - x, own.slices, other.slices);
+      const options = { gpu: this.device, uniforms: this.#uniforms, slices: count };
+      comparisons.push(await compareSlabs(own, other, options));
+      x += count;
+    }
+    return joinComparisons(comparisons);
   }
 
   /** Compares slices of the host's cells with those of a level of this field, the reference, on the device. */
@@ -251,11 +286,15 @@ export class GpuField implements Disposable {
     cells: Float32Array,
     { layout, ago, slice, slices, referenceSlice }: ComparedLevel & { readonly layout: Layout },
   ): Promise<Comparison> {
-    return await compareHostCells(
-      { cells, layout, slice },
-      { arrays: [this.level(ago)], layout: this.plan.layout, slice: referenceSlice },
-      { gpu: this.device, uniforms: this.#uniforms, slices },
-    );
+    const comparisons: Comparison[] = [];
+    for (let done = 0; done < slices;) {
+      const reference = slabAt([this.level(ago)], referenceSlice + done);
+      const count = Math.min(slices - done, reference.slices);
+      const options = { gpu: this.device, uniforms: this.#uniforms, slices: count };
+      comparisons.push(await compareHostCells({ cells, layout, slice: slice + done }, reference, options));
+      done += count;
+    }
+    return joinComparisons(comparisons);
   }
 
   [Symbol.dispose](): void {
@@ -264,8 +303,8 @@ export class GpuField implements Disposable {
   }
 
   /** Where slices are copied to and from at the current time step. */
-  #levels(): { layout: Layout; levels: [GPUBuffer, GPUBuffer] } {
-    return { layout: this.plan.layout, levels: [this.level(0), this.level(1)] };
+  #levels(): Levels {
+    return [this.level(0), this.level(1)];
   }
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
@@ -274,7 +313,7 @@ export class GpuField implements Disposable {
     if (wrap === undefined) return () => {};
     const { pipeline, bindings } = wrap;
     const [slot] = await this.#uniforms.place([[]]);
-    const [even, odd] = this.#arrays;
+    const [even, odd] = this.#arrays[0]!;
     const groups = ([[even, odd], [odd, even]] as const)
       .map(([now, other]) => this.#uniforms.bind(bindings, [[0, now], [1, other]]));
     return (encoder) => {
@@ -287,4 +326,17 @@ export class GpuField implements Disposable {
       pass.end();
     };
   }
+}
+
+/** The slices from one of a grid on that lie in one part, of each level. */
+function slabAt(levels: readonly (readonly LevelPart[])[], x: number): Slab & { readonly slices: number } {
+  const [first = []] = levels;
+  const which = first.findLastIndex((part) => part.x <= x);
+  const { layout, x: from } = first[which]!;
+  return {
+    arrays: levels.map((parts) => parts[which]!.array),
+    layout,
+    slice: x - from,
+    slices: from + layout.grid[0] - x,
+  };
 }

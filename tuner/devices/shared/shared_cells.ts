@@ -2,7 +2,7 @@ import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
 import type { SharedField } from "./shared_field.ts";
 import { isCyclic } from "./shares.ts";
-import { levelOf } from "./slice_exchange.ts";
+import { levelOf, partsOf } from "./slice_exchange.ts";
 
 /** Bytes that are staged at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
@@ -44,10 +44,13 @@ export async function readShared(
     }
   }
   if (gpu !== undefined && fromCpu < slices) {
-    const { layout } = gpu.field.plan;
-    const slice = gpu.first + x + fromCpu - cpuSlices;
-    const range = { layout, plane, slice, slices: slices - fromCpu };
-    await readGpu(gpu.field.device, gpu.field.level(ago), range, target.subarray(fromCpu * ny * nz));
+    const first = gpu.first + x + fromCpu - cpuSlices;
+    for (
+      const { array, layout, x: start, from, to } of partsOf(gpu.field.level(ago), first, slices - fromCpu)
+    ) {
+      const range = { layout, plane, slice: from - start, slices: to - from };
+      await readGpu(gpu.field.device, array, range, target.subarray((fromCpu + from - first) * ny * nz));
+    }
   }
 }
 
@@ -73,8 +76,10 @@ export async function writeShared(field: SharedField, range: GridSlices, source:
     const { layout } = gpu.field.plan;
     const gridX = (slice: number): number => inGrid((cpu?.slices ?? 0) + slice - gpu.first);
     for (const run of runsOf(layout, gridX, range)) {
-      const target = { ...run, layout, plane };
-      await writeGpu(gpu.field.device, gpu.field.level(ago), target, (slice) => source(gridX(slice)));
+      for (const { array, layout, x, from, to } of partsOf(gpu.field.level(ago), run.slice, run.slices)) {
+        const target = { layout, plane, slice: from - x, slices: to - from };
+        await writeGpu(gpu.field.device, array, target, (slice) => source(gridX(x + slice)));
+      }
     }
   }
 }
@@ -82,16 +87,16 @@ export async function writeShared(field: SharedField, range: GridSlices, source:
 /** Sets all fields of both levels to zero; materials stay. */
 export async function clearFields({ problem, cpuShare: cpu, gpuShare: gpu }: SharedField): Promise<void> {
   const { fields } = problem.stencil.update;
-  const eachSlice = ({ grid, pad, slice, plane }: Layout, clear: (start: number, count: number) => void) => {
-    for (let x = 0; x < grid[0] + 2 * pad[0]; x++) clear(x * slice, fields.length * plane);
+  const eachSlice = ({ length, slice, plane }: Layout, clear: (start: number, count: number) => void) => {
+    for (let start = 0; start + slice <= length; start += slice) clear(start, fields.length * plane);
   };
   for (const ago of [0, 1] as const) {
     if (gpu !== undefined) {
       const { field } = gpu;
       await field.device.enqueue((encoder) =>
-        eachSlice(field.plan.layout, (start, count) => {
-          encoder.clearBuffer(field.level(ago), 4 * start, 4 * count);
-        })
+        field.level(ago).forEach(({ array, layout }) =>
+          eachSlice(layout, (start, count) => encoder.clearBuffer(array, 4 * start, 4 * count))
+        )
       );
     }
     if (cpu !== undefined) {

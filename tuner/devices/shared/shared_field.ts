@@ -1,5 +1,6 @@
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
+import type { Submission } from "../gpu/gpu_device.ts";
 import { type Reference, type Start, stateLevels } from "../reference.ts";
 import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
 import { disposeShares, isCyclic, makeShares, type ShareOptions, type Shares } from "./shares.ts";
@@ -96,6 +97,13 @@ export class SharedField implements Disposable {
     const wallNs = (performance.now() - started) * 1e6;
     const [aloneNs = wallNs] = [...times.cpuRoundsNs, ...times.gpuRoundsNs];
     return { wallNs, timeNs: this.#rounds === undefined ? aloneNs : wallNs, ...times };
+  }
+
+  /** The same where the GPU computes alone, without waiting for its end: see {@linkcode GpuField.begin}. */
+  async begin(steps: number, repetitions: number): Promise<Submission> {
+    const submission = await this.gpuShare!.field.begin(steps, repetitions);
+    this.#step += steps * repetitions;
+    return submission;
   }
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */

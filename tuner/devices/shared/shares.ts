@@ -197,7 +197,7 @@ async function makeGpuPart(
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
   if (reason !== undefined) throw new RunFailure("limits", reason);
-  const plan = traversal.plan(part, parameters);
+  const plan = traversal.plan(part, parameters, gpu!.limits);
   const field = await GpuField.create(gpu!, part, plan, {
     memory: gpuMemory,
     onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),

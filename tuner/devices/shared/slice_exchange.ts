@@ -1,5 +1,6 @@
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
+import type { LevelPart } from "../gpu/gpu_field.ts";
 
 /** Where a share's own slices lie in its field; the slices before and after them are ghost zones. */
 export interface OwnSlices {
@@ -53,21 +54,40 @@ export interface SliceBuffer {
   readonly transfers: readonly Transfer[];
 }
 
+/** Where F(t) and F(t−1) lie on the GPU. */
+export type Levels = readonly [now: readonly LevelPart[], before: readonly LevelPart[]];
+
 /** Copies slices between the arrays of F(t) and F(t−1) on the GPU and a buffer, `isOut` to the buffer. */
 export function copyStaged(
   encoder: GPUCommandEncoder,
   { buffer, transfers }: SliceBuffer,
-  { layout, levels }: { readonly layout: Layout; readonly levels: readonly [GPUBuffer, GPUBuffer] },
+  levels: Levels,
   isOut: boolean,
 ): void {
-  const { slice: perSlice, pad: [padX] } = layout;
   let offset = 0;
   for (const { ago, gpuSlice, slices } of transfers) {
-    const at = 4 * (padX + gpuSlice) * perSlice, bytes = 4 * slices * perSlice;
-    if (isOut) encoder.copyBufferToBuffer(levels[ago], at, buffer, offset, bytes);
-    else encoder.copyBufferToBuffer(buffer, offset, levels[ago], at, bytes);
-    offset += bytes;
+    const perSlice = 4 * levels[ago][0]!.layout.slice;
+    for (const { array, layout, x, from, to } of partsOf(levels[ago], gpuSlice, slices)) {
+      const at = (layout.pad[0] + from - x) * perSlice, bytes = (to - from) * perSlice;
+      const staged = offset + (from - gpuSlice) * perSlice;
+      if (isOut) encoder.copyBufferToBuffer(array, at, buffer, staged, bytes);
+      else encoder.copyBufferToBuffer(buffer, staged, array, at, bytes);
+    }
+    offset += slices * perSlice;
   }
+}
+
+/** What each part of a level holds of some slices of the grid; what two hold is alike. */
+export function partsOf(
+  level: readonly LevelPart[],
+  first: number,
+  slices: number,
+): (LevelPart & { readonly from: number; readonly to: number })[] {
+  return level.map((part) => ({
+    ...part,
+    from: Math.max(first, part.x),
+    to: Math.min(first + slices, part.x + part.layout.grid[0]),
+  })).filter(({ from, to }) => from < to);
 }
 
 /** Cells of some slices in an array. */

@@ -1,0 +1,115 @@
+/**
+ * Time levels that exceed one binding: **sections** of whole slices, each an array of its own, neighbours with slices in
+ * common. A dispatch binds one section; `traversals/section_work.ts` keeps the common slices alike. Slices are counted
+ * by x, from the first of the pad on, which is negative.
+ *
+ * @module
+ */
+import type { Layout } from "./layout.ts";
+import type { Grid } from "./stencils/stencil.ts";
+import type { DeviceLimits } from "./traversals/traversal.ts";
+
+/** Slices from the first on, up to but without the second. */
+export type SliceRange = readonly [from: number, to: number];
+
+/** Some slices of a time level in an array of their own. */
+export interface Section {
+  /** What it holds, pads included. */
+  readonly slices: SliceRange;
+  /** What it computes where a step is computed as a whole: every slice of the grid is one section's own. */
+  readonly own: SliceRange;
+  /** Its array, whose grid is what it holds of the whole one, from slice `x` on. */
+  readonly layout: Layout;
+  readonly x: number;
+}
+
+/** Slices that dispatches touch. */
+export interface SectionNeeds {
+  /** Slices that must lie in one section together, wherever they are. */
+  readonly span: number;
+  /** As many would lie together if that takes no more sections. @default {span} */
+  readonly wish?: number;
+}
+
+/** The limits that decide how many slices fit a section. */
+export type SectionLimits = Pick<DeviceLimits, "maxStorageBufferBindingSize" | "maxBufferSize">;
+
+/** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
+export function sectionsOf(
+  layout: Layout,
+  { span, wish = span }: SectionNeeds,
+  limits?: SectionLimits,
+): readonly Section[] {
+  const total = slicesOf(layout), most = limits === undefined ? total : mostSlices(layout, limits);
+  if (total <= most) return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
+  const least = Math.min(span, total) - 1;
+  const count = Math.ceil((total - least) / (most - least));
+  if (!(most > least)) throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span }, limits!)}`);
+  const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
+  const size = Math.ceil((total + (count - 1) * common) / count);
+  const starts = Array.from({ length: count }, (_, i) => Math.min(i * (size - common), total - size));
+  const [padX] = layout.pad, [nx] = layout.grid;
+  const cuts = starts.map((start, i) =>
+    i === 0 ? 0 : Math.max(0, Math.min(nx, Math.floor((start + starts[i - 1]! + size) / 2) - padX))
+  );
+  return starts.map((start, i) => sectionOf(layout, [start, start + size], [cuts[i]!, cuts[i + 1] ?? nx]));
+}
+
+/** Why a level cannot be cut into sections that fit the device; undefined where it can, or need not be. */
+export function whyUncut(layout: Layout, { span }: SectionNeeds, limits: SectionLimits): string | undefined {
+  const total = slicesOf(layout), most = mostSlices(layout, limits), together = Math.min(span, total);
+  const limit = limits.maxBufferSize < limits.maxStorageBufferBindingSize
+    ? "maxBufferSize"
+    : "maxStorageBufferBindingSize";
+  if (total <= most) return undefined;
+  const bytes = 4 * layout.slice * together;
+  if (together > most) {
+    const what = together === total ? "one time level" : `the ${together} slices that a dispatch touches`;
+    return `${together === total ? 4 * layout.length : bytes} bytes in ${what}, ${limit} is ${limits[limit]}`;
+  }
+  const sections = Math.ceil((total - together + 1) / (most - together + 1));
+  if (total + (sections - 1) * (together - 1) <= 2 * total) return undefined;
+  return `sections with ${
+    together - 1
+  } slices in common would take more than twice the memory: ${bytes} bytes lie ` +
+    `together, ${limit} is ${limits[limit]}`;
+}
+
+/** Part of a section's array as a layout of its own: its grid is the slices of the range. */
+export function layoutWithin(
+  layout: Layout,
+  { slices: [from, to] }: Pick<Section, "slices">,
+  [first, last]: SliceRange,
+): Layout {
+  const { grid: [, ny, nz], pad: [padX, padY, padZ], slice } = layout;
+  const grid: Grid = [last - first, ny, nz];
+  const origin = layout.origin + (first - from - padX) * slice;
+  const length = layout.length - (slicesOf(layout) - (to - from)) * slice;
+  return { ...layout, grid, pad: [first - from, padY, padZ], origin, length };
+}
+
+/** Whether a section holds all slices of a range. */
+export function holdsAll(
+  { slices: [from, to] }: Pick<Section, "slices">,
+  [first, last]: SliceRange,
+): boolean {
+  return from <= first && last <= to;
+}
+
+function sectionOf(layout: Layout, [start, end]: SliceRange, own: SliceRange): Section {
+  const { pad: [padX], grid: [nx] } = layout;
+  const slices = [start - padX, end - padX] as const;
+  const inGrid = (x: number): number => Math.max(0, Math.min(nx, x));
+  const x = inGrid(slices[0]);
+  return { slices, own, x, layout: layoutWithin(layout, { slices }, [x, inGrid(slices[1])]) };
+}
+
+function slicesOf({ grid: [nx], pad: [padX] }: Layout): number {
+  return nx + 2 * padX;
+}
+
+/** Slices that fit one array. */
+function mostSlices(layout: Layout, { maxStorageBufferBindingSize, maxBufferSize }: SectionLimits): number {
+  const beyond = layout.length - slicesOf(layout) * layout.slice;
+  return Math.floor((Math.min(maxStorageBufferBindingSize, maxBufferSize) / 4 - beyond) / layout.slice);
+}

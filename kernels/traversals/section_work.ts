@@ -1,0 +1,153 @@
+/**
+ * Dispatches on levels that lie in sections: see `../sections.ts`. A dispatch writes into one section; before another
+ * section's dispatch touches such slices, they are copied there, on the device. When a run begins and when it ends, what
+ * sections hold in common is alike.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import type { Section, SliceRange } from "../sections.ts";
+import { linearWorkgroups } from "../wgsl/declare.ts";
+import { wgsl } from "../wgsl/template.ts";
+import type { Dispatch, Shader } from "./traversal.ts";
+
+const THREADS = 256;
+
+/** Even levels or odd ones. */
+export type Level = 0 | 1;
+
+/** What a dispatch does with its section. */
+interface Touches {
+  readonly section: number;
+  /** Slices that it writes, of these levels; it may read them in both. */
+  readonly ranges: readonly SliceRange[];
+  readonly levels: readonly Level[];
+  /** It reads so many slices before and after these as well. @default {0} */
+  readonly reach?: number;
+}
+
+/** The shaders that copy slices, between two sections and within one; of a single section, none. */
+export function copyShaders(sections: readonly Section[]): Shader[] {
+  return sections.length === 1 ? [] : (["before", "now"] as const).map((target) => ({
+    label: "copy slices",
+    code: wgsl`
+      // Copies slices of a level, 16 bytes a thread.
+      struct Copy { source: i32, goal: i32, count: i32 }
+      @group(0) @binding(0) var<storage, read_write> now: array<vec4f>;
+      @group(0) @binding(1) var<storage, read_write> before: array<vec4f>;
+      @group(0) @binding(2) var<uniform> copy: Copy;
+
+      @compute @workgroup_size(${THREADS})
+      fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+        let i = i32(id.x + id.y * groups.x * ${THREADS}u);
+        if (i < copy.count) { ${target}[copy.goal + i] = now[copy.source + i]; }
+      }
+    `,
+  }));
+}
+
+/** A list of dispatches that grows by work in sections and the copies in between. */
+export class SectionWork {
+  readonly #dispatches: Dispatch[] = [];
+  readonly #sections: readonly Section[];
+  readonly #layout: Layout;
+  readonly #copies: number;
+  /** By level: how often each slice was written; by level and section: what of it the section holds. */
+  readonly #newest: readonly Int32Array[];
+  readonly #held: readonly (readonly Int32Array[])[];
+
+  /** @param copies the place among the plan's shaders of the first of {@linkcode copyShaders} */
+  constructor(sections: readonly Section[], layout: Layout, copies: number) {
+    this.#sections = sections;
+    this.#layout = layout;
+    this.#copies = copies;
+    const slices = sections.length === 1 ? 0 : layout.grid[0] + 2 * layout.pad[0];
+    const perLevel = [0, 1];
+    this.#newest = perLevel.map(() => new Int32Array(slices));
+    this.#held = perLevel.map(() => sections.map(() => new Int32Array(slices)));
+  }
+
+  add(dispatch: Dispatch, { section, ranges, levels, reach = 0 }: Touches): void {
+    for (const level of [0, 1] as const) {
+      for (const [from, to] of ranges) this.#bring(section, level, [from - reach, to + reach]);
+    }
+    this.#dispatches.push(section === 0 ? dispatch : { ...dispatch, section });
+    for (const level of levels) for (const range of ranges) this.#wrote(section, level, range);
+  }
+
+  /** Gives slice `to` of a level the values of slice `from`. */
+  copy(level: Level, from: number, to: number): void {
+    const holding = (x: number): number[] =>
+      [...this.#sections.keys()].filter((section) => this.#isCurrent(section, level, x));
+    const section = this.#sections.findIndex((one) => holds(one, to));
+    const source = holding(from).find((one) => one !== section) ?? section;
+    this.#push(level, { source, section, from, to });
+    this.#wrote(section, level, [to, to + 1]);
+  }
+
+  /** All dispatches, so that what sections hold in common is alike after the last. */
+  finish(): Dispatch[] {
+    this.#sections.forEach(({ slices }, section) => {
+      for (const level of [0, 1] as const) this.#bring(section, level, slices);
+    });
+    return this.#dispatches;
+  }
+
+  /** Copies what the section holds of a range, but not as it was written last. */
+  #bring(section: number, level: Level, [from, to]: SliceRange): void {
+    const { slices: [first, last] } = this.#sections[section]!;
+    if (this.#sections.length === 1) return;
+    const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
+    for (let x = Math.max(from, first); x < Math.min(to, last); x++) {
+      if (held[x + padX] === newest[x + padX]) continue;
+      const source = this.#sections.findIndex((_, one) => this.#isCurrent(one, level, x));
+      this.#push(level, { source, section, from: x, to: x });
+      held[x + padX] = newest[x + padX]!;
+    }
+  }
+
+  #wrote(section: number, level: Level, [from, to]: SliceRange): void {
+    const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
+    for (let i = from + padX; i < Math.min(to + padX, newest.length); i++) held[i] = ++newest[i]!;
+  }
+
+  #isCurrent(section: number, level: Level, x: number): boolean {
+    const i = x + this.#layout.pad[0];
+    return holds(this.#sections[section]!, x) && this.#held[level]![section]![i] === this.#newest[level]![i];
+  }
+
+  /** Copies a slice, together with those before it where it can. */
+  #push(
+    level: Level,
+    { source, section, from, to }: Record<"source" | "section" | "from" | "to", number>,
+  ): void {
+    const vectors = this.#layout.slice / 4;
+    const at = (one: number, x: number): number => (x - this.#sections[one]!.slices[0]) * vectors;
+    const shader = this.#copies + (source === section ? 1 : 0);
+    let first = at(source, from), goal = at(section, to), count = vectors;
+    const last = this.#dispatches.at(-1);
+    if (
+      last !== undefined && last.shader === shader && last.section === source &&
+      last.flipped === (level === 1)
+    ) {
+      const [itsFirst = 0, itsGoal = 0, itsCount = 0] = last.uniforms;
+      const isNext = itsFirst + itsCount === first && itsGoal + itsCount === goal;
+      if (isNext && (last.copiesTo ?? source) === section) {
+        this.#dispatches.pop();
+        [first, goal, count] = [itsFirst, itsGoal, itsCount + count];
+      }
+    }
+    this.#dispatches.push({
+      shader,
+      workgroups: linearWorkgroups(count, THREADS),
+      flipped: level === 1,
+      uniforms: [first, goal, count],
+      section: source,
+      ...(source !== section && { copiesTo: section }),
+    });
+  }
+}
+
+function holds({ slices: [from, to] }: Section, x: number): boolean {
+  return from <= x && x < to;
+}

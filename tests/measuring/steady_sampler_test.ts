@@ -1,0 +1,117 @@
+/**
+ * Samples of a device that lowers its clock while it waits: work and idle time move the clock of a simulated one, and
+ * the host learns of an end 10 ms late.
+ *
+ * @module
+ */
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import type { Runner } from "../../tuner/configuration.ts";
+import { STEADY_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
+import { evaluate } from "../../tuner/measuring/evaluate.ts";
+import { configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
+
+/** Full clock and the lowest, in GHz, and how often it is set: of an H100 (2026-11-22). */
+const FULL = 1.98, LOWEST = 0.345, EVERY_NS = 200e6;
+
+/** A device on a simulated timeline. What it was doing since its clock was last set decides how it is set next. */
+class MovingClock {
+  readonly time = { nowNs: 0 };
+  /** The highest clock that this work allows. */
+  highest = FULL;
+  #clock = LOWEST;
+  /** When the device is done with all that it was given, when its clock was set, and how long it worked since then. */
+  #doneNs = 0;
+  #setNs = 0;
+  #busyNs = 0;
+
+  /** Hands over work of so many nanoseconds at full clock. */
+  give(workNs: number): { endNs: number; timeNs: number; clock: number } {
+    while (this.#doneNs < this.time.nowNs) this.#pass(Math.min(1e6, this.time.nowNs - this.#doneNs), false);
+    const begunNs = this.#doneNs;
+    for (let leftNs = workNs; leftNs > 0;) {
+      const passedNs = Math.min(1e6, leftNs * FULL / this.#clock);
+      leftNs -= passedNs * this.#clock / FULL;
+      this.#pass(passedNs, true);
+    }
+    return { endNs: this.#doneNs, timeNs: this.#doneNs - begunNs, clock: this.#clock / FULL };
+  }
+
+  /** As Deno 2.9.6 does: the host is blocked until the device is done, and is told 10 ms later. */
+  async wait(endNs: number): Promise<void> {
+    this.time.nowNs = Math.max(this.time.nowNs, endNs);
+    await Promise.resolve();
+    await Promise.resolve();
+    this.time.nowNs += 10e6;
+  }
+
+  #pass(timeNs: number, isBusy: boolean): void {
+    this.#doneNs += timeNs;
+    if (isBusy) this.#busyNs += timeNs;
+    if (this.#doneNs - this.#setNs < EVERY_NS) return;
+    const factor = this.#busyNs / (this.#doneNs - this.#setNs) > 0.8 ? 2.2 : 0.7;
+    this.#clock = Math.min(this.highest, Math.max(LOWEST, factor * this.#clock));
+    this.#setNs = this.#doneNs;
+    this.#busyNs = 0;
+  }
+}
+
+/** A configuration whose run takes so long at full clock. */
+function runnerOn(device: MovingClock, runNs: number, isSteady = true): Runner {
+  const name = configurationNamed("fake");
+  const fake = new FakeRunner(name, {}, device.time);
+  const begin = (repetitions: number) => {
+    const { endNs, ...found } = device.give(repetitions * runNs);
+    return Promise.resolve({
+      finish: async () => (await device.wait(endNs), found),
+    });
+  };
+  fake.run = async (repetitions = 1) => (await (await begin(repetitions)).finish()).timeNs;
+  return isSteady ? Object.assign(fake, { begin }) : fake;
+}
+
+async function rateOf(device: MovingClock, runner: Runner) {
+  const evaluation = await evaluate(runner.configuration, () => Promise.resolve(runner), {
+    problem: PROBLEM,
+    now: () => device.time.nowNs,
+  });
+  assert("measurement" in evaluation, JSON.stringify(evaluation));
+  return evaluation.measurement;
+}
+
+/** The rate of a run of 1 ms at full clock. */
+const RATE = 1e9;
+
+Deno.test("a device that lowers its clock while it waits is measured at its full clock", async () => {
+  const waiting = new MovingClock();
+  const { cellsPerSecond: found } = await rateOf(waiting, runnerOn(waiting, 1e6, false));
+  assert(found < 0.5 * RATE, `${found}: the simulated clock does not fall`);
+  // a run of 1 ms, whose first batches take as long as each other at a clock that is about to rise, and one of 70 ms
+  for (const runNs of [1e6, 70e6]) {
+    const device = new MovingClock(), rate = RATE * 1e6 / runNs;
+    const { cellsPerSecond, confidence95: [low, high], clock } = await rateOf(
+      device,
+      runnerOn(device, runNs),
+    );
+    assertAlmostEquals(cellsPerSecond, rate, 0.01 * rate);
+    assert(low > 0.95 * rate && high < 1.05 * rate, `${low} to ${high}`);
+    assert(clock! > 0.98);
+  }
+});
+
+Deno.test("a clock that stays lower under heavy work is said, once it does not rise any more", async () => {
+  const device = new MovingClock();
+  device.highest = 0.8 * FULL;
+  const { cellsPerSecond, clock } = await rateOf(device, runnerOn(device, 1e6));
+  assertAlmostEquals(cellsPerSecond, 0.8 * RATE, 0.01 * RATE);
+  assertAlmostEquals(clock!, 0.8, 0.001);
+});
+
+Deno.test("batches of a device that must not wait last longer than the host's wait", async () => {
+  assert(STEADY_BATCH_NS >= 2 * 11e6);
+  const batches: number[] = [], device = new MovingClock();
+  const runner = runnerOn(device, 1e5), { begin } = runner;
+  runner.begin = (repetitions) => (batches.push(repetitions), begin!(repetitions));
+  await rateOf(device, runner);
+  assert(batches.at(-1)! * 1e5 >= 0.9 * STEADY_BATCH_NS, batches.join());
+  assertEquals(batches.toSorted((a, b) => a - b), batches);
+});
