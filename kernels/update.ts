@@ -39,6 +39,14 @@ export interface Material {
   readonly formula?: Expression;
 }
 
+/** A material's formula as a function of the cell: x, y, z run from 0 to 1 across the grid. */
+export function placed(
+  formula: Expression,
+  [nx, ny, nz]: readonly [number, number, number],
+): (x: number, y: number, z: number) => number {
+  return (x, y, z) => evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
+}
+
 /** The lowest and the highest initial value of a field. */
 export type ValueRange = readonly [lowest: number, highest: number];
 

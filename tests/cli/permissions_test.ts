@@ -11,13 +11,15 @@ const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
 );
 
 /** Tasks with paths of the user's choice: what they may read or write cannot be named beforehand. */
-const WRITES_ANYTHING = ["tune", "record", "qualify", "report", "export", "import", "bench"];
+const WRITES_ANYTHING = ["tune", "solve", "record", "qualify", "report", "export", "import", "bench"];
 const READS_ANYTHING = [...WRITES_ANYTHING, "replay", "space", "balance"];
 /**
  * `bench` compiles the programs that it runs. The others run Deno itself, and would need no more than that if it were not
  * for LD_LIBRARY_PATH: where it is set, as CUDA's set-up does, Deno starts no program by its name alone.
  */
-const RUNS_ANYTHING = ["bench", "tune", "record", "test"];
+const RUNS_ANYTHING = ["bench", "tune", "solve", "record", "test"];
+/** Only a library of MPI's is called, wherever it is installed. */
+const CALLS_LIBRARIES = ["solve"];
 
 Deno.test("tasks name what they may run, read in the environment and ask of the system", () => {
   for (const [name, { command }] of Object.entries(tasks)) {
@@ -27,6 +29,7 @@ Deno.test("tasks name what they may run, read in the environment and ask of the 
       ...(READS_ANYTHING.includes(name) ? ["read"] : []),
       ...(WRITES_ANYTHING.includes(name) ? ["write"] : []),
       ...(RUNS_ANYTHING.includes(name) ? ["run"] : []),
+      ...(CALLS_LIBRARIES.includes(name) ? ["ffi"] : []),
     ];
     assertEquals(bare.sort(), wanted.sort(), name);
     assert(command.includes(" --no-prompt "), name);

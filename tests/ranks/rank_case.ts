@@ -6,12 +6,13 @@
 import { assertEquals, assertLess } from "@std/assert";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { readsPrevious, stepReach } from "../../kernels/update.ts";
-import { decompose, type Parts } from "../../models/decomposition.ts";
+import { readsPrevious } from "../../kernels/update.ts";
+import type { Parts } from "../../models/decomposition.ts";
+import { planOf, type RankPlan } from "../../models/rank_part.ts";
 import { createRankSolver, type RankSolverOptions } from "../../tuner/ranks/create_rank_solver.ts";
 import { localWorlds } from "../../tuner/ranks/local_world.ts";
 import type { RankDevice } from "../../tuner/ranks/rank_field.ts";
-import type { RankPlan, RankSolver } from "../../tuner/ranks/rank_solver.ts";
+import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import { maxAbs } from "../kernels/oracle_case.ts";
 
@@ -28,15 +29,10 @@ export interface RankCase extends Omit<Problem, "steps"> {
 const SEED = 3;
 
 /** The plan of a case; undefined where the parts are thinner than the ghost zones. */
-export function planOf({ grid, stencil, parts, exchangeEvery, rates = [1] }: RankCase): RankPlan | undefined {
-  const { x, y, z } = stepReach(stencil.update), ranks = parts[0] * parts[1] * parts[2];
-  const extents = decompose({
-    grid,
-    parts,
-    rates: Array.from({ length: ranks }, (_, rank) => rates[rank % rates.length]!),
-    least: [x * exchangeEvery, y * exchangeEvery, z * exchangeEvery],
-  });
-  return extents && { parts, exchangeEvery, extents };
+export function planOfCase(one: RankCase): RankPlan | undefined {
+  const [x, y, z] = one.parts, { rates = [1] } = one;
+  const all = Array.from({ length: x * y * z }, (_, rank) => rates[rank % rates.length]!);
+  return planOf({ ...one, steps: 1 }, { ...one, rates: all });
 }
 
 /** Calls `test` with the solvers of all ranks, which lie in this process. */
@@ -46,11 +42,13 @@ export async function onRanks(
   test: (solvers: readonly RankSolver[]) => Promise<void>,
   choose?: RankSolverOptions["choose"],
 ): Promise<void> {
-  const plan = planOf(one)!;
+  const plan = planOfCase(one)!;
   const worlds = localWorlds(plan.extents.length);
   const problem: Problem = { ...one, steps: one.runs[0]! };
   const options = { plan, ...(choose && { choose }) };
-  const solvers = await Promise.all(worlds.map((world) => createRankSolver(world, device, problem, options)));
+  const solvers = await Promise.all(
+    worlds.map((world) => createRankSolver(world, device, problem, [], options)),
+  );
   try {
     await test(solvers);
   } finally {

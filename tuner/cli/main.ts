@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   tune: () => import("./tune.ts"),
   space: () => import("./space.ts"),
   balance: () => import("./balance.ts"),
+  solve: () => import("./solve.ts"),
   qualify: () => import("./qualify.ts"),
   report: () => import("./report.ts"),
   record: () => import("./record.ts"),

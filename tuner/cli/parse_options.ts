@@ -150,11 +150,22 @@ export function command<const S extends Options>(
   action: (values: Values<S>) => Promise<number | void>,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
-    const values = await parseOptions(args, options);
-    if (values !== undefined) return await action(values) ?? EXIT.done;
-    console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
-    return EXIT.done;
+    const values = await parseCommand({ options, ...usage }, args);
+    return values === undefined ? EXIT.done : await action(values) ?? EXIT.done;
   };
+}
+
+/** Parses the options of a command; prints `--help`, where this process is to print, and returns undefined. */
+export async function parseCommand<const S extends Options>(
+  { options, ...usage }: Usage & { readonly options: S },
+  args: readonly string[],
+  isPrinting = true,
+): Promise<Values<S> | undefined> {
+  const values = await parseOptions(args, options);
+  if (values === undefined && isPrinting) {
+    console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
+  }
+  return values;
 }
 
 function describeUnknown(arg: string, names: readonly string[]): string {

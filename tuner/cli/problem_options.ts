@@ -109,7 +109,7 @@ export async function resolveOptions(
 }
 
 /** The stencil of the equation with all that is set of it. */
-function chosenStencil(values: EarlierValues): Stencil {
+export function chosenStencil(values: EarlierValues): Stencil {
   const { variant, timeStep, create } = values.stencil as Equation;
   const short = SHORT.flatMap((name): Setting[] =>
     values[name] === undefined ? [] : [[name, `${values[name]}`]]

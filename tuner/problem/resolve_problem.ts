@@ -112,9 +112,14 @@ export function wantedBoundary(stencil: Stencil): string {
  * Rejects a problem that makes no sense on any device.
  *
  * @param action what cannot be done, as `create the solver`
+ * @param mostCells as many as one device can index, unless several share the grid
  * @throws {RequestError} saying what is wanted and what was found
  */
-export function checkProblem(action: string, { stencil, grid, steps, boundary }: Problem): void {
+export function checkProblem(
+  action: string,
+  { stencil, grid, steps, boundary }: Problem,
+  mostCells: number = MAX_CELLS,
+): void {
   checkDefinition(action, stencil);
   const refuse = refusalOf(action);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
@@ -122,7 +127,7 @@ export function checkProblem(action: string, { stencil, grid, steps, boundary }:
     refuse("a grid of three whole numbers, at least 1, is wanted", grid.join("x"));
   }
   const [x, y, z] = grid;
-  if (x * y * z > MAX_CELLS) refuse(`a grid of at most ${MAX_CELLS} cells is wanted`, grid.join("x"));
+  if (x * y * z > mostCells) refuse(`a grid of at most ${mostCells} cells is wanted`, grid.join("x"));
   if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   if (!isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);

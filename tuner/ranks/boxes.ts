@@ -1,14 +1,5 @@
 import { indexOf, type Layout } from "../../kernels/layout.ts";
-import type { Extent } from "../../models/decomposition.ts";
-
-/** Cells of a few planes of a level, in the coordinates of a field's own grid. */
-export interface Box extends Extent {
-  /** 0: F(t), 1: F(t−1). */
-  readonly ago: 0 | 1;
-  /** First plane. */
-  readonly plane: number;
-  readonly planes: number;
-}
+import { type Box, cellsIn } from "../../models/rank_part.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
 export interface Run {
@@ -28,11 +19,6 @@ export interface Piece {
 
 /** Cells of a piece at most, 16 MiB: larger mapped buffers are read at a third of the speed (H100, 2026-11-22). */
 const PIECE_CELLS = 2 ** 22;
-
-/** Cells of a box. */
-export function cellsIn({ size: [x, y, z], planes }: Box): number {
-  return planes * x * y * z;
-}
 
 /** Boxes one after another, in pieces. */
 export function piecesOf(boxes: readonly Box[]): Piece[] {

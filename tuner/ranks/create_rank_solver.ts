@@ -1,69 +1,73 @@
-import { alongAxes, BOUNDARIES, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { partOfRank, problemOfRank, type RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
+import { planRanks, type RankWishes } from "./plan_ranks.ts";
 import { makeRankField, type RankDevice } from "./rank_field.ts";
-import { localPart, type RankPlan, RankSolver } from "./rank_solver.ts";
+import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 
 /** Options of {@linkcode createRankSolver}. */
-export interface RankSolverOptions {
-  readonly plan: RankPlan;
-  /** This rank's, of its device. @default {none: the best predictions} */
-  readonly profiles?: readonly Profile[];
-  /** How a rank computes its part, alone on its device. @default {as the profiles say} */
+export interface RankSolverOptions extends RankWishes {
+  /** How the ranks share the grid. @default {measured and predicted: {@linkcode planRanks}} */
+  readonly plan?: RankPlan;
+  /** How this rank computes its part, alone on its device. @default {as its profiles say} */
   readonly choose?: (part: Problem) => Configuration;
 }
 
-/** The part of a rank as a problem of its own. */
-export function localProblem(
-  problem: Problem,
-  plan: RankPlan,
-  rank: number,
-): Problem {
-  const { stencil } = problem;
-  const { grid, neighbours } = localPart(problem, plan, rank);
-  const along = alongAxes(problem.boundary).map((boundary, axis) => {
-    const open = neighbours[axis]!.filter((neighbour) => neighbour !== undefined).length;
-    // what lies beyond a ghost zone makes as much of it invalid whatever it is
-    return open === 2 || (open > 0 && boundary === "periodic") ? "zero" : boundary;
-  });
-  return {
-    grid,
-    stencil: {
-      ...stencil,
-      boundaries: [...BOUNDARIES, ...stencil.boundaries ?? []],
-    },
-    boundary: shortBoundary([along[0]!, along[1]!, along[2]!]),
-    steps: plan.exchangeEvery,
-  };
-}
-
-/** How a rank computes its part: by its device's profile, alone on that device. */
+/** How a rank computes its part: by its device's profiles, alone on that device. */
 export function chooseForRank(
   profiles: readonly Profile[],
   part: Problem,
   { gpu, cpuPool }: RankDevice,
 ): Configuration {
   const device = gpu === undefined ? null : { limits: gpu.limits, adapterInfo: gpu.device.adapterInfo };
-  return chooseConfiguration(profiles, part, device, { cpuWorkers: gpu ? 0 : cpuPool!.workers })
-    .configuration;
+  const cpuWorkers = gpu === undefined ? cpuPool!.workers : 0;
+  return chooseConfiguration(profiles, part, device, { cpuWorkers }).configuration;
 }
 
 /**
- * Makes this rank's part of a solver that all ranks of a world compute together; every rank calls it with the same
- * problem and plan, and with its own device and profiles.
+ * Makes this rank's part of a solver that all ranks of a world run together. Every rank calls it with the same problem
+ * and plan, and with its own device and profiles. All fields start at zero.
+ *
+ * @param profiles of this rank's device; an empty list gives the best predictions
+ * @throws {RangeError} if the parts cannot hold the ghost zones, or no configuration can run a part
+ * @throws {SolverError} if the device cannot run it
+ *
+ * @example
+ * ```ts
+ * import { createRankSolver } from "./create_rank_solver.ts";
+ * import { CpuPool } from "../devices/cpu/wasm_workers.ts";
+ * import { openWorld } from "./mpi_world.ts";
+ * import { life } from "../../kernels/stencils/life.ts";
+ *
+ * const world = await openWorld(); // the ranks of mpirun, or this process alone
+ * const cpuPool = await CpuPool.create({ workers: 1 });
+ * const problem = { stencil: life(), grid: [16, 16, 16], boundary: "periodic", steps: 8 } as const;
+ * {
+ *   using solver = await createRankSolver(world, { gpu: undefined, cpuPool }, problem, []);
+ *   await solver.initialise({ kind: "binary", seed: 1 });
+ *   await solver.run(20);
+ *   const own = await solver.read();
+ *   console.assert(own.length <= 16 ** 3);
+ * }
+ * cpuPool.dispose();
+ * await world.close();
+ * ```
  */
 export async function createRankSolver(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { plan, profiles = [], choose = (part) => chooseForRank(profiles, part, device) }: RankSolverOptions,
+  profiles: readonly Profile[],
+  { plan: given, choose = (part) => chooseForRank(profiles, part, device), ...wishes }: RankSolverOptions =
+    {},
 ): Promise<RankSolver> {
-  const local = localProblem(problem, plan, world.rank);
+  const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
+  const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
   const configuration = choose(local);
-  const part = localPart(problem, plan, world.rank);
   const field = await failingAs("create the solver", () => makeRankField(local, device, configuration));
   return new RankSolver({ problem, world, plan, part, configuration, field });
 }

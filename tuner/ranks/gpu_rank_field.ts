@@ -1,11 +1,12 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { packShader, packWorkgroups } from "../../kernels/wgsl/pack_box.ts";
+import type { Box } from "../../models/rank_part.ts";
 import type { GpuField, LevelPart } from "../devices/gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../devices/gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../devices/gpu/gpu_uniforms.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
-import { type Box, type Piece, piecesOf } from "./boxes.ts";
+import { type Piece, piecesOf } from "./boxes.ts";
 import type { RankField, RankStart } from "./rank_field.ts";
 
 /** Memory that grows when more is needed. */

@@ -1,5 +1,6 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import type { Box } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import type { CpuField } from "../devices/cpu/cpu_field.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
@@ -7,7 +8,7 @@ import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { Start } from "../devices/reference.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { levelOf } from "../devices/shared/slice_exchange.ts";
-import { type Box, eachRow, type Piece, piecesOf } from "./boxes.ts";
+import { eachRow, type Piece, piecesOf } from "./boxes.ts";
 import { GpuRankField } from "./gpu_rank_field.ts";
 
 /** What a run starts from, and at which time step. */

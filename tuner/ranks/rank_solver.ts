@@ -1,33 +1,19 @@
 import { alongAxes, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf, readsPrevious, stepReach } from "../../kernels/update.ts";
-import { AXES, type Axis, type Extent, gridOf, neighbourOf, type Parts } from "../../models/decomposition.ts";
+import { placed } from "../../kernels/update.ts";
+import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
+import {
+  allPlanesOf,
+  type Box,
+  type Exchanged,
+  exchangedBoxes,
+  fieldsOf,
+  type RankPart,
+  type RankPlan,
+} from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
-import type { Box } from "./boxes.ts";
 import { piecesOf } from "./boxes.ts";
 import type { RankField, RankStart } from "./rank_field.ts";
 import type { Message, World } from "./world.ts";
-
-/** How the ranks share a grid. */
-export interface RankPlan {
-  readonly parts: Parts;
-  /** R: steps between two exchanges. */
-  readonly exchangeEvery: number;
-  /** What each rank computes. */
-  readonly extents: readonly Extent[];
-}
-
-/** What a rank computes: its own cells and the ghost zones around them, as a grid of its own. */
-export interface LocalPart {
-  /** The rank's own cells in the whole grid. */
-  readonly own: Extent;
-  /** Cells of the ghost zones before and after them. */
-  readonly before: Grid;
-  readonly after: Grid;
-  /** The local grid. */
-  readonly grid: Grid;
-  /** Neighbours along each axis: those of the low and the high end; undefined where the grid ends. */
-  readonly neighbours: readonly (readonly [low: number | undefined, high: number | undefined])[];
-}
 
 /** What a run took. */
 export interface RankRun {
@@ -47,39 +33,12 @@ export interface RankCells {
   readonly ago?: 0 | 1;
 }
 
-/** A rank's part of a plan: along axes that are cut, R·reach cells of ghost zone wherever there is a neighbour. */
-export function localPart(
-  problem: Problem,
-  { parts, exchangeEvery, extents }: RankPlan,
-  rank: number,
-): LocalPart {
-  const { x, y, z } = stepReach(problem.stencil.update), reach = [x, y, z];
-  const own = extents[rank]!, along = alongAxes(problem.boundary);
-  const neighbours = AXES.map((axis) => {
-    const towards = (direction: -1 | 1) =>
-      parts[axis] === 1
-        ? undefined
-        : neighbourOf(rank, { parts, axis, direction, isPeriodic: along[axis] === "periodic" });
-    return [towards(-1), towards(1)] as const;
-  });
-  const widths = (side: 0 | 1): Grid =>
-    gridOf((axis) => neighbours[axis]![side] === undefined ? 0 : exchangeEvery * reach[axis]!);
-  const before = widths(0), after = widths(1);
-  return {
-    own,
-    before,
-    after,
-    grid: gridOf((axis) => before[axis] + own.size[axis] + after[axis]),
-    neighbours,
-  };
-}
-
 /** A rank's part of a grid, its neighbours, and the steps and exchanges between them. */
 export class RankSolver implements Disposable {
   readonly problem: Problem;
   readonly world: World;
   readonly plan: RankPlan;
-  readonly part: LocalPart;
+  readonly part: RankPart;
   /** How this rank computes. */
   readonly configuration: Configuration;
   readonly #field: RankField;
@@ -93,7 +52,7 @@ export class RankSolver implements Disposable {
       readonly problem: Problem;
       readonly world: World;
       readonly plan: RankPlan;
-      readonly part: LocalPart;
+      readonly part: RankPart;
       readonly configuration: Configuration;
       readonly field: RankField;
     },
@@ -113,6 +72,10 @@ export class RankSolver implements Disposable {
     const { own: { low }, before } = this.part;
     await this.#field.initialise(start, gridOf((axis) => low[axis] - before[axis]), this.problem.grid);
     this.#step = start.step ?? 0;
+    const { stencil: { update }, grid } = this.problem;
+    for (const { name, formula } of update.materials) {
+      if (formula !== undefined) await this.write({ name }, placed(formula, grid));
+    }
     this.#fresh = this.plan.exchangeEvery;
   }
 
@@ -176,8 +139,7 @@ export class RankSolver implements Disposable {
 
   /** Brings the ghost zones up to date after {@linkcode restore}, materials too. */
   async restored(): Promise<void> {
-    const { update } = this.problem.stencil;
-    await this.#exchange(0, { plane: 0, planes: planesOf(update), whole: true });
+    await this.#exchange(0, allPlanesOf(this.problem));
   }
 
   /** Slices of the whole grid on rank 0; undefined on the others. Every rank calls it. */
@@ -260,23 +222,21 @@ export class RankSolver implements Disposable {
    * Advances, then renews the ghost zones along x, y and z in turn: what the second and third axis send contains the
    * ghost zones of those before, so that edges and corners arrive without messages of their own (B2R, Table 1).
    *
-   * @param which the fields, unless given; `whole`: F(t−1) as far as F(t)
    * @returns nanoseconds that the device took
    */
-  async #exchange(
-    steps: number,
-    which: { plane: number; planes: number; whole?: boolean } = {
-      plane: 0,
-      planes: this.problem.stencil.update.fields.length,
-    },
-  ): Promise<number> {
+  async #exchange(steps: number, which: Exchanged = fieldsOf(this.problem)): Promise<number> {
     const { world } = this,
       axes = AXES.filter((axis) => this.part.neighbours[axis]!.some((one) => one !== undefined));
     let computeNs = 0, left = steps;
     for (const axis of axes) {
       const sides = ([0, 1] as const).flatMap((side) => {
         const rank = this.part.neighbours[axis]![side];
-        return rank === undefined ? [] : [{ rank, side, ...this.#boxes(axis, side, which) }];
+        if (rank === undefined) return [];
+        return [{
+          rank,
+          side,
+          ...exchangedBoxes(this.problem, this.plan, this.part, { axis, side, ...which }),
+        }];
       });
       const arriving = sides.map(({ receive }) =>
         piecesOf(receive).map(({ cells }) => new Float32Array(cells))
@@ -295,33 +255,6 @@ export class RankSolver implements Disposable {
     if (left > 0) computeNs += await this.#field.advance(left, this.#open);
     this.#fresh = this.plan.exchangeEvery;
     return computeNs;
-  }
-
-  /** What is sent to and received from a side's neighbour. */
-  #boxes(
-    axis: Axis,
-    side: 0 | 1,
-    { plane, planes, whole = false }: { plane: number; planes: number; whole?: boolean },
-  ): { send: Box[]; receive: Box[] } {
-    const { update } = this.problem.stencil, { exchangeEvery } = this.plan;
-    const { before, own: { size: own }, grid } = this.part, reach = stepReach(update);
-    const lost = [reach.x, reach.y, reach.z][axis]!;
-    const send: Box[] = [], receive: Box[] = [];
-    for (const ago of whole || readsPrevious(update) ? [0, 1] as const : [0] as const) {
-      // the first step needs F(t−1) only where it computes a valid F(t+1)
-      const width = lost * (exchangeEvery - (whole ? 0 : ago));
-      if (width === 0) continue;
-      const box = (from: number): Box => {
-        // axes before this one with their ghost zones, those after it without
-        const low = gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]);
-        const size = gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]);
-        return { ago, plane, planes, low, size };
-      };
-      const first = before[axis], end = first + own[axis];
-      send.push(box(side === 0 ? first : end - width));
-      receive.push(box(side === 0 ? first - width : end));
-    }
-    return { send, receive };
   }
 }
 

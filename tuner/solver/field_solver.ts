@@ -1,8 +1,7 @@
 import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
-import { evaluate } from "../../kernels/operations.ts";
-import { readsPrevious } from "../../kernels/update.ts";
+import { placed, readsPrevious } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/gpu_field.ts";
 import {
@@ -79,12 +78,10 @@ export class FieldSolver implements Solver {
       const { field } = this.#parts;
       await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
       if (kind === "zero") await clearFields(field);
-      const { stencil: { update }, grid: [nx, ny, nz] } = this.problem;
+      const { stencil: { update }, grid } = this.problem, [, ny, nz] = grid;
       for (const { name, formula } of update.materials) {
         if (formula === undefined) continue;
-        const at = (x: number, y: number, z: number): number =>
-          evaluate(formula, { x: (x + 0.5) / nx, y: (y + 0.5) / ny, z: (z + 0.5) / nz });
-        await this.#put(this.#rangeOf(name, {}), sliceSource(at, { first: 0, ny, nz }));
+        await this.#put(this.#rangeOf(name, {}), sliceSource(placed(formula, grid), { first: 0, ny, nz }));
       }
     });
   }

@@ -1,0 +1,158 @@
+/**
+ * What a rank computes: its own cells and, where it has neighbours, ghost zones of R·reach cells around them, as an
+ * ordinary problem on a grid of its own. What lies beyond a ghost zone is wrong, and every step carries that one reach
+ * further in: R steps use up exactly the ghost zones, whatever the traversal.
+ *
+ * @module
+ */
+import {
+  alongAxes,
+  BOUNDARIES,
+  type Grid,
+  type Problem,
+  shortBoundary,
+} from "../kernels/stencils/stencil.ts";
+import { planesOf, readsPrevious, stepReach } from "../kernels/update.ts";
+import { AXES, type Axis, decompose, type Extent, gridOf, neighbourOf, type Parts } from "./decomposition.ts";
+
+/** How the ranks share a grid. */
+export interface RankPlan {
+  readonly parts: Parts;
+  /** R: steps between two exchanges. */
+  readonly exchangeEvery: number;
+  /** What each rank computes. */
+  readonly extents: readonly Extent[];
+}
+
+/** A rank's part of a plan. */
+export interface RankPart {
+  /** The rank's own cells in the whole grid. */
+  readonly own: Extent;
+  /** Cells of the ghost zones before and after them. */
+  readonly before: Grid;
+  readonly after: Grid;
+  /** All of these: the local grid. */
+  readonly grid: Grid;
+  /** Ranks at the low and the high end of each axis; undefined where the grid ends or one rank holds the whole axis. */
+  readonly neighbours: readonly (readonly [low: number | undefined, high: number | undefined])[];
+}
+
+/** Cells of a few planes of a level, in the coordinates of a local grid. */
+export interface Box extends Extent {
+  /** 0: F(t), 1: F(t−1). */
+  readonly ago: 0 | 1;
+  /** First plane. */
+  readonly plane: number;
+  readonly planes: number;
+}
+
+/** Cells of a box. */
+export function cellsIn({ size: [x, y, z], planes }: Box): number {
+  return planes * x * y * z;
+}
+
+/** Cells that a step makes invalid at each open end. */
+function reachAlong({ stencil }: Pick<Problem, "stencil">): Grid {
+  const { x, y, z } = stepReach(stencil.update);
+  return [x, y, z];
+}
+
+/** A plan for ranks of these rates; undefined where the ghost zones do not fit the parts, which own what they send. */
+export function planOf(
+  problem: Problem,
+  { parts, exchangeEvery, rates }: Omit<RankPlan, "extents"> & { readonly rates: readonly number[] },
+): RankPlan | undefined {
+  const reach = reachAlong(problem);
+  const least = gridOf((axis) => exchangeEvery * reach[axis]);
+  const extents = decompose({ grid: problem.grid, parts, rates, least });
+  return extents && { parts, exchangeEvery, extents };
+}
+
+/** A rank's part of a plan. */
+export function partOfRank(
+  problem: Problem,
+  { parts, exchangeEvery, extents }: RankPlan,
+  rank: number,
+): RankPart {
+  const own = extents[rank]!, along = alongAxes(problem.boundary), reach = reachAlong(problem);
+  const neighbours = AXES.map((axis) => {
+    const towards = (direction: -1 | 1) =>
+      parts[axis] === 1
+        ? undefined
+        : neighbourOf(rank, { parts, axis, direction, isPeriodic: along[axis] === "periodic" });
+    return [towards(-1), towards(1)] as const;
+  });
+  const widths = (side: 0 | 1): Grid =>
+    gridOf((axis) => neighbours[axis]![side] === undefined ? 0 : exchangeEvery * reach[axis]);
+  const before = widths(0), after = widths(1);
+  return {
+    own,
+    before,
+    after,
+    grid: gridOf((axis) => before[axis] + own.size[axis] + after[axis]),
+    neighbours,
+  };
+}
+
+/** A rank's part as a problem of its own, on its local grid. */
+export function problemOfRank(
+  problem: Problem,
+  { exchangeEvery }: RankPlan,
+  { grid, neighbours }: RankPart,
+): Problem {
+  const { stencil } = problem;
+  const [x, y, z] = alongAxes(problem.boundary).map((boundary, axis) => {
+    const open = neighbours[axis]!.filter((neighbour) => neighbour !== undefined).length;
+    // an insulated grid's first and last rank keep its end; beyond the other any boundary will do
+    return open === 2 || (open > 0 && boundary === "periodic") ? "zero" : boundary;
+  });
+  const boundaries = [...new Set([...stencil.boundaries ?? BOUNDARIES, "zero" as const])];
+  const boundary = shortBoundary([x!, y!, z!]);
+  return { grid, stencil: { ...stencil, boundaries }, boundary, steps: exchangeEvery };
+}
+
+/** Which planes are exchanged, and whether F(t−1) as far as F(t). */
+export interface Exchanged {
+  readonly plane: number;
+  readonly planes: number;
+  readonly isWhole: boolean;
+}
+
+/** What R steps use up: the fields; F(t−1) one reach less far, as it is read only where F(t+1) becomes valid. */
+export function fieldsOf({ stencil: { update } }: Pick<Problem, "stencil">): Exchanged {
+  return { plane: 0, planes: update.fields.length, isWhole: false };
+}
+
+/** Everything, materials too, for a field whose own cells were all set from outside. */
+export function allPlanesOf({ stencil: { update } }: Pick<Problem, "stencil">): Exchanged {
+  return { plane: 0, planes: planesOf(update), isWhole: true };
+}
+
+/**
+ * What is sent to and received from the neighbour at a side of an axis (B2R, Table 1): along x own cells alone; along y
+ * the ghost zones of x with them, along z those of x and y, so that edges and corners need no messages of their own.
+ */
+export function exchangedBoxes(
+  problem: Problem,
+  { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
+  { before, own: { size: own }, grid }: RankPart,
+  { axis, side, plane, planes, isWhole }: Exchanged & { readonly axis: Axis; readonly side: 0 | 1 },
+): { readonly send: readonly Box[]; readonly receive: readonly Box[] } {
+  const lost = reachAlong(problem)[axis];
+  const send: Box[] = [], receive: Box[] = [];
+  for (const ago of isWhole || readsPrevious(problem.stencil.update) ? [0, 1] as const : [0] as const) {
+    const width = lost * (exchangeEvery - (isWhole ? 0 : ago));
+    if (width === 0) continue;
+    const box = (from: number): Box => ({
+      ago,
+      plane,
+      planes,
+      low: gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]),
+      size: gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]),
+    });
+    const first = before[axis], end = first + own[axis];
+    send.push(box(side === 0 ? first : end - width));
+    receive.push(box(side === 0 ? first - width : end));
+  }
+  return { send, receive };
+}

@@ -1,0 +1,157 @@
+/**
+ * Time of a step of a grid that several ranks share, as a function of R and the decomposition: Eq. 1–7 of B2R for parts
+ * that need not be cubes. Per round of R steps a rank computes (Eq. 2, 3), copies what it sends and receives between
+ * its device and the host (Eq. 6), and sends and receives at the same time (Eq. 5), along each axis that is cut, one
+ * after another. The slowest rank sets the time.
+ *
+ * Two differences from the paper. The time of a cell update is measured for several R instead of taken as constant: a
+ * torre of few steps is slower than a long one. And only boxes are copied to the host, where Eq. 6 has whole
+ * subdomains.
+ *
+ * @module
+ */
+import type { Problem } from "../kernels/stencils/stencil.ts";
+import { stepReach } from "../kernels/update.ts";
+import { arrangements, AXES, type Parts } from "./decomposition.ts";
+import {
+  cellsIn,
+  exchangedBoxes,
+  fieldsOf,
+  partOfRank,
+  planOf,
+  type RankPart,
+  type RankPlan,
+} from "./rank_part.ts";
+import type { LinearCost } from "./shared_step.ts";
+
+/** A rank's fitted coefficients. */
+export interface RankCosts {
+  /** Time of a cell update in runs of so many steps, in order of the steps. */
+  readonly updates: readonly { readonly steps: number; readonly ns: number }[];
+  /** Whether the device leaves out what becomes invalid along x (Eq. 2), or computes all (Eq. 3). */
+  readonly shrinks: boolean;
+  /** Copies between the device and messages: of bytes, and of each axis. */
+  readonly copies: LinearCost;
+  /** Messages to both sides at once: of bytes sent, and of each axis. */
+  readonly messages: LinearCost;
+}
+
+/** Predicted times of a round, in nanoseconds. */
+export interface RankRound {
+  readonly computeNs: number;
+  readonly copyNs: number;
+  readonly messageNs: number;
+}
+
+/** A plan and its predicted time. */
+export interface PredictedPlan {
+  readonly plan: RankPlan;
+  /** The slowest rank's round. */
+  readonly round: RankRound;
+  /** Time of one step: of the slowest rank's round divided by R. */
+  readonly stepNs: number;
+}
+
+/** The largest R that is looked at. */
+export const LONGEST_ROUND = 32;
+
+/** Time of a cell update in runs of so many steps, between those that were measured. */
+export function updateNs({ updates }: Pick<RankCosts, "updates">, steps: number): number {
+  const above = updates.findIndex((one) => one.steps >= steps);
+  if (above <= 0) return updates.at(above)!.ns;
+  const [low, high] = [updates[above - 1]!, updates[above]!];
+  const part = Math.log(steps / low.steps) / Math.log(high.steps / low.steps);
+  return low.ns + part * (high.ns - low.ns);
+}
+
+/** Cell updates of a round of R steps. */
+export function updatesOf(
+  problem: Problem,
+  { exchangeEvery }: RankPlan,
+  part: RankPart,
+  shrinks: boolean,
+): number {
+  const { grid: [nx, ny, nz], before, after } = part;
+  const ends = Number(before[0] > 0) + Number(after[0] > 0);
+  const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (exchangeEvery + 1) / 2 : 0;
+  return exchangeEvery * (nx - lost) * ny * nz;
+}
+
+/** Bytes that a rank sends in a round along each axis that is cut. */
+export function bytesSent(problem: Problem, plan: RankPlan, part: RankPart): number[] {
+  return AXES.filter((axis) => part.neighbours[axis]!.some((one) => one !== undefined)).map((axis) => {
+    const sides = ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined);
+    const boxes = sides.flatMap((side) =>
+      exchangedBoxes(problem, plan, part, { axis, side, ...fieldsOf(problem) }).send
+    );
+    return 4 * boxes.reduce((sum, box) => sum + cellsIn(box), 0);
+  });
+}
+
+/** Predicted time of a rank's round. */
+export function predictRound(problem: Problem, plan: RankPlan, part: RankPart, costs: RankCosts): RankRound {
+  const bytes = bytesSent(problem, plan, part), total = bytes.reduce((sum, one) => sum + one, 0);
+  const { copies, messages, shrinks } = costs;
+  return {
+    computeNs: updateNs(costs, plan.exchangeEvery) * updatesOf(problem, plan, part, shrinks),
+    copyNs: copies.a * 2 * total + copies.b * bytes.length,
+    messageNs: messages.a * total + messages.b * bytes.length,
+  };
+}
+
+/** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer. */
+export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly RankCosts[]): PredictedPlan {
+  const known = new Set<string>();
+  let slowest: RankRound = { computeNs: 0, copyNs: 0, messageNs: 0 };
+  plan.extents.forEach((_, rank) => {
+    const part = partOfRank(problem, plan, rank), own = rank % costs.length;
+    const key = `${own} ${part.grid} ${part.before} ${part.after}`;
+    if (known.has(key)) return;
+    known.add(key);
+    const round = predictRound(problem, plan, part, costs[own]!);
+    if (sumOf(round) > sumOf(slowest)) slowest = round;
+  });
+  return { plan, round: slowest, stepNs: sumOf(slowest) / plan.exchangeEvery };
+}
+
+function sumOf({ computeNs, copyNs, messageNs }: RankRound): number {
+  return computeNs + copyNs + messageNs;
+}
+
+/**
+ * The plan that should be fastest; undefined where none fits.
+ *
+ * @param wanted what is given and not to be chosen
+ */
+export function bestPlan(
+  problem: Problem,
+  ranks: number,
+  costs: readonly RankCosts[],
+  wanted: { readonly parts?: Parts | undefined; readonly exchangeEvery?: number | undefined } = {},
+): PredictedPlan | undefined {
+  const periods = wanted.exchangeEvery === undefined
+    ? Array.from({ length: Math.min(LONGEST_ROUND, problem.steps) }, (_, i) => i + 1)
+    : [wanted.exchangeEvery];
+  let best: PredictedPlan | undefined;
+  for (const parts of wanted.parts ? [wanted.parts] : arrangements(ranks)) {
+    for (const exchangeEvery of periods) {
+      const rates = Array.from(
+        { length: ranks },
+        (_, rank) => 1 / updateNs(costs[rank % costs.length]!, exchangeEvery),
+      );
+      const plan = planOf(problem, { parts, exchangeEvery, rates: evened(rates) });
+      if (plan === undefined) break; // a longer round needs wider ghost zones
+      const predicted = predictPlan(problem, plan, costs);
+      if (best === undefined || predicted.stepNs < best.stepNs) best = predicted;
+    }
+  }
+  return best;
+}
+
+/** Rates that differ no more than measurements of one device do are taken as equal. */
+const ALIKE = 0.1;
+
+function evened(rates: readonly number[]): readonly number[] {
+  const most = Math.max(...rates);
+  return Math.min(...rates) >= (1 - ALIKE) * most ? rates.map(() => most) : rates;
+}

@@ -1,0 +1,65 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { judge } from "../../tuner/cli/on_ranks.ts";
+import { mpirun, testUnderMpi } from "../ranks/mpirun.ts";
+import { THOROUGH } from "../thorough.ts";
+import { assertRefused, runCommand } from "./run_task.ts";
+
+const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
+const [, ...SOLVE] = tasks.solve.command.split(" ");
+const SMALL = ["--stencil", "life", "--grid", "13x9x10", "--steps", "6", "--no-gpu", "--cpu-workers", "1"];
+
+for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const : []] as const) {
+  testUnderMpi(`solve on ${ranks} ranks equals one, bit for bit`, async (launcher) => {
+    const args = [
+      ...SMALL,
+      "--boundary",
+      "periodic",
+      "--decompose",
+      cut,
+      "--exchange-every",
+      "2",
+      "--verify",
+    ];
+    const { code, stdout, stderr } = await mpirun(launcher, ranks, [...SOLVE, ...args, "--json"]);
+    assertEquals([code, stderr], [0, ""]);
+    const result = JSON.parse(stdout);
+    assertEquals([result.decompose, result.exchangeEvery, result.ranks.length], [
+      cut.split("x").map(Number),
+      2,
+      ranks,
+    ]);
+    assertEquals([result.verification.maxError, result.verification.against], [0, "one rank"]);
+  });
+}
+
+testUnderMpi("a wrong request is said once, whatever the number of ranks", async (launcher) => {
+  const { code, stderr } = await mpirun(launcher, 2, [...SOLVE, "--decompose", "3x1x1"]);
+  assertEquals(code, 2);
+  assertEquals(stderr.match(/^facet: /gm)?.length, 1);
+  assertStringIncludes(stderr, "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks");
+});
+
+Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
+  const { code, stdout } = await runCommand("solve", [...SMALL, "--verify"]);
+  assertEquals(code, 0);
+  assertMatch(stdout, /^1 rank: 1 CPU worker\nOne part: nothing is exchanged$/m);
+  assertMatch(stdout, /^Verified: all slices equal those of one rank, bit for bit$/m);
+});
+
+Deno.test("solve refuses what no ranks can do", () =>
+  assertRefused("solve", [
+    [["--grid", "8x8x8", "--decompose", "2x1x1"], "found 2x1x1 for 1 rank"],
+    [["--exchange-every", "0"], "wanted a whole number from 1 to 10000"],
+  ]));
+
+Deno.test("ranks that were not asked for the same name the odd one", () => {
+  const request = { version: "1", grid: "8x8x8" }, fault = { text: "Cannot solve: no", exitCode: 2 };
+  assertEquals(judge([{ request }, { request }]), undefined);
+  assertEquals(judge([{ request, fault }, { request, fault }]), fault);
+  assertEquals(judge([{ request }, { request, fault }]), { text: "rank 1: Cannot solve: no", exitCode: 3 });
+  assertEquals(judge([{ request, fault }, { request }]), { text: "rank 0: Cannot solve: no", exitCode: 3 });
+  assertEquals(judge([{ request }, { request: { ...request, grid: "8x8x9" } }]), {
+    text: "rank 1: all ranks must have the same grid: found 8x8x9, rank 0 has 8x8x8",
+    exitCode: 3,
+  });
+});

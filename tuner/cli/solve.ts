@@ -1,0 +1,198 @@
+import { hashOf } from "../../kernels/definition.ts";
+import { boundariesOf, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { updateNs } from "../../models/rank_step.ts";
+import type { Verification } from "../configuration.ts";
+import { deviceFailed } from "../devices/device_error.ts";
+import { refute } from "../devices/reference.ts";
+import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
+import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { readProfile } from "../profile/store.ts";
+import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
+import { openRankDevice } from "../ranks/open_rank_device.ts";
+import { type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
+import type { RankRun } from "../ranks/rank_solver.ts";
+import { verifyRanks } from "../ranks/verify_ranks.ts";
+import { meet, shareAll, type World } from "../ranks/world.ts";
+import { onRanks } from "./on_ranks.ts";
+import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
+import { parseCommand } from "./parse_options.ts";
+import { chosenStencil, PROBLEM } from "./problem_options.ts";
+import { EXIT } from "./report_error.ts";
+import { describeWork } from "./summary.ts";
+import { type Line, print } from "./terminal.ts";
+
+const { traversal: _, ...SOLVED } = PROBLEM;
+
+export const OPTIONS = {
+  ...SOLVED,
+  steps: count("time steps (default: as many as suit the traversals)", 1),
+  cpuWorkers: {
+    ...PROBLEM.cpuWorkers,
+    help: "workers of each rank's CPU, which then computes instead of its GPU",
+  },
+  profile: file("a profile of the ranks' devices (default: none, the best predictions)"),
+  decompose: {
+    value: "XxYxZ",
+    help: "parts along x, y, z, one for each rank (default: those predicted to be fastest)",
+    read: readGrid,
+  },
+  exchangeEvery: count(
+    "steps between two exchanges (default: as many as are predicted to be fastest)",
+    1,
+    10_000,
+  ),
+  seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
+  verify: { help: "compare with what one rank computes alone, slice by slice" },
+  json: COMMON.json,
+} as const satisfies Options;
+
+const USAGE = {
+  usage: "mpirun -n N deno task solve [OPTIONS]",
+  about:
+    "Computes one grid on several devices: a process for each, started by MPI's mpirun; without it on one.",
+  options: OPTIONS,
+};
+
+export const run = (args: string[]): Promise<number> =>
+  onRanks("solve", args, {
+    read: (world) => readRequest(world, args),
+    work: (world, values) => solve(world, values).catch(deviceFailed("the device failed")),
+  });
+
+/** What is solved, and how. */
+interface Solving {
+  readonly options: Values<typeof OPTIONS>;
+  readonly problem: Problem;
+}
+
+async function readRequest(world: World, args: readonly string[]) {
+  const options = await parseCommand(USAGE, args, world.rank === 0);
+  if (options === undefined) return undefined;
+  const stencil = chosenStencil(options);
+  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]!, decompose } = options;
+  const problem: Problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
+  checkProblem("solve", problem, Number.MAX_SAFE_INTEGER);
+  if (decompose !== undefined && cellsOf(decompose) !== world.size) {
+    const found = `${decompose.join("x")} for ${formatPlural(world.size, "rank")}`;
+    throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
+  }
+  const { steps, boundary: around, ...equation } = describeProblem(problem);
+  const { exchangeEvery, seed, verify, json } = options;
+  const request = {
+    stencil: JSON.stringify({ ...equation, grid: undefined, hash: hashOf(stencil.update) }),
+    grid: grid.join("x"),
+    boundary: `${around}`,
+    steps: `${steps}`,
+    options: JSON.stringify({ decompose, exchangeEvery, seed, verify, json }),
+  };
+  return { request, values: { options, problem } satisfies Solving };
+}
+
+async function solve(world: World, { options, problem }: Solving): Promise<number> {
+  const { decompose: parts, exchangeEvery, noGpu, cpuWorkers, profile, verify, json } = options;
+  using device = await openRankDevice(world, { ...(noGpu && { gpu: false }), cpuWorkers });
+  const profiles = profile === undefined ? [] : [await readProfile(profile)];
+  const choose = (part: Problem) => chooseForRank(profiles, part, device);
+  const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
+  using solver = await createRankSolver(world, device, problem, profiles, { plan: plan.plan });
+  const start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed } as const;
+  await solver.initialise(start);
+  await meet(world);
+  const runs = await shareAll(world, await solver.run(problem.steps));
+  const names = await shareAll(world, device.name);
+  const verification = verify ? await verifyRanks(solver, device, start) : undefined;
+  if (world.rank === 0) {
+    const outcome = { problem, plan, runs, names, verification };
+    print(json ? solveRecord(outcome) : renderSolve(outcome));
+  }
+  const isRight = verification === undefined || refute(verification) === undefined;
+  const [wrong = 0] = await world.reduce(Float64Array.of(isRight ? 0 : 1), "max");
+  return wrong === 0 ? EXIT.done : EXIT.no;
+}
+
+/** What came of it. */
+interface Solved {
+  readonly problem: Problem;
+  readonly plan: MeasuredPlan;
+  /** Each rank's. */
+  readonly runs: readonly RankRun[];
+  readonly names: readonly string[];
+  readonly verification: Verification | undefined;
+}
+
+/** The times of the whole: of the slowest rank, by the host's clock. */
+function measuresOf({ problem: { grid, steps }, plan: { plan, stepNs, costs }, runs }: Solved) {
+  const slowest = runs.reduce((one, other) => other.wallNs > one.wallNs ? other : one);
+  const { wallNs } = slowest;
+  // what all devices would take together, without ghost cells and exchanges
+  const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan.exchangeEvery), 0);
+  return {
+    cellsPerSecond: cellsOf(grid) * steps / (wallNs * 1e-9),
+    stepNs: wallNs / steps,
+    predictedStepNs: stepNs,
+    exchangeFraction: slowest.exchangeNs / wallNs,
+    efficiency: cellsOf(grid) * steps / rate / wallNs,
+  };
+}
+
+/** The result as a record for `--json`. */
+export function solveRecord(solved: Solved) {
+  const { problem, plan: { plan, costs, round }, runs, names, verification } = solved;
+  return {
+    problem: describeProblem(problem),
+    ranks: runs.map((run, rank) => ({
+      device: names[rank],
+      ...plan.extents[rank],
+      ...run,
+      costs: costs[rank],
+    })),
+    decompose: plan.parts,
+    exchangeEvery: plan.exchangeEvery,
+    ...measuresOf(solved),
+    predictedRound: round,
+    verification: verification ?? null,
+  };
+}
+
+/** The result for people. */
+export function renderSolve(solved: Solved): Line[] {
+  const { problem, plan: { plan }, runs, names, verification } = solved;
+  const { parts, exchangeEvery, extents } = plan;
+  const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency } = measuresOf(solved);
+  const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
+    return length === 1 ? name : `${length} × ${name}`;
+  });
+  const sizes = extents.map(({ size }) => size),
+    most = largest(sizes, Math.max),
+    least = largest(sizes, Math.min);
+  const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
+  const every = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
+  const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
+  return [
+    describeWork(problem),
+    `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
+    runs.length === 1
+      ? "One part: nothing is exchanged"
+      : `Parts ${parts.join("x")} of ${cut}, exchanged every ${every}`,
+    "",
+    `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step ` +
+    `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
+    `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
+    ...(verification === undefined ? [] : [describeVerification(verification)]),
+  ];
+}
+
+function largest(sizes: readonly Grid[], pick: (...values: number[]) => number): Grid {
+  const [x, y, z] = ([0, 1, 2] as const).map((axis) => pick(...sizes.map((size) => size[axis])));
+  return [x!, y!, z!];
+}
+
+function describeVerification(verification: Verification): string {
+  const { maxError, bound } = verification, failure = refute(verification);
+  if (failure !== undefined) return `WRONG: ${failure.message}`;
+  if (maxError === 0) return "Verified: all slices equal those of one rank, bit for bit";
+  return `Verified against one rank: largest error ${formatSmall(maxError)}, bound ${formatSmall(bound)}`;
+}

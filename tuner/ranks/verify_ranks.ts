@@ -1,0 +1,55 @@
+import { layOut } from "../../kernels/layout.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import type { RankPlan } from "../../models/rank_part.ts";
+import type { Verification } from "../configuration.ts";
+import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
+import { type Start, stateLevels, verificationOf } from "../devices/reference.ts";
+import { createRankSolver } from "./create_rank_solver.ts";
+import { localWorlds } from "./local_world.ts";
+import type { RankDevice } from "./rank_field.ts";
+import type { RankSolver } from "./rank_solver.ts";
+
+/**
+ * Computes the same steps on rank 0 alone, and compares every plane of every level slice by slice: no rank ever holds
+ * the whole grid of the others. Every rank calls it.
+ *
+ * @param solver at the problem's last step, from this start
+ * @returns on rank 0; undefined on the others
+ */
+export async function verifyRanks(
+  solver: RankSolver,
+  device: RankDevice,
+  start: Start,
+): Promise<Verification | undefined> {
+  const { problem, world } = solver;
+  using alone = world.rank === 0 ? await solveAlone(device, problem, start) : undefined;
+  const { grid: [nx, ny, nz], stencil: { update } } = problem;
+  const layout = layOut([1, ny, nz], { pad: [0, 0, 0], align: 1 });
+  const comparisons: Comparison[] = [];
+  for (const { name } of [...update.fields.map((name) => ({ name })), ...update.materials]) {
+    for (const ago of stateLevels(problem)) {
+      for (let x = 0; x < nx; x++) {
+        const cells = { name, ago }, slice = { x, slices: 1 };
+        const found = await solver.gather(cells, slice), wanted = await alone?.gather(cells, slice);
+        if (found === undefined || wanted === undefined) continue;
+        comparisons.push(
+          compareSlices({ cells: found, layout, slice: 0 }, { cells: wanted, layout, slice: 0 }, 1),
+        );
+      }
+    }
+  }
+  if (alone === undefined) return undefined;
+  return verificationOf(joinComparisons(comparisons), { problem, start, against: "one rank" });
+}
+
+async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {
+  const plan: RankPlan = {
+    parts: [1, 1, 1],
+    exchangeEvery: problem.steps,
+    extents: [{ low: [0, 0, 0], size: problem.grid }],
+  };
+  const alone = await createRankSolver(localWorlds(1)[0]!, device, problem, [], { plan });
+  await alone.initialise(start);
+  await alone.run(problem.steps);
+  return alone;
+}
