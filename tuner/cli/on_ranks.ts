@@ -96,10 +96,9 @@ export function judge(all: readonly Asked[]): ReturnType<typeof reportError> | u
 
 /** Starts this command once more, to do the work, and says how it ended if it was killed. */
 async function watch(task: "solve", args: readonly string[]): Promise<number> {
-  const [, ...flags] = config.tasks[task].command.split(" ");
+  const flags = config.tasks[task].command.split(" ").slice(1, -2);
   const child = new Deno.Command(Deno.execPath(), {
-    args: [...flags, ...args],
-    cwd: new URL("../..", import.meta.url),
+    args: [...flags, Deno.mainModule, task, ...args],
     env: { [WATCHED]: "1" },
   }).spawn();
   const { code, signal } = await child.status;
