@@ -175,7 +175,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
         slices,
       );
       const bound = chosen[way]?.fused === 1
-        ? errorBound({ stencil, steps: steps * turns, maxField: Math.max(1, maxValue), kernels: 2 })
+        ? errorBound({ stencil, grid, boundary: "zero", steps: steps * turns }, maxValue)
         : 0;
       return notFinite === 0 && maxError <= bound;
     };

@@ -4,15 +4,7 @@
  *
  * @module
  */
-import {
-  eachOperation,
-  type Expression,
-  fold,
-  type Offset,
-  type Tap,
-  tapsIn,
-  uniform,
-} from "./expression.ts";
+import { type Algebra, type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
 import { evaluate } from "./operations.ts";
 
 /** A field's new value. */
@@ -168,60 +160,19 @@ export function valuesMoved({ substeps }: Update): number {
   return substeps.reduce((sum, substep) => sum + arraysOf(substep).size + substep.length, 0);
 }
 
-/** What rounding can do to one evaluation: see `models/error_bound.ts`. */
-export interface Arithmetic {
-  /** Additions, subtractions, multiplications and comparisons of one update: its flops. */
-  readonly operations: number;
-  /** Most roundings that any one tap's value passes through. */
-  readonly depth: number;
-  /** Σ|weight| over the taps: the largest |result| when every |tap| is at most 1. */
-  readonly magnitude: number;
-}
+/** Operations of a full step of a cell: its flops. */
+export const operationsOf: (update: Update) => number = remembered((update: Update) =>
+  expressionsOf(update).reduce(
+    (sum, value) => sum + fold<number>(value, { ...OPERATION_COUNT, tap: () => 0 }),
+    0,
+  )
+);
 
-/** Roundings that an operation counts as, by variance: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
-const ROUNDINGS: Readonly<Record<string, number>> = {
-  add: 1,
-  subtract: 1,
-  multiply: 1,
-  divide: 25,
-  squareRoot: 81,
-};
-
-/** Counts operations; the deepest chain of roundings and the sum of absolute weights are those of the worst field. */
-export function arithmeticOf(update: Update): Arithmetic {
-  const largest = ({ plane }: Tap): number => {
-    const values = update.materials[plane - update.fields.length]?.values ?? [1];
-    return Math.max(...values.map(Math.abs));
-  };
-  const join =
-    (kind: string, magnitudeOf: (...magnitudes: number[]) => number) => (...operands: Arithmetic[]) => ({
-      operations: operands.reduce((sum, { operations }) => sum + operations, 1),
-      depth: Math.max(...operands.map(({ depth }) => depth)) + (ROUNDINGS[kind] ?? 0),
-      magnitude: magnitudeOf(...operands.map(({ magnitude }) => magnitude)),
-    });
-  const sum = (left: number, right: number): number => left + right;
-  const each = expressionsOf(update).map((value) =>
-    fold<Arithmetic>(value, {
-      ...eachOperation((kind) => join(kind, Math.max)),
-      tap: (tap) => ({ operations: 0, depth: 0, magnitude: largest(tap) }),
-      constant: (value) => ({ operations: 0, depth: 1, magnitude: Math.abs(value) }),
-      signal: () => ({ operations: 0, depth: 1, magnitude: 1 }),
-      add: join("add", sum),
-      subtract: join("subtract", sum),
-      multiply: join("multiply", (left, right) => left * right),
-      divide: join("divide", (left, right) => left / right),
-      squareRoot: join("squareRoot", Math.sqrt),
-      choose: join("choose", (_, then, otherwise) => Math.max(then, otherwise)),
-      atLeast: (left, right) => ({ ...join("atLeast", () => 1)(left, right), depth: 0 }),
-      greater: (left, right) => ({ ...join("greater", () => 1)(left, right), depth: 0 }),
-    })
-  );
-  return each.reduce((a, b) => ({
-    operations: a.operations + b.operations,
-    depth: Math.max(a.depth, b.depth),
-    magnitude: Math.max(a.magnitude, b.magnitude),
-  }));
-}
+/** Folds an expression to the number of its operations. */
+export const OPERATION_COUNT: Omit<Algebra<number>, "tap"> = uniform(
+  0,
+  (...operands) => operands.reduce((sum, each) => sum + each, 1),
+);
 
 function isSubstep(update: Update | Substep): update is Substep {
   return Array.isArray(update);

@@ -91,22 +91,3 @@ function sixAt(k: number): Expression {
     add(tap(-k, 0, 0), tap(k, 0, 0)),
   );
 }
-
-/** The mean of a function of a phase over all waves of a long line, on so many midpoints. */
-export function meanOverPhases(points: number, value: (theta: number) => number): number {
-  let sum = 0;
-  for (let i = 0; i < points; i++) sum += value(Math.PI * (i + 0.5) / points);
-  return sum / points;
-}
-
-/** The mean of a function of three phases over all waves of a large grid, on 16³ midpoints. */
-export function meanOverWaves(value: (phases: Phases) => number): number {
-  const mean = (of: (theta: number) => number): number => meanOverPhases(16, of);
-  return mean((x) => mean((y) => mean((z) => value([x, y, z]))));
-}
-
-/** Σ_j λ^2j over the steps: a unit error in a wave that a step multiplies by λ is λ^j of it j steps later. */
-export function squaresOver(steps: number, lambda: number): number {
-  const square = lambda * lambda;
-  return Math.abs(square - 1) < 1e-12 ? steps : (square ** steps - 1) / (square - 1);
-}

@@ -26,7 +26,7 @@ import {
   tap,
 } from "../expression.ts";
 import type { Material, Update } from "../update.ts";
-import { meanOverWaves, phasesOf } from "./cross.ts";
+import { phasesOf } from "./cross.ts";
 import { type ExactSolution, type Grid, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Courant number V_p Δt/h: 6/(7√3). */
@@ -169,7 +169,6 @@ export function elastic(
       source: { name: "force", values: [0, 0, 0, 0, 0, 0, 0, 1] },
       signal: rickerWavelet(formula("step")),
     }),
-    errorGrowth: (steps) => Math.sqrt(growthPerStep(courant, isUniform ? 1 : 16 / 9) * steps),
     ...(isUniform && {
       planeWave: (grid: Grid, modes: Offset) => elasticPlaneWave(grid, modes, { courant, kind: "P" }),
     }),
@@ -236,20 +235,4 @@ function across([x, y, z]: Offset): Offset {
   const [a, b, c]: Offset = Math.abs(x) < 0.5 ? [0, z, -y] : [-z, 0, x];
   const length = Math.hypot(a, b, c);
   return [a / length, b / length, c / length];
-}
-
-/**
- * Growth of the variance of rounding errors a step. The scheme keeps an energy, so that an error never grows: it
- * moves between velocity and stress, whose scales differ by the medium's parameters (`contrast`: largest over
- * smallest of any), and swells by up to 1/cos²(ωΔt/2) in between.
- */
-function growthPerStep(courant: number, contrast: number): number {
-  const { buoyancy, lambda, mu } = UNIFORM;
-  const stiffest = 3 * lambda + 2 * mu, softest = mu / contrast;
-  const exchange = contrast * (1 + stiffest * contrast / buoyancy + buoyancy / softest + stiffest / softest);
-  const swell = meanOverWaves((phases) => {
-    const sine = courant / 2 * Math.hypot(...phases.map(symbolAt));
-    return 1 / (1 - sine * sine);
-  });
-  return exchange * swell;
 }

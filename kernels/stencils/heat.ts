@@ -12,12 +12,10 @@ import {
   armsOf,
   conservingWeights,
   type CrossWeights,
-  meanOverWaves,
   type Phases,
   phasesOf,
   secondDerivative,
   spreadOf,
-  squaresOver,
   symbolAt,
 } from "./cross.ts";
 import { type Update, updateOf } from "../update.ts";
@@ -78,7 +76,6 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
     update: heatUpdate(weights),
-    errorGrowth: (steps) => Math.sqrt(varianceGrowth(factor, steps)),
     planeWave: (grid, modes) => decayingWave(grid, modes, factor),
   };
 }
@@ -88,9 +85,4 @@ function decayingWave(grid: Grid, modes: Offset, factor: (phases: Phases) => num
   const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
   const lambda = factor(phases);
   return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };
-}
-
-/** Σ_j ⟨λ^2j⟩ over the steps. At least 1, the last step's own. */
-function varianceGrowth(factor: (phases: Phases) => number, steps: number): number {
-  return Math.max(1, meanOverWaves((phases) => squaresOver(steps, factor(phases))));
 }

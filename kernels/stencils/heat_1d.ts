@@ -10,7 +10,7 @@
  */
 import { add, constant, multiply, tap } from "../expression.ts";
 import { type Update, updateOf } from "../update.ts";
-import { conservingWeights, type CrossWeights, meanOverPhases, squaresOver } from "./cross.ts";
+import { conservingWeights, type CrossWeights } from "./cross.ts";
 import { requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
@@ -54,12 +54,5 @@ export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {})
     dimensions: 1,
     boundaries: ["insulated", "periodic"],
     update: rodUpdate(conservingWeights(1, [fourier], 2)),
-    errorGrowth: (steps) => Math.sqrt(varianceGrowth(fourier, steps)),
   };
-}
-
-/** Σ_j ⟨λ^2j⟩ over the steps; a step multiplies the cosine of phase θ a point by λ = 1 − 4Fo sin²(θ/2). */
-function varianceGrowth(fourier: number, steps: number): number {
-  const decay = (theta: number): number => 1 - 4 * fourier * Math.sin(theta / 2) ** 2;
-  return Math.max(1, meanOverPhases(256, (theta) => squaresOver(steps, decay(theta))));
 }

@@ -14,7 +14,7 @@
  */
 import { add, type Ago, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
 import type { Update } from "../update.ts";
-import { conservingWeights, meanOverPhases, squaresOver } from "./cross.ts";
+import { conservingWeights } from "./cross.ts";
 import { requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
@@ -71,7 +71,6 @@ export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = 
     dimensions: 1,
     boundaries: ["periodic"],
     update: points === 5 ? fivePoints(step, spacing) : threePoints(step, spacing),
-    errorGrowth: (steps) => Math.sqrt(varianceGrowth({ step, spacing }, steps)),
   };
 }
 
@@ -135,17 +134,4 @@ function threePoints(step: number, spacing: number): Update {
       [{ field: U, value: advance(step, [2, -1], 3) }],
     ],
   };
-}
-
-/**
- * Σ_j ⟨g^2j⟩ over the steps, g = 1 + z + ½z² with z = Δt (G − G²), G = (2 − 2 cos θ)/Δx²: what the linear part
- * makes of a unit error. It grows by e^(t/4) at most; errors of the chaotic field grow more slowly, by e^(0.1 t).
- */
-function varianceGrowth({ step, spacing }: { step: number; spacing: number }, steps: number): number {
-  const factor = (theta: number): number => {
-    const curvature = (2 - 2 * Math.cos(theta)) / spacing ** 2;
-    const z = step * (curvature - curvature * curvature);
-    return 1 + z + z * z / 2;
-  };
-  return Math.max(1, meanOverPhases(512, (theta) => squaresOver(steps, factor(theta))));
 }

@@ -70,7 +70,6 @@ export function life(rule: string = DEFAULT_RULE): Stencil {
     title: `3D life ${rule}`,
     update: updateOf(multiply(atLeast(sum, bound(0)), atLeast(bound(1), sum))),
     initialField: "binary",
-    errorGrowth: () => 0,
   };
 }
 

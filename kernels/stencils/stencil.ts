@@ -89,13 +89,6 @@ export interface Stencil {
    * @default {"noise"}
    */
   readonly initialField?: InitialField;
-  /**
-   * How much one rounding error of size 1 in every step can have grown after `steps` steps, as a root mean
-   * square over the grid: sqrt(Σ_j ‖G_j‖²) with G_j the response j steps later to a unit error. 0 where whole
-   * numbers make every result exact.
-   * @default {derived from the update}
-   */
-  errorGrowth?(steps: number): number;
   /** The exact discrete solution with wave numbers `modes` (whole periods along each axis), periodic grid. */
   planeWave?(grid: Grid, modes: Offset): ExactSolution;
 }

@@ -11,7 +11,6 @@ import {
   armsOf,
   conservingWeights,
   type CrossWeights,
-  meanOverWaves,
   type Phases,
   phasesOf,
   secondDerivative,
@@ -76,7 +75,6 @@ export function wave(order: number, options: WaveOptions = {}): Stencil {
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
     update: waveUpdate(weights),
-    errorGrowth: (steps) => Math.sqrt(growthPerStep(cosine) * steps),
     planeWave: (grid, modes) => planeWave(grid, modes, cosine),
   };
 }
@@ -86,13 +84,4 @@ function planeWave(grid: Grid, modes: Offset, cosine: (phases: Phases) => number
   const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
   const omega = Math.acos(cosine(phases));
   return { at: ([x, y, z], step) => Math.cos(kx * x + ky * y + kz * z - omega * step) };
-}
-
-/**
- * Growth of the variance of rounding errors a step. A unit error in mode θ becomes U_j = sin((j+1)ω)/sin ω
- * after j steps; over many steps sin² averages to ½, so Σ_j ‖G_j‖² ≈ n · ⟨1/(2 sin² ω)⟩ over all modes. The
- * mean is finite in three dimensions (ω ~ |k|).
- */
-function growthPerStep(cosine: (phases: Phases) => number): number {
-  return Math.max(1, meanOverWaves((phases) => 0.5 / (1 - cosine(phases) ** 2)));
 }

@@ -25,7 +25,7 @@
  */
 import type { Layout } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { arithmeticOf, type Update } from "../update.ts";
+import { operationsOf, type Update } from "../update.ts";
 import { linearWorkgroups } from "../wgsl/declare.ts";
 import { lineShape, refuseSweep } from "./line.ts";
 import {
@@ -85,7 +85,7 @@ export const sweptRegister: Traversal = {
       workgroupsPerDispatch: count,
       dispatchesPerStep: 1 / steps,
       exchangesPerUpdate: 2 * edge * substeps / updates,
-      loopInstructions: updates * arithmeticOf(update).operations / substeps,
+      loopInstructions: updates * operationsOf(update) / substeps,
     };
   },
   plan(problem, parameters) {

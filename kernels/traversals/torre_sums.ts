@@ -17,10 +17,9 @@ import {
   tap,
   tapsIn,
   tapsOutside,
-  uniform,
   visitTaps,
 } from "../expression.ts";
-import { onlyExpression, remembered, tapsOf, type Update } from "../update.ts";
+import { onlyExpression, OPERATION_COUNT, remembered, tapsOf, type Update } from "../update.ts";
 import { type Lane, lanesAt } from "../wgsl/declare.ts";
 
 /** Cells along x and y from one place to another. */
@@ -129,7 +128,7 @@ function staysInColumn(of: Expression): boolean {
 /** Sums, products and comparisons, without those of what is kept. */
 function operationsOf(expression: Expression, isColumn: boolean): number {
   return fold<number>(expression, {
-    ...uniform(0, (...operands) => operands.reduce((sum, each) => sum + each, 1)),
+    ...OPERATION_COUNT,
     tap: () => 0,
     partial: (of, offset) => !isColumn && canBeKept(of, offset) ? 0 : undefined,
   });

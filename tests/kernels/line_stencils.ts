@@ -41,7 +41,6 @@ function bitsOf(base: Stencil, title: string, update: Update): Stencil {
     boundaries: ["insulated", "periodic"],
     initialField: "binary",
     update,
-    errorGrowth: () => 0,
   };
 }
 

@@ -275,13 +275,7 @@ testOnGpu("an insulated mode decays exactly as it should, and the trapezoid sum 
   const exact = rodMode({ points: POINTS, mode: 21, fourier });
   const start = Float32Array.from({ length: POINTS }, (_, z) => 1 + exact.at([0, 0, z], 0));
   const problem = lineOf(heat1d({ fourier }), POINTS);
-  const bound = errorBound({
-    stencil: problem.stencil,
-    steps,
-    maxField: 2,
-    kernels: 1,
-    periodicCells: POINTS,
-  });
+  const bound = errorBound({ ...problem, steps }, 2);
   const ways: (typeof WAYS)[number][] = [
     ["classic", { threads: 32, points: 2 }],
     ["swept-register", { threads: 8, points: 4, steps: 16 }],

@@ -94,11 +94,3 @@ Deno.test("other orders and Courant numbers beyond the limit are refused, naming
     );
   }
 });
-
-Deno.test("errors grow with the square root of the steps, from one step's own size", () => {
-  for (const order of WAVE_ORDERS) {
-    const { errorGrowth } = wave(order);
-    assert(errorGrowth!(1) >= 1);
-    assertAlmostEquals(errorGrowth!(400) / errorGrowth!(100), 2, 1e-12);
-  }
-});

@@ -2,7 +2,7 @@ import { initialRow } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
-import { arithmeticOf, planesOf } from "../../kernels/update.ts";
+import { operationsOf, planesOf } from "../../kernels/update.ts";
 import type { Start } from "./reference.ts";
 import type { SliceCells } from "./shared/slice_exchange.ts";
 
@@ -12,7 +12,7 @@ const ORACLE_STEPS = 12;
 /** As much of a problem as the oracle can do in time: first slices, first steps. */
 export function oracleProblem(problem: Problem, operations: number): Problem {
   const { grid: [nx, ny, nz], steps, stencil } = problem;
-  const sliceSteps = operations / (Math.max(1, arithmeticOf(stencil.update).operations) * ny * nz);
+  const sliceSteps = operations / (Math.max(1, operationsOf(stencil.update)) * ny * nz);
   const atLeast = Math.min(steps, ORACLE_STEPS);
   const slices = Math.min(nx, Math.max(1, Math.floor(sliceSteps / atLeast)));
   const grid: Grid = [slices, ny, nz];

@@ -1,11 +1,11 @@
-import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
+import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { boundaryErrors, errorBound } from "../../models/error_bound.ts";
+import { errorBound } from "../../models/error_bound.ts";
 import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { CpuField } from "./cpu/cpu_field.ts";
@@ -84,17 +84,11 @@ export async function makeReference(
 /** Judges a comparison of the whole state; one that is not finite, or not whole, has an infinite error. */
 export function verificationOf(
   { maxError, maxValue, notFinite, cells }: Comparison,
-  { problem, start, against }: Pick<Reference, "problem" | "start" | "against">,
+  { problem, against }: Pick<Reference, "problem" | "against">,
 ): Verification {
-  const { stencil, grid, steps } = problem;
+  const { stencil, grid } = problem;
   const wanted = stateLevels(problem).length * planesOf(stencil.update) * cellsOf(grid);
-  const bound = errorBound({
-    stencil,
-    steps,
-    maxField: Math.max(amplitudeOf(stencil.update, start.kind), Number.isFinite(maxValue) ? maxValue : 0),
-    kernels: 2,
-    ...boundaryErrors(problem),
-  });
+  const bound = errorBound(problem, Number.isFinite(maxValue) ? maxValue : 0);
   return { maxError: notFinite === 0 && cells === wanted ? maxError : Infinity, bound, against };
 }
 
@@ -174,7 +168,7 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
     return compareSlices({ cells, layout, slice: 0 }, oracle[ago], grid[0]);
   });
   const comparison = joinComparisons(await Promise.all(comparisons));
-  const failure = refute(verificationOf(comparison, { problem: small, start, against: "oracle f32" }));
+  const failure = refute(verificationOf(comparison, { problem: small, against: "oracle f32" }));
   if (failure !== undefined) {
     throw new RunFailure("incorrect", `gpu ${field.plan.label}, the reference itself, ${failure.message}`);
   }

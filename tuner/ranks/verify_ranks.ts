@@ -39,7 +39,7 @@ export async function verifyRanks(
     }
   }
   if (alone === undefined) return undefined;
-  return verificationOf(joinComparisons(comparisons), { problem, start, against: "one rank" });
+  return verificationOf(joinComparisons(comparisons), { problem, against: "one rank" });
 }
 
 async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {

@@ -130,7 +130,7 @@ Deno.test("fused products are exact on whole numbers, and elsewhere differ from 
       if (kind === "integers") assertEquals(bits(current), bits(oracle.current));
       else {
         const error = Math.max(...current.map((value, i) => Math.abs(value - oracle.current[i]!)));
-        const bound = errorBound({ stencil, steps, maxField: 1, kernels: 2 });
+        const bound = errorBound({ stencil, grid, boundary, steps }, 1);
         assert(error > 0 && error <= bound, `${error}, bound ${bound}`);
       }
       await field.dispose();

@@ -14,7 +14,8 @@ import {
 } from "../../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS, waveUpdate } from "../../../kernels/stencils/wave.ts";
-import { arithmeticOf, reachOf, type Update, updateOf } from "../../../kernels/update.ts";
+import { reachOf, type Update, updateOf } from "../../../kernels/update.ts";
+import { errorBound } from "../../../models/error_bound.ts";
 import type { CpuField } from "../../../tuner/devices/cpu/cpu_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
@@ -144,11 +145,8 @@ for (const order of WAVE_ORDERS) {
       field.previous[indexOf(layout, cell)] = exact.at(cell, -1);
     });
     await field.run({ steps });
-    // |F| ≤ 1: each step adds a rounding error of at most depth·magnitude·2⁻²⁴ to every cell, those of the
-    // weights included; j steps later its root mean square has grown to at most ‖U_j‖ ≤ j + 1 times that.
-    // The two initial levels are rounded, by 2⁻²⁵, and grow by n + 1 and n.
-    const { depth, magnitude } = arithmeticOf(update);
-    const bound = depth * magnitude * 2 ** -24 * steps * (steps + 1) / 2 + (2 * steps + 1) * 2 ** -25;
+    // the two initial levels are rounded like results of two more steps
+    const bound = errorBound({ stencil, grid, boundary: "periodic", steps: steps + 2 }, 1);
     let error = 0, signal = 0;
     forEachCell(grid, (cell) => {
       error += (field.current[indexOf(layout, cell)]! - exact.at(cell, steps)) ** 2;
