@@ -2,8 +2,7 @@
  * Refuses equations that make no sense, in whatever form they were written. Every message names the place.
  *
  * What a sub-step may read follows from the two arrays that hold a field, where t + 1 replaces t − 1 cell by cell:
- * `next` reads what an earlier sub-step has computed; `before` what no earlier sub-step replaces, and of a neighbour
- * not the same one either.
+ * `next` reads what an earlier sub-step has computed; `before` only the cell itself, which no earlier one replaces.
  *
  * @module
  */
@@ -184,6 +183,7 @@ function whyUnreadable({ ago, offset }: Tap, index: number, made: number | undef
   if (ago === -1) return made < index ? undefined : "what an earlier sub-step has computed is wanted";
   if (made < index) return "what no earlier sub-step has replaced is wanted";
   const isOwn = offset.every((cells) => cells === 0);
-  if (made > index || isOwn) return undefined;
-  return "of the step before only the cell itself is wanted (its neighbours: in a field of their own)";
+  return isOwn
+    ? undefined
+    : "of the step before only the cell itself is wanted (keep it in a field of its own)";
 }

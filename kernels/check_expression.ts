@@ -112,5 +112,8 @@ function operandsOf(
       return [node.of];
   }
   want(isOneOf(OPERATIONS, kind), place, "a number or an expression is wanted", kind ?? node);
-  return operandsWanted(NUMBERS[kind as Operation].length);
+  const operands = operandsWanted(NUMBERS[kind as Operation].length), [, divisor] = operands;
+  const isZero = kind === "divide" && isRecord(divisor) && divisor.kind === "constant" && divisor.value === 0;
+  want(!isZero, place, "a divisor other than 0 is wanted", 0);
+  return operands;
 }

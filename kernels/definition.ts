@@ -76,7 +76,7 @@ export function definitionOf(stencil: Stencil): Definition {
     title,
     variant,
     dimensions,
-    boundaries,
+    boundaries: [...boundaries],
     initialField,
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
     materials: materials.map(({ formula, ...rest }) => ({
@@ -170,10 +170,10 @@ export function stencilOf(definition: unknown): Stencil {
   const update = {
     fields: fields.map(({ name }) => name),
     ranges: fields.map(({ range }) => range),
-    materials: materials.map(({ name, values, formula }) => ({
+    materials: materials.map(({ name, values, formula }, i) => ({
       name,
       values,
-      ...(formula !== undefined && { formula: read(formula, `material ${name}`) }),
+      ...(formula !== undefined && { formula: read(formula, `material ${i + 1}`) }),
     })),
     substeps: listOf("substeps").map((substep, i) =>
       Object.entries(substep).map(([name, data]) => {

@@ -161,7 +161,8 @@ export function equation<Field extends string, MaterialName extends string = nev
         .map(([key, value]) => ({ field: indexOf(key, place, fieldNames), value: nodeOf(value as Value) }))
         .sort((one, other) => one.field - other.field);
     }),
-    ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) }),
+    // null, which is refused, where the function returned nothing
+    ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) ?? null }),
   } as Update;
   const stencil = { name, title, variant, dimensions, boundaries, initialField, update };
   checkStencil(stencil);

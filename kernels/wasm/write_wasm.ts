@@ -114,8 +114,18 @@ function writeSubstep(
     writer.writeEach((tap) => taps.read(tap, vector), use);
   /** Bytes from a cell of plane 0 to that of each assignment's field. */
   const offsets = substep.map(({ field }) => field * layout.plane * CELL);
-  const storeVector = (vector: number): Node[] =>
-    updateVector(vector, (value, i) => m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value));
+  // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
+  const isTogether = substep.length > 1 && tapsOf(substep).some(({ ago }) => ago === 1);
+  const together = isTogether ? substep.map(() => declare("v128")) : [];
+  const storeVector = (vector: number): Node[] => {
+    const store = (value: Node, i: number): Node =>
+      m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value);
+    if (!isTogether) return updateVector(vector, store);
+    return [
+      ...updateVector(vector, (value, i) => together[i]!.set(value)),
+      ...together.map((value, i) => store(value.get(), i)),
+    ];
+  };
   const pointers = [write, ...taps.pointers.map(({ local }) => local)];
 
   const held = taps.holdInTurns(vectorsPerLoop);

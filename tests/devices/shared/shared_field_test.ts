@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertLess, assertMatch, assertRejects } from "@std/assert";
+import { equation } from "../../../kernels/equation.ts";
+import { subtract } from "../../../kernels/operations.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { life } from "../../../kernels/stencils/life.ts";
@@ -125,6 +127,19 @@ const LINES = { stencil: ALONG_X, grid: [13, 5, 11] as Grid, runs: [7, 1] };
 testCases(
   "any R, share, number of workers and order of the CPU equals the oracle",
   COMBINATIONS.flatMap((combination) => onBoth({ ...LINES, traversal: "stepwise", ...combination })),
+);
+
+// no tap reaches into the other share: the ghost zones have no slices
+const RODS: Stencil = equation({
+  name: "rods",
+  fields: { u: [0, 1] },
+  step: ({ u }) => ({ u: subtract(u.at(0, 0, 1), u.at(0, -1, 0)) }),
+});
+testCases(
+  "an equation without taps along x is shared without exchanges",
+  COMBINATIONS.slice(1, 2).flatMap((combination) =>
+    onBoth({ ...LINES, stencil: RODS, traversal: "stepwise", ...combination })
+  ),
 );
 
 // what the GPU's traversal does with ghost zones does not depend on what is exchanged

@@ -44,6 +44,8 @@ export interface LoadCommand {
   readonly module: WebAssembly.Module;
   readonly arrays: ArrayPair;
   readonly planes: Pick<Update, "fields" | "materials" | "ranges">;
+  /** Time levels whose pads a run must find filled: materials have some in both. */
+  readonly paddedLevels: 1 | 2;
   /** The furthest that any sub-step reaches along x and y; and slices that each of them reaches. */
   readonly reach: readonly [x: number, y: number];
   readonly substepReach: readonly number[];
@@ -215,8 +217,8 @@ class CpuWorker {
   }
 
   #run(field: LoadedField, command: RunCommand): void {
-    const { load: { layout, line, boundaries, reach, substepReach, shape }, exports, barrier, part, parts } =
-      field;
+    const { load, exports, barrier, part, parts } = field;
+    const { layout, line, boundaries, reach, paddedLevels, substepReach, shape } = load;
     if (line !== undefined) return runLine(field, command, line);
     const { steps, arrays, shrink: [low, high], signals } = command;
     const [nx, ny] = layout.grid;
@@ -229,8 +231,10 @@ class CpuWorker {
     if (!isAllZero(boundaries)) {
       // whoever wrote into the field since the last run need not have known of the pads
       for (const box of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], field)) {
-        exports.wrapRows(arrays[0], box.x0, box.x1, box.y0, box.y1);
-        fillImages(arrays[0], box);
+        for (const array of arrays.slice(0, paddedLevels)) {
+          exports.wrapRows(array, box.x0, box.x1, box.y0, box.y1);
+          fillImages(array, box);
+        }
       }
       barrier.wait();
     }

@@ -149,6 +149,7 @@ export class CpuPool {
       reach: [x, y],
       boundaries,
       planes: { fields, materials, ...(ranges && { ranges }) },
+      paddedLevels: materials.length > 0 ? 2 : 1,
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
       shape: order,
       line,

@@ -257,6 +257,7 @@ export class GpuDevice implements Disposable {
    * @throws {RunFailure} "device-lost", if it is
    */
   write(buffer: GPUBuffer, byteOffset: number, values: ArrayBufferView<ArrayBuffer>): void {
+    if (values.byteLength === 0) return; // Deno 2.9 aborts
     this.#unlessLost(() => this.device.queue.writeBuffer(buffer, byteOffset, values));
   }
 

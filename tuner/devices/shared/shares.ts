@@ -66,7 +66,9 @@ export function partOf(problem: Problem, share: Share, device: "cpu" | "gpu"): P
   const [, ny, nz] = problem.grid, { inner, outer } = ghostZones(problem, share);
   const slices = device === "cpu" ? share.cpuSlices : share.gpuSlices;
   const [x, y, z] = alongAxes(problem.boundary);
-  const boundary = [outer > 0 ? "zero" : x, y, z] as const; // ghost zones lie at the ends
+  // ghost zones lie at the ends, of no slices where no tap reaches along x
+  const isOpen = share.cpuSlices > 0 && share.gpuSlices > 0 && isCyclic(problem);
+  const boundary = [isOpen ? "zero" : x, y, z] as const;
   return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
 }
 

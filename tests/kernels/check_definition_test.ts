@@ -1,0 +1,242 @@
+/**
+ * Definitions that make no sense are refused where they are made, in one line that names the place.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { checkStencil } from "../../kernels/check_definition.ts";
+import { definitionOf, stencilOf } from "../../kernels/definition.ts";
+import { equation } from "../../kernels/equation.ts";
+import { add, divide, multiply, sine, squareRoot } from "../../kernels/operations.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
+import { randomEquation, randomNumbers } from "./random_equation.ts";
+
+/** Whatever a program without types may write. */
+// deno-lint-ignore no-explicit-any
+type Loose = any;
+
+const PLAIN = { name: "plain", fields: { u: [0, 1], v: [0, 1] }, materials: { m: [1, 2] } } as const;
+const keep = ({ u, v }: Loose): object => ({ u, v });
+
+/** An equation whose sub-step makes this of `u`. */
+const made = (value: (planes: Loose, signal: Loose) => unknown) => ({
+  step: (planes: Loose, signal: Loose) => ({ u: value(planes, signal), v: planes.v }),
+});
+
+const itself: Loose = { kind: "absolute", operands: [] };
+itself.operands.push(itself);
+let doubled: Loose = { kind: "tap", offset: [0, 0, 0], ago: 0, plane: 0 };
+for (let i = 0; i < 60; i++) doubled = add(doubled, doubled);
+
+/** What is wrong, and what the message says of it. */
+const WRONG: readonly (readonly [change: object, message: string])[] = [
+  [{ name: undefined }, "name: a letter, then letters, digits, _ or - are wanted: found undefined"],
+  [{ name: "a wave" }, "name: a letter, then letters, digits, _ or - are wanted: found a wave"],
+  [{ title: "two\nlines" }, "plain: title: one line"],
+  [{ variant: { grid: 4 } }, "plain: variant: a name of letters and digits other than stencil, grid"],
+  [{ variant: { order: NaN } }, "plain: variant order: a number or a line of text is wanted: found NaN"],
+  [{ dimensions: 2 }, "plain: dimensions: 1 or 3 is wanted: found 2"],
+  [{ boundaries: [] }, "plain: boundaries: a list of some of zero, periodic, insulated is wanted: found []"],
+  [
+    { boundaries: ["open"] },
+    "plain: boundaries: a list of some of zero, periodic, insulated is wanted: found [open]",
+  ],
+  [{ initialField: "sound" }, "plain: initialField: one of noise, integers, binary is wanted: found sound"],
+  [{ fields: {}, step: () => ({}) }, "plain: fields: at least one is wanted: found []"],
+  [{ fields: { u: [1, 0], v: [0, 1] } }, "plain: ranges: the lowest and the highest"],
+  [{ fields: { u: [0, 1e39], v: [0, 1] } }, "plain: ranges: the lowest and the highest"],
+  [
+    { fields: { u: [0, 1], v: [0, 1], "w 2": [0, 1] } },
+    "plain: field 3: a name of letters, digits and _ is wanted: found w 2",
+  ],
+  [
+    { fields: { u: [0, 1], v: [0, 1], m: [0, 1] } },
+    "plain: material m: a name that nothing else has is wanted: found m",
+  ],
+  [
+    { fields: { u: [0, 1], v: [0, 1], w: [0, 1] } },
+    "plain: field w: a sub-step that computes it is wanted (what no step changes is a material)",
+  ],
+  [
+    { materials: { m: 2 } },
+    "plain: material m: a range, one to eight values, or a function of x, y, z is wanted: found 2",
+  ],
+  [{ materials: { m: { values: [] } } }, "plain: material m: a range, one to eight values"],
+  [{ materials: { m: { values: [NaN] } } }, "plain: material m: a range, one to eight values"],
+  [{ materials: { m: () => {} } }, "plain: material m: a number or an expression is wanted: found undefined"],
+  [
+    { materials: { m: (x: Loose) => 2 * x } },
+    "plain: material m: a number is wanted (multiply(2, u), not 2 * u): found NaN",
+  ],
+  [
+    { materials: { m: (x: Loose) => divide(1, add(x, -0.0625)) } },
+    "plain: material m: eight values that f32 holds",
+  ],
+  [{ signal: 3 }, "plain: signal: a function of the step is wanted: found 3"],
+  [{ signal: () => {} }, "plain: signal: a number or an expression is wanted: found null"],
+  [{ signal: (step: Loose) => step }, "plain: signal: a sub-step that reads it is wanted: found none"],
+  [
+    { signal: (step: Loose) => divide(1, step), ...made((_, signal) => signal) },
+    "plain: signal at step 0: a number that f32",
+  ],
+  [
+    made((_, signal) => signal),
+    "plain: sub-step 1, field u: a signal is wanted where one is read: found none",
+  ],
+  [
+    { step: keep(PLAIN.fields) },
+    "plain: step: a function that returns the new values is wanted: found an object",
+  ],
+  [{ step: () => {} }, "plain: sub-step 1: new values of fields by name are wanted: found undefined"],
+  [{ step: () => [] }, "plain: step: at least one sub-step is wanted: found []"],
+  [{ step: () => [{}] }, "plain: sub-step 1: new values of fields are wanted: found []"],
+  [{ step: () => ({ w: 1 }) }, "plain: sub-step 1: one of u, v is wanted: found w"],
+  [{ step: () => ({ m: 1 }) }, "plain: sub-step 1: one of u, v is wanted: found m"],
+  [{ step: ({ u }: Loose) => ({ u }) }, "plain: field v: a sub-step that computes it is wanted"],
+  [
+    { step: ({ u, v }: Loose) => [{ u, v }, { u }] },
+    "plain: sub-step 2, field u: one value a step is wanted: found another before",
+  ],
+  [{ step: ({ w }: Loose) => ({ u: w }) }, "plain: step: one of u, v, m is wanted: found w"],
+  [made(() => undefined), "plain: sub-step 1, field u: a number or an expression is wanted: found undefined"],
+  [
+    made(({ u }) => add(1, multiply(u, undefined as Loose))),
+    "plain: sub-step 1, field u, operand 2 of multiply: a number or an expression is wanted: found undefined",
+  ],
+  [
+    made(({ u }) => u.at),
+    "plain: sub-step 1, field u: a number or an expression is wanted: found a function",
+  ],
+  [
+    made(({ u }) => add(u, 2 * u)),
+    "plain: sub-step 1, field u, operand 2 of add: a number is wanted (multiply(2, u), not 2 * u): found NaN",
+  ],
+  [
+    made(({ u }) => multiply(1e39, u)),
+    "plain: sub-step 1, field u, operand 1 of multiply: a number that f32 can hold is wanted: found 1e+39",
+  ],
+  [
+    made(({ u }) => add(u, divide(1, 0))),
+    "plain: sub-step 1, field u, operand 2 of add: a number that f32 can hold is wanted: found Infinity",
+  ],
+  [made(({ u }) => divide(u, 0)), "plain: sub-step 1, field u: a divisor other than 0 is wanted: found 0"],
+  [made(() => squareRoot(-1)), "plain: sub-step 1, field u: a number is wanted"],
+  [made(({ u }) => sine(u)), "plain: sub-step 1, field u: what a kernel can compute is wanted: found sine"],
+  [
+    made(({ u }) => u.at(0.5, 0, 0)),
+    "plain: sub-step 1, field u: an offset of three whole numbers, at most 64, is wanted: found [0.5, 0, 0]",
+  ],
+  [made(({ u }) => u.at(0, 65)), "found [0, 65, 0]"],
+  [made(({ u }) => u.at(1, 2, 3, 4)), "found [1, 2, 3, 4]"],
+  [made(({ u }) => u.at("1")), "found [1, 0, 0]"],
+  [made(({ u }) => u.at(undefined)), "found [undefined, 0, 0]"],
+  [
+    made(({ u }) => ({ ...u.at(), ago: 2 })),
+    "plain: sub-step 1, field u: ago must be 0 (now), 1 (before) or -1 (next): found 2",
+  ],
+  [
+    made(({ u }) => ({ ...u.at(), plane: 3 })),
+    "plain: sub-step 1, field u: a field or material is wanted: found 3",
+  ],
+  [
+    made(({ v }) => v.next()),
+    "plain: sub-step 1, field u: what an earlier sub-step has computed is wanted: found v.next(0, 0, 0)",
+  ],
+  [
+    { step: ({ u, v }: Loose) => [{ u: v.next(1) }, { v: u }] },
+    "plain: sub-step 1, field u: what an earlier sub-step has computed",
+  ],
+  [
+    { step: ({ u }: Loose) => [{ u }, { v: u.before() }] },
+    "plain: sub-step 2, field v: what no earlier sub-step has replaced is wanted: found u.before(0, 0, 0)",
+  ],
+  [
+    made(({ u }) => u.before(1)),
+    "plain: sub-step 1, field u: of the step before only the cell itself is wanted",
+  ],
+  [
+    made(({ m }) => m.before()),
+    "plain: sub-step 1, field u: a material does not change: at is wanted: found m.before(0, 0, 0)",
+  ],
+  [
+    { dimensions: 1, ...made(({ u }) => u.at(1, 0, 0)) },
+    "plain: sub-step 1, field u: cells of the line, along z, are wanted: found u.at(1, 0, 0)",
+  ],
+  [made(() => itself), "plain: sub-step 1, field u: operations nested at most 500 deep are wanted"],
+  [made(() => doubled), "plain: sub-step 1, field u: at most 10000 operations and operands are wanted"],
+  [{
+    fields: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`f${i}`, [0, 1]])),
+    step: ({ m: _, ...planes }: Loose) => planes,
+  }, "plain: fields: at most 64 with the materials are wanted: found 66"],
+];
+
+Deno.test("what makes no sense is refused, and the message names the place", () => {
+  equation({ ...PLAIN, step: keep });
+  for (const [change, message] of WRONG) {
+    assertThrows(() => equation({ ...PLAIN, step: keep, ...change } as Loose), RangeError, message);
+  }
+  for (const value of [undefined, null, 3, "wave", [], {}]) {
+    assertThrows(() => equation(value as Loose), RangeError);
+  }
+});
+
+/** Every place in a tree of objects and lists. */
+function placesIn(
+  value: unknown,
+  found: [holder: Loose, key: string][] = [],
+): [holder: Loose, key: string][] {
+  if (typeof value !== "object" || value === null) return found;
+  for (const key of Object.keys(value)) {
+    found.push([value, key]);
+    placesIn((value as Loose)[key], found);
+  }
+  return found;
+}
+
+/** A RangeError of one or two short lines that begins as all do. */
+function assertRefused(make: () => unknown, what: string): void {
+  try {
+    make();
+  } catch (error) {
+    const { name, message } = error as Error;
+    assertEquals(name, "RangeError", `${what}: ${(error as Error).stack}`);
+    assert(
+      message.startsWith("Cannot build the equation") && message.length < 400 && !message.includes("\n"),
+      message,
+    );
+    return;
+  }
+  throw new Error(`${what} is not refused`);
+}
+
+Deno.test("a thousand equations with anything anywhere in them are refused", () => {
+  const nonsense = [null, NaN, () => 1, Symbol("no"), 10n, -Infinity];
+  for (let seed = 0; seed < 1000; seed++) {
+    const random = randomNumbers(seed), isData = seed % 2 === 1;
+    const stencil = randomEquation({ seed, isWhole: seed % 4 < 2, dimensions: seed % 5 === 0 ? 1 : 3 });
+    const broken = structuredClone(isData ? definitionOf(stencil) : stencil) as Loose;
+    const places = placesIn(broken);
+    const [holder, key] = places[Math.floor(random() * places.length)]!;
+    // what JSON has
+    holder[key] = isData ? [null, { "?": 0 }, [[]]][seed % 3] : nonsense[seed % nonsense.length];
+    const what = `seed ${seed}: ${key} is ${Deno.inspect(holder[key])}`;
+    assertRefused(() => isData ? stencilOf(broken) : checkStencil(broken as Stencil), what);
+  }
+});
+
+Deno.test("a definition in which anything else stands anywhere is refused or makes sense", () => {
+  const others = [0, -1, 2.5, 1e300, "", "u", "add", "step", [], [1], ["at"], ["add"], true, { toString: 1 }];
+  for (let seed = 0; seed < 1000; seed++) {
+    const random = randomNumbers(seed);
+    const stencil = randomEquation({ seed: seed % 40, isWhole: false, dimensions: 3 });
+    const broken = structuredClone(definitionOf(stencil)) as Loose;
+    const places = placesIn(broken);
+    const [holder, key] = places[Math.floor(random() * places.length)]!;
+    holder[key] = others[Math.floor(random() * others.length)];
+    try {
+      checkStencil(stencilOf(broken));
+    } catch {
+      assertRefused(() => stencilOf(broken), `seed ${seed}: ${key} is ${JSON.stringify(holder[key])}`);
+    }
+  }
+});

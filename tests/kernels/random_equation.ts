@@ -1,0 +1,140 @@
+/**
+ * Random equations of the whole language, the same for the same seed.
+ *
+ * @module
+ */
+import { equation, type FieldTap, type MaterialSource } from "../../kernels/equation.ts";
+import {
+  absolute,
+  add,
+  atLeast,
+  choose,
+  divide,
+  greater,
+  maximum,
+  minimum,
+  multiply,
+  shifted,
+  sine,
+  squareRoot,
+  subtract,
+  type Value,
+} from "../../kernels/operations.ts";
+import type { ValueRange } from "../../kernels/update.ts";
+import type { Stencil } from "../../kernels/stencils/stencil.ts";
+
+/** Numbers from 0 to 1, the same for the same seed (Steele, Lea, Flood, SplitMix). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    let bits = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    bits = Math.imul(bits ^ (bits >>> 15), 0x735a2d97);
+    return ((bits ^ (bits >>> 15)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What a random equation is like. */
+export interface Kind {
+  readonly seed: number;
+  /** Whole numbers within [−8, 8], on which every target is exact; otherwise real numbers within [−1, 1]. */
+  readonly isWhole: boolean;
+  readonly dimensions: 1 | 3;
+}
+
+/** Some fields, materials and sub-steps, every operation, taps at every time level. */
+export function randomEquation({ seed, isWhole, dimensions }: Kind): Stencil {
+  const random = randomNumbers(seed);
+  const below = (count: number): number => Math.floor(random() * count);
+  const oneOf = <T>(...list: readonly T[]): T => list[below(list.length)]!;
+  // every third is as plain as torres and sweeps want it
+  const isPlain = seed % 3 === 0;
+  const names = ["a", "b", "c"].slice(0, isPlain ? 1 : oneOf(1, 2, 3));
+  const materialNames = ["m", "n"].slice(0, isPlain ? 0 : oneOf(0, 1, 2));
+  const hasSignal = random() < 0.3, reach = oneOf(1, 1, 2);
+  // most traversals accept taps on the axes only
+  const axes = dimensions === 1 ? [2] : oneOf([0, 1, 2], [0, 1, 2], [1, 2]),
+    isCross = isPlain || random() < 0.6;
+  const groups: string[][] = [];
+  for (const name of names) {
+    if (groups.length === 0 || random() < 0.5) groups.push([name]);
+    else groups.at(-1)!.push(name);
+  }
+  const offset = (): number[] => {
+    const chosen = isCross ? [oneOf(...axes)] : axes;
+    return [0, 1, 2].map((axis) => chosen.includes(axis) ? below(2 * reach + 1) - reach : 0);
+  };
+  const materialOf = (): MaterialSource =>
+    isWhole ? { values: Array.from({ length: 1 + below(8) }, () => below(5) - 2) } : oneOf<MaterialSource>(
+      [0.25, 1],
+      { values: [0.5, -0.75, 1] },
+      (x, y) => add(0.1, multiply(0.8, x, y)),
+    );
+
+  return equation({
+    name: "random",
+    title: `random equation ${seed}, ${isWhole ? "whole" : "real"} numbers, ${dimensions}D`,
+    dimensions,
+    fields: Object.fromEntries(names.map((name) => [name, oneOf<ValueRange>([-1, 1], [0, 1], [0.5, 0.75])])),
+    materials: Object.fromEntries(materialNames.map((name) => [name, materialOf()])),
+    ...(hasSignal && { signal: (step) => isWhole ? minimum(step, 3) : sine(multiply(0.3, step)) }),
+    step(planes, signal) {
+      const field = (name: string): FieldTap => planes[name] as FieldTap;
+      return groups.map((group, index) => {
+        const made = groups.slice(0, index).flat(), kept = groups.slice(index).flat();
+        /** `isShifted`: what a neighbour reads as well, which must not read the step before. */
+        const leaf = (isShifted: boolean): Value => {
+          switch (below(isShifted ? 5 : 6)) {
+            case 0:
+              return isWhole ? below(5) - 2 : random() - 0.5;
+            case 1:
+              return materialNames.length > 0
+                ? field(oneOf(...materialNames)).at(...offset())
+                : field(oneOf(...names));
+            case 2:
+              return made.length > 0 ? field(oneOf(...made)).next(...offset()) : field(oneOf(...names));
+            case 5:
+              return field(oneOf(...kept)).before();
+            default:
+              return field(oneOf(...names)).at(...offset());
+          }
+        };
+        const value = (depth: number, isShifted = false): Value => {
+          if (depth === 0) return leaf(isShifted);
+          const of = (): Value => value(depth - 1, isShifted), one = of(), other = of();
+          const extreme = oneOf(minimum, maximum)(one, other);
+          const choices = isWhole
+            ? [
+              add(one, other),
+              subtract(one, other),
+              multiply(leaf(isShifted), leaf(isShifted)),
+              choose(oneOf(one, greater(one, other)), one, of()),
+              oneOf(greater, atLeast)(one, other),
+            ]
+            : [
+              add(multiply(0.6, one), multiply(0.4, other)),
+              subtract(multiply(0.5, one), multiply(0.25, other)),
+              multiply(leaf(isShifted), leaf(isShifted)),
+              choose(oneOf(greater, atLeast)(one, other), one, other),
+              divide(one, add(1.5, absolute(other))),
+              subtract(squareRoot(add(1, multiply(one, one))), 1),
+            ];
+          const shift = offset();
+          return oneOf<Value>(
+            ...choices,
+            extreme,
+            absolute(one),
+            shifted(value(depth - 1, true), shift[0]!, shift[1]!, shift[2]!),
+          );
+        };
+        const most = isWhole ? 8 : 1;
+        const newValue = (name: string): Value => {
+          const own = isWhole ? [field(name)] : [multiply(0.5, field(name))];
+          const pushed = hasSignal ? [multiply(isWhole ? 1 : 0.1, signal)] : [];
+          return maximum(-most, minimum(most, add(value(2), ...own, ...pushed)));
+        };
+        return Object.fromEntries(group.map((name) => [name, newValue(name)]));
+      });
+    },
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * Random equations of the whole language give the oracle's results on every target: bit for bit on the CPU, and on the
+ * GPU where all values are whole numbers, elsewhere within the error bound. Every run takes some, --thorough all fifty.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
+import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
+import { layOut } from "../../kernels/layout.ts";
+import { runReference } from "../../kernels/reference.ts";
+import type { Boundaries, Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { planesOf, reachOf, readsPrevious } from "../../kernels/update.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import { gatherCells } from "../devices/cells.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+import { THOROUGH } from "../thorough.ts";
+import { assertExact, assertWithinBound, initialCells } from "./oracle_case.ts";
+import { type Kind, randomEquation, randomNumbers } from "./random_equation.ts";
+
+const COUNT = 50;
+const STEPS = 3;
+
+const BOUNDARIES_3D: readonly Boundaries[] = ["zero", "zero", "periodic", "insulated", [
+  "zero",
+  "periodic",
+  "insulated",
+]];
+const BOUNDARIES_1D: readonly Boundaries[] = ["periodic", "insulated"];
+
+const KINDS: readonly Kind[] = Array.from({ length: COUNT }, (_, seed) => ({
+  seed,
+  isWhole: seed % 2 === 0,
+  dimensions: seed % 5 === 4 ? 1 : 3,
+}));
+
+function problemOf(kind: Kind): Problem {
+  const { seed, dimensions } = kind, stencil = randomEquation(kind);
+  const boundaries = dimensions === 1 ? BOUNDARIES_1D : BOUNDARIES_3D;
+  const grid: Grid = dimensions === 1 ? [1, 1, 64] : [5, 6, 9];
+  return { stencil, grid, boundary: boundaries[seed % boundaries.length]!, steps: STEPS };
+}
+
+Deno.test("random equations survive JSON, and workers compute them bit for bit like the oracle", async () => {
+  const pool = await CpuPool.create({ workers: 2 });
+  for (const kind of KINDS.slice(0, THOROUGH ? COUNT : 24)) {
+    const problem = problemOf(kind), { stencil, grid, boundary } = problem, { update } = stencil;
+    const again = stencilOf(JSON.parse(JSON.stringify(definitionOf(stencil))));
+    assertEquals(again.update, update);
+    assertEquals(hashOf(again.update), hashOf(update));
+    const start = initialCells(grid, "noise", 1, stencil);
+    const oracle = runReference({ current: start, previous: start }, {
+      update,
+      grid,
+      boundary,
+      steps: STEPS,
+    });
+    const { x, y, z } = reachOf(update), layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+    // one after the other, unless there is time
+    for (
+      const traversal of THOROUGH ? CPU_TRAVERSALS : [CPU_TRAVERSALS[kind.seed % CPU_TRAVERSALS.length]!]
+    ) {
+      const [parameters] = traversal.candidates(problem, 2, { fuses: false });
+      if (parameters === undefined) continue;
+      const field = await pool.load({ update, layout, boundary, shape: traversal.shape(parameters) });
+      await field.setInitial("noise", { seed: 1 });
+      await field.run({ steps: STEPS });
+      const what = `${stencil.title}, ${boundary}, ${traversal.name}`;
+      for (const level of readsPrevious(update) ? ["current", "previous"] as const : ["current"] as const) {
+        const found = gatherCells(field[level], layout), wanted = oracle[level];
+        const wrong = found.findIndex((value, i) => value !== wanted[i]);
+        assertEquals(wrong, -1, `${what}: ${level}[${wrong}] is ${found[wrong]}, should be ${wanted[wrong]}`);
+      }
+      await field.dispose();
+    }
+  }
+  pool.dispose();
+});
+
+for (const kind of KINDS) {
+  const problem = problemOf(kind), { stencil, grid, boundary } = problem;
+  const willing = TRAVERSALS.filter((traversal) => traversal.refuse(problem) === undefined);
+  const names = willing.map(({ name }) => name).join(", ");
+  testOnGpu(`${stencil.title}, ${boundary}: ${names}`, async (gpu) => {
+    const random = randomNumbers(kind.seed);
+    for (const traversal of willing) {
+      const feasible = [...combine(traversal.parameterLists(problem, gpu.limits))]
+        .filter((parameters) => traversal.infeasible(problem, parameters, gpu.limits) === undefined);
+      if (feasible.length === 0) continue;
+      const parameters = feasible[Math.floor(random() * feasible.length)]!;
+      const oracleCase = { traversal, stencil, grid, boundary, parameters, runs: [2, STEPS - 2] };
+      await (kind.isWhole ? assertExact : assertWithinBound)(gpu, oracleCase);
+    }
+    assert(willing.length > 0);
+  }, { ignore: !THOROUGH && kind.seed >= 6 });
+}
