@@ -4,21 +4,16 @@
  *
  * @module
  */
-import type { Grid, Stencil } from "../kernels/stencils/stencil.ts";
+import { boundariesOf, type Grid, type Stencil } from "../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../kernels/stencils/ks.ts";
-import { heat, HEAT_DELTAS } from "../kernels/stencils/heat.ts";
-import { wave, WAVE_ORDERS } from "../kernels/stencils/wave.ts";
+import { type Equation, EQUATIONS } from "../kernels/stencils/all.ts";
+import { HEAT_DELTAS } from "../kernels/stencils/heat.ts";
+import { WAVE_ORDERS } from "../kernels/stencils/wave.ts";
 import { benchGrids } from "./bench_grids.ts";
 import { C_COMPILER, NATIVE_COMPILER } from "./native_loops.ts";
 import { renderGrids } from "./render_grids.ts";
 import { checkFileWritable } from "../tuner/profile/store.ts";
-import {
-  benchLines,
-  DEFAULT_CPU_LENGTHS,
-  DEFAULT_LENGTHS,
-  lineEquations,
-  renderLines,
-} from "./bench_lines.ts";
+import { benchLines, DEFAULT_CPU_LENGTHS, DEFAULT_LENGTHS, renderLines } from "./bench_lines.ts";
 import {
   COMMON,
   type EarlierValues,
@@ -33,6 +28,7 @@ import {
   type Values,
   whole,
 } from "../tuner/cli/options.ts";
+import { isModule, loadEquation } from "../tuner/cli/load_equation.ts";
 import { command } from "../tuner/cli/parse_options.ts";
 import { writeText } from "../tuner/cli/read_inputs.ts";
 import { endWith } from "../tuner/cli/main.ts";
@@ -47,20 +43,33 @@ function oneOfNumbers(values: readonly number[]): Reader<number> {
 /** Both time levels of the first fit a second-level cache, those of the second no cache of a desktop. */
 const DEFAULT_GRIDS: readonly Grid[] = [[64, 64, 64], [256, 256, 256]];
 
-const GRID_EQUATIONS = ["wave", "heat"] as const;
+const isLine = ({ variant, create }: Equation): boolean => create(variant?.default).dimensions === 1;
+
+const GRID_EQUATIONS = EQUATIONS.filter(({ name }) => ["wave", "heat"].includes(name));
+const LINE_EQUATIONS = EQUATIONS.filter(isLine);
+
+/** Names in one line. */
+const named = (equations: readonly Equation[], joint = ", "): string =>
+  equations.map(({ name }) => name).join(joint);
+
 const DEFAULT_ORDERS = [2, 4], DEFAULT_DELTAS = [1];
 
 const DEFAULT_WORKERS = 2;
 
-const ONLY_LINES = `it belongs to --stencil ${lineEquations().join(" or ")}`;
+const ONLY_LINES = `it belongs to --stencil ${named(LINE_EQUATIONS, " or ")}`;
 
 const OPTIONS = {
   stencil: {
-    value: "NAME",
-    help: `equation: ${GRID_EQUATIONS.join(", ")} (default both); in one dimension ${
-      lineEquations().join(", ")
-    }`,
-    read: oneOf([...GRID_EQUATIONS, ...lineEquations()]),
+    value: "NAME|FILE",
+    help: `equation: ${named(GRID_EQUATIONS)} (default both); in one dimension ${
+      named(LINE_EQUATIONS)
+    }; or a module`,
+    read: async (text: string, refuse: Refuse, earlier: EarlierValues): Promise<Equation> => {
+      if (isModule(text)) return await loadEquation(text);
+      const offered = [...GRID_EQUATIONS, ...LINE_EQUATIONS];
+      const name = oneOf(offered.map(({ name }) => name))(text, refuse, earlier);
+      return offered.find((equation) => equation.name === name)!;
+    },
     repeatable: true,
   },
   order: {
@@ -81,7 +90,7 @@ const OPTIONS = {
       DEFAULT_GRIDS.map((grid) => grid.join("x")).join(", ")
     }), or points (default 2048, 4096, … 1048576)`,
     read: (text: string, refuse: Refuse, earlier: EarlierValues): Grid =>
-      ((earlier.stencil as string[]).some(isLine) ? readLine : readGrid)(
+      ((earlier.stencil as Equation[]).some(isLine) ? readLine : readGrid)(
         text,
         refuse,
         earlier,
@@ -149,27 +158,30 @@ export const run = command({
   return comparisons.every(({ wrong }) => wrong.length === 0) ? EXIT.done : EXIT.no;
 });
 
-function isLine(name: string): boolean {
-  return lineEquations().includes(name);
-}
-
 /** The equations that are asked for: those of an order or a reach alone belong to it. */
 function stencilsOf({ stencil, order, delta }: Values<typeof OPTIONS>): Stencil[] {
-  const names = stencil.length > 0
+  const equations = stencil.length > 0
     ? stencil
-    : GRID_EQUATIONS.filter((name) =>
+    : GRID_EQUATIONS.filter(({ name }) =>
       order.length + delta.length === 0 || (name === "wave" ? order : delta).length > 0
     );
-  for (const [option, name, values] of [["--order", "wave", order], ["--delta", "heat", delta]] as const) {
-    if (values.length > 0 && !names.includes(name)) {
-      throw new RequestError(`Cannot use ${option}: it belongs to --stencil ${name}`);
+  for (const [option, owner, values] of [["--order", "wave", order], ["--delta", "heat", delta]] as const) {
+    if (values.length > 0 && !equations.includes(GRID_EQUATIONS.find(({ name }) => name === owner)!)) {
+      throw new RequestError(`Cannot use ${option}: it belongs to --stencil ${owner}`);
     }
   }
   const orders = order.length > 0 ? order : DEFAULT_ORDERS,
     deltas = delta.length > 0 ? delta : DEFAULT_DELTAS;
-  return names.flatMap((name) =>
-    name === "wave" ? orders.map((one) => wave(one)) : deltas.map((one) => heat(one))
-  );
+  return equations.flatMap((equation) => {
+    if (GRID_EQUATIONS.includes(equation)) {
+      return (equation.name === "wave" ? orders : deltas).map((one) => equation.create(one));
+    }
+    const own = equation.create(undefined), boundaries = boundariesOf(own);
+    if (boundaries.includes("zero")) return [own];
+    throw new RequestError(
+      `Cannot measure ${own.name}: zeros are wanted around the grid: it takes ${boundaries.join(", ")}`,
+    );
+  });
 }
 
 /** The second part: the swept rule against classic. */
@@ -179,13 +191,13 @@ async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
     const option = options.order.length > 0 ? "--order" : "--delta";
     throw new RequestError(`Cannot use ${option}: equations in one dimension have none`);
   }
-  const other = stencils.find((name) => !isLine(name));
+  const other = stencils.find((equation) => !isLine(equation));
   if (other !== undefined) {
     throw new RequestError(
-      `Cannot use --stencil ${other} with an equation in one dimension: run them one by one`,
+      `Cannot use --stencil ${other.name} with an equation in one dimension: run them one by one`,
     );
   }
-  if (points !== undefined && !stencils.includes("ks")) {
+  if (points !== undefined && !stencils.some(({ variant }) => variant?.name === "points")) {
     throw new RequestError("Cannot use --points: it belongs to --stencil ks");
   }
   const lengths = options.grid.length > 0 ? options.grid.map(([, , points]) => points) : undefined;
@@ -196,13 +208,14 @@ async function runLines(options: Values<typeof OPTIONS>): Promise<number> {
   const paths = options.out === undefined ? [] : [`${options.out}.json`, `${options.out}.md`];
   for (const path of paths) await checkFileWritable(path);
   const found = await benchLines({
-    stencils,
+    stencils: stencils.map(({ variant, create }) =>
+      create(variant?.name === "points" ? points ?? variant.default : variant?.default)
+    ),
     lengths: lengths ?? DEFAULT_LENGTHS,
     cpuLengths: lengths ?? DEFAULT_CPU_LENGTHS,
     workers: options.noCpu ? 0 : workers,
     gpu: !options.noGpu,
     timeMs: 1e3 * options.seconds,
-    points,
     steps,
   });
   if (found.gpu.length + found.cpu.length === 0) {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isPlainLoop } from "./write_c.ts";
 import { CPU_TRAVERSALS, type CpuTraversal } from "../kernels/cpu/cpu_traversals.ts";
 import { layOut } from "../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
@@ -143,8 +144,8 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
     await fields.one!.setInitial("noise", { seed: 0 });
     const stepsOf = (way: Way): number => ["c", "one"].includes(way) ? oneSteps : steps;
     // C last: a field that does not fit is refused before there is a process to end
-    const c = await NativeLoops.create({ update, layout });
-    const native = await NativeLoops.create({ update, layout }, {
+    const c = isPlainLoop(update) ? await NativeLoops.create({ update, layout }) : undefined;
+    const native = c && await NativeLoops.create({ update, layout }, {
       compiler: NATIVE_COMPILER,
       threads: all.workers,
     });

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { EQUATIONS } from "../kernels/stencils/all.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
@@ -29,8 +28,8 @@ export const DEFAULT_CPU_LENGTHS: readonly number[] = DEFAULT_LENGTHS.filter((po
 
 /** What to compare. */
 export interface LineBenchRequest {
-  /** Names of equations in one dimension. */
-  readonly stencils: readonly string[];
+  /** Equations in one dimension. */
+  readonly stencils: readonly Stencil[];
   readonly lengths: readonly number[];
   /** Those that the CPU's workers are measured on. @default {lengths} */
   readonly cpuLengths?: readonly number[];
@@ -39,8 +38,6 @@ export interface LineBenchRequest {
   readonly gpu: boolean;
   /** For each equation and length, on the GPU and on the CPU. */
   readonly timeMs: number;
-  /** Points of a sub-step, of equations that have several forms. @default {the equation's} */
-  readonly points?: number | undefined;
   /** Time steps of a run on the GPU. @default {16,384 rows} */
   readonly steps?: number | undefined;
   /** Only kernels within these limits are tried. @default {the device's} */
@@ -58,16 +55,9 @@ export interface LineBench {
   readonly cpu: readonly CpuSweptComparison[];
 }
 
-/** Names of the equations in one dimension. */
-export function lineEquations(): string[] {
-  return EQUATIONS.filter(({ variant, create }) => create(variant?.default ?? 0).dimensions === 1)
-    .map(({ name }) => name);
-}
-
 /** Measures all lengths of all equations, the GPU first. */
 export async function benchLines(request: LineBenchRequest): Promise<LineBench> {
-  const { lengths, cpuLengths = lengths, timeMs, limits } = request;
-  const stencils = request.stencils.map((name) => createLine(name, request.points));
+  const { stencils, lengths, cpuLengths = lengths, timeMs, limits } = request;
   const gpu: SweptComparison[] = [], cpu: CpuSweptComparison[] = [];
   using device = request.gpu ? await GpuDevice.open({ timeoutMs: TIMEOUT_MS }) : undefined;
   for (const stencil of device === undefined ? [] : stencils) {
@@ -94,11 +84,6 @@ export async function benchLines(request: LineBenchRequest): Promise<LineBench> 
     gpu,
     cpu,
   };
-}
-
-function createLine(name: string, points: number | undefined): Stencil {
-  const { variant, create } = EQUATIONS.find((equation) => equation.name === name)!;
-  return create(variant === undefined ? 0 : points ?? variant.default);
 }
 
 const GPU_HEADER = [

@@ -44,7 +44,9 @@ export function renderGrids(comparisons: readonly CpuComparison[], workers: numb
     `native: the same, ${
       NATIVE_COMPILER.join(" ")
     }, ${workers} threads. Copy: what ${workers} workers move together.`,
-    ...(hasC ? [] : ["There is no gcc on this machine: the loops in C are left out."]),
+    ...(hasC
+      ? []
+      : ["The loops in C are left out: they need gcc, and one field without materials or a signal."]),
     "",
     formatTable([
       ["", "copy", "C", "1 worker", "stepwise", "strips", "diamonds", "native", "samples"],

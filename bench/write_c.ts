@@ -4,9 +4,9 @@
  * @module
  */
 import { fold } from "../kernels/expression.ts";
-import { HASH } from "../kernels/initial_field.ts";
+import { HASH, noiseIn } from "../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../kernels/layout.ts";
-import { onlyExpression, tapsOf, type Update } from "../kernels/update.ts";
+import { DEFAULT_RANGE, onlyExpression, readsSignal, tapsOf, type Update } from "../kernels/update.ts";
 
 /** What {@linkcode writeC} translates. */
 export interface CSource {
@@ -15,13 +15,18 @@ export interface CSource {
   readonly layout: Layout;
 }
 
+/** Whether {@linkcode writeC} can translate an update. */
+export function isPlainLoop(update: Update): boolean {
+  return onlyExpression(update) !== undefined && !readsSignal(update);
+}
+
 /**
  * Writes a C program, boundary zero; compiled with OpenMP, its threads share the slices. It starts from the `noise` field
  * of seed 0, reads numbers of steps from its input, one a line, runs each and prints one line: nanoseconds; for 0 steps
  * the bits of the newest level's own cells folded into one number as {@linkcode hashBits} does.
  *
  * @throws {RangeError} when the update reads a neighbour's F(t−1), which F(t+1) may have overwritten, or has several
- *   fields
+ *   fields or a signal
  *
  * @example
  * ```ts
@@ -35,15 +40,14 @@ export interface CSource {
  * ```
  */
 export function writeC({ update, layout }: CSource): string {
-  const expression = onlyExpression(update);
-  if (expression === undefined) {
-    throw new RangeError("Cannot write the C program: the update has several fields");
+  if (!isPlainLoop(update)) {
+    throw new RangeError("Cannot write the C program: the update has several fields or a signal");
   }
   if (tapsOf(update).some(({ ago, offset }) => ago === 1 && offset.some((cells) => cells !== 0))) {
     throw new RangeError("Cannot write the C program: F(t−1) can be read at the cell itself only");
   }
   const { grid: [nx, ny, nz], pad: [padX], origin, slice, pitch, length } = layout;
-  const value = fold<string>(expression, {
+  const value = fold<string>(onlyExpression(update)!, {
     tap: ({ offset: [x, y, z], ago }) => ago === 1 ? "next[z]" : `now[z + (${x * slice + y * pitch + z})]`,
     constant: (value) => `${Math.fround(value).toExponential()}f`,
     add: (left, right) => `(${left} + ${right})`,
@@ -59,6 +63,7 @@ export function writeC({ update, layout }: CSource): string {
     choose: (condition, then, otherwise) => `(${condition} != 0.0f ? ${then} : ${otherwise})`,
     signal: () => "0.0f",
   });
+  const { least, count, unit } = noiseIn(update.ranges?.[0] ?? DEFAULT_RANGE);
   const row = `${origin} + x * ${slice} + y * ${pitch}`;
   return `#include <math.h>
 #include <stddef.h>
@@ -89,7 +94,7 @@ static float initial(uint32_t x, uint32_t y, uint32_t z) {
   h = (h ^ (h >> 16)) * ${HASH.first}u;
   h = (h ^ (h >> 13)) * ${HASH.second}u;
   h ^= h >> 16;
-  return (float)(h >> 8) / 8388608.0f - 1.0f;
+  return (float)((int32_t)((h >> 8) % ${count}u) + ${least}) * ${unit.toExponential()}f;
 }
 
 static uint32_t hash_bits(const float *level) {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { run } from "../../bench/bench.ts";
 import { benchLines, type LineBench, renderLines } from "../../bench/bench_lines.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
@@ -102,7 +103,7 @@ Deno.test("files that cannot be written are a wrong request, before anything is 
 
 /** Small kernels, which compile quickly on a software device, and short samples. */
 const QUICK = {
-  stencils: ["heat-1d"],
+  stencils: [heat1d()],
   timeMs: 0,
   sampleUpdates: 1e5,
   limits: {

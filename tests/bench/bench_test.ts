@@ -2,6 +2,10 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { run } from "../../bench/bench.ts";
 import { benchGrids, type CpuComparison } from "../../bench/bench_grids.ts";
 import { renderGrids } from "../../bench/render_grids.ts";
+import { isPlainLoop, writeC } from "../../bench/write_c.ts";
+import { equation } from "../../kernels/equation.ts";
+import { layOut } from "../../kernels/layout.ts";
+import { multiply } from "../../kernels/operations.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
@@ -36,7 +40,10 @@ All ways gave the same field, bit for bit; where products are fused, within roun
 Deno.test("what was not measured is a dash, a missing compiler is mentioned, and fields that differ are named", () => {
   const { c: _, native: _native, ...cellsPerSecond } = FOUND.cellsPerSecond;
   const lines = renderGrids([{ ...FOUND, cellsPerSecond, wrong: ["strips"] }], 2).split("\n");
-  assertEquals(lines[2], "There is no gcc on this machine: the loops in C are left out.");
+  assertEquals(
+    lines[2],
+    "The loops in C are left out: they need gcc, and one field without materials or a signal.",
+  );
   assertEquals(lines[5]!.split(/ {2,}/).slice(2), ["–", "1.90", "3.61", "3.70", "5.00", "–", "12"]);
   assertEquals(lines.at(-1), "DIFFERENT FIELDS: heat diffusion, 64x64x64: strips");
 });
@@ -49,6 +56,27 @@ Deno.test("every way to compute a grid is measured, and all give the same field"
   assert(found!.copyBytesPerSecond > 0);
 });
 
+Deno.test("equations of the user's own are measured, in C where they are plain loops", async () => {
+  const two = equation({
+    name: "two",
+    fields: { u: [0, 1], v: [0, 1] },
+    step: ({ u, v }) => ({ u: v.at(1, 0, 0), v: multiply(0.5, u) }),
+  });
+  const [found] = await benchGrids({ stencils: [two], grids: [[5, 9, 14]], workers: 1, timeMs: 0 });
+  assertEquals([found!.wrong, found!.cellsPerSecond.c], [[], undefined]);
+  assertEquals([isPlainLoop(two.update), isPlainLoop(heat(1).update)], [false, true]);
+  // its initial values are those of the field's range: 3 · 2²² multiples of 2⁻²²
+  const { update } = equation({
+    name: "one",
+    fields: { u: [0, 3] },
+    step: ({ u }) => ({ u: multiply(0.5, u) }),
+  });
+  assertStringIncludes(
+    writeC({ update, layout: layOut([5, 9, 14], { pad: [0, 0, 0] }) }),
+    "% 12582912u) + 0) * 2.384185791015625e-7f",
+  );
+});
+
 Deno.test("wrong options are refused before any work", async () => {
   const cases: string[][] = [
     ["--order", "3"],
@@ -59,6 +87,7 @@ Deno.test("wrong options are refused before any work", async () => {
     ["--seconds", "0"],
     ["--seconds=-1"],
     ["--fast"],
+    ["--stencil", "./none.ts"],
   ];
   for (const args of cases) {
     const error = await assertRejects(() => run(args), RequestError);
