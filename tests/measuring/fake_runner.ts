@@ -40,6 +40,8 @@ export interface Behaviour {
   compileNs?: number;
   /** Time to initialise it, and again to verify it. @default {0} */
   setupNs?: number;
+  /** Time that the host waits after a batch, which the batch's own leaves out. @default {0} */
+  waitNs?: number;
   /** Times of any number of steps; without them only whole runs are possible. */
   steps?: (steps: number, repetitions: number) => SharedTimes;
   /** @default {"device"} */
@@ -78,7 +80,7 @@ export class FakeRunner implements FieldRunner {
     await this.#call("run");
     const { batchNs = (count) => 1e6 * count } = this.#behaviour;
     const timeNs = batchNs(repetitions, this.batches.push(repetitions) - 1);
-    this.time.nowNs += timeNs;
+    this.time.nowNs += timeNs + (this.#behaviour.waitNs ?? 0);
     return timeNs;
   }
 

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertAlmostEquals,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -405,6 +412,32 @@ Deno.test("an evaluation that outlasts the search's time is given up, and is no 
   assertEquals([calls, outcome.evaluated, outcome.failed], [6, 5, {}]);
   assert(spent <= 1.1, `${spent}`);
   assert(evaluations.every((one) => "measurement" in one));
+});
+
+Deno.test("the winner's rate by the host's clock is that of a run of a second, with what the host waits for", async () => {
+  const behave: Simulation["behave"] = (_, __, problem) => ({
+    ...atRate(1e9, problem),
+    waitNs: 0.1e9, // a tenth of a long run, which the device's clock leaves out
+  });
+  const { outcome: { entry } } = await simulate({ behave });
+  const { cellsPerSecond, byHost } = entry!.result, updates = 24 * 20 * 16 * 12;
+  assertAlmostEquals(cellsPerSecond, 1e9, 1);
+  assertEquals(byHost!.steps, 12 * Math.floor(1e9 / updates));
+  assertAlmostEquals(byHost!.cellsPerSecond, 1e9 / 1.1, 1e6);
+  const { outcome: { entry: hurried } } = await simulate({ behave }, { budget: { timeNs: 0.5e9 } });
+  assertEquals(hurried!.result.byHost, undefined);
+});
+
+Deno.test("runs are longer where they are short on a GPU in hardware, if their length was left open", async () => {
+  const stepsOf = async (request: Partial<TuneRequest>, simulation: Simulation = {}): Promise<number> =>
+    (await simulate(simulation, { steps: 96, ...request })).outcome.problem.steps;
+  const grid: Grid = [512, 512, 512]; // a step takes 5.4 ms at a tenth of an H100's bandwidth
+  assertEquals(await stepsOf({ isDefaultSteps: true }), 768);
+  assertEquals(await stepsOf({ grid, isDefaultSteps: true }, { copyBytesPerSecond: 3e12 }), 384);
+  assertEquals(await stepsOf({ grid, isDefaultSteps: true }), 96);
+  assertEquals(await stepsOf({}), 96);
+  const gpu = { ...SIMULATED_DEVICE.gpu!, isFallback: true };
+  assertEquals(await stepsOf({ isDefaultSteps: true }, { device: { ...SIMULATED_DEVICE, gpu } }), 96);
 });
 
 Deno.test("a budget of evaluations is kept exactly", async () => {

@@ -128,7 +128,7 @@ function describeWinner(
   { configuration, result, verification, tieSet }: ProfileEntry,
   highest: number | undefined,
 ): string[] {
-  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise } = result;
+  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost } = result;
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
   const choice = "of these Facet picks the one that needs least of the device";
@@ -137,6 +137,11 @@ function describeWinner(
     `  ${rate}${formatInterval(confidence95)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
     (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+    ...(byHost === undefined ? [] : [
+      `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
+        formatCount(byHost.steps)
+      } steps`,
+    ]),
     ...(highest === undefined || formatRate(highest) === rate ? [] : [
       `  during the search the best was ${formatRate(highest)}; measured again, the fastest runs at ${rate}`,
     ]),

@@ -57,7 +57,7 @@ export const run = command({
 export async function tuneOn(
   { session, evaluators }: { readonly session: Session; readonly evaluators: Evaluators | undefined },
   options: Values<typeof OPTIONS>,
-  { problem, device, isDefaultGrid, traversals, cpuWorkers }: ResolvedProblem,
+  { problem, device, isDefaultGrid, isDefaultSteps, traversals, cpuWorkers }: ResolvedProblem,
 ): Promise<number> {
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
@@ -75,6 +75,7 @@ export async function tuneOn(
     const outcome = await runTuning({
       ...problem,
       isDefaultGrid,
+      isDefaultSteps,
       traversals,
       strategy: STRATEGIES.find(({ name }) => name === options.strategy)!,
       budget,

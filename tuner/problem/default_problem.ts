@@ -8,9 +8,26 @@ export const DEFAULT_STEPS = 96;
 /** On a line: several diamonds of the largest nodes, whose last must be clipped. */
 const LINE_STEPS = 2048;
 
-/** Time steps of a run where none are given. */
+/** Time of a run by the plain traversal up to which it is made longer, and how many times as long it gets at most. */
+const LONG_RUN_NS = 0.3e9, LONGER = 8;
+
+/** Time steps of a run where none are given, before anything is known of the device. */
 export function defaultSteps({ dimensions }: Stencil): number {
   return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
+}
+
+/**
+ * Time steps that suit a grid and a GPU in hardware. The first and the last steps of a run are slower where a traversal
+ * computes several steps at once: of torres on 512³ 6% are lost to them in runs of 96 steps, 1% in runs of 768 (H100,
+ * 2026-11-22). So where runs are short they get longer; by doubling, so that the same device always has the same.
+ *
+ * @param steps of a usual run
+ * @param runNs its time by the plain traversal, in nanoseconds, as predicted
+ */
+export function longerSteps(steps: number, runNs: number): number {
+  let factor = 1;
+  while (factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
+  return factor * steps;
 }
 
 /**

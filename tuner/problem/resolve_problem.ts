@@ -53,6 +53,8 @@ export interface ResolvedProblem {
   readonly problem: Problem;
   /** Whether the grid was left to Facet, which may take a smaller one where memory runs short. */
   readonly isDefaultGrid: boolean;
+  /** Whether the steps were, which may be more where a run is short. */
+  readonly isDefaultSteps: boolean;
   readonly traversals: readonly Traversal[];
   /** The devices that take part; a GPU that is left out is null. */
   readonly device: DeviceDescription;
@@ -98,7 +100,8 @@ export function resolveProblem(
   const misfit = misfitOf(problem, gpu?.limits) ?? (gpu?.isFallback ? whyTooLarge(problem) : undefined) ??
     (gpu === null || names.length === 0 ? undefined : whyNone(problem, traversals, gpu.limits));
   if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
-  return { problem, isDefaultGrid: wish.grid === undefined, traversals, device, cpuWorkers };
+  const isDefault = { isDefaultGrid: wish.grid === undefined, isDefaultSteps: wish.steps === undefined };
+  return { problem, ...isDefault, traversals, device, cpuWorkers };
 }
 
 /** The boundaries that a stencil can be given, in words. */

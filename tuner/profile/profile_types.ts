@@ -68,6 +68,11 @@ export interface ProfileResult extends ProfileRate {
   readonly roofFraction: number | null;
   /** Over the best stepwise configuration; null where none could be measured. */
   readonly speedupOverStepwise: number | null;
+  /**
+   * What a user waits for: the rate of one long run of so many steps by the host's clock, its beginning and the wait for
+   * its end included. Missing where it was not measured.
+   */
+  readonly byHost?: { readonly cellsPerSecond: number; readonly steps: number } | undefined;
 }
 
 /** One step of the Eq. 8 balance: slices, and the time that each device took for them. */

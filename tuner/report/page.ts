@@ -145,6 +145,12 @@ function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryVi
     const roof = `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`;
     tiles.push(tile(formatPercent(fraction), roof));
   }
+  if (result.byHost !== undefined) {
+    const [rate = "", unit] = formatRate(result.byHost.cellsPerSecond).split(" ");
+    tiles.push(
+      tile(rate, `by the host's clock, in a run of ${formatCount(result.byHost.steps)} steps`, unit),
+    );
+  }
   const ties = formatCount(tieSet.length);
   if (tieSet.length > 1) tiles.push(tile(ties, "statistically indistinguishable configurations"));
   return markup`<ul class="tiles">${tiles}</ul>`;

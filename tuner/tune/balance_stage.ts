@@ -22,7 +22,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
   const nothing = { together: undefined, iterations: [], costModel: undefined };
   const why = whyNone(run);
   if (why !== undefined) return { ...nothing, balanceMessage: why };
-  const deadlineNs = run.plan.endNs;
+  const deadlineNs = run.plan.balanceUntilNs;
   const cpu = findings.bestOn("cpu");
   let result: Balance | undefined;
   for (const { configuration } of waysOnGpu(run, deadlineNs)) {

@@ -1,6 +1,6 @@
 /**
  * The plan of a run's time. The search goes on until what comes after it would no longer fit: the CPU's configurations,
- * the final round, and the balance. How long these take is estimated from what was seen so far, so that a slower device
+ * the final round, the balance, and the winner's run by the host's clock. How long these take is estimated from what was seen so far, so that a slower device
  * leaves the search a smaller part of the budget. A minimum runs even if it is late: one configuration that verifies.
  *
  * @module
@@ -14,6 +14,8 @@ import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts"
 const PART = 0.15, MOST = 0.25;
 /** The final round takes no longer than this where it need not, and the balance gets this part of the budget. */
 const FINALS_NS = 10e9, BALANCE_PART = 0.05;
+/** The winner's run by the host's clock gets this part of the budget, and no more than this. */
+const HOST_PART = 0.025, HOST_NS = 1.5e9;
 /** A budget is kept if no more than this part of it, or this time, whichever is longer, goes beyond it. */
 const TOLERATED_PART = 0.1, TOLERATED_NS = 2e9;
 /** Blocks of the final round that a plan has time for. */
@@ -47,6 +49,7 @@ export interface TimePlan {
   readonly cpuUntilNs: number;
   /** Blocks of the final round that would end later are not begun, except for the first ones. */
   readonly finalsUntilNs: number;
+  readonly balanceUntilNs: number;
   readonly endNs: number;
   /** What would probably end later than this is not even begun as a minimum. */
   readonly latestNs: number;
@@ -60,16 +63,24 @@ export function planTime(
   const endNs = startedNs + timeNs;
   const latestNs = endNs + Math.max(TOLERATED_PART * timeNs, TOLERATED_NS);
   if (timeNs === Infinity) {
-    return { searchUntilNs: endNs, cpuUntilNs: endNs, finalsUntilNs: endNs, endNs, latestNs };
+    return {
+      searchUntilNs: endNs,
+      cpuUntilNs: endNs,
+      finalsUntilNs: endNs,
+      balanceUntilNs: endNs,
+      endNs,
+      latestNs,
+    };
   }
-  const finalsUntilNs = endNs - (balanceNs > 0 ? Math.max(BALANCE_PART * timeNs, balanceNs) : 0);
+  const balanceUntilNs = endNs - Math.min(HOST_PART * timeNs, HOST_NS);
+  const finalsUntilNs = balanceUntilNs - (balanceNs > 0 ? Math.max(BALANCE_PART * timeNs, balanceNs) : 0);
   const usualNs = Math.min(PART * timeNs, FINALS_NS);
   const wantedNs = Math.max(usualNs, referenceNs + blocksTime(turns, WANTED_BLOCKS));
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
   const finalsNs = Math.max(leastNs, Math.min(wantedNs, MOST * timeNs));
   const cpuUntilNs = finalsUntilNs - finalsNs;
   const searchUntilNs = cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * timeNs) : 0);
-  return { searchUntilNs, cpuUntilNs, finalsUntilNs, endNs, latestNs };
+  return { searchUntilNs, cpuUntilNs, finalsUntilNs, balanceUntilNs, endNs, latestNs };
 }
 
 /** When the final round ends that begins now: if the search ended early, it does not use up all that is left. */

@@ -3,10 +3,12 @@ import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
+import type { ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals } from "./final_stage.ts";
+import { measureByHost } from "./host_stage.ts";
 import { search } from "./search_stage.ts";
 import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
 import { TuningRun } from "./tuning_run.ts";
@@ -39,12 +41,14 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
   await finals(run);
   const { iterations, ...shared } = await balance(run);
+  const winner = winnerOf(run, shared.together);
+  const byHost = winner && await measureByHost(run, winner);
 
   return {
     ...start,
     ...searched,
     ...shared,
-    entry: entryOf(run, { iterations, ...shared }),
+    entry: winner && entryOf(run, winner, { iterations, byHost, ...shared }),
     gpuAlone: findings.bestOn("gpu"),
     cpuAlone: findings.bestOn("cpu"),
     cpuMessage,
@@ -67,18 +71,24 @@ function exceededMessage({ request: { budget }, session, plan }: TuningRun): str
 }
 
 /**
- * The profile's entry for the winner: the configuration that the final round chose, unless both devices together are
- * faster than everything that ties with it. Undefined if nothing verified.
+ * The configuration that the final round chose, unless both devices together are faster than everything that ties with
+ * it. Undefined if nothing verified.
  */
+function winnerOf({ findings: { best, tieSet } }: TuningRun, together: Measurement | undefined) {
+  const rateToBeat = Math.max(best?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
+  return together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
+}
+
+/** The profile's entry for the winner. */
 function entryOf(
   run: TuningRun,
-  { together, iterations, costModel }: Omit<BalanceResult, "balanceMessage">,
-): ProfileEntry | undefined {
+  winner: Measurement,
+  { iterations, costModel, byHost }:
+    & Pick<BalanceResult, "iterations" | "costModel">
+    & Pick<ProfileResult, "byHost">,
+): ProfileEntry {
   const { request: { strategy, seed }, findings } = run;
-  const { best, tieSet, baseline, bestOfEach, evaluated, failed } = findings;
-  const rateToBeat = Math.max(best?.cellsPerSecond ?? 0, ...tieSet.map((tie) => tie.cellsPerSecond));
-  const winner = together !== undefined && together.cellsPerSecond > rateToBeat ? together : best;
-  if (winner === undefined) return undefined;
+  const { tieSet, baseline, bestOfEach, evaluated, failed } = findings;
   const { configuration, cellsPerSecond, samples, verification } = winner;
   const roof = run.roofOf(configuration);
   // without a final round it was measured in one turn only
@@ -95,6 +105,7 @@ function entryOf(
       samples,
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
       speedupOverStepwise: baseline === undefined ? null : cellsPerSecond / baseline.cellsPerSecond,
+      ...(byHost && { byHost }),
     },
     tieSet: ties.map(ratedOf),
     bestOfEach: [...bestOfEach.values()].map(ratedOf),

@@ -15,6 +15,8 @@ import type { Findings } from "./findings.ts";
 export interface TuneRequest extends Problem {
   /** Whether the grid may become smaller if the memory turns out too small for it. @default {false} */
   readonly isDefaultGrid?: boolean;
+  /** Whether runs may have more steps where they are short on this device. @default {false} */
+  readonly isDefaultSteps?: boolean;
   /** The GPU's traversals to try. */
   readonly traversals: readonly Traversal[];
   readonly strategy: Strategy;

@@ -12,7 +12,7 @@ import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
-import { defaultGrid } from "../problem/default_problem.ts";
+import { defaultGrid, longerSteps } from "../problem/default_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
@@ -150,7 +150,7 @@ export class TuningRun {
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
     this.#warnOf(copyBytesPerSecond);
-    await this.#fixProblem();
+    await this.#fixProblem(copyBytesPerSecond);
     const { problem } = this;
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       this.space = enumerateSpace(problem, {
@@ -177,12 +177,9 @@ export class TuningRun {
 
   /** Says before anything runs that the budget cannot be kept, where a single run of the problem would exceed it. */
   #warnOf(copyBytesPerSecond: number | null): void {
-    const { request, session: { device }, environment: { onWarning } } = this;
+    const { request, environment: { onWarning } } = this;
     if (copyBytesPerSecond === null || !("timeNs" in request.budget)) return;
-    const demand = stepwise.demand(request, REFERENCE_SHAPE);
-    const cells = cellsOf(request.grid);
-    const runNs = 1e9 * cells * request.steps /
-      predictRate(demand, deviceModelOf(device, copyBytesPerSecond), { cells });
+    const runNs = this.#predictRunNs(request, copyBytesPerSecond);
     if (runNs <= request.budget.timeNs) return;
     onWarning?.(
       `one run of this problem takes this device about ${formatDuration(runNs)}: ` +
@@ -190,9 +187,21 @@ export class TuningRun {
     );
   }
 
+  /** Time of a run by the plain traversal, by this GPU's bandwidth. */
+  #predictRunNs(problem: Problem, copyBytesPerSecond: number): number {
+    const cells = cellsOf(problem.grid), model = deviceModelOf(this.session.device, copyBytesPerSecond);
+    return 1e9 * cells * problem.steps /
+      predictRate(stepwise.demand(problem, REFERENCE_SHAPE), model, { cells });
+  }
+
   /** A default grid shrinks until the reference fits into the memory. */
-  async #fixProblem(): Promise<void> {
-    const { request: { stencil, boundary, steps, grid: wanted, isDefaultGrid = false }, session } = this;
+  async #fixProblem(copyBytesPerSecond: number | null): Promise<void> {
+    const { request, session } = this;
+    const { stencil, boundary, grid: wanted, isDefaultGrid = false, isDefaultSteps = false } = request;
+    const isHardware = session.device.gpu?.isFallback === false && copyBytesPerSecond !== null;
+    const steps = isDefaultSteps && isHardware && stencil.dimensions !== 1
+      ? longerSteps(request.steps, this.#predictRunNs(request, copyBytesPerSecond))
+      : request.steps;
     for (let halvings = 0;; halvings++) {
       const grid = halvings === 0 ? wanted : defaultGrid(stencil, session.device.gpu, halvings);
       this.problem = { stencil, grid, boundary, steps };
