@@ -89,7 +89,7 @@ export interface Runner {
   run(repetitions?: number): Promise<number>;
   /**
    * The same without waiting: the device goes on with it once it is done with what it was given before. Only of a device
-   * that lowers its clock while it waits; `clock` is its clock then, as a part of the fastest that it was seen at.
+   * that lowers its clock while it waits; `clock` is its lowest clock then, as a part of the fastest that it was seen at.
    */
   begin?(repetitions: number): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
   /**

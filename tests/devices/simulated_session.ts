@@ -65,6 +65,7 @@ export class SimulatedSession implements Session {
   /** What was prepared, in order. */
   readonly prepared: Configuration[] = [];
   readonly pausesNs: number[] = [];
+  readonly chainNs = undefined;
   /** How often a reference was computed, a device opened anew, the copy measured. */
   references = 0;
   recoveries = 0;

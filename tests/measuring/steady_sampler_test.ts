@@ -7,6 +7,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import type { Runner } from "../../tuner/configuration.ts";
 import { STEADY_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
+import { SteadySampler } from "../../tuner/measuring/steady_sampler.ts";
 import { evaluate } from "../../tuner/measuring/evaluate.ts";
 import { configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
 
@@ -27,13 +28,17 @@ class MovingClock {
   /** Hands over work of so many nanoseconds at full clock. */
   give(workNs: number): { endNs: number; timeNs: number; clock: number } {
     while (this.#doneNs < this.time.nowNs) this.#pass(Math.min(1e6, this.time.nowNs - this.#doneNs), false);
-    const begunNs = this.#doneNs;
+    const begunNs = this.#doneNs, begunClock = this.#clock;
     for (let leftNs = workNs; leftNs > 0;) {
       const passedNs = Math.min(1e6, leftNs * FULL / this.#clock);
       leftNs -= passedNs * this.#clock / FULL;
       this.#pass(passedNs, true);
     }
-    return { endNs: this.#doneNs, timeNs: this.#doneNs - begunNs, clock: this.#clock / FULL };
+    return {
+      endNs: this.#doneNs,
+      timeNs: this.#doneNs - begunNs,
+      clock: Math.min(begunClock, this.#clock) / FULL,
+    };
   }
 
   /** As Deno 2.9.6 does: the host is blocked until the device is done, and is told 10 ms later. */
@@ -114,4 +119,18 @@ Deno.test("batches of a device that must not wait last longer than the host's wa
   await rateOf(device, runner);
   assert(batches.at(-1)! * 1e5 >= 0.9 * STEADY_BATCH_NS, batches.join());
   assertEquals(batches.toSorted((a, b) => a - b), batches);
+});
+
+Deno.test("a clock that never stays the same is waited for no longer than a second", async () => {
+  const time = { nowNs: 0 };
+  let batches = 0;
+  const begin = () => {
+    time.nowNs += 25e6;
+    const clock = [0.5, 0.6, 0.7][batches++ % 3]!;
+    return Promise.resolve({ finish: () => Promise.resolve({ timeNs: 25e6, clock }) });
+  };
+  const options = { firstNs: 25e6, minBatchNs: STEADY_BATCH_NS, now: () => time.nowNs };
+  const sampler = new SteadySampler(begin, options);
+  assertEquals(await sampler.sample(false), 25e6);
+  assertEquals(Math.round(time.nowNs / 1e8), 10);
 });

@@ -67,9 +67,9 @@ Deno.test("a fast device leaves the search nearly all the budget, a slow one thr
   const time = { startedNs: 0, timeNs: 60e9 }, alone = { cpuNs: 0, hasGpu: true, balanceNs: 0 };
   const turns = (ns: number) => Array(3).fill({ firstNs: ns, againNs: ns });
   const fast = planTime(time, { turns: turns(0.1e9), referenceNs: 0, ...alone });
-  assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [49.5e9, 58.5e9]);
+  assertEquals([fast.searchUntilNs, fast.finalsUntilNs], [49.8e9, 58.8e9]);
   const slow = planTime(time, { turns: turns(2e9), referenceNs: 1e9, ...alone });
-  assertEquals(slow.searchUntilNs, 43.5e9); // three blocks of three and the reference would take 19 s: a quarter is kept
+  assertEquals(slow.searchUntilNs, 43.8e9); // three blocks of three and the reference would take 19 s: a quarter is kept
 });
 
 Deno.test("a turn takes what the evaluation took, with the samples of a turn in place of its own", () => {

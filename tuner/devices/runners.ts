@@ -54,7 +54,7 @@ export async function prepare(
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
     ...(isSteadied && {
       async begin(repetitions: number) {
-        return await gauged(gauge, await field.begin(problem.steps, repetitions));
+        return await gauged(gauge, () => field.begin(problem.steps, repetitions));
       },
     }),
     async verify() {
@@ -68,13 +68,16 @@ export async function prepare(
   };
 }
 
-/** A batch that was handed over, followed by a look at the clock. */
-export async function gauged(gauge: ClockGauge, batch: Submission): ReturnType<NonNullable<Runner["begin"]>> {
-  const look = await gauge.begin();
+/** Hands over a batch between two looks at the clock. */
+export async function gauged(
+  gauge: ClockGauge,
+  begin: () => Promise<Submission>,
+): ReturnType<NonNullable<Runner["begin"]>> {
+  const before = await gauge.begin(), batch = await begin(), after = await gauge.begin();
   return {
     async finish() {
-      const [timeNs, clock] = await Promise.all([batch.finish(), look.finish()]);
-      return { timeNs, clock };
+      const [from, timeNs, to] = await Promise.all([before.finish(), batch.finish(), after.finish()]);
+      return { timeNs, clock: Math.min(from, to) };
     },
   };
 }

@@ -24,13 +24,14 @@ export class DeviceSession implements Disposable {
   readonly #timeoutMs: number;
   readonly #checksReference: boolean;
   #hasGpu: boolean;
+  #chainNs: number | undefined;
   #gpu: GpuDevice | undefined;
   #gpuMemory: KeptMemory | undefined;
   #pool: CpuPool | undefined;
   #known: { readonly key: string; readonly isOnGpu: boolean; readonly reference: Reference } | undefined;
 
   constructor(
-    { device, useGpu = true, timeoutMs = 20_000, checksReference = true }: {
+    { device, useGpu = true, timeoutMs = 20_000, checksReference = true, chainNs }: {
       readonly device: DeviceDescription;
       /** Whether the GPU takes part and computes every reference. */
       readonly useGpu?: boolean;
@@ -38,17 +39,25 @@ export class DeviceSession implements Disposable {
       readonly timeoutMs?: number;
       /** Whether the GPU's reference is compared with the oracle; a process that started this one may have done so. */
       readonly checksReference?: boolean;
+      /** As {@linkcode DeviceSession.chainNs}, where another process has found it. */
+      readonly chainNs?: number | undefined;
     },
   ) {
     this.device = device;
     this.#checksReference = checksReference;
     this.#hasGpu = useGpu && device.gpu !== null;
     this.#timeoutMs = timeoutMs;
+    this.#chainNs = chainNs;
   }
 
   /** Whether the GPU takes part. */
   get hasGpu(): boolean {
     return this.#hasGpu;
+  }
+
+  /** The time of a {@linkcode ClockGauge}'s chain at the GPU's fastest clock, in nanoseconds; undefined until it is known. */
+  get chainNs(): number | undefined {
+    return this.#chainNs;
   }
 
   /** The clock, in nanoseconds. */
@@ -71,7 +80,7 @@ export class DeviceSession implements Disposable {
   /** Bytes per second of a plain copy on the GPU; a {@linkcode RunFailure} if there is no GPU, or it fails. */
   async copyBytesPerSecond(): Promise<number> {
     const gpu = await this.openGpu();
-    await ClockGauge.of(gpu);
+    await this.#gaugeOf(gpu);
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
@@ -155,9 +164,15 @@ export class DeviceSession implements Disposable {
   ): Promise<Devices> {
     const gpu = this.#hasGpu ? await this.openGpu() : undefined;
     const cpuPool = cpuWorkers > 0 ? await this.#openPool(cpuWorkers) : undefined;
-    const gauge = gpu && await ClockGauge.of(gpu);
+    const gauge = gpu && await this.#gaugeOf(gpu);
     const reference = await this.#referenceOf(problem, { gpu, needsGpu });
     return { gpu, gauge, cpuPool, gpuMemory: this.#gpuMemory, reference };
+  }
+
+  async #gaugeOf(gpu: GpuDevice): Promise<ClockGauge | undefined> {
+    const gauge = await ClockGauge.of(gpu, this.#chainNs);
+    this.#chainNs = gauge?.chainNs;
+    return gauge;
   }
 
   async #openPool(workers: number): Promise<CpuPool> {

@@ -67,7 +67,9 @@ export async function evaluate(
     const steady = runner.begin &&
       new SteadySampler((runs) => runner.begin!(runs), { firstNs, minBatchNs: STEADY_BATCH_NS, now });
     const samplesNs = await sampleUntilStable(
-      steady === undefined ? batchSampler(run, { firstNs, minBatchNs }) : () => steady.sample(),
+      steady === undefined
+        ? batchSampler(run, { firstNs, minBatchNs })
+        : (isFollowed) => steady.sample(isFollowed),
       {
         now,
         budgetNs: samplingNs,

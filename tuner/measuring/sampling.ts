@@ -21,24 +21,27 @@ export interface SamplingLimits {
  * Repeats a measurement until its median is stable or clearly too long, or samples or time run out. The first one can be
  * 40% off either way (measured 2026-11-21), so one is never enough, and a steady kernel should not pay for twenty.
  *
- * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on
+ * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on. It is told whether
+ *   another will follow for certain
  * @returns nanoseconds of each repetition, in order
  * @throws {RangeError} if a sample is no finite time above 0
  */
 export async function sampleUntilStable(
-  sample: () => Promise<number>,
+  sample: (isFollowed: boolean) => Promise<number>,
   { minSamples, maxSamples, budgetNs, hopelessNs, now }: SamplingLimits,
 ): Promise<readonly number[]> {
   const start = now();
   const samplesNs: number[] = [];
+  const least = Math.min(Math.max(2, minSamples), maxSamples);
   while (true) {
-    const timeNs = await sample();
+    const timeNs = await sample(samplesNs.length + 1 < least);
     if (!(timeNs > 0 && Number.isFinite(timeNs))) {
       throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);
     }
     samplesNs.push(timeNs);
-    const isEnough = samplesNs.length >= Math.max(2, minSamples);
-    if (isEnough && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) return samplesNs;
+    if (samplesNs.length >= least && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) {
+      return samplesNs;
+    }
     const spentNs = now() - start;
     const nextEndsNs = spentNs * (samplesNs.length + 1) / samplesNs.length;
     if (samplesNs.length >= maxSamples || nextEndsNs > budgetNs) return samplesNs;

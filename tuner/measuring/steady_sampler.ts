@@ -1,10 +1,10 @@
 import type { Runner } from "../configuration.ts";
 import { isLongEnough, repetitionsFor } from "./sampling.ts";
 
-/** A clock this near the fastest, and one this near the batch before, counts as the same. */
+/** Clocks this near count as the same. */
 const NEAR = 0.02;
-/** A clock that has not risen for this long while the device was busy will not rise any more. */
-const PATIENCE_NS = 300e6;
+/** A clock that is the same for this long while the device is busy will not rise any more; it is waited for this long. */
+const PATIENCE_NS = 300e6, LONGEST_NS = 1e9;
 
 /** What {@linkcode SteadySampler} needs. */
 interface SteadyOptions {
@@ -17,8 +17,8 @@ interface SteadyOptions {
 }
 
 /**
- * Takes samples of a device that lowers its clock while it waits. The next batch is always handed over before the answer
- * to the one before is waited for, so that the device never waits; and a batch counts only if the clock was up from its
+ * Takes samples of a device that lowers its clock while it waits. The next batch is handed over before the answer to the
+ * one before is waited for, so that the device never waits; and a batch counts only if the clock was up from its
  * beginning to its end. Where the clock stays lower than it was once, because the work is heavy or the device hot, it
  * counts once the clock has not risen for a while.
  */
@@ -30,12 +30,14 @@ export class SteadySampler {
   #handed:
     | { readonly batch: Awaited<ReturnType<NonNullable<Runner["begin"]>>>; readonly runs: number }
     | undefined;
-  /** At the end of the batch before; the highest since the clock last rose, and when that was. */
-  #before = 0;
-  #highest = 0;
-  #risenNs = 0;
+  /** The clock while it is not up, since when it is the same, and since when it is not up. */
+  #level = 0;
+  #sameNs = 0;
+  #downNs: number | undefined;
   /** Of the samples that counted. */
   #lowest = 1;
+  /** Whether the last batch counted. */
+  #isUp = false;
 
   constructor(begin: NonNullable<Runner["begin"]>, options: SteadyOptions) {
     this.#begin = begin;
@@ -48,16 +50,19 @@ export class SteadySampler {
     return this.#lowest;
   }
 
-  /** Takes the next sample that counts: nanoseconds of one run. */
-  async sample(): Promise<number> {
+  /**
+   * Takes the next sample that counts: nanoseconds of one run.
+   *
+   * @param isFollowed whether another will follow, which the device can begin; else what it began would be in vain
+   */
+  async sample(isFollowed: boolean): Promise<number> {
     const { minBatchNs } = this.#options;
     while (true) {
-      const { timeNs, clock, runs } = await this.#next();
-      const from = this.#before;
-      this.#before = clock;
+      const { timeNs, clock, runs } = await this.#next(isFollowed || !this.#isUp);
+      this.#isUp = this.#isSteady(clock);
       if (!isLongEnough(timeNs, minBatchNs) && this.#grow(timeNs / runs)) continue;
-      if (!this.#isSteady(from, clock)) continue;
-      this.#lowest = Math.min(this.#lowest, from, clock);
+      if (!this.#isUp) continue;
+      this.#lowest = Math.min(this.#lowest, clock);
       return timeNs / runs;
     }
   }
@@ -69,12 +74,12 @@ export class SteadySampler {
     await handed?.batch.finish();
   }
 
-  async #next() {
+  async #next(isFollowed: boolean) {
     const { batch, runs } = this.#handed ?? await this.#hand();
     const ended = batch.finish();
     ended.catch(() => {}); // awaited below
     this.#handed = undefined;
-    this.#handed = await this.#hand();
+    if (isFollowed) this.#handed = await this.#hand();
     return { runs, ...await ended };
   }
 
@@ -90,13 +95,17 @@ export class SteadySampler {
     return wanted > before;
   }
 
-  #isSteady(from: number, to: number): boolean {
-    if (Math.min(from, to) >= 1 - NEAR) return true;
+  #isSteady(clock: number): boolean {
     const nowNs = this.#options.now();
-    if (to > (1 + NEAR) * this.#highest) {
-      this.#highest = to;
-      this.#risenNs = nowNs;
+    if (clock >= 1 - NEAR) {
+      this.#downNs = undefined;
+      return true;
     }
-    return Math.abs(to - from) <= NEAR * to && nowNs - this.#risenNs >= PATIENCE_NS;
+    this.#downNs ??= nowNs;
+    if (Math.abs(clock / this.#level - 1) > NEAR) {
+      this.#level = clock;
+      this.#sameNs = nowNs;
+    }
+    return nowNs - this.#sameNs >= PATIENCE_NS || nowNs - this.#downNs >= LONGEST_NS;
   }
 }

@@ -15,7 +15,7 @@ const PART = 0.15, MOST = 0.25;
 /** The final round takes no longer than this where it need not, and the balance gets this part of the budget. */
 const FINALS_NS = 10e9, BALANCE_PART = 0.05;
 /** The winner's run by the host's clock gets this part of the budget, and no more than this. */
-const HOST_PART = 0.025, HOST_NS = 1.5e9;
+const HOST_PART = 0.02, HOST_NS = 1.5e9;
 /** A budget is kept if no more than this part of it, or this time, whichever is longer, goes beyond it. */
 const TOLERATED_PART = 0.1, TOLERATED_NS = 2e9;
 /** Blocks of the final round that a plan has time for. */

@@ -74,7 +74,9 @@ export interface Evaluators {
 }
 
 /** What an evaluator gets to start with. */
-export type EvaluatorOptions = Required<Pick<ProcessOptions, "turn" | "limitMs" | "samplingNs">>;
+export type EvaluatorOptions =
+  & Required<Pick<ProcessOptions, "turn" | "limitMs" | "samplingNs">>
+  & Pick<ProcessOptions, "chainNs">;
 
 /** What is known before the search. */
 export interface TuneStart {

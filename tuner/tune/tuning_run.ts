@@ -116,6 +116,7 @@ export class TuningRun {
     return {
       limitMs: Math.min(limitNs / 1e6, MOST_LIMIT_MS),
       samplingNs: Math.min(SAMPLING_PART * timeNs, MOST_SAMPLING_NS),
+      chainNs: this.session.chainNs,
     };
   }
 

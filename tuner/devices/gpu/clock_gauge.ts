@@ -15,7 +15,7 @@ const NEAR = 0.02, PATIENCE_MS = 300;
 export class ClockGauge {
   readonly #gpu: GpuDevice;
   readonly #record: Recorder;
-  #fastestNs = Infinity;
+  #chainNs = Infinity;
 
   private constructor(gpu: GpuDevice, record: Recorder) {
     this.#gpu = gpu;
@@ -23,20 +23,21 @@ export class ClockGauge {
   }
 
   /**
-   * The gauge of a device that lowers its clock while it waits, made once for each: it keeps the device busy until its
-   * clock does not rise any more. Undefined for software, and where nothing can be timed.
+   * The gauge of a device that lowers its clock while it waits, made once for each. Where the time of a chain at the
+   * fastest clock is not known, it keeps the device busy until its clock does not rise any more. Undefined for software,
+   * and where nothing can be timed.
    *
    * @throws {RunFailure} if the device fails
    */
-  static of(gpu: GpuDevice): Promise<ClockGauge | undefined> {
+  static of(gpu: GpuDevice, chainNs?: number): Promise<ClockGauge | undefined> {
     if (gpu.isSoftware || !gpu.hasTimestamps) return Promise.resolve(undefined);
-    const known = gauges.get(gpu) ?? ClockGauge.#create(gpu);
+    const known = gauges.get(gpu) ?? ClockGauge.#create(gpu, chainNs);
     gauges.set(gpu, known);
     known.catch(() => gauges.delete(gpu));
     return known;
   }
 
-  static async #create(gpu: GpuDevice): Promise<ClockGauge> {
+  static async #create(gpu: GpuDevice, chainNs: number | undefined): Promise<ClockGauge> {
     const code = wgsl`
       // A chain of dependent operations.
       @group(0) @binding(0) var<storage, read_write> result: array<u32>;
@@ -66,8 +67,14 @@ export class ClockGauge {
         pass.end();
       });
     });
-    await gauge.#warmUp();
+    if (chainNs === undefined) await gauge.#warmUp();
+    else gauge.#chainNs = chainNs;
     return gauge;
+  }
+
+  /** Nanoseconds of a chain at the fastest clock that the device was seen at. */
+  get chainNs(): number {
+    return this.#chainNs;
   }
 
   /** Runs the chain after whatever was submitted before; tells the clock as a part of the fastest that was seen. */
@@ -76,9 +83,9 @@ export class ClockGauge {
     const submission = await this.#gpu.submit({ passes: chains, record });
     return {
       finish: async () => {
-        const chainNs = await submission.finish() / chains;
-        this.#fastestNs = Math.min(this.#fastestNs, chainNs);
-        return this.#fastestNs / chainNs;
+        const timeNs = await submission.finish() / chains;
+        this.#chainNs = Math.min(this.#chainNs, timeNs);
+        return this.#chainNs / timeNs;
       },
     };
   }
@@ -90,8 +97,8 @@ export class ClockGauge {
       ended.catch(() => {}); // awaited below
       next = await this.begin(CHAINS);
       await ended;
-      if (this.#fastestNs >= (1 - NEAR) * beforeNs) continue;
-      beforeNs = this.#fastestNs;
+      if (this.#chainNs >= (1 - NEAR) * beforeNs) continue;
+      beforeNs = this.#chainNs;
       risenMs = performance.now();
     }
     await next.finish();

@@ -59,10 +59,18 @@ export async function serveEvaluations(): Promise<void> {
     Deno.addSignalListener(signal, () => {});
   }
   try {
-    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference } = await receive("open");
+    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference, chainNs } = await receive(
+      "open",
+    );
     const { definition, ...rest } = request;
     const problem = { stencil: stencilOf(definition), ...rest };
-    const session = new DeviceSession({ device: await detectDevice(), useGpu, timeoutMs, checksReference });
+    const session = new DeviceSession({
+      device: await detectDevice(),
+      useGpu,
+      timeoutMs,
+      checksReference,
+      chainNs,
+    });
     if (useGpu) await session.openGpu();
     await takeTurn();
     await session.open(problem);

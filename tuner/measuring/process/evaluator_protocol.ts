@@ -25,6 +25,8 @@ export type ToEvaluator =
     readonly timeoutMs: number;
     /** Time for a configuration's samples. */
     readonly samplingNs: number;
+    /** The time of a chain at the GPU's fastest clock, if it is known. */
+    readonly chainNs?: number | undefined;
     /** Whether its reference is compared with the oracle. */
     readonly checksReference: boolean;
   }

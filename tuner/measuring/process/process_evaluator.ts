@@ -19,6 +19,8 @@ export interface ProcessOptions {
   readonly useGpu?: boolean;
   /** Whether its reference is compared with the oracle. @default {true} */
   readonly checksReference?: boolean;
+  /** The time of a chain at the GPU's fastest clock. @default {it finds out} */
+  readonly chainNs?: number | undefined;
   /** The program. @default this Deno with `evaluator_main.ts` */
   readonly command?: readonly [string, ...string[]];
 }
@@ -54,7 +56,7 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true } = options;
+    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true, chainNs } = options;
     const { stencil, ...rest } = problem;
     const open = {
       problem: { ...rest, definition: definitionOf(stencil) },
