@@ -132,5 +132,5 @@ Deno.test("a clock that never stays the same is waited for no longer than a seco
   const options = { firstNs: 25e6, minBatchNs: STEADY_BATCH_NS, now: () => time.nowNs };
   const sampler = new SteadySampler(begin, options);
   assertEquals(await sampler.sample(false), 25e6);
-  assertEquals(Math.round(time.nowNs / 1e8), 10);
+  assert(time.nowNs >= 1e9 && time.nowNs < 1.2e9, `${time.nowNs}`);
 });

@@ -64,6 +64,7 @@ export class ProcessEvaluator implements Evaluator {
       timeoutMs: START_LIMIT_MS,
       samplingNs,
       checksReference,
+      chainNs,
     };
     const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
