@@ -1,11 +1,9 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { judge } from "../../tuner/cli/on_ranks.ts";
-import { mpirun, testUnderMpi } from "../ranks/mpirun.ts";
+import { mpirun, solveFlags, testUnderMpi } from "../ranks/mpirun.ts";
 import { THOROUGH } from "../thorough.ts";
 import { assertRefused, runCommand } from "./run_task.ts";
 
-const { tasks } = JSON.parse(await Deno.readTextFile("deno.json"));
-const [, ...SOLVE] = tasks.solve.command.split(" ");
 const SMALL = ["--stencil", "life", "--grid", "13x9x10", "--steps", "6", "--no-gpu", "--cpu-workers", "1"];
 
 for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const : []] as const) {
@@ -20,7 +18,7 @@ for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const 
       "2",
       "--verify",
     ];
-    const { code, stdout, stderr } = await mpirun(launcher, ranks, [...SOLVE, ...args, "--json"]);
+    const { code, stdout, stderr } = await mpirun(launcher, ranks, [...solveFlags(), ...args, "--json"]);
     assertEquals([code, stderr], [0, ""]);
     const result = JSON.parse(stdout);
     assertEquals([result.decompose, result.exchangeEvery, result.ranks.length], [
@@ -33,7 +31,7 @@ for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const 
 }
 
 testUnderMpi("a wrong request is said once, whatever the number of ranks", async (launcher) => {
-  const { code, stderr } = await mpirun(launcher, 2, [...SOLVE, "--decompose", "3x1x1"]);
+  const { code, stderr } = await mpirun(launcher, 2, [...solveFlags(), "--decompose", "3x1x1"]);
   assertEquals(code, 2);
   assertEquals(stderr.match(/^facet: /gm)?.length, 1);
   assertStringIncludes(stderr, "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks");

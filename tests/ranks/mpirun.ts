@@ -65,3 +65,9 @@ export function testUnderMpi(
     Deno.test({ name: `${name}: ${launcher.name}`, ignore, fn: () => test(launcher) });
   }
 }
+
+/** What `deno` is called with by the task `solve`: its permissions and its file. */
+export function solveFlags(): string[] {
+  const { tasks } = JSON.parse(Deno.readTextFileSync("deno.json"));
+  return tasks.solve.command.split(" ").slice(1);
+}

@@ -3,7 +3,8 @@ import { boundariesOf, cellsOf, type Grid, type Problem } from "../../kernels/st
 import { updateNs } from "../../models/rank_step.ts";
 import type { Verification } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
-import { refute } from "../devices/reference.ts";
+import { refute, type Start } from "../devices/reference.ts";
+import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -13,7 +14,7 @@ import { readProfile } from "../profile/store.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
 import { type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
-import type { RankRun } from "../ranks/rank_solver.ts";
+import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import { meet, shareAll, type World } from "../ranks/world.ts";
 import { onRanks } from "./on_ranks.ts";
@@ -46,6 +47,15 @@ export const OPTIONS = {
   ),
   seed: { ...count("whole number that selects the initial values", 0, 2 ** 32 - 1), default: "1" },
   verify: { help: "compare with what one rank computes alone, slice by slice" },
+  checkpoint: file("where to write the state, whole or not at all: at the end, and with --every in between"),
+  every: {
+    ...count("steps between two checkpoints", 1),
+    onlyWith: { "--checkpoint": "nothing else is written" },
+  },
+  restart: {
+    help: "go on from the checkpoint up to --steps; the number of ranks may be another",
+    onlyWith: { "--checkpoint": "it is what a run goes on from" },
+  },
   json: COMMON.json,
 } as const satisfies Options;
 
@@ -66,6 +76,8 @@ export const run = (args: string[]): Promise<number> =>
 interface Solving {
   readonly options: Values<typeof OPTIONS>;
   readonly problem: Problem;
+  /** What it goes on from. */
+  readonly from: Checkpoint | undefined;
 }
 
 async function readRequest(world: World, args: readonly string[]) {
@@ -80,28 +92,35 @@ async function readRequest(world: World, args: readonly string[]) {
     throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
   }
   const { steps, boundary: around, ...equation } = describeProblem(problem);
-  const { exchangeEvery, seed, verify, json } = options;
+  const { exchangeEvery, seed, verify, checkpoint, every, restart, json } = options;
+  const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
+  if (from !== undefined && from.step >= problem.steps) {
+    throw new RequestError(
+      `Cannot go on: wanted more than ${from.step} steps, the checkpoint's: found ${steps}`,
+    );
+  }
   const request = {
     stencil: JSON.stringify({ ...equation, grid: undefined, hash: hashOf(stencil.update) }),
     grid: grid.join("x"),
     boundary: `${around}`,
     steps: `${steps}`,
-    options: JSON.stringify({ decompose, exchangeEvery, seed, verify, json }),
+    checkpoint: JSON.stringify(from),
+    options: JSON.stringify({ decompose, exchangeEvery, seed, verify, checkpoint, every, json }),
   };
-  return { request, values: { options, problem } satisfies Solving };
+  return { request, values: { options, problem, from } satisfies Solving };
 }
 
-async function solve(world: World, { options, problem }: Solving): Promise<number> {
+async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, noGpu, cpuWorkers, profile, verify, json } = options;
   using device = await openRankDevice(world, { ...(noGpu && { gpu: false }), cpuWorkers });
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
   using solver = await createRankSolver(world, device, problem, profiles, { plan: plan.plan });
-  const start = { kind: problem.stencil.initialField ?? "noise", seed: options.seed } as const;
-  await solver.initialise(start);
-  await meet(world);
-  const runs = await shareAll(world, await solver.run(problem.steps));
+  const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
+  if (from === undefined) await solver.initialise(start);
+  else await restoreCheckpoint(solver, options.checkpoint!, from);
+  const runs = await shareAll(world, await runAll(solver, start, options));
   const names = await shareAll(world, device.name);
   const verification = verify ? await verifyRanks(solver, device, start) : undefined;
   if (world.rank === 0) {
@@ -111,6 +130,23 @@ async function solve(world: World, { options, problem }: Solving): Promise<numbe
   const isRight = verification === undefined || refute(verification) === undefined;
   const [wrong = 0] = await world.reduce(Float64Array.of(isRight ? 0 : 1), "max");
   return wrong === 0 ? EXIT.done : EXIT.no;
+}
+
+/** Runs up to the last step, with checkpoints, whose time does not count. */
+async function runAll(
+  solver: RankSolver,
+  start: Start,
+  { checkpoint, every = Infinity }: Pick<Values<typeof OPTIONS>, "checkpoint" | "every">,
+): Promise<RankRun> {
+  const { world, problem: { steps } } = solver;
+  const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
+  while (solver.step < steps) {
+    await meet(world);
+    const run = await solver.run(Math.min(every, steps - solver.step));
+    for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
+    if (checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);
+  }
+  return sum;
 }
 
 /** What came of it. */
@@ -124,9 +160,9 @@ interface Solved {
 }
 
 /** The times of the whole: of the slowest rank, by the host's clock. */
-function measuresOf({ problem: { grid, steps }, plan: { plan, stepNs, costs }, runs }: Solved) {
+function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: Solved) {
   const slowest = runs.reduce((one, other) => other.wallNs > one.wallNs ? other : one);
-  const { wallNs } = slowest;
+  const { wallNs, steps } = slowest;
   // what all devices would take together, without ghost cells and exchanges
   const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan.exchangeEvery), 0);
   return {

@@ -33,6 +33,14 @@ export interface RankCells {
   readonly ago?: 0 | 1;
 }
 
+/** Slices of a plane of a level; x counts from the rank's first. */
+export interface OwnSlices {
+  readonly ago: 0 | 1;
+  readonly plane: number;
+  readonly x: number;
+  readonly slices: number;
+}
+
 /** A rank's part of a grid, its neighbours, and the steps and exchanges between them. */
 export class RankSolver implements Disposable {
   readonly problem: Problem;
@@ -125,16 +133,16 @@ export class RankSolver implements Disposable {
     }
   }
 
-  /** Reads some own slices of every state plane; x counts from the rank's first. `restore` takes them back. */
-  async save(ago: 0 | 1, plane: number, x: number): Promise<Float32Array<ArrayBuffer>> {
+  /** Some own slices of a plane of a level; x counts from the rank's first. {@linkcode restore} takes them back. */
+  async save({ x, slices, ...level }: OwnSlices): Promise<Float32Array<ArrayBuffer>> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    return await this.#read({ ago, plane, planes: 1, low: [bx + x, by, bz], size: [1, ny, nz] });
+    return await this.#read({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] });
   }
 
-  /** Sets one own slice; after all of them {@linkcode restored}. */
-  async restore(ago: 0 | 1, plane: number, x: number, cells: Float32Array<ArrayBuffer>): Promise<void> {
+  /** Sets some own slices of a plane of a level; after all of them {@linkcode restored}. */
+  async restore({ x, slices, ...level }: OwnSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    await this.#set({ ago, plane, planes: 1, low: [bx + x, by, bz], size: [1, ny, nz] }, cells);
+    await this.#set({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] }, cells);
   }
 
   /** Brings the ghost zones up to date after {@linkcode restore}, materials too. */

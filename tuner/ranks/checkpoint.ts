@@ -1,0 +1,174 @@
+/**
+ * The state of a grid in one file, which all ranks write and read together, each its own part: ranks of another number
+ * can go on from it.
+ *
+ * The file: {@linkcode HEADER_BYTES} of JSON and spaces; then F(t) of every field and material, and where the update
+ * reads it F(t−1) of every field, each as f32 (little-endian) in the order x, y, z of the whole grid.
+ *
+ * @module
+ */
+import { hashOf } from "../../kernels/definition.ts";
+import { INITIAL_FIELDS } from "../../kernels/initial_field.ts";
+import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf, readsPrevious } from "../../kernels/update.ts";
+import type { Start } from "../devices/reference.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { writeAll } from "../profile/store.ts";
+import type { OwnSlices, RankSolver } from "./rank_solver.ts";
+import { meet } from "./world.ts";
+
+/** What a checkpoint is of. */
+export interface Checkpoint {
+  readonly step: number;
+  /** What the run began with. */
+  readonly start: Start;
+}
+
+const HEADER_BYTES = 4096;
+
+/** Cells that are read from a device and written at once: 64 MiB. */
+const CELLS_AT_ONCE = 2 ** 24;
+
+/** What must be the same where a run goes on. */
+function identityOf({ stencil, grid, boundary }: Problem) {
+  return {
+    facetCheckpoint: 1,
+    stencil: stencil.name,
+    hash: hashOf(stencil.update),
+    grid: grid.join("x"),
+    boundary: describeBoundary(boundary),
+  };
+}
+
+/** The planes in the order of the file. */
+function levelsOf({ stencil: { update } }: Problem): { ago: 0 | 1; plane: number }[] {
+  const planes = (count: number, ago: 0 | 1) => Array.from({ length: count }, (_, plane) => ({ ago, plane }));
+  return [...planes(planesOf(update), 0), ...(readsPrevious(update) ? planes(update.fields.length, 1) : [])];
+}
+
+function bytesOf(problem: Problem): number {
+  return HEADER_BYTES + 4 * levelsOf(problem).length * cellsOf(problem.grid);
+}
+
+/**
+ * Writes a checkpoint in place of an earlier one: whole, or not at all. Every rank calls it.
+ *
+ * @param path on a file system that all ranks see
+ */
+export async function writeCheckpoint(solver: RankSolver, path: string, start: Start): Promise<void> {
+  const { problem, world } = solver, unfinished = `${path}.unfinished`;
+  if (world.rank === 0) {
+    using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
+    const header = JSON.stringify({ ...identityOf(problem), step: solver.step, start });
+    await writeAll(file, new TextEncoder().encode(header.padEnd(HEADER_BYTES - 1) + "\n"));
+    await file.truncate(bytesOf(problem));
+  }
+  await meet(world);
+  {
+    using file = await Deno.open(unfinished, { write: true });
+    for await (const { at, rows, slices } of ownRows(solver)) {
+      const cells = await solver.save(slices);
+      for (let i = 0; i < at.length; i++) {
+        await file.seek(at[i]!, Deno.SeekMode.Start);
+        await writeAll(file, new Uint8Array(cells.buffer, 4 * i * rows, 4 * rows));
+      }
+    }
+    await file.sync();
+  }
+  await meet(world);
+  if (world.rank === 0) await Deno.rename(unfinished, path);
+  await meet(world);
+}
+
+/**
+ * What a checkpoint is of.
+ *
+ * @throws {RequestError} if it is none, or of another problem
+ */
+export async function readCheckpoint(path: string, problem: Problem): Promise<Checkpoint> {
+  const refuse = (wanted: string, found: string): never => {
+    throw new RequestError(`Cannot go on from ${path}: wanted ${wanted}: found ${found}`);
+  };
+  let bytes = new Uint8Array(HEADER_BYTES), size = 0;
+  try {
+    using file = await Deno.open(path);
+    size = (await file.stat()).size;
+    bytes = bytes.subarray(0, await file.read(bytes) ?? 0);
+  } catch (error) {
+    refuse(
+      "a checkpoint",
+      error instanceof Deno.errors.NotFound ? "no such file" : `${(error as Error).message}`,
+    );
+  }
+  let header: Partial<Record<string, unknown>> = {};
+  try {
+    header = JSON.parse(new TextDecoder().decode(bytes)) ?? {};
+  } catch {
+    refuse("a checkpoint", "another kind of file");
+  }
+  for (const [name, wanted] of Object.entries(identityOf(problem))) {
+    if (header[name] !== wanted) refuse(`${name} ${wanted}`, `${header[name]}`);
+  }
+  if (size !== bytesOf(problem)) refuse(`${bytesOf(problem)} bytes`, `${size}`);
+  const { step, start } = header as { step?: unknown; start?: Partial<Start> };
+  const kind = INITIAL_FIELDS.find((one) => one === start?.kind), seed = start?.seed;
+  if (!Number.isSafeInteger(step) || kind === undefined || !Number.isSafeInteger(seed)) {
+    return refuse("a step and a start", JSON.stringify({ step, start }));
+  }
+  return { step: step as number, start: { kind, seed: seed! } };
+}
+
+/** Sets a solver's fields and materials to a checkpoint's. Every rank calls it. */
+export async function restoreCheckpoint(
+  solver: RankSolver,
+  path: string,
+  { step, start }: Checkpoint,
+): Promise<void> {
+  await solver.initialise({ ...start, step });
+  using file = await Deno.open(path);
+  for await (const { at, rows, slices } of ownRows(solver)) {
+    const cells = new Float32Array(at.length * rows), bytes = new Uint8Array(cells.buffer);
+    for (let i = 0; i < at.length; i++) {
+      await file.seek(at[i]!, Deno.SeekMode.Start);
+      for (let done = 4 * i * rows; done < 4 * (i + 1) * rows;) {
+        const count = await file.read(bytes.subarray(done, 4 * (i + 1) * rows));
+        if (count === null) throw new RequestError(`Cannot go on from ${path}: it has become shorter`);
+        done += count;
+      }
+    }
+    // materials belong to both levels
+    const isMaterial = slices.plane >= solver.problem.stencil.update.fields.length;
+    for (const ago of isMaterial ? [0, 1] as const : [slices.ago]) {
+      await solver.restore({ ...slices, ago }, cells);
+    }
+  }
+  await solver.restored();
+}
+
+/** A rank's own slices, a few at a time: where in the file each run of cells that lie together begins, and how long. */
+function* ownRows({ problem, part: { own: { low, size } } }: RankSolver): Generator<
+  { readonly at: readonly number[]; readonly rows: number; readonly slices: OwnSlices }
+> {
+  const { grid: [nx, ny, nz] } = problem;
+  const isWhole = size[1] === ny && size[2] === nz;
+  const together = Math.max(1, Math.floor(CELLS_AT_ONCE / (size[1] * size[2])));
+  for (const [index, level] of levelsOf(problem).entries()) {
+    for (let x = 0; x < size[0]; x += together) {
+      const slices = Math.min(together, size[0] - x);
+      const startOf = (slice: number, y: number): number =>
+        HEADER_BYTES + 4 * (((index * nx + low[0] + x + slice) * ny + low[1] + y) * nz + low[2]);
+      // whole slices lie together, and so do whole rows of a slice
+      const [runs, rows] = isWhole
+        ? [1, slices * ny * nz]
+        : size[2] === nz
+        ? [slices, size[1] * nz]
+        : [slices * size[1], size[2]];
+      const perSlice = runs / slices;
+      const at = Array.from(
+        { length: runs },
+        (_, i) => startOf(Math.floor(i / perSlice), perSlice > 1 ? i % size[1] : 0),
+      );
+      yield { at, rows, slices: { ...level, x, slices } };
+    }
+  }
+}
