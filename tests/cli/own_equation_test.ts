@@ -63,7 +63,10 @@ testOnGpu(
       assertEquals([...(await solver.read("u")).subarray(0, 4)], [2.5, 2.75, 0, 0.25]);
 
       // a hand that edits the definition is noticed
-      await Deno.writeTextFile(out, (await Deno.readTextFile(out)).replace('"multiply",\n', '"add",\n'));
+      await Deno.writeTextFile(
+        out,
+        (await Deno.readTextFile(out)).replace('["multiply", 0.5', '["multiply", 0.25'),
+      );
       const edited = await runCommand("qualify", ["--profile", out]);
       assertEquals(edited.code, 2);
       assertMatch(

@@ -9,6 +9,7 @@ import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { Journal, readJournal } from "../profile/journal.ts";
 import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
 import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
+import { describeProfileProblem } from "../profile/describe.ts";
 import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
@@ -265,7 +266,7 @@ function refuseOther(
     const other = !isSameDevice(device, header.device)
       ? "on another device"
       : !isSameProblem(problem, header.problem)
-      ? `for another problem, ${JSON.stringify(problem)}`
+      ? `for another problem, ${describeProfileProblem(problem)}`
       : configurations.some((one) => !hasSameKernels(one, kernelSource, header.kernelSource))
       ? "with other kernels"
       : undefined;

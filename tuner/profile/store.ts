@@ -47,6 +47,20 @@ export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
   return { ...newer, entries: [...kept, ...newer.entries] };
 }
 
+/** JSON in which a list that fits a line has one: definitions of equations are full of them. */
+function jsonOf(value: unknown, start = "\n"): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = `${start}  `, isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((one) => jsonOf(one, inner))
+    : Object.entries(value).filter(([, one]) => one !== undefined)
+      .map(([name, one]) => `${JSON.stringify(name)}: ${jsonOf(one, inner)}`);
+  const line = `[${parts.join(", ")}]`;
+  if (isList && line.length <= 90 && !line.includes("\n")) return line;
+  const [open, end] = isList ? "[]" : "{}";
+  return parts.length === 0 ? `${open}${end}` : `${open}${inner}${parts.join(`,${inner}`)}${start}${end}`;
+}
+
 /**
  * Writes a profile, merged with the one that is already there, and returns what the file then holds. Missing
  * directories are made. A crash at any moment leaves either the old file or the new one.
@@ -61,7 +75,7 @@ export async function writeProfile(path: string, profile: Profile): Promise<Prof
     if (earlier !== undefined) refuseForeign(path, earlier.device, profile.device);
     const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
     await removeTemporaries(target);
-    await replaceFile(target, JSON.stringify(merged, null, 2) + "\n");
+    await replaceFile(target, jsonOf(merged) + "\n");
     return merged;
   };
   try {
