@@ -113,6 +113,9 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
       assertStringIncludes(error.message, `Cannot use --stencil ${path}: ${message}`);
       assert(!error.message.includes("\n"), error.message);
     }
+    for (const url of ["https://example.com/mine.ts", "data:text/javascript,export default 1"]) {
+      await assertRejects(() => loadEquation(url), RequestError, "a path or a file's URL is wanted");
+    }
     const refused = await runCommand("space", ["--stencil", good, "--set", "factor=1"]);
     assertEquals([refused.code, refused.stderr], [
       2,

@@ -19,7 +19,9 @@ export async function loadEquation(text: string): Promise<Equation> {
   const refuse = (why: string): never => {
     throw new RequestError(`Cannot use --stencil ${text}: ${why}`);
   };
-  const url = text.startsWith("file:") ? text : pathToFileURL(text).href;
+  const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(text)?.[0]; // a single letter is a drive
+  if (scheme !== undefined && scheme !== "file:") refuse("a path or a file's URL is wanted");
+  const url = scheme === undefined ? pathToFileURL(text).href : text;
   const module = await import(url).catch((error) => refuse(`it cannot be imported: ${firstLine(error)}`));
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;
