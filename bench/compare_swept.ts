@@ -14,11 +14,14 @@ import type { DeviceLimits, GpuPlan, Parameters, Traversal } from "../kernels/tr
 import type { Verification } from "../tuner/configuration.ts";
 import type { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../tuner/devices/gpu/gpu_field.ts";
-import { DEVICE_BATCH_NS } from "../tuner/devices/gpu/gpu_clock.ts";
+import { ClockGauge } from "../tuner/devices/gpu/clock_gauge.ts";
+import { DEVICE_BATCH_NS, STEADY_BATCH_NS } from "../tuner/devices/gpu/gpu_clock.ts";
+import { gauged } from "../tuner/devices/runners.ts";
 import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
 import { isFailure } from "../tuner/devices/run_failure.ts";
-import { repetitionsFor } from "../tuner/measuring/sampling.ts";
+import { batchSampler } from "../tuner/measuring/sampling.ts";
 import { median } from "../tuner/measuring/statistics.ts";
+import { SteadySampler } from "../tuner/measuring/steady_sampler.ts";
 import { type LineRate, lineRate, takeTurns } from "./take_turns.ts";
 
 /** What was found for one length on the GPU. */
@@ -63,8 +66,8 @@ const MOST_TURNS = 25;
 /** Configurations that are measured in turns besides the best of each traversal. */
 const RUNNERS_UP = 2;
 
-/** Empty dispatches of a sample. */
-const EMPTY_DISPATCHES = 2000;
+/** Empty dispatches of a run, and about how long one takes. */
+const EMPTY_DISPATCHES = 2000, LAUNCH_NS = 2e3;
 
 /** The points a thread to try first; others come last. */
 const FIRST_POINTS = [16, 8, 1, 32, 24, 2, 12, 4];
@@ -123,11 +126,8 @@ export async function compareSwept(
       else fail(one, failure);
     }
     using empty = await GpuField.create(gpu, problem, emptyPlan(problem));
-    const launch = async (): Promise<number> => await empty.run(EMPTY_DISPATCHES) / EMPTY_DISPATCHES;
-    const samplers = finalists.map(({ field, probedNs }) => {
-      const repetitions = repetitionsFor(probedNs * steps, { minBatchNs: DEVICE_BATCH_NS });
-      return async () => await field.run(steps, repetitions) / (steps * repetitions);
-    });
+    const launch = () => timeStep(gpu, empty, EMPTY_DISPATCHES, LAUNCH_NS);
+    const samplers = finalists.map(({ field, probedNs }) => () => timeStep(gpu, field, steps, probedNs));
     const options = { untilMs: began + timeMs, mostTurns: MOST_TURNS };
     const [launches = [], ...samples] = await takeTurns([launch, ...samplers], options);
     return {
@@ -176,12 +176,27 @@ async function probe(gpu: GpuDevice, problem: Problem, candidate: Candidate): Pr
   try {
     await field.initialise({ kind: "noise", seed: 1 });
     const steps = traversal === classic ? Math.min(PROBED_STEPS, problem.steps) : problem.steps;
-    await field.run(1); // shows how long a dispatch takes: what follows is one submission each
-    const probedNs = Math.min(await field.run(steps), await field.run(steps)) / steps;
+    const probedNs = await timeStep(gpu, field, steps, await field.run(steps) / steps);
     return { ...candidate, field, probedNs };
   } catch (error) {
     field[Symbol.dispose]();
     throw error;
+  }
+}
+
+/** Nanoseconds of a step in a batch of runs, at the device's full clock; `aboutNs`: what is known of it. */
+async function timeStep(gpu: GpuDevice, field: GpuField, steps: number, aboutNs: number): Promise<number> {
+  const gauge = await ClockGauge.of(gpu), firstNs = aboutNs * steps;
+  if (gauge === undefined) {
+    const sample = batchSampler((runs) => field.run(steps, runs), { firstNs, minBatchNs: DEVICE_BATCH_NS });
+    return await sample() / steps;
+  }
+  const now = () => performance.now() * 1e6, options = { firstNs, minBatchNs: STEADY_BATCH_NS, now };
+  const sampler = new SteadySampler((runs) => gauged(gauge, () => field.begin(steps, runs)), options);
+  try {
+    return await sampler.sample(false) / steps;
+  } finally {
+    await sampler.end();
   }
 }
 

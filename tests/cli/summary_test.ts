@@ -101,6 +101,15 @@ What to do with it:
   );
 });
 
+Deno.test("the rate by the host's clock is said, and a clock that stayed low", () => {
+  const byHost = { cellsPerSecond: 750e9, steps: 2016 };
+  const text = (clock: number): string =>
+    summaryOf({ ...OUTCOME, entry: { ...ENTRY, result: { ...ENTRY.result, clock, byHost } } });
+  assertStringIncludes(text(0.98), "\n  by the host's clock 750 Gcells/s in a run of 2,016 steps\n");
+  assert(!text(0.98).includes("the GPU's clock"));
+  assertStringIncludes(text(0.85), "\n  the GPU's clock stayed at 85% of its highest: under this work");
+});
+
 Deno.test("in a pipe no bars are drawn", () => {
   const text = summaryOf(OUTCOME, { hasBars: false });
   assert(!/[█▏▎▍▌▋▊▉]/.test(text));

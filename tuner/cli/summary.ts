@@ -123,12 +123,15 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
   ];
 }
 
+/** A clock below this part of the highest is reported. */
+const FULL_CLOCK = 0.97;
+
 /** The winner, its rate, and why it can be believed. */
 function describeWinner(
   { configuration, result, verification, tieSet }: ProfileEntry,
   highest: number | undefined,
 ): string[] {
-  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost } = result;
+  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost, clock = 1 } = result;
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
   const choice = "of these Facet picks the one that needs least of the device";
@@ -137,6 +140,11 @@ function describeWinner(
     `  ${rate}${formatInterval(confidence95)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
     (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
+    ...(clock >= FULL_CLOCK ? [] : [
+      `  the GPU's clock stayed at ${
+        formatPercent(clock)
+      } of its highest: under this work it does not rise further`,
+    ]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
         formatCount(byHost.steps)

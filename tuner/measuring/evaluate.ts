@@ -2,7 +2,12 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Measurement, Runner, Verification } from "../configuration.ts";
 import type { Session } from "../devices/session.ts";
 import { refute } from "../devices/reference.ts";
-import { DEVICE_BATCH_NS, HOST_BATCH_NS, STEADY_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
+import {
+  DEVICE_BATCH_NS,
+  HOST_BATCH_NS,
+  REPORTED_BATCH_NS,
+  STEADY_BATCH_NS,
+} from "../devices/gpu/gpu_clock.ts";
 import { batchSampler, sampleUntilStable } from "./sampling.ts";
 import { SteadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
@@ -22,6 +27,8 @@ export interface EvaluateOptions {
   readonly samplingNs?: number;
   /** Samples at least, time permitting. @default {3} */
   readonly minSamples?: number;
+  /** Whether the rate is reported, so that batches last as long as that takes. @default {false} */
+  readonly isReported?: boolean;
   /** The clock, in nanoseconds. */
   readonly now: () => number;
 }
@@ -58,14 +65,18 @@ export function verifyOn(
 export async function evaluate(
   configuration: Configuration,
   prepare: () => Promise<Runner>,
-  { problem, best = 0, samplingNs = 3e9, minSamples = 3, now }: EvaluateOptions,
+  { problem, best = 0, samplingNs = 3e9, minSamples = 3, isReported = false, now }: EvaluateOptions,
 ): Promise<Evaluation> {
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const steady = runner.begin &&
-      new SteadySampler((runs) => runner.begin!(runs), { firstNs, minBatchNs: STEADY_BATCH_NS, now });
+      new SteadySampler((runs) => runner.begin!(runs), {
+        firstNs,
+        minBatchNs: isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
+        now,
+      });
     const samplesNs = await sampleUntilStable(
       steady === undefined
         ? batchSampler(run, { firstNs, minBatchNs })

@@ -51,7 +51,11 @@ const FEW_SAMPLES = 3;
 const PRECISION = NEGLIGIBLE / 2;
 
 /** A finalist under way. */
-type Racer = Pick<Finalist, "before"> & { readonly blocks: (readonly number[] | undefined)[] };
+type Racer = Pick<Finalist, "before"> & {
+  readonly blocks: (readonly number[] | undefined)[];
+  /** The device's lowest clock in its turns, if it can be told. */
+  clock?: number | undefined;
+};
 
 /** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
 export async function finalRound(
@@ -75,10 +79,15 @@ export async function finalRound(
         problem,
         samplingNs: TURN_NS,
         minSamples: TURN_SAMPLES,
+        isReported: true,
         now,
       });
       if ("failure" in evaluation) racing.splice(racing.indexOf(one), 1);
-      else one.blocks[block] = evaluation.measurement.samples;
+      else {
+        const { samples, clock } = evaluation.measurement;
+        one.blocks[block] = samples;
+        one.clock = clock && Math.min(clock, one.clock ?? 1);
+      }
       const left = order.length - 1 - place + compete.length * Math.max(0, LEAST_BLOCKS - 1 - block);
       await onEvaluation(evaluation, ++done, done + left);
     }
@@ -131,12 +140,14 @@ function ratesOf({ blocks }: Racer): Turns {
 }
 
 /** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
-function measurementAfter({ before, blocks }: Racer, among: number): Measurement {
+function measurementAfter({ before, blocks, clock }: Racer, among: number): Measurement {
   const turns = blocks.filter((samples) => samples !== undefined);
   const own = turns.flat();
   // of a round that was cut short, the search's turn counts as well
   const rates = own.length < FEW_SAMPLES ? [...before.samples, ...own] : own;
-  const measurement = turns.length === 0 ? before : measurementOf(before.configuration, rates, before);
+  const measurement = turns.length === 0
+    ? before
+    : measurementOf(before.configuration, rates, { ...before, clock });
   const { cellsPerSecond } = measurement;
   const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
   return { ...measurement, confidence95 };

@@ -68,6 +68,8 @@ export interface ProfileResult extends ProfileRate {
   readonly roofFraction: number | null;
   /** Over the best stepwise configuration; null where none could be measured. */
   readonly speedupOverStepwise: number | null;
+  /** The GPU's lowest clock while it was measured, as a part of its highest. Missing where it cannot be told. */
+  readonly clock?: number | undefined;
   /**
    * What a user waits for: the rate of one long run of so many steps by the host's clock, its beginning and the wait for
    * its end included. Missing where it was not measured.

@@ -194,6 +194,7 @@ const entry = record<ProfileEntry>({
     samples: z.array(positive, "a list of rates").min(1, "at least one sample"),
     roofFraction: positive.nullable(),
     speedupOverStepwise: positive.nullable(),
+    clock: positive.optional(),
     byHost: record<NonNullable<ProfileResult["byHost"]>>({ cellsPerSecond: positive, steps: counting })
       .optional(),
   }).refine(isWithinInterval, "a rate within its interval"),

@@ -128,6 +128,7 @@ export async function attempt(trial: Trial, run: Run, entriesLeft: number): Prom
     ? await verifyOn(session, entry.configuration, problem)
     : await evaluateOn(session, entry.configuration, {
       problem,
+      isReported: true,
       samplingNs: Math.min(SAMPLING_NS, Math.max(LEAST_SAMPLING_NS, shareNs / 2)),
       ...(isCompared && { minSamples: SAMPLES }),
     });

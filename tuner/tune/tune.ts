@@ -89,7 +89,7 @@ function entryOf(
 ): ProfileEntry {
   const { request: { strategy, seed }, findings } = run;
   const { tieSet, baseline, bestOfEach, evaluated, failed } = findings;
-  const { configuration, cellsPerSecond, samples, verification } = winner;
+  const { configuration, cellsPerSecond, samples, verification, clock } = winner;
   const roof = run.roofOf(configuration);
   // without a final round it was measured in one turn only
   const ties = tieSet.includes(winner)
@@ -105,6 +105,7 @@ function entryOf(
       samples,
       roofFraction: roof === undefined ? null : cellsPerSecond / roof,
       speedupOverStepwise: baseline === undefined ? null : cellsPerSecond / baseline.cellsPerSecond,
+      ...(clock !== undefined && { clock }),
       ...(byHost && { byHost }),
     },
     tieSet: ties.map(ratedOf),
