@@ -161,3 +161,13 @@ function plain(value: number, digits: number): string {
   const decimals = digits - 1 - Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
   return value.toFixed(Math.min(Math.max(decimals, 0), 20));
 }
+
+/** A value that should have been another one, in a few words. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "function") return "a function";
+  const json = (typeof value === "bigint" ? `${value}n` : JSON.stringify(value) ?? String(value))
+    .replace(/\p{Cc}/gu, "\ufffd");
+  return json.length > 80 ? `${json.slice(0, 77)}…` : json;
+}

@@ -315,7 +315,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     );
     assertEquals(error.message.split("\n").length, 1);
   };
-  await refused("the GPU's 14 slices need a GPUDevice: the device is null", {}, null);
+  await refused("the GPU's 14 slices need a GPUDevice: found null", {}, null);
   await refused("a grid of three whole numbers, at least 1, is wanted: found 14x9x0", {
     problem: { grid: [14, 9, 0] },
   });

@@ -58,10 +58,38 @@ export async function requestAdapter(): Promise<GPUAdapter | null> {
 
 /** A device with all of the adapter's limits that kernels need, and its clock where it has one. */
 export async function requestFullDevice(adapter: GPUAdapter): Promise<GPUDevice> {
-  return await adapter.requestDevice({
+  const device = await adapter.requestDevice({
     requiredLimits: { ...limitsOf(adapter.limits) },
     requiredFeatures: adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
   });
+  adapterInfoOf(device);
+  return device;
+}
+
+type AdapterInfo = AdapterFacts["info"];
+
+/** What is known of the adapters of devices. */
+const adapterInfos = new WeakMap<object, Partial<AdapterInfo> | undefined>();
+
+/**
+ * A device's `adapterInfo`, read once and kept: Deno 2.9.6 aborts when it is read after the adapter was collected.
+ * Undefined where the device does not say.
+ */
+export function adapterInfoOf<Info extends Partial<AdapterInfo>>(
+  device: { readonly adapterInfo?: Info },
+): Info | undefined {
+  if (!adapterInfos.has(device)) {
+    let known: AdapterInfo | undefined;
+    try {
+      const { vendor, architecture, device: model, description, isFallbackAdapter } = device
+        .adapterInfo as AdapterInfo;
+      known = { vendor, architecture, device: model, description, isFallbackAdapter };
+    } catch {
+      // it does not say, or no longer
+    }
+    adapterInfos.set(device, known);
+  }
+  return adapterInfos.get(device) as Info | undefined;
 }
 
 /** The limits that kernels need, of whatever has them. */

@@ -1,5 +1,6 @@
 import * as z from "npm:zod@^4.6.0";
-import { describeValue, endOfText, parseJson } from "../profile/check_record.ts";
+import { describeValue } from "../format.ts";
+import { endOfText, parseJson } from "../profile/check_record.ts";
 import { formatPlural } from "../format.ts";
 import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";

@@ -15,6 +15,7 @@ import { stepNeeds, stepwiseLayout } from "../../kernels/traversals/stepwise.ts"
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { freeMemory } from "../platform.ts";
 import type { DeviceDescription } from "../devices/device.ts";
+import { describeValue } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./left_out.ts";
 import { RequestError } from "./request_error.ts";
@@ -73,6 +74,7 @@ export function resolveProblem(
   wish: ProblemWish,
   detected: DeviceDescription,
 ): ResolvedProblem {
+  checkDefinition(action, wish.stencil);
   const { stencil, steps = defaultSteps(stencil), traversals: names = [], gpu: takesGpu = true } = wish;
   const device = takesGpu ? detected : { ...detected, gpu: null };
   const { gpu } = device;
@@ -120,14 +122,17 @@ export function wantedBoundary(stencil: Stencil): string {
  */
 export function checkProblem(
   action: string,
-  { stencil, grid, steps, boundary }: Problem,
+  problem: Problem,
   mostCells: number = MAX_CELLS,
 ): void {
-  checkDefinition(action, stencil);
   const refuse = refusalOf(action);
+  if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
+  const { stencil, grid, steps, boundary } = problem;
+  checkDefinition(action, stencil);
   const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
-  if (grid.length !== 3 || !grid.every(isCount)) {
-    refuse("a grid of three whole numbers, at least 1, is wanted", grid.join("x"));
+  if (!Array.isArray(grid) || grid.length !== 3 || !grid.every(isCount)) {
+    const found = Array.isArray(grid) ? grid.join("x") : describeValue(grid);
+    refuse("a grid of three whole numbers, at least 1, is wanted", found);
   }
   const [x, y, z] = grid;
   if (x * y * z > mostCells) refuse(`a grid of at most ${mostCells} cells is wanted`, grid.join("x"));

@@ -1,5 +1,6 @@
 import type * as z from "npm:zod@^4.6.0";
 import { MOST_DEEP } from "../../kernels/check_expression.ts";
+import { describeValue } from "../format.ts";
 import { jsonFault, type Place } from "./json_fault.ts";
 import { ProfileError } from "./profile_error.ts";
 
@@ -85,14 +86,6 @@ function describeIssue(issue: z.core.$ZodIssue, data: unknown): string {
     ? "an object"
     : issue.message;
   return `${where(issue.path)}: wanted ${wanted}, found ${describeValue(found)}`;
-}
-
-/** A value in a few words. */
-export function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  const json = (JSON.stringify(value) ?? String(value)).replace(/\p{Cc}/gu, "\ufffd");
-  return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }
 
 /** How many keys data have; a key that no file may have, or nesting too deep to be a profile, is a fault. */

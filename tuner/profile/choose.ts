@@ -1,10 +1,14 @@
-import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
+import { adapterInfoOf } from "../devices/device.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
+import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
-import { formatRate } from "../format.ts";
+import { describeValue, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
@@ -69,6 +73,9 @@ const MOST_LISTED = 8;
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 const USUAL_BANDWIDTH = 200e9;
 
+/** Bytes of a field, both levels, that any GPU's cache holds, and a core's own under a driver in software. */
+const CACHED_BYTES = 2 ** 20;
+
 /** The workgroup of stepwise from which the best one for a grid is looked for. */
 const PLAIN = { threadsZ: 64, threadsY: 4, threadsX: 1 };
 
@@ -103,9 +110,15 @@ export function chooseConfiguration(
   { cpuWorkers = usualWorkers() }: ChooseOptions = {},
 ): Choice {
   checkProblem("choose a configuration", problem);
-  const list: readonly Profile[] = "schemaVersion" in profiles ? [profiles] : profiles;
+  const list = [profiles].flat() as readonly Profile[];
+  const refuse = (wanted: string, found: unknown): never => {
+    throw new RequestError(`Cannot choose a configuration: ${wanted}: found ${describeValue(found)}`);
+  };
+  const odd = list.findIndex((profile) => !Array.isArray(profile?.entries));
+  if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", list[odd]);
+  if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
   const wanted = describeProblem(problem);
-  const identity = device && device.adapterInfo;
+  const identity = device && adapterInfoOf(device);
   const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu));
   const alike = DEVICE_GRADES.map((grade) => graded.get(grade)?.[0]).find((profile) => profile !== undefined);
   const target: AdaptTarget = {
@@ -142,7 +155,7 @@ function usualWorkers(): number {
 
 /** What the models know of the device at hand; what it does not tell itself is that of a profile's device like it. */
 function modelOf(device: TargetDevice | null, alike: Profile["device"] | undefined): DeviceModel {
-  const isFallback = device?.adapterInfo?.isFallbackAdapter ?? false;
+  const isFallback = (device && adapterInfoOf(device))?.isFallbackAdapter ?? false;
   const cpu = alike?.cpu ?? { cores: countCores() };
   return deviceModelOf({ gpu: { isFallback }, cpu }, alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
 }
@@ -194,16 +207,24 @@ function fromEntry(
   return others.reduce((a, b) => b.cellsPerSecond > a.cellsPerSecond ? b : a, first);
 }
 
-/** The best prediction found of the GPU alone; the CPU alone where there is none. */
+/**
+ * The best prediction found of the GPU alone; the CPU alone where there is none. A field that caches hold gains nothing
+ * from a kernel that saves traffic, and pays for its compilation: there it is stepwise, but on a line.
+ */
 function defaultConfiguration(target: AdaptTarget): Configuration {
   const { problem, limits, cpuWorkers } = target;
+  const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
+  const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const alone = (configuration: Configuration): Adapted =>
     adaptConfiguration({ configuration, cellsPerSecond: NaN, problem }, target, true);
-  const found = (limits === undefined ? [] : TRAVERSALS).flatMap((traversal) => {
+  const traversals = isSmall ? [stepwise] : TRAVERSALS;
+  const found = (limits === undefined ? [] : traversals).flatMap((traversal) => {
     if (traversal.refuse(problem) !== undefined) return [];
-    const first = Object.entries(traversal.parameterLists(problem, limits!))
-      .map(([name, [value]]) => [name, value!] as const);
-    const parameters = traversal === stepwise ? PLAIN : Object.fromEntries(first);
+    const lists = Object.entries(traversal.parameterLists(problem, limits!));
+    const plain: Parameters = traversal === stepwise ? PLAIN : {};
+    const parameters = Object.fromEntries(
+      lists.map(([name, values]) => [name, values.findLast((value) => value <= plain[name]!) ?? values[0]!]),
+    );
     return [alone(onGpuAlone({ traversal, parameters }, problem))];
   });
   const [best] = found.filter((one) => "configuration" in one)

@@ -2,12 +2,13 @@ import { isPage } from "../platform.ts";
 import { ProfileError, reasonOf } from "./profile_error.ts";
 import type { Profile } from "./profile_types.ts";
 import { readBytesIfThere } from "./read_bytes.ts";
-import { parseProfile } from "./schema.ts";
+import { checkProfile, parseProfile } from "./schema.ts";
 
 /**
  * Reads a profile and checks all of it.
  *
- * @param source the JSON text, which begins with a brace; the path of a file, but in a page; or a URL
+ * @param source the JSON text, which begins with a brace; what it says, as an object; the path of a file, but in a
+ *   page; or a URL
  * @throws {ProfileError} if it cannot be read, has another schema version or is not a valid profile; the message is
  *   one line
  *
@@ -21,7 +22,8 @@ import { parseProfile } from "./schema.ts";
  * assertEquals((await readProfile(JSON.stringify(profile))).entries.length, profile.entries.length);
  * ```
  */
-export async function readProfile(source: string | URL): Promise<Profile> {
+export async function readProfile(source: string | URL | object): Promise<Profile> {
+  if (!(typeof source === "string" || source instanceof URL)) return checkProfile(source, "the profile");
   if (typeof source === "string" && /^\s*\{/.test(source)) return parseProfile(source, "the profile");
   const found = typeof source === "string" || source.protocol === "file:"
     ? await readFileIfThere(source)

@@ -1,7 +1,8 @@
 import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { Configuration, Verification } from "../configuration.ts";
-import { checkRecord, describeValue, firstLine, parseJson } from "./check_record.ts";
+import { describeValue } from "../format.ts";
+import { checkRecord, firstLine, parseJson } from "./check_record.ts";
 import { everyLimit } from "./odd_value.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
@@ -258,7 +259,11 @@ export function describeCostModel(
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */
 export function parseProfile(json: string, source: string): Profile {
-  const data = parseJson(json, source);
+  return checkProfile(parseJson(json, source), source);
+}
+
+/** Checks that a record is a profile. */
+export function checkProfile(data: unknown, source: string): Profile {
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {
     throw new ProfileError(
@@ -266,10 +271,5 @@ export function parseProfile(json: string, source: string): Profile {
         `this Facet reads version ${SCHEMA_VERSION}`,
     );
   }
-  return checkProfile(data, source);
-}
-
-/** Checks that a record is a profile. */
-export function checkProfile(data: unknown, source: string): Profile {
   return checkRecord(profileSchema, data, source);
 }

@@ -1,5 +1,5 @@
 import { detectDevice } from "../devices/device.ts";
-import type { Profile } from "../profile/schema.ts";
+import { checkProfile, type Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
@@ -75,6 +75,7 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  * ```
  */
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
+  checkProfile(profile, "the profile");
   using session = new DeviceSession({
     device: await detectDevice(),
     useGpu: profile.entries.flatMap(configurationsOf).some(({ share }) => share.gpuSlices > 0),

@@ -7,7 +7,9 @@ import { SharedField } from "../devices/shared/shared_field.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
+import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
+import { describeValue } from "../format.ts";
 import { FieldSolver } from "./field_solver.ts";
 import { whyNot } from "../profile/adapt.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
@@ -85,12 +87,16 @@ export async function createSolver(
   options: SolverOptions = {},
 ): Promise<Solver> {
   checkProblem("create the solver", problem);
+  const refuse = (wanted: string, found: unknown): never => {
+    throw new RequestError(`Cannot create the solver: ${wanted}: found ${describeValue(found)}`);
+  };
+  if (typeof configuration?.share !== "object" || typeof configuration.parameters !== "object") {
+    refuse("a configuration is wanted, as chooseConfiguration returns it", configuration);
+  }
   const { share: { cpuSlices, gpuSlices, cpuWorkers } } = configuration;
   const { buffers, timeoutMs, workerUrl } = options;
-  if (gpuSlices > 0 && device === null) {
-    throw new RangeError(
-      `Cannot create the solver: the GPU's ${gpuSlices} slices need a GPUDevice: the device is null`,
-    );
+  if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
+    refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
   }
   return await failingAs("create the solver", async () => {
     const gpu = gpuSlices > 0

@@ -1,6 +1,6 @@
-import type { InitialField } from "../../kernels/initial_field.ts";
+import { INITIAL_FIELDS, type InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Grid, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed, readsPrevious } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/gpu_field.ts";
@@ -14,6 +14,7 @@ import {
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
+import { describeValue } from "../format.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
 
@@ -61,6 +62,7 @@ export class FieldSolver implements Solver {
   }
 
   level(ago: 0 | 1 = 0): GPUBuffer {
+    if (this.#isClosed) throw new RangeError("Cannot give the GPU's level: the solver is disposed");
     const part = this.#parts.field.gpuShare;
     if (part === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
     const [{ array }, ...others] = part.field.level(ago) as [LevelPart, ...LevelPart[]];
@@ -74,28 +76,27 @@ export class FieldSolver implements Solver {
     kind: InitialField | "zero" = this.problem.stencil.initialField ?? "noise",
     seed = 1,
   ): Promise<void> {
+    const kinds = [...INITIAL_FIELDS, "zero"];
+    if (!kinds.includes(kind)) {
+      const wanted = `the kind must be one of ${kinds.join(", ")}`;
+      throw new RangeError(`Cannot set the initial field: ${wanted}: found ${describeValue(kind)}`);
+    }
     await this.#next("set the initial field", async () => {
       const { field } = this.#parts;
       await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
       if (kind === "zero") await clearFields(field);
-      const { stencil: { update }, grid } = this.problem, [, ny, nz] = grid;
+      const { stencil: { update }, grid } = this.problem;
       for (const { name, formula } of update.materials) {
         if (formula === undefined) continue;
-        await this.#put(this.#rangeOf(name, {}), sliceSource(placed(formula, grid), { first: 0, ny, nz }));
+        const range = this.#rangeOf(name, {});
+        await this.#put(range, sliceSource(name, placed(formula, grid), range, grid));
       }
     });
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
     const range = this.#rangeOf(name, options);
-    const { grid: [, ny, nz] } = this.problem;
-    const count = range.slices * ny * nz;
-    if (typeof values === "object" && values.length !== count) {
-      throw new RangeError(
-        `Cannot write ${name}: ${range.slices} slices have ${count} values: found ${values.length}`,
-      );
-    }
-    const source = sliceSource(values, { first: range.x, ny, nz });
+    const source = sliceSource(name, values, range, this.problem.grid);
     await this.#next(`write ${name}`, () => this.#put(range, source));
   }
 
@@ -164,7 +165,7 @@ export class FieldSolver implements Solver {
     };
     const names = [...update.fields, ...update.materials.map((material) => material.name)];
     const plane = names.indexOf(name);
-    if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `current value is ${name}`);
+    if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `found ${describeValue(name)}`);
     const isMaterial = plane >= update.fields.length;
     const hasPrevious = readsPrevious(update) && !isMaterial;
     if (ago !== 0 && !(ago === 1 && hasPrevious)) {
@@ -201,20 +202,39 @@ export class FieldSolver implements Solver {
   }
 }
 
-/** Values of a slice, by its x in the whole grid. */
+/** Values of a slice, by its x in the whole grid; of a list those that it holds now. */
 function sliceSource(
+  name: string,
   values: CellValues,
-  { first, ny, nz }: { first: number; ny: number; nz: number },
+  { x: first, slices }: GridSlices,
+  [, ny, nz]: Grid,
 ): SliceSource {
-  const count = ny * nz;
-  const made = (value: (i: number) => number) => new Float32Array(count).map((_, i) => value(i));
+  const refuse = (wanted: string, found: unknown): never => {
+    throw new RangeError(`Cannot write ${name}: ${wanted}: found ${describeValue(found)}`);
+  };
+  const inSlice = ny * nz;
   if (typeof values === "number") {
-    const same = new Float32Array(count).fill(values);
+    const same = new Float32Array(inSlice).fill(values);
     return () => same;
   }
-  if (typeof values === "function") return (x) => made((i) => values(x, Math.floor(i / nz), i % nz));
-  if (values instanceof Float32Array) {
-    return (x) => values.subarray((x - first) * count, (x - first + 1) * count);
+  if (typeof values === "function") {
+    const valueAt = (x: number, y: number, z: number): number => {
+      const value = values(x, y, z);
+      return typeof value === "number"
+        ? value
+        : refuse(`the function must return a number, also at (${x}, ${y}, ${z})`, value);
+    };
+    return (x) => new Float32Array(inSlice).map((_, i) => valueAt(x, Math.floor(i / nz), i % nz));
   }
-  return (x) => made((i) => values[(x - first) * count + i]!);
+  if (typeof values !== "object" || typeof values?.length !== "number") {
+    refuse("values are a number, a list of numbers or a function of the cell", values);
+  }
+  const count = slices * inSlice;
+  if (values.length !== count) refuse(`${slices} slices have ${count} values`, values.length);
+  if (!ArrayBuffer.isView(values)) {
+    const odd = Array.from(values).findIndex((value) => typeof value !== "number");
+    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, values[odd]);
+  }
+  const copy = new Float32Array(values);
+  return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
 }

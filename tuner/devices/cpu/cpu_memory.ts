@@ -25,7 +25,7 @@ export interface Region {
 
 /** The memory that the CPU's workers share: where each field's arrays lie in it, and how far it may grow. */
 export class CpuMemory {
-  readonly shared = new WebAssembly.Memory({ initial: 1, maximum: ADDRESSABLE / PAGE, shared: true });
+  shared = new WebAssembly.Memory({ initial: 1, maximum: ADDRESSABLE / PAGE, shared: true });
   readonly #mostBytes: number;
   readonly #regions = new Set<Region>();
 
@@ -72,9 +72,10 @@ export class CpuMemory {
     return this.#regions.delete(region);
   }
 
-  /** Gives all regions back. */
+  /** Gives all regions back, for good: whoever still holds a field of it holds no memory. */
   freeAll(): void {
     this.#regions.clear();
+    this.shared = new WebAssembly.Memory({ initial: 0, maximum: 0, shared: true });
   }
 
   /** So many values from byte `start` on, as they lie now: stale once the memory grows. */

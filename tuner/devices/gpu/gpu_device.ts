@@ -277,7 +277,11 @@ export class GpuDevice implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    if (!this.#isBorrowed) this.device.destroy();
+    if (!this.#isBorrowed) return this.device.destroy();
+    if (this.#lost !== undefined) return;
+    // what was written into a destroyed buffer, and not yet submitted, holds its memory until the next submission ends
+    this.device.queue.submit([]);
+    this.device.queue.onSubmittedWorkDone().catch(() => {});
   }
 
   /** What throws outside of any error scope does so because the device is gone. */

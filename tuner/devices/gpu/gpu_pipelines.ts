@@ -12,8 +12,11 @@ export interface Pipeline {
   readonly bindings: GPUBindGroupLayout;
 }
 
-/** Pipelines of each open device by their shader's text: what was compiled once is not compiled again. */
-const compiled = new WeakMap<GpuDevice, Map<string, Pipeline>>();
+/** The last pipelines of each device by their shader's text: what was compiled is not compiled again soon. */
+const compiled = new WeakMap<GPUDevice, Map<string, Pipeline>>();
+
+/** Pipelines that are kept of a device. */
+const MOST_KEPT = 64;
 
 /** Compiles one shader whose storage bindings are `storage` and whose binding 2 is the uniforms. */
 export async function compile(
@@ -22,8 +25,8 @@ export async function compile(
   label: string,
   storage: number[],
 ): Promise<Pipeline> {
-  const known = compiled.get(gpu) ?? new Map<string, Pipeline>();
-  compiled.set(gpu, known);
+  const known = compiled.get(gpu.device) ?? new Map<string, Pipeline>();
+  compiled.set(gpu.device, known);
   const pipeline = known.get(code) ?? await gpu.checked("compile", async () => {
     const { device } = gpu;
     const visibility = GPUShaderStage.COMPUTE;
@@ -37,7 +40,9 @@ export async function compile(
     const pipeline = await device.createComputePipelineAsync({ label, layout, compute });
     return { pipeline, bindings };
   });
+  known.delete(code);
   known.set(code, pipeline);
+  if (known.size > MOST_KEPT) known.delete(known.keys().next().value!);
   return pipeline;
 }
 

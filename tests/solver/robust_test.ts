@@ -1,0 +1,184 @@
+/**
+ * What programs do that nobody would: wrong arguments, arrays that change after they are written, solvers that are
+ * asked after their end, forty solvers in a row, a device whose adapter is gone.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertGreater, assertLess, assertRejects, assertThrows } from "@std/assert";
+import {
+  chooseConfiguration,
+  type Configuration,
+  createSolver,
+  heat,
+  type Problem,
+  qualify,
+  readProfile,
+  type Solver,
+  tune,
+  wave,
+} from "../../mod.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+const PROBLEM: Problem = { stencil: wave(2), grid: [6, 5, 4], boundary: "zero", steps: 4 };
+const ON_CPU: Configuration = {
+  traversal: "stepwise",
+  parameters: {},
+  share: { cpuSlices: 6, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 },
+};
+const ON_GPU: Configuration = {
+  traversal: "stepwise",
+  parameters: { threadsZ: 8, threadsY: 2, threadsX: 1 },
+  share: { cpuSlices: 0, gpuSlices: 6, exchangeEvery: 1, cpuWorkers: 0 },
+};
+
+/** Calls with arguments that no type allows, by what is called. */
+function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => unknown, wrong: unknown[]][] {
+  // deno-lint-ignore no-explicit-any -- that is the point
+  const any = (call: (wrong: any) => unknown) => call;
+  const nothing = undefined, text = "text", empty = {}, silent = (): void => {};
+  return [
+    ["createSolver, device", any((wrong) => createSolver(wrong, PROBLEM, ON_GPU)), [
+      nothing,
+      null,
+      text,
+      empty,
+    ]],
+    ["createSolver, problem", any((wrong) => createSolver(null, wrong, ON_CPU)), [
+      nothing,
+      null,
+      text,
+      empty,
+    ]],
+    ["createSolver, configuration", any((wrong) => createSolver(null, PROBLEM, wrong)), [
+      nothing,
+      text,
+      empty,
+    ]],
+    ["createSolver, grid", any((grid) => createSolver(null, { ...PROBLEM, grid }, ON_CPU)), [
+      nothing,
+      text,
+      8,
+    ]],
+    ["write, name", any((wrong) => solver.write(wrong, 1)), [nothing, 5, empty]],
+    ["write, values", any((wrong) => solver.write("F", wrong)), [
+      nothing,
+      null,
+      text,
+      empty,
+      true,
+      1n,
+      silent,
+      () => "1",
+    ]],
+    ["write, list", any((wrong) => solver.write("F", wrong, { slices: 1 })), [
+      new Array(20),
+      Array(20).fill("1"),
+    ]],
+    ["initialise", any((wrong) => solver.initialise(wrong)), [null, text, 1, empty]],
+    ["read", any((wrong) => solver.read(wrong)), [null, text, 3, silent]],
+    ["run", any((wrong) => solver.run(wrong)), [nothing, text, "3", null, silent]],
+    ["chooseConfiguration, profiles", any((wrong) => chooseConfiguration(wrong, PROBLEM, null)), [
+      nothing,
+      text,
+      empty,
+    ]],
+    ["chooseConfiguration, device", any((wrong) => chooseConfiguration([], PROBLEM, wrong)), [
+      nothing,
+      text,
+      empty,
+    ]],
+    ["chooseConfiguration, problem", any((wrong) => chooseConfiguration([], wrong, null)), [
+      nothing,
+      text,
+      empty,
+    ]],
+    ["readProfile", any((wrong) => readProfile(wrong)), [nothing, null, 5, empty, []]],
+    ["tune", any((stencil) => tune({ stencil, gpu: false, evaluations: 1 })), ["wave", empty, wave]],
+    ["qualify", any((wrong) => qualify(wrong)), [nothing, text, empty]],
+  ];
+}
+
+Deno.test("wrong arguments get one line that says what is wanted, and the solver goes on", async () => {
+  await using solver = await createSolver(null, PROBLEM, ON_CPU);
+  for (const [name, call, values] of wrongCalls(solver)) {
+    for (const wrong of values) {
+      const what = `${name}: ${typeof wrong === "object" ? JSON.stringify(wrong) : String(wrong)}`;
+      const error = await assertRejects(async () => await call(wrong), Error, undefined, what);
+      assert(error instanceof RangeError || error.name === "ProfileError", `${what}: ${error.stack}`);
+      assert(/^Cannot [^\n]+$/.test(error.message), `${what}: ${error.message}`);
+    }
+  }
+  await solver.write("F", 2);
+  assertEquals((await solver.read()).every((value) => value === 2), true);
+});
+
+Deno.test("write takes the values that a list has at the call", async () => {
+  await using solver = await createSolver(null, PROBLEM, ON_CPU);
+  for (const list of [new Float32Array(120).fill(1), new Float64Array(120).fill(1), new Array(120).fill(1)]) {
+    const writing = solver.write("F", list);
+    list.fill(2);
+    await writing;
+    assertEquals((await solver.read()).every((value) => value === 1), true);
+  }
+});
+
+testOnGpu("level refuses after dispose", async ({ device }) => {
+  const solver = await createSolver(device, PROBLEM, ON_GPU);
+  assertGreater(solver.level().size, 0);
+  solver.dispose();
+  assertThrows(() => solver.level(), RangeError, "the solver is disposed");
+});
+
+testOnGpu("a small grid's default is stepwise, which any device compiles and runs at once", ({ device }) => {
+  for (const stencil of [wave(2), wave(4), heat(1)]) {
+    for (const n of [4, 8, 16, 32]) {
+      const problem: Problem = { stencil, grid: [n, n, n], boundary: "zero", steps: 100 };
+      assertEquals(chooseConfiguration([], problem, device).configuration.traversal, "stepwise", `${n}`);
+    }
+  }
+  return Promise.resolve();
+});
+
+/** MiB that this process holds after some solvers of 128³ than after one, with all adapters collected. */
+const IN_A_ROW = `
+import { chooseConfiguration, createSolver, openDevice, wave } from "${new URL(
+  "../../mod.ts",
+  import.meta.url,
+)}";
+const device = await openDevice();
+for (let i = 0; i < 5; i++) {
+  gc();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}
+const problem = { stencil: wave(2), grid: [128, 128, 128], boundary: "zero", steps: 4 };
+chooseConfiguration([], problem, device);
+const share = { cpuSlices: 0, gpuSlices: 128, exchangeEvery: 1, cpuWorkers: 0 };
+const parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+const held = () => Number(/VmRSS:\\s+(\\d+)/.exec(Deno.readTextFileSync("/proc/self/status"))[1]) / 1024;
+let first;
+for (let i = 0; i < 40; i++) {
+  const solver = await createSolver(device, problem, { traversal: "stepwise", parameters, share });
+  solver.dispose();
+  first ??= held();
+}
+console.log(held() - first);
+Deno.exit(0);
+`;
+
+testOnGpu(
+  "forty solvers in a row hold no more than a few, on a device whose adapter was collected",
+  async () => {
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-config", "--cached-only", "--v8-flags=--expose-gc", "--ext=js", "-"],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    await new Blob([IN_A_ROW]).stream().pipeTo(child.stdin);
+    const { stdout, stderr, success } = await child.output();
+    const text = new TextDecoder();
+    assert(success, text.decode(stderr));
+    assertLess(Number(text.decode(stdout)), 200);
+  },
+  { ignore: Deno.build.os !== "linux" },
+);
