@@ -129,7 +129,11 @@ export function bestPlan(
   costs: readonly RankCosts[],
   wanted: { readonly parts?: Parts | undefined; readonly exchangeEvery?: number | undefined } = {},
 ): PredictedPlan | undefined {
-  const periods = wanted.exchangeEvery === undefined
+  // a rank alone has nobody to exchange with
+  const isAlone = ranks === 1;
+  const periods = isAlone
+    ? [problem.steps]
+    : wanted.exchangeEvery === undefined
     ? Array.from({ length: Math.min(LONGEST_ROUND, problem.steps) }, (_, i) => i + 1)
     : [wanted.exchangeEvery];
   let best: PredictedPlan | undefined;

@@ -20,6 +20,7 @@ const GPU: GpuDescription = {
 /** A machine that lacks nothing. */
 const GOOD: Findings = {
   device: { gpu: GPU, cpu: { model: "AMD EPYC", cores: 16 }, os: "linux x86_64", deno: "2.9.6" },
+  gpus: [],
   webAssembly: { simd: true, relaxedSimd: true, threads: true },
   memory: { totalBytes: 128 * 2 ** 30, availableBytes: 120.5 * 2 ** 30 },
 };
@@ -54,7 +55,12 @@ Deno.test("render says in plain words what was found", () => {
 
 Deno.test("render copes with a machine that has and reports nothing", () => {
   const device = { gpu: null, cpu: { model: "aarch64 CPU", cores: 1 }, os: "linux aarch64", deno: "2.9.6" };
-  const findings = { device, webAssembly: { simd: false, relaxedSimd: false, threads: false }, memory: null };
+  const findings = {
+    device,
+    gpus: [],
+    webAssembly: { simd: false, relaxedSimd: false, threads: false },
+    memory: null,
+  };
   const advice = [{ text: "Do this", command: "do --it" }];
   const text = layOut(render({ version: "1.2.3", system: "" }, findings, advice), 100);
   const words = ["Deno 2.9.6, linux aarch64\n", "GPU  none", "1 core\n", "memory            unknown"];

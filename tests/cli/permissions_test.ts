@@ -14,10 +14,10 @@ const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
 const WRITES_ANYTHING = ["tune", "solve", "record", "qualify", "report", "export", "import", "bench"];
 const READS_ANYTHING = [...WRITES_ANYTHING, "replay", "space", "balance"];
 /**
- * `bench` compiles the programs that it runs. The others run Deno itself, and would need no more than that if it were not
+ * `bench` compiles the programs that it runs. The others run Deno itself or a shell, and would need no more than that if it were not
  * for LD_LIBRARY_PATH: where it is set, as CUDA's set-up does, Deno starts no program by its name alone.
  */
-const RUNS_ANYTHING = ["bench", "tune", "solve", "record", "test"];
+const RUNS_ANYTHING = ["bench", "tune", "solve", "record", "test", "balance", "qualify", "doctor"];
 /** Only a library of MPI's is called, wherever it is installed. */
 const CALLS_LIBRARIES = ["solve"];
 

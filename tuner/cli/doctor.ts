@@ -1,3 +1,4 @@
+import { listGpus, type PciGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatBytes, formatPlural } from "../format.ts";
 import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
 import { gpuName, vendorName } from "../devices/vendors.ts";
@@ -14,6 +15,8 @@ type Memory = { readonly totalBytes: number; readonly availableBytes: number };
 /** Everything that `doctor` finds out. */
 export interface Findings {
   readonly device: DeviceDescription;
+  /** On the PCI bus: what --gpu and FACET_GPU choose from. */
+  readonly gpus: readonly PciGpu[];
   readonly webAssembly: WasmFeatures;
   /** Null where the system does not report it. */
   readonly memory: Memory | null;
@@ -32,7 +35,14 @@ export const run = command({
   about: "Says what was found on this machine, and what would help.",
   options: { json: COMMON.json },
 }, async ({ json }) => {
-  const findings = { device: await detectDevice(), webAssembly: detectWasmFeatures(), memory: readMemory() };
+  await takeWantedGpu(undefined);
+  const gpus = await listGpus();
+  const findings = {
+    device: await detectDevice(),
+    gpus,
+    webAssembly: detectWasmFeatures(),
+    memory: readMemory(),
+  };
   const advice = advise(findings, { driverPackage: findDriverPackage(fileExists), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
   print(json ? { ...heading, ...findings, advice } : render(heading, findings, advice));
@@ -94,7 +104,7 @@ export function advise(
 /** The report for people; the system's own name as `Debian GNU/Linux 12 (bookworm)`, empty if unknown. */
 export function render(
   heading: { readonly version: string; readonly system: string },
-  { device: { gpu, cpu, os, deno }, webAssembly, memory }: Findings,
+  { device: { gpu, cpu, os, deno }, gpus, webAssembly, memory }: Findings,
   advice: readonly Advice[],
 ): Line[] {
   const shared = webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid";
@@ -104,6 +114,7 @@ export function render(
     `Facet ${heading.version} on Deno ${deno}, ${system}`,
     "",
     ...(gpu === null ? ["GPU  none: WebGPU finds no adapter"] : renderGpu(gpu)),
+    ...(gpus.length < 2 ? [] : renderGpus(gpus)),
     "",
     `CPU  ${cpu.model}, ${formatPlural(cpu.cores, "core")}`,
     renderRows([
@@ -143,6 +154,12 @@ function renderGpu(gpu: GpuDescription): Line[] {
       ["dispatch", `at most ${groups} workgroups along an axis`],
     ]),
   ];
+}
+
+/** Several GPUs, each with what it is chosen by. */
+function renderGpus(gpus: readonly PciGpu[]): Line[] {
+  const rows = gpus.map(({ pci, name }, i) => [`${i}`, pci, name]);
+  return ["", "GPUs to choose from with --gpu or FACET_GPU, by index, address or name", renderRows(rows)];
 }
 
 function renderRows(rows: Table["rows"]): Table {

@@ -8,6 +8,7 @@ import {
 } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { isModule, loadEquation } from "./load_equation.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
@@ -26,6 +27,7 @@ import {
   type Options,
   readGrid,
   readLine,
+  readText,
   type Refuse,
   type Values,
   whole,
@@ -88,13 +90,19 @@ export const PROBLEM = {
     help: "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
     read: whole(0, MAX_WORKERS),
   },
+  gpu: {
+    value: "INDEX|NAME|PCI",
+    help: "which GPU, as doctor lists them (default: FACET_GPU, or the one that WebGPU offers)",
+    read: readText,
+    notWith: { "--no-gpu": "the GPU is left out" },
+  },
   noGpu: { help: "leave the GPU out", notWith: { "--cpu-workers 0": "nothing is left that could compute" } },
 } as const satisfies Options;
 
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */
 export type ProblemValues =
-  & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">
-  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "noGpu">>;
+  & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">
+  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">>;
 
 /** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
 export async function resolveOptions(
@@ -103,6 +111,7 @@ export async function resolveOptions(
   machine?: DeviceDescription,
 ): Promise<ResolvedProblem> {
   const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
+  if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
   const stencil = chosenStencil(values);
   const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu: !noGpu };
   return resolveProblem(action, request, machine ?? await detectDevice());

@@ -1,3 +1,4 @@
+import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
@@ -45,6 +46,7 @@ Exit code 0: every entry passes; 1: at least one is slower or wrong, or could no
 }, async (options) => {
   const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
+  await takeWantedGpu(undefined);
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);
   }

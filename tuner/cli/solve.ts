@@ -8,7 +8,7 @@ import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } f
 import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { checkProblem } from "../problem/resolve_problem.ts";
+import { checkProblem, MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { readProfile } from "../profile/store.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
@@ -31,8 +31,8 @@ export const OPTIONS = {
   ...SOLVED,
   steps: count("time steps (default: as many as suit the traversals)", 1),
   cpuWorkers: {
-    ...PROBLEM.cpuWorkers,
-    help: "workers of each rank's CPU, which then computes instead of its GPU",
+    ...count("workers of each rank's CPU, which then computes instead of its GPU", 1, MAX_WORKERS),
+    notWith: { "--gpu": "a rank computes on one device" },
   },
   profile: file("a profile of the ranks' devices (default: none, the best predictions)"),
   decompose: {
@@ -111,8 +111,8 @@ async function readRequest(world: World, args: readonly string[]) {
 }
 
 async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
-  const { decompose: parts, exchangeEvery, noGpu, cpuWorkers, profile, verify, json } = options;
-  using device = await openRankDevice(world, { ...(noGpu && { gpu: false }), cpuWorkers });
+  const { decompose: parts, exchangeEvery, profile, verify, json } = options;
+  using device = await openRankDevice(world, options);
   const profiles = profile === undefined ? [] : [await readProfile(profile)];
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });

@@ -17,8 +17,10 @@ export const ASSUMED_BYTES_PER_SECOND = 1e12;
 /** Rows of the table for people. */
 const ROWS = 30;
 
+const { gpu: _, ...LISTED } = PROBLEM;
+
 /** The options of `space`: those of `tune` that say which problem. */
-export const OPTIONS = { ...PROBLEM, json: COMMON.json } as const;
+export const OPTIONS = { ...LISTED, json: COMMON.json } as const;
 
 /** Predicts with an assumed copy bandwidth: the rates can be compared, not believed. */
 export const run = command({

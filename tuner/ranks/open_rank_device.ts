@@ -1,6 +1,7 @@
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { requestAdapter } from "../devices/device.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
+import { listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { shareAll, type World } from "./world.ts";
@@ -10,41 +11,46 @@ export interface OpenedDevice extends RankDevice, Disposable {
   readonly name: string;
 }
 
+/** Which device: a GPU by its index, name or PCI address, or so many workers. */
+export interface DeviceWishes {
+  /** @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
+  readonly gpu?: string | undefined;
+  readonly noGpu?: boolean;
+  readonly cpuWorkers?: number | undefined;
+}
+
 /**
- * Opens what this rank computes with: its machine's GPU, or its share of the cores, where there is no GPU or only one in
- * software.
+ * Opens what this rank computes with: a GPU, or its share of the cores where there is none or only one in software that
+ * nobody asked for, since that computes on the same cores, more slowly.
  *
- * @param wishes `gpu: false` leaves the GPU out; `true` takes a software one too
- * @throws {RunFailure} if the device cannot be opened
+ * @throws {GpuChoiceError} if there is no such GPU
  */
 export async function openRankDevice(
   world: World,
-  { gpu: takesGpu, cpuWorkers }: {
-    readonly gpu?: boolean | undefined;
-    readonly cpuWorkers?: number | undefined;
-  },
+  { gpu: wanted, noGpu = false, cpuWorkers }: DeviceWishes,
 ): Promise<OpenedDevice> {
   const machines = await shareAll(world, Deno.hostname());
-  const neighbours = machines.filter((machine) => machine === machines[world.rank]).length;
-  const adapter = takesGpu === false || cpuWorkers !== undefined ? null : await requestAdapter();
-  if (adapter !== null && (takesGpu || !adapter.info.isFallbackAdapter)) {
-    const gpu = await GpuDevice.open();
-    const { vendor, device, description } = adapter.info;
+  const isHere = (machine: string): boolean => machine === machines[world.rank];
+  if (!noGpu && cpuWorkers === undefined) {
+    const turn = machines.slice(0, world.rank).filter(isHere).length;
+    const asked = await takeWantedGpu(wanted), taken = asked ?? await takeInTurn(turn);
+    const adapter = await requestAdapter();
+    const isGood = adapter !== null && (asked !== undefined || !adapter.info.isFallbackAdapter);
+    const gpu = isGood ? await GpuDevice.open() : undefined;
     if (gpu !== undefined) {
-      return {
-        gpu,
-        cpuPool: undefined,
-        name: gpuName({ vendor, device, description }),
-        [Symbol.dispose]: () => gpu[Symbol.dispose](),
-      };
+      const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
+      return { gpu, cpuPool: undefined, name, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
     }
   }
-  const workers = cpuWorkers ?? Math.max(1, Math.floor(navigator.hardwareConcurrency / neighbours));
+  const workers = cpuWorkers ??
+    Math.max(1, Math.floor(navigator.hardwareConcurrency / machines.filter(isHere).length));
   const cpuPool = await CpuPool.create({ workers });
-  return {
-    gpu: undefined,
-    cpuPool,
-    name: workers === 1 ? "1 CPU worker" : `${workers} CPU workers`,
-    [Symbol.dispose]: () => cpuPool.dispose(),
-  };
+  const name = workers === 1 ? "1 CPU worker" : `${workers} CPU workers`;
+  return { gpu: undefined, cpuPool, name, [Symbol.dispose]: () => cpuPool.dispose() };
+}
+
+/** The next of several GPUs; undefined where there is no choice. */
+async function takeInTurn(turn: number): Promise<PciGpu | undefined> {
+  const { length } = await listGpus();
+  return length < 2 ? undefined : await takeGpu(`${turn % length}`);
 }

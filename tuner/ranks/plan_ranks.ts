@@ -97,7 +97,9 @@ async function measureDevice(
   problem: Problem,
   { choose, parts, exchangeEvery }: RankWishes & { readonly choose: (part: Problem) => Configuration },
 ): Promise<Omit<RankCosts, "messages">> {
-  const periods = exchangeEvery === undefined
+  const periods = world.size === 1
+    ? [Math.min(problem.steps, LONGEST_ROUND)]
+    : exchangeEvery === undefined
     ? [1, 2, 4, 8, 16, LONGEST_ROUND].filter((steps) => steps === 1 || steps <= problem.steps)
     : [exchangeEvery];
   const updates: { steps: number; ns: number }[] = [], copies: { work: number[]; time: number }[] = [];
