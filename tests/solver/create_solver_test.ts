@@ -320,7 +320,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
     problem: { grid: [14, 9, 0] },
   });
   await refused("steps must be a whole number, at least 1: found 1.5", { problem: { steps: 1.5 } });
-  await refused("the boundary must be one of zero, periodic: found open", {
+  await refused("as zero,periodic,insulated: found open", {
     problem: { boundary: "open" as Boundary },
   });
   await refused("name must be one of stepwise", { configuration: { ...configuration, traversal: "zigzag" } });
@@ -357,7 +357,7 @@ testOnGpu("a wrong request says in one line what was wanted and what was found",
   using solver = await createSolver(device, problem, configuration);
   await assertRejects(() => solver.run(-1), RangeError, "whole number >= 0: current value is -1");
   await assertRejects(() => solver.run(0.5), RangeError, "current value is 0.5");
-  await assertRejects(() => solver.read("G"), RangeError, "the name must be one of F: current value is G");
+  await assertRejects(() => solver.read("G"), RangeError, 'the name must be one of F: found "G"');
   await assertRejects(() => solver.read("F", { ago: 1 }), RangeError, "ago must be 0 for F");
   await assertRejects(() => solver.read("F", { x: 14 }), RangeError, "slices must lie within 0 to 13");
   await assertRejects(() => solver.read("F", { x: 10, slices: 5 }), RangeError, "5 from 10 on");
