@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { boundariesOf, type Grid, type Stencil } from "../kernels/stencils/stencil.ts";
+import { boundariesOf, type Equation, type Grid, type Stencil } from "../kernels/stencils/stencil.ts";
 import { KS_POINTS } from "../kernels/stencils/ks.ts";
-import { type Equation, EQUATIONS } from "../kernels/stencils/all.ts";
+import { EQUATIONS } from "../kernels/stencils/all.ts";
 import { HEAT_DELTAS } from "../kernels/stencils/heat.ts";
 import { WAVE_ORDERS } from "../kernels/stencils/wave.ts";
 import { benchGrids } from "./bench_grids.ts";

@@ -46,8 +46,8 @@ export interface Definition {
   readonly dimensions: 1 | 3;
   /** Boundaries that an axis can be given, the default first. */
   readonly boundaries: readonly Boundary[];
-  /** What a run starts from when it is tuned. */
-  readonly initialField: InitialField;
+  /** What a run starts from when it is tuned. @default {"noise"} */
+  readonly initialField?: InitialField;
   /** The fields, in the order of their planes, and their initial values' range. */
   readonly fields: readonly { readonly name: string; readonly range: ValueRange }[];
   /** The materials, whose planes follow: eight values, and the formula that they are samples of, if there is one. */
@@ -67,7 +67,7 @@ const LEVELS: readonly (readonly [word: string, ago: Ago])[] = [["at", 0], ["bef
 
 /** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
 export function definitionOf(stencil: Stencil): Definition {
-  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField = "noise" } = stencil;
+  const { name, title, variant, dimensions = 3, boundaries = BOUNDARIES, initialField } = stencil;
   const { fields, ranges, materials, substeps, signal } = stencil.update;
   const names = [...fields, ...materials.map((material) => material.name)];
   const write = (expression: Expression): ExpressionData => dataOf(expression, names);
@@ -77,7 +77,7 @@ export function definitionOf(stencil: Stencil): Definition {
     variant,
     dimensions,
     boundaries: [...boundaries],
-    initialField,
+    ...(initialField !== undefined && { initialField }),
     fields: fields.map((name, i) => ({ name, range: ranges?.[i] ?? DEFAULT_RANGE })),
     materials: materials.map(({ formula, ...rest }) => ({
       ...rest,
@@ -184,7 +184,8 @@ export function stencilOf(definition: unknown): Stencil {
     ),
     ...(signal !== undefined && { signal: read(signal, "signal") }),
   };
-  const stencil = { name, title, variant, dimensions, boundaries, initialField, update } as Stencil;
+  const start = initialField === undefined ? {} : { initialField };
+  const stencil = { name, title, variant, dimensions, boundaries, ...start, update } as Stencil;
   checkStencil(stencil);
   return stencil;
 }

@@ -128,7 +128,7 @@ export function equation<Field extends string, MaterialName extends string = nev
   const want: Want = wantOf(options?.name);
   want(isRecord(options), "equation", "an object that describes it is wanted", options);
   const { name, title = name, variant = {}, dimensions = 3, boundaries = BOUNDARIES } = options;
-  const { fields, materials = {}, signal, initialField = "noise", step } = options;
+  const { fields, materials = {}, signal, initialField, step } = options;
   want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
   want(isRecord(materials), "materials", "ranges, values or functions by name are wanted", materials);
   want(
@@ -164,7 +164,15 @@ export function equation<Field extends string, MaterialName extends string = nev
     // null, which is refused, where the function returned nothing
     ...(signal !== undefined && { signal: nodeOf(signal(formula("step"))) ?? null }),
   } as Update;
-  const stencil = { name, title, variant, dimensions, boundaries, initialField, update };
+  const stencil = {
+    name,
+    title,
+    variant,
+    dimensions,
+    boundaries,
+    update,
+    ...(initialField !== undefined && { initialField }),
+  };
   checkStencil(stencil);
   return stencil;
 }
@@ -182,17 +190,10 @@ class PlaneTap implements FieldTap {
     this.#dimensions = dimensions;
   }
 
-  at(...cells: readonly number[]): Tap {
-    return this.#tap(0, cells);
-  }
-
-  before(...cells: readonly number[]): Tap {
-    return this.#tap(1, cells);
-  }
-
-  next(...cells: readonly number[]): Tap {
-    return this.#tap(-1, cells);
-  }
+  // as values, so that they can be handed on: `advance(u.at)`
+  readonly at = (...cells: readonly number[]): Tap => this.#tap(0, cells);
+  readonly before = (...cells: readonly number[]): Tap => this.#tap(1, cells);
+  readonly next = (...cells: readonly number[]): Tap => this.#tap(-1, cells);
 
   #tap(ago: Ago, cells: readonly number[]): Tap {
     const isShort = this.#dimensions === 1 && cells.length < 3;

@@ -293,7 +293,3 @@ export function tapsIn(expressions: readonly Expression[]): Tap[] {
   for (const expression of expressions) visitTaps(expression, (tap) => found.set(tapKey(tap), tap));
   return [...found.values()];
 }
-
-// until every equation's file takes the words from there
-export * from "./operations.ts";
-export { shifted as partial } from "./operations.ts";

@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { add, constant, type Expression, multiply, type Offset, tap } from "../expression.ts";
+import type { FieldTap } from "../equation.ts";
+import type { Expression, Offset } from "../expression.ts";
+import { add, multiply } from "../operations.ts";
 import type { Grid } from "./stencil.ts";
 
 /**
@@ -79,15 +81,11 @@ export function phasesOf([nx, ny, nz]: Grid, [mx, my, mz]: Offset): Phases {
 }
 
 /** For every distance 1, 2, … its weight times the sum of the six cells that far away along the axes. */
-export function armsOf(sides: readonly number[]): Expression[] {
-  return sides.map((weight, i) => multiply(constant(weight), sixAt(i + 1)));
+export function armsOf(field: FieldTap, sides: readonly number[]): Expression[] {
+  return sides.map((weight, i) => multiply(weight, sixAt(field, i + 1)));
 }
 
 /** Pairs first: a short chain of additions is what a thread waits for. */
-function sixAt(k: number): Expression {
-  return add(
-    add(tap(0, 0, -k), tap(0, 0, k)),
-    add(tap(0, -k, 0), tap(0, k, 0)),
-    add(tap(-k, 0, 0), tap(k, 0, 0)),
-  );
+function sixAt({ at }: FieldTap, k: number): Expression {
+  return add(add(at(0, 0, -k), at(0, 0, k)), add(at(0, -k), at(0, k)), add(at(-k), at(k)));
 }

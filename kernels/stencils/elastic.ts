@@ -12,22 +12,19 @@
  *
  * @module
  */
-import {
-  add,
-  type Ago,
-  constant,
-  exponential,
-  type Expression,
-  formula,
-  multiply,
-  type Offset,
-  SIGNAL,
-  subtract,
-  tap,
-} from "../expression.ts";
-import type { Material, Update } from "../update.ts";
+import { equation, type FieldTap, type MaterialSource } from "../equation.ts";
+import type { Expression, Offset } from "../expression.ts";
+import { add, exponential, multiply, subtract, type Value } from "../operations.ts";
+import type { Update } from "../update.ts";
 import { phasesOf } from "./cross.ts";
-import { type ExactSolution, type Grid, requireStable, type Stencil } from "./stencil.ts";
+import {
+  type Equation,
+  type ExactSolution,
+  type Grid,
+  oneOf,
+  requireStable,
+  type Stencil,
+} from "./stencil.ts";
 
 /** Largest stable Courant number V_p Δt/h: 6/(7√3). */
 export const ELASTIC_LIMIT: number = 6 / (7 * Math.sqrt(3));
@@ -41,16 +38,13 @@ export const ELASTIC_FIELDS = ["vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sx
 /** Buoyancy and Lamé parameters of the uniform medium; P waves travel at speed 1, S waves at ½. */
 const UNIFORM = { buoyancy: 1, lambda: 0.5, mu: 0.25 } as const;
 
-/** Multiples of 1/16 from 9/16 to 1, times a power of two: exact in f32. */
-function scattered(name: string, largest: number): Material {
-  return { name, values: Array.from({ length: 8 }, (_, i) => largest * (9 + i) / 16) };
+/** Eight values from 9/16 of the largest to it, which are exact in f32. */
+function scattered(largest: number): MaterialSource {
+  return [largest * 9 / 16, largest];
 }
 
 type Axis = 0 | 1 | 2;
-const X = 0, Y = 1, Z = 2;
-
-/** Planes of the fields; those of vy and vz follow that of vx. */
-const VX = 0, SXX = 3, SYY = 4, SZZ = 5, SXY = 6, SXZ = 7, SYZ = 8;
+const X = 0, Y = 1, Z = 2, VELOCITIES = ["vx", "vy", "vz"] as const;
 
 /** Numbers of {@linkcode elasticUpdate}. */
 export interface ElasticWeights {
@@ -60,63 +54,76 @@ export interface ElasticWeights {
   /** Δt times the force's direction. */
   readonly force: Offset;
   /** Buoyancy, λ and μ: materials, or numbers. */
-  readonly medium: readonly [buoyancy: Material | number, lambda: Material | number, mu: Material | number];
+  readonly medium: Readonly<Record<"buoyancy" | "lambda" | "mu", MaterialSource | number>>;
   /** Distribution of the body force. */
-  readonly source: Material;
+  readonly source: MaterialSource;
   /** Its course in time. */
-  readonly signal: Expression;
+  readonly signal: (step: Expression) => Value;
 }
 
 /** The two sub-steps; whole-number weights make them exact on whole numbers. */
-export function elasticUpdate({ near, far, force, medium, source, signal }: ElasticWeights): Update {
-  const materials: Material[] = [];
-  const parameter = (value: Material | number): Expression => {
-    if (typeof value === "number") return constant(value);
-    materials.push(value);
-    return tap(0, 0, 0, 0, ELASTIC_FIELDS.length + materials.length - 1);
-  };
-  const buoyancy = parameter(medium[0]), lambda = parameter(medium[1]), mu = parameter(medium[2]);
-  const strength = multiply(parameter(source), SIGNAL);
+export function elasticUpdate(weights: ElasticWeights): Update {
+  return elasticOf(weights).update;
+}
 
-  /** D of a field along an axis, at the point half a cell further (`forward`) or behind. */
-  const derivative = (axis: Axis, field: number, side: "forward" | "backward", ago: Ago): Expression => {
-    const at = (cells: number): Expression => {
-      const by = side === "forward" ? cells : cells - 1;
-      return tap(axis === X ? by : 0, axis === Y ? by : 0, axis === Z ? by : 0, ago, field);
-    };
-    return subtract(
-      multiply(constant(near), subtract(at(1), at(0))),
-      multiply(constant(far), subtract(at(2), at(-1))),
-    );
-  };
-  const stressAlong = (axis: Axis, field: number): Expression =>
-    derivative(axis, field, field <= SZZ ? "forward" : "backward", 0);
-  const velocity = (axis: Axis, [alongX, alongY, alongZ]: Offset) => {
-    const field = VX + axis;
-    const divergence = add(stressAlong(X, alongX), stressAlong(Y, alongY), stressAlong(Z, alongZ));
-    const push = multiply(constant(force[axis]), strength);
-    return { field, value: add(tap(0, 0, 0, 0, field), multiply(buoyancy, add(divergence, push))) };
-  };
-  const strainAlong = (axis: Axis): Expression => derivative(axis, VX + axis, "backward", -1);
-  const compression = multiply(lambda, add(strainAlong(X), strainAlong(Y), strainAlong(Z)));
-  const normal = (axis: Axis) => {
-    const field = SXX + axis;
-    const stress = add(compression, multiply(add(mu, mu), strainAlong(axis)));
-    return { field, value: add(tap(0, 0, 0, 0, field), stress) };
-  };
-  const shear = (field: number, a: Axis, b: Axis) => {
-    const rate = add(derivative(b, VX + a, "forward", -1), derivative(a, VX + b, "forward", -1));
-    return { field, value: add(tap(0, 0, 0, 0, field), multiply(mu, rate)) };
-  };
-  return {
-    fields: ELASTIC_FIELDS,
-    materials,
-    substeps: [
-      [velocity(X, [SXX, SXY, SXZ]), velocity(Y, [SXY, SYY, SYZ]), velocity(Z, [SXZ, SYZ, SZZ])],
-      [normal(X), normal(Y), normal(Z), shear(SXY, X, Y), shear(SXZ, X, Z), shear(SYZ, Y, Z)],
-    ],
+type Field = typeof ELASTIC_FIELDS[number];
+
+function elasticOf({ near, far, force, medium, source, signal }: ElasticWeights): Stencil {
+  const arrays = Object.entries(medium).filter(([, value]) => typeof value !== "number");
+  return equation({
+    name: "elastic",
+    fields: Object.fromEntries(ELASTIC_FIELDS.map((name) => [name, [-1, 1]])) as Record<Field, [-1, 1]>,
+    materials: {
+      ...Object.fromEntries(arrays) as Record<keyof typeof medium, MaterialSource>,
+      force: source,
+    },
     signal,
-  };
+    step(planes, signal) {
+      const parameter = (name: keyof typeof medium): Value => {
+        const value = medium[name];
+        return typeof value === "number" ? value : planes[name];
+      };
+      const [buoyancy, lambda, mu] = [parameter("buoyancy"), parameter("lambda"), parameter("mu")];
+      const strength = multiply(planes.force, signal);
+      /** D along an axis, at the point half a cell further than the field's (`shift` = 0) or behind (−1). */
+      const derivative = (axis: Axis, of: FieldTap["at"], shift: 0 | -1): Expression => {
+        const at = (cells: number): Expression => of(...[0, 0, 0].with(axis, cells + shift));
+        return subtract(
+          multiply(near, subtract(at(1), at(0))),
+          multiply(far, subtract(at(2), at(-1))),
+        );
+      };
+      const velocity = (axis: Axis, stresses: readonly [x: Field, y: Field, z: Field]): Expression => {
+        // a normal stress lies behind the velocity's point, a shear stress on either side of it
+        const along = stresses.map((name, i) => derivative(i as Axis, planes[name].at, i === axis ? 0 : -1));
+        const divergence = add(along[X]!, along[Y]!, along[Z]!);
+        const push = multiply(force[axis], strength);
+        return add(planes[VELOCITIES[axis]], multiply(buoyancy, add(divergence, push)));
+      };
+      const rate = (axis: Axis, of: Axis, shift: 0 | -1): Expression =>
+        derivative(axis, planes[VELOCITIES[of]].next, shift);
+      const compression = multiply(lambda, add(rate(X, X, -1), rate(Y, Y, -1), rate(Z, Z, -1)));
+      const normal = (field: Field, axis: Axis): Expression =>
+        add(planes[field], add(compression, multiply(add(mu, mu), rate(axis, axis, -1))));
+      const shear = (field: Field, a: Axis, b: Axis): Expression =>
+        add(planes[field], multiply(mu, add(rate(b, a, 0), rate(a, b, 0))));
+      return [
+        {
+          vx: velocity(X, ["sxx", "sxy", "sxz"]),
+          vy: velocity(Y, ["sxy", "syy", "syz"]),
+          vz: velocity(Z, ["sxz", "syz", "szz"]),
+        },
+        {
+          sxx: normal("sxx", X),
+          syy: normal("syy", Y),
+          szz: normal("szz", Z),
+          sxy: shear("sxy", X, Y),
+          sxz: shear("sxz", X, Z),
+          syz: shear("syz", Y, Z),
+        },
+      ];
+    },
+  });
 }
 
 /** Options of {@linkcode elastic}. */
@@ -156,19 +163,18 @@ export function elastic(
   const isUniform = medium === "uniform";
   const diagonal = courant / Math.sqrt(3);
   return {
-    name: "elastic",
-    variant: { medium },
-    title: `elastic waves, ${medium} medium`,
-    update: elasticUpdate({
+    ...elasticOf({
       near: 9 / 8 * courant,
       far: courant / 24,
       force: [diagonal, diagonal, diagonal],
       medium: isUniform
-        ? [buoyancy, lambda, mu]
-        : [scattered("buoyancy", buoyancy), scattered("lambda", lambda), scattered("mu", mu)],
-      source: { name: "force", values: [0, 0, 0, 0, 0, 0, 0, 1] },
-      signal: rickerWavelet(formula("step")),
+        ? UNIFORM
+        : { buoyancy: scattered(buoyancy), lambda: scattered(lambda), mu: scattered(mu) },
+      source: { values: [0, 0, 0, 0, 0, 0, 0, 1] },
+      signal: rickerWavelet,
     }),
+    variant: { medium },
+    title: `elastic waves, ${medium} medium`,
     ...(isUniform && {
       planeWave: (grid: Grid, modes: Offset) => elasticPlaneWave(grid, modes, { courant, kind: "P" }),
     }),
@@ -236,3 +242,18 @@ function across([x, y, z]: Offset): Offset {
   const length = Math.hypot(a, b, c);
   return [a / length, b / length, c / length];
 }
+
+/** Elastic waves as the command line offers them. */
+export const ELASTIC: Equation = {
+  name: "elastic",
+  title: "elastic waves, velocity and stress on a staggered grid",
+  variant: {
+    name: "medium",
+    placeholder: "NAME",
+    title: "buoyancy and Lamé parameters",
+    default: MEDIA[0],
+    ...oneOf(MEDIA),
+  },
+  timeStep: { name: "courant", formula: "V_pΔt/h", limit: () => ELASTIC_LIMIT },
+  create: (medium, courant) => elastic({ medium: MEDIA.find((name) => name === medium), courant }),
+};

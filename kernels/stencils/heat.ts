@@ -7,7 +7,10 @@
  *
  * @module
  */
-import { add, constant, multiply, type Offset, tap } from "../expression.ts";
+import { equation } from "../equation.ts";
+import type { Offset } from "../expression.ts";
+import { add, multiply } from "../operations.ts";
+import type { Update } from "../update.ts";
 import {
   armsOf,
   conservingWeights,
@@ -18,8 +21,15 @@ import {
   spreadOf,
   symbolAt,
 } from "./cross.ts";
-import { type Update, updateOf } from "../update.ts";
-import { type ExactSolution, type Grid, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import {
+  type Equation,
+  type ExactSolution,
+  type Grid,
+  oneOf,
+  requireStable,
+  requireValue,
+  type Stencil,
+} from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
 export const HEAT_DELTAS = [1, 2, 3, 4] as const;
@@ -30,8 +40,16 @@ export function fourierLimit(delta: number): number {
 }
 
 /** The update of heat diffusion; whole-number weights make it exact on whole numbers. */
-export function heatUpdate({ centre, sides }: CrossWeights): Update {
-  return updateOf(add(multiply(constant(centre), tap(0, 0, 0)), ...armsOf(sides)));
+export function heatUpdate(weights: CrossWeights): Update {
+  return heatOf(weights).update;
+}
+
+function heatOf({ centre, sides }: CrossWeights): Stencil {
+  return equation({
+    name: "heat",
+    fields: { F: [-1, 1] },
+    step: ({ F }) => ({ F: add(multiply(centre, F), ...armsOf(F, sides)) }),
+  });
 }
 
 /** Options of {@linkcode heat}. */
@@ -72,10 +90,9 @@ export function heat(delta: number, options: HeatOptions = {}): Stencil {
   const factor = (phases: Phases): number =>
     phases.reduce((sum, theta) => sum + symbolAt(alongAxis, theta), 1);
   return {
-    name: "heat",
+    ...heatOf(weights),
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
-    update: heatUpdate(weights),
     planeWave: (grid, modes) => decayingWave(grid, modes, factor),
   };
 }
@@ -86,3 +103,12 @@ function decayingWave(grid: Grid, modes: Offset, factor: (phases: Phases) => num
   const lambda = factor(phases);
   return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };
 }
+
+/** Heat diffusion as the command line offers it. */
+export const HEAT: Equation = {
+  name: "heat",
+  title: "heat diffusion",
+  variant: { name: "delta", placeholder: "N", title: "reach in space", default: 1, ...oneOf(HEAT_DELTAS) },
+  timeStep: { name: "fourier", formula: "αΔt/h²", limit: (delta) => fourierLimit(Number(delta)) },
+  create: (delta, fourier) => heat(Number(delta), { fourier }),
+};

@@ -8,18 +8,29 @@
  *
  * @module
  */
-import { add, constant, multiply, tap } from "../expression.ts";
-import { type Update, updateOf } from "../update.ts";
+import { equation } from "../equation.ts";
+import { add, multiply } from "../operations.ts";
+import type { Update } from "../update.ts";
 import { conservingWeights, type CrossWeights } from "./cross.ts";
-import { requireStable, type Stencil } from "./stencil.ts";
+import { type Equation, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
 
 /** The update of a rod by the weights of a point and of each neighbour; whole numbers make it exact on such. */
-export function rodUpdate({ centre, sides: [side = 0] }: CrossWeights): Update {
-  const both = add(tap(0, 0, -1), tap(0, 0, 1));
-  return updateOf(add(multiply(constant(side), both), multiply(constant(centre), tap(0, 0, 0))), "T");
+export function rodUpdate(weights: CrossWeights): Update {
+  return rodOf(weights).update;
+}
+
+function rodOf({ centre, sides: [side = 0] }: CrossWeights): Stencil {
+  return equation({
+    name: "heat-1d",
+    title: "heat conduction in a rod",
+    dimensions: 1,
+    boundaries: ["insulated", "periodic"],
+    fields: { T: [-1, 1] },
+    step: ({ T }) => ({ T: add(multiply(side, add(T.at(-1), T.at(1))), multiply(centre, T)) }),
+  });
 }
 
 /** Options of {@linkcode heat1d}. */
@@ -47,12 +58,13 @@ export interface Heat1dOptions {
  */
 export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {}): Stencil {
   requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
-  return {
-    name: "heat-1d",
-    variant: {},
-    title: "heat conduction in a rod",
-    dimensions: 1,
-    boundaries: ["insulated", "periodic"],
-    update: rodUpdate(conservingWeights(1, [fourier], 2)),
-  };
+  return rodOf(conservingWeights(1, [fourier], 2));
 }
+
+/** Heat in a rod as the command line offers it. */
+export const HEAT_1D: Equation = {
+  name: "heat-1d",
+  title: "heat conduction in a rod",
+  timeStep: { name: "fourier", formula: "αΔt/Δx²", limit: () => FOURIER_LIMIT_1D },
+  create: (_, fourier) => heat1d({ fourier }),
+};

@@ -12,10 +12,11 @@
  *
  * @module
  */
-import { add, type Ago, constant, type Expression, multiply, subtract, tap } from "../expression.ts";
-import type { Update } from "../update.ts";
+import { equation } from "../equation.ts";
+import type { Expression } from "../expression.ts";
+import { add, multiply, subtract } from "../operations.ts";
 import { conservingWeights } from "./cross.ts";
-import { requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { type Equation, oneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
 export const KS_POINTS = [5, 3] as const;
@@ -65,73 +66,73 @@ export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = 
   const step = timeStep ?? 0.9 * limit;
   requireStable("ks", "Δt", step, limit, ` of Δx = ${spacing}`);
   return {
-    name: "ks",
+    ...(points === 5 ? fivePoints : threePoints)(step, spacing),
     variant: { points },
     title: `Kuramoto-Sivashinsky equation, ${points} points`,
-    dimensions: 1,
-    boundaries: ["periodic"],
-    update: points === 5 ? fivePoints(step, spacing) : threePoints(step, spacing),
   };
 }
 
-/** The field's planes. */
-const U = 0;
+/** What both forms have in common. */
+const LINE = { name: "ks", dimensions: 1, boundaries: ["periodic"] } as const;
 
-function fivePoints(step: number, spacing: number): Update {
+/** A field so many points away, at any time level. */
+type At = (points: number) => Expression;
+
+function fivePoints(step: number, spacing: number): Stencil {
   const r2 = 1 / spacing ** 2, r4 = r2 * r2;
   /** base + τ f(the field), the base weighing the point itself. */
-  const advance = (tau: number, plane: number, ago: Ago, base: number): Expression => {
+  const advance = (tau: number, at: At, base: number): Expression => {
     const { centre, sides: [near = 0, far = 0] } = conservingWeights(
       base,
       [tau * (4 * r4 - r2), -tau * r4],
       2,
     );
-    const at = (offset: number): Expression => tap(0, 0, offset, ago, plane);
     const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
-    const inner = add(constant(near), multiply(constant(-tau / (4 * spacing)), difference));
-    return add(
-      multiply(constant(centre), at(0)),
-      multiply(sum, inner),
-      multiply(constant(far), add(at(2), at(-2))),
-    );
+    const inner = add(near, multiply(-tau / (4 * spacing), difference));
+    return add(multiply(centre, at(0)), multiply(sum, inner), multiply(far, add(at(2), at(-2))));
   };
-  return {
-    fields: ["u", "p"],
-    materials: [],
-    substeps: [
-      [{ field: 1, value: advance(step / 2, U, 0, 1) }],
-      [{ field: U, value: add(tap(0, 0, 0, 0, U), advance(step, 1, -1, 0)) }],
-    ],
-  };
+  return equation({
+    ...LINE,
+    fields: { u: [-1, 1], p: [-1, 1] },
+    step: ({ u, p }) => [{ p: advance(step / 2, u.at, 1) }, { u: add(u, advance(step, p.next, 0)) }],
+  });
 }
 
-function threePoints(step: number, spacing: number): Update {
+function threePoints(step: number, spacing: number): Stencil {
   const r2 = 1 / spacing ** 2;
   /** a + a_xx */
-  const withCurvature = (plane: number, ago: Ago): Expression => {
+  const withCurvature = (at: At): Expression => {
     const { centre, sides: [side = 0] } = conservingWeights(1, [r2], 2);
-    const sides = add(tap(0, 0, 1, ago, plane), tap(0, 0, -1, ago, plane));
-    return add(multiply(constant(side), sides), multiply(constant(centre), tap(0, 0, 0, ago, plane)));
+    return add(multiply(side, add(at(1), at(-1))), multiply(centre, at(0)));
   };
-  /** u − τ(½(a²)_x + b_xx), b = a + a_xx */
-  const advance = (tau: number, [a, ago]: readonly [number, Ago], b: number): Expression => {
-    const right = tap(0, 0, 1, ago, a), left = tap(0, 0, -1, ago, a);
-    const flux = multiply(constant(-tau / (4 * spacing)), multiply(add(right, left), subtract(right, left)));
-    const sides = add(tap(0, 0, 1, -1, b), tap(0, 0, -1, -1, b));
-    const curvature = add(
-      multiply(constant(-tau * r2), sides),
-      multiply(constant(2 * tau * r2), tap(0, 0, 0, -1, b)),
-    );
-    return add(tap(0, 0, 0, 0, U), flux, curvature);
-  };
-  return {
-    fields: ["u", "v", "p", "w"],
-    materials: [],
-    substeps: [
-      [{ field: 1, value: withCurvature(U, 0) }],
-      [{ field: 2, value: advance(step / 2, [U, 0], 1) }],
-      [{ field: 3, value: withCurvature(2, -1) }],
-      [{ field: U, value: advance(step, [2, -1], 3) }],
+  /** −τ(½(a²)_x + b_xx), b = a + a_xx: its two parts */
+  const change = (tau: number, a: At, b: At): [flux: Expression, curvature: Expression] => [
+    multiply(-tau / (4 * spacing), multiply(add(a(1), a(-1)), subtract(a(1), a(-1)))),
+    add(multiply(-tau * r2, add(b(1), b(-1))), multiply(2 * tau * r2, b(0))),
+  ];
+  return equation({
+    ...LINE,
+    fields: { u: [-1, 1], v: [-1, 1], p: [-1, 1], w: [-1, 1] },
+    step: ({ u, v, p, w }) => [
+      { v: withCurvature(u.at) },
+      { p: add(u, ...change(step / 2, u.at, v.next)) },
+      { w: withCurvature(p.next) },
+      { u: add(u, ...change(step, p.next, w.next)) },
     ],
-  };
+  });
 }
+
+/** The equation as the command line offers it. */
+export const KS: Equation = {
+  name: "ks",
+  title: "Kuramoto-Sivashinsky equation",
+  variant: {
+    name: "points",
+    placeholder: "N",
+    title: "points of a sub-step",
+    default: 5,
+    ...oneOf(KS_POINTS),
+  },
+  timeStep: { name: "dt", formula: "Δt for Δx = 0.5", limit: () => ksTimeStepLimit() },
+  create: (points, timeStep) => ks(Number(points), { timeStep }),
+};

@@ -8,9 +8,10 @@
  *
  * @module
  */
-import { add, atLeast, constant, type Expression, multiply, partial, tap } from "../expression.ts";
-import { updateOf } from "../update.ts";
-import type { Stencil } from "./stencil.ts";
+import { equation, type FieldTap } from "../equation.ts";
+import type { Expression } from "../expression.ts";
+import { add, atLeast, multiply, shifted } from "../operations.ts";
+import type { Equation, Stencil } from "./stencil.ts";
 
 /** Numbers of living neighbours, ends included. */
 export interface LifeRule {
@@ -57,25 +58,42 @@ export function life(rule: string = DEFAULT_RULE): Stencil {
   if (numbers === undefined) {
     throw new RangeError(`Cannot build the life stencil: the rule must be ${RULE_FORMAT}: it is ${rule}`);
   }
-  // bounds of the sum of all 27 cells, the cell itself included: two lines in alive = 0, 1
-  const alive = tap(0, 0, 0);
-  const bound = (end: 0 | 1): Expression => {
-    const born = numbers.born[end], survives = numbers.survives[end] + 1;
-    return add(constant(born), multiply(constant(survives - born), alive));
-  };
-  const sum = cellsAround();
-  return {
+  return equation({
     name: "life",
     variant: { rule },
     title: `3D life ${rule}`,
-    update: updateOf(multiply(atLeast(sum, bound(0)), atLeast(bound(1), sum))),
+    fields: { F: [0, 1] },
     initialField: "binary",
-  };
+    step({ F }) {
+      const sum = cellsAround(F);
+      // bounds of the sum of all 27 cells, the cell itself included: two lines in F = 0, 1
+      const bound = (end: 0 | 1): Expression => {
+        const born = numbers.born[end], survives = numbers.survives[end] + 1;
+        return add(born, multiply(survives - born, F));
+      };
+      return { F: multiply(atLeast(sum, bound(0)), atLeast(bound(1), sum)) };
+    },
+  });
 }
 
 /** The sum of the 27 cells at distance 1 and less: of three slices, each of three columns. */
-function cellsAround(): Expression {
-  const column = add(tap(0, 0, -1), tap(0, 0, 0), tap(0, 0, 1));
-  const slice = add(partial(column, 0, -1, 0), partial(column, 0, 0, 0), partial(column, 0, 1, 0));
-  return add(partial(slice, -1, 0, 0), partial(slice, 0, 0, 0), partial(slice, 1, 0, 0));
+function cellsAround({ at }: FieldTap): Expression {
+  const column = add(at(0, 0, -1), at(), at(0, 0, 1));
+  const slice = add(shifted(column, 0, -1, 0), shifted(column, 0, 0, 0), shifted(column, 0, 1, 0));
+  return add(shifted(slice, -1, 0, 0), shifted(slice, 0, 0, 0), shifted(slice, 1, 0, 0));
 }
+
+/** Life as the command line offers it. */
+export const LIFE: Equation = {
+  name: "life",
+  title: "Game of Life with 26 neighbours",
+  variant: {
+    name: "rule",
+    placeholder: "B/S",
+    title: "neighbours",
+    wanted: RULE_FORMAT,
+    default: DEFAULT_RULE,
+    read: (text) => readRule(text) && text,
+  },
+  create: (rule) => life(`${rule}`),
+};

@@ -104,6 +104,51 @@ export function isBoundaryOf(stencil: Stencil, boundary: unknown): boundary is B
   return along.length === 3 && along.every((one) => boundariesOf(stencil).includes(one));
 }
 
+/** What tells the stencils of one equation apart. */
+export type VariantValue = number | string;
+
+/** A built-in equation with the choices that make a stencil of it. */
+export interface Equation {
+  /** The name that `--stencil` takes. */
+  readonly name: string;
+  /** One line for people. */
+  readonly title: string;
+  /** What distinguishes its stencils; undefined where there is only one. */
+  readonly variant?: {
+    /** What `--set` calls it. */
+    readonly name: string;
+    /** What it takes, in a word. */
+    readonly placeholder: string;
+    /** One line for people. */
+    readonly title: string;
+    /** The values there are, for people. */
+    readonly wanted: string;
+    readonly default: VariantValue;
+    /** Reads a value; undefined where the text is none. */
+    read(text: string): VariantValue | undefined;
+  };
+  /** Its time step, without dimensions; undefined where it has none to choose. */
+  readonly timeStep?: {
+    readonly name: string;
+    /** What it is made of, as `cΔt/h`. */
+    readonly formula: string;
+    /** Largest stable value. */
+    limit(variant: VariantValue | undefined): number;
+  };
+  /** The stencil of a variant; the time step is 0.9 of its limit where none is given. */
+  create(variant: VariantValue | undefined, timeStep?: number): Stencil;
+}
+
+/** A variant that is one of a few values. */
+export function oneOf<T extends VariantValue>(
+  values: readonly T[],
+): Pick<NonNullable<Equation["variant"]>, "wanted" | "read"> {
+  return {
+    wanted: `one of ${values.join(", ")}`,
+    read: (text) => values.find((value) => `${value}` === text),
+  };
+}
+
 /** A stencil on a grid: what is computed, whatever the traversal. */
 export interface Problem {
   /** The equation with its order and coefficients. */

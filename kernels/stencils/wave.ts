@@ -6,7 +6,10 @@
  *
  * @module
  */
-import { add, constant, multiply, type Offset, subtract, tap } from "../expression.ts";
+import { equation } from "../equation.ts";
+import type { Offset } from "../expression.ts";
+import { add, multiply, subtract } from "../operations.ts";
+import type { Update } from "../update.ts";
 import {
   armsOf,
   conservingWeights,
@@ -17,8 +20,15 @@ import {
   spreadOf,
   symbolAt,
 } from "./cross.ts";
-import { type Update, updateOf } from "../update.ts";
-import { type ExactSolution, type Grid, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import {
+  type Equation,
+  type ExactSolution,
+  type Grid,
+  oneOf,
+  requireStable,
+  requireValue,
+  type Stencil,
+} from "./stencil.ts";
 
 /** The orders of approximation in space. */
 export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
@@ -29,8 +39,16 @@ export function stabilityLimit(order: number): number {
 }
 
 /** The update of the wave equation; whole-number weights make it exact on whole numbers. */
-export function waveUpdate({ centre, sides }: CrossWeights): Update {
-  return updateOf(add(subtract(multiply(constant(centre), tap(0, 0, 0)), tap(0, 0, 0, 1)), ...armsOf(sides)));
+export function waveUpdate(weights: CrossWeights): Update {
+  return waveOf(weights).update;
+}
+
+function waveOf({ centre, sides }: CrossWeights): Stencil {
+  return equation({
+    name: "wave",
+    fields: { F: [-1, 1] },
+    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides)) }),
+  });
 }
 
 /** Options of {@linkcode wave}. */
@@ -71,10 +89,9 @@ export function wave(order: number, options: WaveOptions = {}): Stencil {
   const cosine = (phases: Phases): number =>
     phases.reduce((sum, theta) => sum + 0.5 * symbolAt(alongAxis, theta), 1);
   return {
-    name: "wave",
+    ...waveOf(weights),
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
-    update: waveUpdate(weights),
     planeWave: (grid, modes) => planeWave(grid, modes, cosine),
   };
 }
@@ -85,3 +102,12 @@ function planeWave(grid: Grid, modes: Offset, cosine: (phases: Phases) => number
   const omega = Math.acos(cosine(phases));
   return { at: ([x, y, z], step) => Math.cos(kx * x + ky * y + kz * z - omega * step) };
 }
+
+/** The wave equation as the command line offers it. */
+export const WAVE: Equation = {
+  name: "wave",
+  title: "acoustic wave equation",
+  variant: { name: "order", placeholder: "N", title: "order in space", default: 2, ...oneOf(WAVE_ORDERS) },
+  timeStep: { name: "courant", formula: "cΔt/h", limit: (order) => stabilityLimit(Number(order)) },
+  create: (order, courant) => wave(Number(order), { courant }),
+};

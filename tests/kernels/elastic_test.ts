@@ -26,8 +26,8 @@ import {
 } from "./oracle_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import { constant, type Offset } from "../../kernels/expression.ts";
-import { formula, multiply, subtract } from "../../kernels/operations.ts";
+import type { Offset } from "../../kernels/expression.ts";
+import { multiply, subtract } from "../../kernels/operations.ts";
 
 /** The uniform medium without its force. */
 function withoutForce(courant: number): Update {
@@ -35,9 +35,9 @@ function withoutForce(courant: number): Update {
     near: 9 / 8 * courant,
     far: courant / 24,
     force: [0, 0, 0],
-    medium: [1, 0.5, 0.25],
-    source: { name: "force", values: Array(8).fill(0) },
-    signal: constant(0),
+    medium: { buoyancy: 1, lambda: 0.5, mu: 0.25 },
+    source: { values: [0] },
+    signal: () => 0,
   });
 }
 
@@ -131,9 +131,9 @@ Deno.test("a force pushes along its direction, in proportion to buoyancy and its
     near: 0,
     far: 0,
     force: [2, 0, -3],
-    medium: [{ name: "buoyancy", values: [] }, 1, 1],
-    source: { name: "force", values: [] },
-    signal: subtract(multiply(90, formula("step")), 80), // 10 and 100
+    medium: { buoyancy: { values: [1] }, lambda: 1, mu: 1 },
+    source: { values: [1] },
+    signal: (step) => subtract(multiply(90, step), 80), // 10 and 100
   });
   const level = new Float64Array(planesOf(update));
   level[9] = 5, level[10] = 7; // buoyancy and force

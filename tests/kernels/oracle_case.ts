@@ -14,7 +14,7 @@ import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/
 import { elastic, elasticUpdate } from "../../kernels/stencils/elastic.ts";
 import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
-import { type Material, readsPrevious, updateOf } from "../../kernels/update.ts";
+import { readsPrevious, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import { responsesOf } from "../../models/error_growth.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
@@ -56,7 +56,6 @@ export function wholeNumberWave(order: number): Stencil {
 
 /** Elastic waves with whole-number weights, materials and force: exact on whole numbers for a few steps. */
 export function wholeNumberElastic(): Stencil {
-  const material = (name: string, values: number[]): Material => ({ name, values });
   return {
     ...elastic(),
     title: "elastic waves, whole numbers",
@@ -64,13 +63,13 @@ export function wholeNumberElastic(): Stencil {
       near: 1,
       far: 1,
       force: [1, 0, -2],
-      medium: [
-        material("buoyancy", [1, 0, 1, 1, 0, 1, 1, 1]),
-        material("lambda", [0, 1, 0, 0, 1, 0, 0, 0]),
-        material("mu", [0, 0, 1, 0, 1, 0, 0, 1]),
-      ],
-      source: material("force", [0, 1, 2, 3, 4, 5, 6, 7]),
-      signal: add(formula("step"), 1),
+      medium: {
+        buoyancy: { values: [1, 0, 1, 1, 0, 1, 1, 1] },
+        lambda: { values: [0, 1, 0, 0, 1, 0, 0, 0] },
+        mu: { values: [0, 0, 1, 0, 1, 0, 0, 1] },
+      },
+      source: { values: [0, 1, 2, 3, 4, 5, 6, 7] },
+      signal: (step) => add(step, 1),
     }),
   };
 }

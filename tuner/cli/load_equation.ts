@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { definitionOf, stencilOf } from "../../kernels/definition.ts";
-import type { Equation } from "../../kernels/stencils/all.ts";
-import type { Stencil } from "../../kernels/stencils/stencil.ts";
+
+import type { Equation, Stencil } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 /** Whether `--stencil` names a module instead of a built-in equation. */

@@ -1,10 +1,12 @@
-import { type Equation, EQUATIONS, type VariantValue } from "../../kernels/stencils/all.ts";
+import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
   BOUNDARIES,
   type Boundaries,
+  type Equation,
   isBoundaryOf,
   shortBoundary,
   type Stencil,
+  type VariantValue,
 } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";

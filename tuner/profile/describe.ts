@@ -11,6 +11,9 @@ const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (val
   ["points", (points) => `${points} points`],
 ];
 
+/** What distinguishes stencils that a profile stores by name. */
+export const VARIANTS: readonly string[] = VARIANT_WORDS.map(([name]) => name);
+
 /** What distinguishes a stencil: its variant, and of one with a definition the first digits of its hash. */
 function variantOf(problem: ProfileProblem): (readonly [name: string, value: unknown])[] {
   const named = VARIANT_WORDS.flatMap(([name]) =>

@@ -14,13 +14,15 @@ import {
   stencilOf,
 } from "../../kernels/definition.ts";
 import { firstIssue } from "./check_record.ts";
+import { VARIANTS } from "./describe.ts";
 import { problemSchema, type ProfileProblem } from "./schema.ts";
 
 /** A problem as profiles store it, whether or not one can. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
   const { name, variant, update } = stencil, hash = hashOf(update);
   const named = namedStencil({ stencil: name, ...variant });
-  const isVariant = named !== undefined && JSON.stringify(named.variant) === JSON.stringify(variant);
+  const isVariant = named !== undefined && JSON.stringify(named.variant) === JSON.stringify(variant) &&
+    Object.keys(variant).every((name) => VARIANTS.includes(name));
   return {
     stencil: name,
     ...(isVariant && variant),
@@ -65,7 +67,7 @@ export function problemOf({ boundary, grid, steps, ...made }: ProfileProblem): P
 /** The built-in equation of a name and a variant, with its default coefficients. */
 function namedStencil({ stencil, ...rest }: Pick<ProfileProblem, "stencil">): Stencil | undefined {
   const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
-  const given = choice && (rest as ProfileProblem)[choice.name];
+  const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
   const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
   return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
 }
