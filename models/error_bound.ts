@@ -3,7 +3,7 @@
  * wrong result.
  *
  * **One step.** Each operation rounds with a relative error of at most u = 2⁻²⁴ (a quotient's is 5 u, a root's 9 u: see
- * `error_growth.ts`) a value that is at most the sum of its terms' largest sizes, with every field as large as it ever
+ * `responses.ts`) a value that is at most the sum of its terms' largest sizes, with every field as large as it ever
  * became. Rounding errors behave as independent random variables of mean zero (Higham, Mary, "A New Approach to
  * Probabilistic Rounding Error Analysis", SIAM J. Sci. Comput. 2019, 41(5), Theorem 2.4): with probability at least
  * 1 − 2 exp(−λ²/2) their sum stays below λ times the root of the sum of their squares. Constants are rounded alike by
@@ -24,6 +24,9 @@
  * **Insulated ends** mirror errors: the outermost cells answer to those of their neighbours twice, once from the grid
  * and once from its image. Along each insulated axis that doubles the variance there.
  *
+ * **Settled fields.** Where an equation with sources and sinks has come to rest, every step rounds alike, and errors are no
+ * longer independent: those of two kernels add up to twice what one step's become in the limit (`biasAfter`).
+ *
  * **No bound** is larger than twice the largest value: an equation that doubles its errors every few steps has forgotten
  * after a long run what it started from, and any two fields of its size are as good.
  *
@@ -33,7 +36,8 @@ import { type Algebra, eachOperation, fold } from "../kernels/expression.ts";
 import { amplitudeOf } from "../kernels/initial_field.ts";
 import { alongAxes, cellsOf, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { remembered } from "../kernels/update.ts";
-import { rangeOf, responsesOf, varianceAfter } from "./error_growth.ts";
+import { biasAfter, varianceAfter } from "./error_growth.ts";
+import { rangeOf, responsesOf } from "./responses.ts";
 
 /** Largest relative error of one f32 rounding to nearest. */
 const UNIT_ROUNDOFF = 2 ** -24;
@@ -57,22 +61,28 @@ export function errorBound({ stencil, grid, boundary, steps }: Problem, maxField
   if (steps === 0 || isExact(stencil)) return 0;
   const initial = amplitudeOf(stencil.update, stencil.initialField ?? "noise") || 1;
   const largest = Math.max(initial, maxField);
-  const made = responsesOf(stencil, largest / initial).map(({ variance }) => variance),
-    most = Math.max(...made);
+  const scale = Number((largest / initial).toPrecision(2));
+  const made = responsesOf(stencil, scale).map(({ variance }) => variance), most = Math.max(...made);
   if (most === 0) return 0;
   // relative to the worst: of a linear update the same however large the fields became
   const relative = made.map((variance) => Number((variance / most).toPrecision(2)));
   const along = alongAxes(boundary), cells = along.includes("zero") ? undefined : cellsOf(grid);
   const mirrored = along.filter((one, axis) => one === "insulated" && grid[axis]! > 1).length;
-  const variance = 2 ** (1 + mirrored) * most * growthOf(stencil, relative, steps, cells);
-  const bound = LAMBDA * UNIT_ROUNDOFF * Math.sqrt(variance);
+  const { variance, bias } = growthOf(stencil, relative, steps, cells);
+  const random = LAMBDA * Math.sqrt(2 ** (1 + mirrored) * most * variance);
+  const bound = UNIT_ROUNDOFF * (random + 2 * Math.sqrt(most) * bias);
   return bound < 2 * largest ? bound : 2 * largest;
 }
 
-const growthOf = remembered(
-  (stencil: Stencil, made: readonly number[], steps: number, cells: number | undefined): number =>
-    varianceAfter(stencil.update, responsesOf(stencil), { steps, made, cells }),
-);
+const growthOf = remembered((
+  stencil: Stencil,
+  made: readonly number[],
+  steps: number,
+  cells: number | undefined,
+) => ({
+  variance: varianceAfter(stencil, { steps, made, cells }),
+  bias: biasAfter(stencil, { steps, made }),
+}));
 
 /** The least and the largest of whole numbers that f32 holds; NaN where values are not such. */
 type Span = readonly [low: number, high: number];

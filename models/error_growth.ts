@@ -1,168 +1,21 @@
 /**
- * What a step makes of its own roundings and of small errors, found from the update itself.
+ * How errors grow from step to step, found from the update itself.
  *
- * **Samples.** Every expression is evaluated on states drawn from the initial range, each with its mirror image about
- * the middle. Beside its value a node carries its slopes with respect to the taps, the largest size that its terms can
- * add up to, and the variance of the roundings so far. Comparisons have no slope, and a choice has that of its branch:
- * where rounding turns a choice, results may differ by as much as the branches do, and no bound covers it. Nor does it
- * cover divisors and roots that come far closer to 0 than the samples.
- *
- * **Many steps.** The mean slopes make a linear update with constant coefficients, which multiplies every wave by a
- * matrix G(θ) (von Neumann's analysis). Errors of different steps are independent: their variances add up to
- * Σ_j G^j P G^j*, with P those of one step. That sum doubles with the square of G, so that a million steps take twenty
- * products. Its mean over the waves of a large grid is the variance in any cell. Coefficients that vary or move with the
- * solution are taken at their mean; a chaotic update grows as fast as its mean slopes let it.
+ * The mean slopes of a step make a linear update with constant coefficients, which multiplies every wave by a matrix
+ * G(θ) (von Neumann's analysis). Errors of different steps are independent: their variances add up to Σ_j G^j P G^j*,
+ * with P those of one step. That sum doubles with the square of G, so that a million steps take twenty products. Its
+ * mean over the waves of a large grid is the variance in any cell. Coefficients that differ from cell to cell are taken
+ * at their mean, those that move with the solution as they are at the start, after 8 steps, and after 64. A chaotic
+ * update's errors grow as fast as these mean slopes let them.
  *
  * @module
  */
-import { type Algebra, eachOperation, fold, type Tap } from "../kernels/expression.ts";
-import { initialValue } from "../kernels/initial_field.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
-import {
-  type Assignment,
-  DEFAULT_RANGE,
-  readsPrevious,
-  remembered,
-  signalAt,
-  tapsOf,
-  type Update,
-  type ValueRange,
-} from "../kernels/update.ts";
+import { reachOf, readsPrevious, type Update } from "../kernels/update.ts";
+import { type Response, responsesOf } from "./responses.ts";
 
-/** Roundings in units of 2⁻²⁴ of the result: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
-const QUOTIENT = 5, ROOT = 9;
-
-/** Pairs of sampled states. */
-const PAIRS = 16;
-
-/** What states are drawn from. */
-type Sampled = Pick<Stencil, "update" | "initialField">;
-
-interface Node {
-  readonly value: number;
-  /** Largest |value| that the taps' largest values allow, term by term. */
-  readonly size: number;
-  /** Of the error that rounding has made, in units of 2⁻²⁴ squared. */
-  readonly variance: number;
-  /** With respect to the taps. */
-  readonly slopes: Float64Array;
-}
-
-/** An operand: what a change of it changes, as the sample is and at most. */
-type Operand = readonly [node: Node, slope: number, most?: number];
-
-/** What an assignment makes of errors. */
-export interface Response extends Pick<Assignment, "field"> {
-  readonly taps: readonly { readonly tap: Tap; readonly slope: number }[];
-  /** The largest |value| that a partial result can have. */
-  readonly size: number;
-  /** Variance of the rounding errors that it makes, in units of 2⁻²⁴ squared; infinite where no sample has a value. */
-  readonly variance: number;
-}
-
-/**
- * How every assignment of a step responds, in order.
- *
- * @param scale the fields' values relative to the initial ones
- */
-export function responsesOf(stencil: Sampled, scale = 1): Response[] {
-  const { update } = stencil;
-  return update.substeps.flat().map((assignment) => {
-    const taps = tapsOf([assignment]).filter(({ plane }) => plane < update.fields.length);
-    const nodes = Array.from(
-      { length: 2 * PAIRS },
-      (_, sample) => fold(assignment.value, algebraOf(stencil, { taps, sample, scale })),
-    )
-      .filter(({ value, variance, slopes }) => [value, variance, ...slopes].every(Number.isFinite));
-    const most = (of: "size" | "variance"): number =>
-      nodes.length === 0 ? Infinity : nodes.reduce((most, node) => Math.max(most, node[of]), 0);
-    const meanSlope = (i: number): number =>
-      nodes.reduce((sum, { slopes }) => sum + slopes[i]!, 0) / nodes.length;
-    return {
-      field: assignment.field,
-      taps: taps.map((tap, i) => ({ tap, slope: meanSlope(i) })),
-      size: most("size"),
-      variance: most("variance"),
-    };
-  });
-}
-
-function algebraOf(
-  stencil: Sampled,
-  { taps, sample, scale }: { taps: readonly Tap[]; sample: number; scale: number },
-): Algebra<Node> {
-  const { fields, materials } = stencil.update;
-  const leaf = (value: number, size = Math.abs(value)): Node => {
-    return { value, size, variance: 0, slopes: new Float64Array(taps.length) };
-  };
-  const node = (value: number, size: number, units: number, ...operands: Operand[]): Node => {
-    const made = leaf(value, size);
-    let variance = (units * size) ** 2;
-    for (const [operand, slope, most = slope] of operands) {
-      operand.slopes.forEach((each, i) => made.slopes[i]! += slope * each);
-      if (operand.variance > 0) variance += most * most * operand.variance;
-    }
-    return { ...made, variance };
-  };
-  const sum = (sign: number) => (a: Node, b: Node): Node =>
-    node(a.value + sign * b.value, a.size + b.size, 1, [a, 1], [b, sign]);
-  const same = (of: Node, sign = 1): Node => node(sign * of.value, of.size, 0, [of, sign]);
-  return {
-    ...eachOperation<Node>((_, operate) => (...operands) =>
-      leaf(operate(...operands.map(({ value }) => value)), 1)
-    ),
-    tap({ offset, plane, ago }) {
-      const material = materials[plane - fields.length];
-      const share = (initialValue("noise", offset, sample >> 1, plane) + 1) / 2;
-      const drawn = sample % 2 === 0 ? share : 1 - share;
-      if (material !== undefined) {
-        const { values } = material;
-        return leaf(values[Math.floor(drawn * values.length)]!, Math.max(...values.map(Math.abs)));
-      }
-      const [low, high] = rangeOf(stencil, plane);
-      const found = leaf(low + (high - low) * drawn, scale * Math.max(-low, high));
-      found.slopes[taps.findIndex((tap) => isSameTap(tap, { offset, plane, ago }))] = 1;
-      return found;
-    },
-    constant: (value) => leaf(value),
-    signal: () => leaf(largestSignal(stencil.update)),
-    add: sum(1),
-    subtract: sum(-1),
-    multiply: (a, b) =>
-      node(a.value * b.value, a.size * b.size, 1, [a, b.value, b.size], [b, a.value, a.size]),
-    divide(a, b) {
-      const inverse = 1 / b.value, size = a.size * Math.abs(inverse);
-      return node(a.value * inverse, size, QUOTIENT, [a, inverse], [
-        b,
-        -a.value * inverse ** 2,
-        size * inverse,
-      ]);
-    },
-    squareRoot(of) {
-      const root = Math.sqrt(of.value);
-      return node(root, Math.sqrt(of.size), ROOT, [of, 0.5 / root]);
-    },
-    absolute: (of) => same(of, of.value < 0 ? -1 : 1),
-    minimum: (a, b) => same(b.value < a.value ? b : a),
-    maximum: (a, b) => same(a.value < b.value ? b : a),
-    choose: (condition, then, otherwise) => same(condition.value !== 0 ? then : otherwise),
-  };
-}
-
-/** What the initial values of a field lie between. */
-export function rangeOf({ update, initialField = "noise" }: Sampled, field: number): ValueRange {
-  if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
-  return initialField === "binary" ? [0, 1] : [-4, 3];
-}
-
-/** The largest |signal| of the first steps. */
-const largestSignal = remembered((update: Update): number =>
-  Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step))).reduce((a, b) => Math.max(a, b))
-);
-
-function isSameTap(a: Pick<Tap, "offset" | "plane" | "ago">, b: typeof a): boolean {
-  return a.plane === b.plane && a.ago === b.ago && a.offset.every((cells, axis) => cells === b.offset[axis]);
-}
+/** Steps after which slopes are found again. */
+const STAGES = [0, 8, 64];
 
 /** A complex square matrix, row by row. */
 interface Matrix {
@@ -180,41 +33,85 @@ const MOST_WAVES = [1, 256, 24, 8];
  * The variance in any cell, of the worst field, after `steps` steps of which each makes errors of variance `made` in
  * every cell, by assignment.
  *
- * @param cells of a periodic or insulated grid: its uniform mode, which no neighbour restores, counts for its share
+ * @param cells of a grid without zeros around it: its uniform mode, which no neighbour restores, counts for its share
  */
-export const varianceAfter: (
-  update: Update,
-  responses: readonly Response[],
-  options: { readonly steps: number; readonly made: readonly number[]; readonly cells?: number | undefined },
-) => number = (update, responses, { steps, made, cells }) => {
-  const fields = update.fields.length, size = fields * (readsPrevious(update) ? 2 : 1);
-  const taps = responses.flatMap((response) => response.taps.map(({ tap }) => tap));
-  const axes = [0, 1, 2].map((axis) => taps.some(({ offset }) => offset[axis] !== 0));
-  const used = axes.filter(Boolean).length;
-  const affordable = Math.floor((WORK / size ** 3) ** (1 / Math.max(1, used)));
-  const waves = 2 * Math.floor(Math.max(4, Math.min(MOST_WAVES[used]!, affordable)) / 2);
-  const phases = axes.map((isUsed) =>
-    isUsed ? Array.from({ length: waves }, (_, i) => 2 * Math.PI * (i + 0.5) / waves) : [0]
-  );
-  // the waves of opposite direction are conjugate
-  const half = axes.indexOf(true);
-  if (half >= 0) phases[half] = phases[half]!.slice(0, waves / 2);
+export function varianceAfter(
+  stencil: Stencil,
+  { steps, made, cells }: { steps: number; made: readonly number[]; cells?: number | undefined },
+): number {
+  const { update } = stencil;
+  const fields = update.fields.length, size = sizeOf(update);
+  const stages = STAGES.filter((first) => first < steps).map((first, i) => ({
+    responses: responsesOf(stencil, 1, first),
+    steps: Math.min(steps, STAGES[i + 1] ?? steps) - first,
+  })).filter(({ responses }) => responses.every(({ variance }) => Number.isFinite(variance)));
   const mean = new Float64Array(fields);
-  const count = phases.reduce((product, { length }) => product * length, 1);
   const addWave = (theta: readonly number[], share: number): void => {
-    const { step, errors } = waveStep(update, responses, { theta, made, size });
-    const variance = sumOfPowers(step, errors, size, steps);
+    let variance = zeros(size);
+    for (const { responses, steps } of stages) {
+      const { step, errors } = waveStep(update, responses, { theta, made, size });
+      variance = afterPowers(variance, { step, errors, size, steps });
+    }
     mean.forEach((_, field) => mean[field]! += share * variance.re[field * (size + 1)]!);
   };
-  for (const x of phases[0]!) {
-    for (const y of phases[1]!) {
-      for (const z of phases[2]!) addWave([x, y, z], 1 / count);
-    }
-  }
+  const waves = wavesOf(update, size);
+  for (const theta of waves) addWave(theta, 1 / waves.length);
   if (cells !== undefined) addWave([0, 0, 0], 1 / cells);
   const worst = mean.reduce((most, value) => Math.max(most, value), 0);
   return Number.isNaN(worst) ? Infinity : worst;
-};
+}
+
+/**
+ * How far errors of standard deviations `made`, the same in every step, add up in the worst field of an equation that
+ * settles: where nothing changes any more, every step rounds alike. It is what twice Σ_j G^j over j < n has more than
+ * that over j < 2n, with the matrix of the uniform mode: 0 for a mode that keeps what it gets, or lets it grow.
+ */
+export function biasAfter(
+  stencil: Stencil,
+  { steps, made }: { steps: number; made: readonly number[] },
+): number {
+  const { update } = stencil, size = sizeOf(update);
+  const responses = responsesOf(stencil, 1, STAGES.findLast((first) => first < steps));
+  const { step, errors } = waveStep(update, responses, { theta: [0, 0, 0], made, size });
+  const start = zeros(size);
+  for (let i = 0; i < size; i++) start.re[i * size] = Math.sqrt(errors.re[i * (size + 1)]!);
+  const sumUntil = (end: number): Matrix => {
+    let sum = start, power = step;
+    for (const bit of end.toString(2).slice(1)) {
+      sum = plus(sum, product(power, sum, size));
+      power = product(power, power, size);
+      if (bit === "0") continue;
+      sum = plus(start, product(step, sum, size));
+      power = product(step, power, size);
+    }
+    return sum;
+  };
+  const once = sumUntil(steps), twice = sumUntil(2 * steps);
+  return update.fields.reduce((most, _, field) => {
+    const at = field * size, more = 2 * Math.abs(once.re[at]!) - Math.abs(twice.re[at]!);
+    return Math.max(most, Number.isNaN(more) ? 0 : more);
+  }, 0);
+}
+
+/** Values that a step depends on, in a cell. */
+function sizeOf(update: Update): number {
+  return update.fields.length * (readsPrevious(update) ? 2 : 1);
+}
+
+/** Phases of the waves of a large grid, one of each two of opposite direction: these are conjugate. */
+function wavesOf(update: Update, size: number): number[][] {
+  const reach = reachOf(update), axes = [reach.x, reach.y, reach.z].map((cells) => cells > 0);
+  const used = axes.filter(Boolean).length;
+  const affordable = Math.floor((WORK / size ** 3) ** (1 / Math.max(1, used)));
+  const waves = 2 * Math.floor(Math.max(4, Math.min(MOST_WAVES[used]!, affordable)) / 2);
+  const half = axes.indexOf(true);
+  const phases = axes.map((isUsed, axis) =>
+    isUsed
+      ? Array.from({ length: axis === half ? waves / 2 : waves }, (_, i) => 2 * Math.PI * (i + 0.5) / waves)
+      : [0]
+  );
+  return phases[0]!.flatMap((x) => phases[1]!.flatMap((y) => phases[2]!.map((z) => [x, y, z])));
+}
 
 /** What a step multiplies the wave of phase θ a cell by, and the covariance of the errors that it makes in it. */
 function waveStep(
@@ -260,17 +157,24 @@ function waveStep(
   return { step, errors };
 }
 
-/** Σ_j G^j P G^j* over j < n: of 2k terms that of k plus G^k (that of k) G^k*; of one more P + G (that of k) G*. */
-function sumOfPowers(step: Matrix, errors: Matrix, size: number, terms: number): Matrix {
+/**
+ * G^n V G^n* + Σ_j G^j P G^j* over j < n. The sum of 2k terms is that of k plus G^k (that of k) G^k*, of one more it is
+ * P + G (that of k) G*.
+ */
+function afterPowers(
+  variance: Matrix,
+  { step, errors, size, steps }: { step: Matrix; errors: Matrix; size: number; steps: number },
+): Matrix {
+  const carry = (by: Matrix, of: Matrix): Matrix => product(product(by, of, size), by, size, true);
   let sum = errors, power = step;
-  for (const bit of terms.toString(2).slice(1)) {
-    sum = plus(sum, product(product(power, sum, size), power, size, true));
+  for (const bit of steps.toString(2).slice(1)) {
+    sum = plus(sum, carry(power, sum));
     power = product(power, power, size);
     if (bit === "0") continue;
-    sum = plus(errors, product(product(step, sum, size), step, size, true));
+    sum = plus(errors, carry(step, sum));
     power = product(step, power, size);
   }
-  return sum;
+  return plus(sum, carry(power, variance));
 }
 
 function zeros(size: number): Matrix {

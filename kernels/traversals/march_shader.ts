@@ -213,7 +213,7 @@ function writeSubstep(
     },
   });
   const sumLines = stage > 0 ? [] : sums.flatMap(({ of, high }, i) => {
-    const { partial: _, ...apart } = resolver(high, `s${i}_`);
+    const { partial: _, ...apart } = resolver(high, `p${i}_`);
     const { lines, values } = writer.write(apart, [of]);
     return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
   });

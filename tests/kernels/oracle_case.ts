@@ -16,7 +16,7 @@ import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { readsPrevious, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
-import { responsesOf } from "../../models/error_growth.ts";
+import { responsesOf } from "../../models/responses.ts";
 import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";

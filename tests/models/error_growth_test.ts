@@ -11,13 +11,13 @@ import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
 import { cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { stabilityLimit, wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { planesOf, type Update, updateOf } from "../../kernels/update.ts";
-import { responsesOf, varianceAfter } from "../../models/error_growth.ts";
+import { varianceAfter } from "../../models/error_growth.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 
 /** The standard deviation in the worst field after so many steps that make unit errors in every assignment. */
 function growthOf(stencil: Stencil, steps: number, cells?: number): number {
-  const responses = responsesOf(stencil);
-  return Math.sqrt(varianceAfter(stencil.update, responses, { steps, made: responses.map(() => 1), cells }));
+  const made = stencil.update.substeps.flat().map(() => 1);
+  return Math.sqrt(varianceAfter(stencil, { steps, made, cells }));
 }
 
 /** The mean over the waves of a long line, and of a large grid, on midpoints. */

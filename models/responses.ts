@@ -1,0 +1,197 @@
+/**
+ * How a step responds to errors: what rounding adds, and the slopes by which a change of any tap changes the result.
+ *
+ * Every expression is evaluated on two small periodic states, drawn from the initial ranges and each other's mirror
+ * image about their middle; what depends on the state is also found after some steps. Beside its value a node carries
+ * its slopes with respect to the taps, the largest size that its terms can add up to, and the variance of the roundings
+ * so far. Comparisons have no slope, and a choice has that of its branch: where rounding turns a choice, results may
+ * differ by as much as the branches do, and no bound covers it. Nor does it cover divisors and roots that come far
+ * closer to 0 than they do in the samples.
+ *
+ * @module
+ */
+import {
+  type Algebra,
+  eachOperation,
+  type Expression,
+  fold,
+  SIGNAL,
+  type Tap,
+} from "../kernels/expression.ts";
+import { hashCell } from "../kernels/initial_field.ts";
+import { runReference } from "../kernels/reference.ts";
+import type { Stencil } from "../kernels/stencils/stencil.ts";
+import {
+  type Assignment,
+  DEFAULT_RANGE,
+  planesOf,
+  remembered,
+  signalAt,
+  tapsOf,
+  type Update,
+  type ValueRange,
+} from "../kernels/update.ts";
+
+/** Cells of a state: a line that closes, on which a cell along x, y or z lies so many further. */
+const CELLS = 32, STRIDES = [11, 5, 1] as const;
+
+/** Roundings in units of 2⁻²⁴ of the result: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
+const QUOTIENT = 5, ROOT = 9;
+
+interface Node {
+  readonly value: number;
+  /** Largest |value| that the taps' largest values allow, term by term. */
+  readonly size: number;
+  /** Of the error that rounding has made, in units of 2⁻²⁴ squared. */
+  readonly variance: number;
+  /** With respect to the taps. */
+  readonly slopes: Float64Array;
+}
+
+/** An operand: what a change of it changes, as the sample is and at most. */
+type Operand = readonly [node: Node, slope: number, most?: number];
+
+/** What an assignment makes of errors. */
+export interface Response extends Pick<Assignment, "field"> {
+  readonly taps: readonly { readonly tap: Tap; readonly slope: number }[];
+  /** The largest |value| that a partial result can have. */
+  readonly size: number;
+  /** Variance of the rounding errors that it makes, in units of 2⁻²⁴ squared; infinite where no sample has a value. */
+  readonly variance: number;
+}
+
+/**
+ * How every assignment of a step responds, in order.
+ *
+ * @param scale the fields' largest values relative to the initial ones
+ * @param after steps that the states have made
+ */
+export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => readonly Response[] =
+  remembered(
+    (stencil: Stencil, scale = 1, after = 0): Response[] =>
+      stencil.update.substeps.flat().map((assignment) => {
+        const taps = tapsOf([assignment]).filter(({ plane }) => plane < stencil.update.fields.length);
+        const nodes = statesAfter(stencil, after).flatMap((state) =>
+          Array.from(
+            { length: CELLS },
+            (_, cell) => fold(assignment.value, algebraOf(stencil, { taps, state, cell, scale })),
+          )
+        ).filter(({ value, variance, slopes }) => [value, variance, ...slopes].every(Number.isFinite));
+        const most = (of: "size" | "variance"): number =>
+          nodes.length === 0 ? Infinity : nodes.reduce((most, node) => Math.max(most, node[of]), 0);
+        const meanSlope = (i: number): number =>
+          nodes.reduce((sum, { slopes }) => sum + slopes[i]!, 0) / nodes.length;
+        return {
+          field: assignment.field,
+          taps: taps.map((tap, i) => ({ tap, slope: meanSlope(i) })),
+          size: most("size"),
+          variance: most("variance"),
+        };
+      }),
+  );
+
+/** All planes of both states after some steps. */
+const statesAfter = remembered((stencil: Stencil, steps: number): Float64Array[] => {
+  const { update } = stencil, { fields, materials } = update;
+  const onLine = (expression: Expression): Expression =>
+    fold<Expression>(expression, {
+      ...eachOperation<Expression>((kind) => (...operands) => ({ kind, operands })),
+      tap: (tap) => ({ ...tap, offset: [0, 0, cellAt(tap)] }),
+      constant: (value) => ({ kind: "constant", value }),
+      signal: () => SIGNAL,
+    });
+  const line = {
+    ...update,
+    substeps: update.substeps.map((substep) =>
+      substep.map(({ field, value }) => ({ field, value: onLine(value) }))
+    ),
+  };
+  return [false, true].map((isMirrored) => {
+    const start = Float64Array.from({ length: planesOf(update) * CELLS }, (_, i) => {
+      const plane = Math.floor(i / CELLS), hash = hashCell([0, plane, i % CELLS], 1);
+      const values = materials[plane - fields.length]?.values;
+      if (values !== undefined) return values[hash % values.length]!;
+      const [low, high] = rangeOf(stencil, plane), drawn = hash / 2 ** 32;
+      return low + (high - low) * (isMirrored ? 1 - drawn : drawn);
+    });
+    const run = { update: line, grid: [1, 1, CELLS], boundary: "periodic", steps } as const;
+    return runReference({ current: start, previous: start }, run).current;
+  });
+});
+
+/** How many cells further on the line a tap lies. */
+function cellAt({ offset }: Tap): number {
+  return offset.reduce((sum, cells, axis) => sum + cells * STRIDES[axis]!, 0);
+}
+
+function algebraOf(
+  stencil: Stencil,
+  { taps, state, cell, scale }: { taps: readonly Tap[]; state: Float64Array; cell: number; scale: number },
+): Algebra<Node> {
+  const { fields, materials } = stencil.update;
+  const leaf = (value: number, size = Math.abs(value)): Node => {
+    return { value, size, variance: 0, slopes: new Float64Array(taps.length) };
+  };
+  const node = (value: number, size: number, units: number, ...operands: Operand[]): Node => {
+    const made = leaf(value, size);
+    let variance = (units * size) ** 2;
+    for (const [operand, slope, most = slope] of operands) {
+      operand.slopes.forEach((each, i) => made.slopes[i]! += slope * each);
+      if (operand.variance > 0) variance += most * most * operand.variance;
+    }
+    return { ...made, variance };
+  };
+  const sum = (sign: number) => (a: Node, b: Node): Node =>
+    node(a.value + sign * b.value, a.size + b.size, 1, [a, 1], [b, sign]);
+  const same = (of: Node, sign = 1): Node => node(sign * of.value, of.size, 0, [of, sign]);
+  return {
+    ...eachOperation<Node>((_, operate) => (...operands) =>
+      leaf(operate(...operands.map(({ value }) => value)), 1)
+    ),
+    tap(tap) {
+      const { plane } = tap, place = (((cell + cellAt(tap)) % CELLS) + CELLS) % CELLS;
+      const value = state[plane * CELLS + place]!, material = materials[plane - fields.length];
+      if (material !== undefined) return leaf(value, Math.max(...material.values.map(Math.abs)));
+      const found = leaf(value, scale * Math.max(...rangeOf(stencil, plane).map(Math.abs)));
+      found.slopes[taps.findIndex((one) => isSameTap(one, tap))] = 1;
+      return found;
+    },
+    constant: (value) => leaf(value),
+    signal: () => leaf(largestSignal(stencil.update)),
+    add: sum(1),
+    subtract: sum(-1),
+    multiply: (a, b) =>
+      node(a.value * b.value, a.size * b.size, 1, [a, b.value, b.size], [b, a.value, a.size]),
+    divide(a, b) {
+      const inverse = 1 / b.value, size = a.size * Math.abs(inverse);
+      return node(a.value * inverse, size, QUOTIENT, [a, inverse], [
+        b,
+        -a.value * inverse ** 2,
+        size * inverse,
+      ]);
+    },
+    squareRoot(of) {
+      const root = Math.sqrt(of.value);
+      return node(root, Math.sqrt(of.size), ROOT, [of, 0.5 / root]);
+    },
+    absolute: (of) => same(of, of.value < 0 ? -1 : 1),
+    minimum: (a, b) => same(b.value < a.value ? b : a),
+    maximum: (a, b) => same(a.value < b.value ? b : a),
+    choose: (condition, then, otherwise) => same(condition.value !== 0 ? then : otherwise),
+  };
+}
+
+/** What the initial values of a field lie between. */
+export function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
+  if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
+  return initialField === "binary" ? [0, 1] : [-4, 3];
+}
+
+/** The largest |signal| of the first steps. */
+const largestSignal = remembered((update: Update): number =>
+  Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step))).reduce((a, b) => Math.max(a, b))
+);
+
+function isSameTap(a: Tap, b: Tap): boolean {
+  return a.plane === b.plane && a.ago === b.ago && a.offset.every((cells, axis) => cells === b.offset[axis]);
+}
