@@ -1,8 +1,10 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type Command, dispatch } from "../../tuner/cli/main.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { UnstableProblem } from "../../tuner/devices/run_failure.ts";
 import { reportError } from "../../tuner/cli/report_error.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
-import { DeviceError } from "../../tuner/devices/device_error.ts";
+import { DeviceError, deviceFailed } from "../../tuner/devices/device_error.ts";
 
 Deno.test("dispatch hands its options to the command, and its exit code back", async () => {
   const seen: string[][] = [];
@@ -27,9 +29,12 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, in one
   const denied = new Deno.errors.NotCapable(
     'Requires write access to "/x", run again with the --allow-write flag',
   );
+  const unstable = new UnstableProblem({ stencil: wave(2), grid: [1, 2, 3], boundary: "zero", steps: 4 });
+  assertThrows(() => deviceFailed("The GPU failed")(unstable), UnstableProblem);
   const cases: Array<[error: unknown, text: string, exitCode: number]> = [
     [new RequestError("Cannot tune: no"), "Cannot tune: no", 2],
     [new DeviceError("The GPU is lost"), "The GPU is lost", 3],
+    [unstable, unstable.message, 2],
     [new Error("first\nsecond"), "internal error: first (FACET_DEBUG=1 prints the stack)", 3],
     ["text", "internal error: text (FACET_DEBUG=1 prints the stack)", 3],
     [

@@ -1,4 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { equation } from "../../kernels/equation.ts";
+import { divide, multiply, subtract } from "../../kernels/operations.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { makeReference, verificationOf } from "../../tuner/devices/reference.ts";
@@ -6,7 +8,7 @@ import { prepare } from "../../tuner/devices/runners.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { RunFailure } from "../../tuner/devices/run_failure.ts";
+import { RunFailure, UnstableProblem } from "../../tuner/devices/run_failure.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [20, 7, 11], boundary: "periodic", steps: 9 };
 
@@ -91,6 +93,33 @@ Deno.test("where the oracle is too slow, it checks one worker as far as it comes
     assertStringIncludes(reference.against, extent);
     reference.dispose();
   }
+});
+
+const DIVIDES = equation({
+  name: "divides",
+  fields: { u: [0, 1] },
+  step: ({ u }) => ({ u: divide(1, subtract(u, u)) }),
+});
+const GROWS = equation({
+  name: "grows",
+  fields: { u: [1, 2] },
+  step: ({ u }) => ({ u: multiply(100, u.at(0, 0, 1)) }),
+});
+
+testOnGpu("values that do not stay finite are the problem's fault, whatever computes them", async (gpu) => {
+  // beyond f32 after 19 steps, which the oracle's 8 on a GPU do not see
+  const problem: Problem = { stencil: GROWS, grid: [3, 2, 40], boundary: "periodic", steps: 24 };
+  for (const device of [gpu, undefined]) {
+    (await makeReference({ gpu: device, problem: { ...problem, steps: 12 } })).dispose();
+    const failure = await assertRejects(() => makeReference({ gpu: device, problem }), UnstableProblem);
+    assertEquals(
+      failure.message,
+      "Cannot compute grows: after 24 steps on 3x2x40, periodic boundary, values are infinite or no numbers: " +
+        "another boundary, other coefficients or ranges of initial values may help",
+    );
+  }
+  const early = { ...problem, stencil: DIVIDES, steps: 2 };
+  await assertRejects(() => makeReference({ gpu, problem: early }), UnstableProblem, "after 2 steps");
 });
 
 Deno.test("no worker is left that keeps the process alive", async () => {

@@ -1,5 +1,6 @@
 import { DeviceError } from "../devices/device_error.ts";
 import { GpuChoiceError } from "../devices/gpu_choice.ts";
+import { UnstableProblem } from "../devices/run_failure.ts";
 import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -21,7 +22,7 @@ export const EXIT = {
 /** What a failed command says, in one line, and its exit code. */
 export function reportError(error: unknown): { readonly text: string; readonly exitCode: number } {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RequestError || error instanceof ProfileError || error instanceof GpuChoiceError) {
+  if ([RequestError, ProfileError, GpuChoiceError, UnstableProblem].some((kind) => error instanceof kind)) {
     return { text: message, exitCode: EXIT.wrongRequest };
   }
   if (error instanceof DeviceError) return { text: message, exitCode: EXIT.deviceFailed };

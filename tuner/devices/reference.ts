@@ -16,7 +16,7 @@ import { cpuLayoutOf } from "./shared/shares.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
-import { RunFailure } from "./run_failure.ts";
+import { RunFailure, UnstableProblem } from "./run_failure.ts";
 
 /** What a field starts from. */
 export interface Start {
@@ -102,6 +102,10 @@ export function refute({ maxError, bound, against }: Verification): Failure | un
 
 async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Promise<Reference> {
   const field = await runOnGpu(gpu, problem, start);
+  if (!await field.isFinite()) {
+    field[Symbol.dispose]();
+    throw new UnstableProblem(problem);
+  }
   return {
     problem,
     start,
@@ -162,6 +166,7 @@ async function checkGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
   const small = { ...problem, grid, steps: Math.min(steps, CHECKED_STEPS) };
   using field = await runOnGpu(gpu, small, start);
   const oracle = oracleOf(small, start);
+  if (!oracle[0].cells.every(Number.isFinite)) throw new UnstableProblem(small);
   const comparisons = stateLevels(small).map(async (ago) => {
     const { array, layout } = field.level(ago)[0]!;
     const cells = new Float32Array(await gpu.read(array));
@@ -186,6 +191,9 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
     await new Promise((resolve) => setTimeout(resolve));
     const oracle = oracleOf(small, start);
     await running;
+    const [slices] = problem.grid, last = { ago: 0, slice: 0, slices } as const;
+    const { notFinite } = await field.compare({ ...levelOf(field, 1), slice: 0 }, last);
+    if (notFinite > 0) throw new UnstableProblem(problem);
     await checkCpu(pool, small, start, oracle);
     // what the workers that compute results share with these: the memory outlives its pool
     const levels = stateLevels(problem).map((ago) => levelOf(field, ago));

@@ -1,3 +1,4 @@
+import { describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
 
 /** What a device could not do, on its way to the record: `reason` and `message` are what a search keeps. */
@@ -6,6 +7,18 @@ export class RunFailure extends Error implements Failure {
 
   constructor(readonly reason: FailureReason, message: string) {
     super(message.replace(/\s*\n\s*/g, " ").trim());
+  }
+}
+
+/** What a problem computes does not stay finite: no device is to blame. */
+export class UnstableProblem extends RunFailure {
+  constructor({ stencil: { title }, grid, boundary, steps }: Problem) {
+    const where = `on ${grid.join("x")}, ${describeBoundary(boundary)} boundary`;
+    super(
+      "incorrect",
+      `Cannot compute ${title}: after ${steps} steps ${where}, values are infinite or no numbers: ` +
+        "another boundary, other coefficients or ranges of initial values may help",
+    );
   }
 }
 

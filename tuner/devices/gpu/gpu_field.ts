@@ -269,6 +269,24 @@ export class GpuField implements Disposable {
     },
   ): Promise<Comparison> {
     const mine = levels.map((ago) => this.level(ago)), others = levels.map((ago) => reference.level(ago));
+    return await this.#compareLevels(mine, others, { slice, slices, referenceSlice });
+  }
+
+  /** Whether all values of both levels are finite. */
+  async isFinite(): Promise<boolean> {
+    const all = { slice: 0, slices: undefined, referenceSlice: 0 };
+    return (await this.#compareLevels([this.level(0)], [this.level(1)], all)).notFinite === 0;
+  }
+
+  async #compareLevels(
+    mine: readonly (readonly LevelPart[])[],
+    others: readonly (readonly LevelPart[])[],
+    { slice, slices, referenceSlice }: {
+      readonly slice: number;
+      readonly slices: number | undefined;
+      readonly referenceSlice: number;
+    },
+  ): Promise<Comparison> {
     const comparisons: Comparison[] = [];
     const end = slice + (slices ?? this.plan.layout.grid[0]), shift = referenceSlice - slice;
     for (let x = slice; x < end;) {
