@@ -21,7 +21,7 @@ import { makeReference, refute, verificationOf } from "../tuner/devices/referenc
 import { isFailure } from "../tuner/devices/run_failure.ts";
 import { batchSampler } from "../tuner/measuring/sampling.ts";
 import { median } from "../tuner/measuring/statistics.ts";
-import { SteadySampler } from "../tuner/measuring/steady_sampler.ts";
+import { steadySampler } from "../tuner/measuring/steady_sampler.ts";
 import { type LineRate, lineRate, takeTurns } from "./take_turns.ts";
 
 /** What was found for one length on the GPU. */
@@ -192,7 +192,7 @@ async function timeStep(gpu: GpuDevice, field: GpuField, steps: number, aboutNs:
     return await sample() / steps;
   }
   const now = () => performance.now() * 1e6, options = { firstNs, minBatchNs: STEADY_BATCH_NS, now };
-  const sampler = new SteadySampler((runs) => gauged(gauge, () => field.begin(steps, runs)), options);
+  const sampler = steadySampler((runs) => gauged(gauge, () => field.begin(steps, runs)), options);
   try {
     return await sampler.sample(false) / steps;
   } finally {

@@ -7,7 +7,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import type { Runner } from "../../tuner/configuration.ts";
 import { STEADY_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
-import { SteadySampler } from "../../tuner/measuring/steady_sampler.ts";
+import { steadySampler } from "../../tuner/measuring/steady_sampler.ts";
 import { evaluate } from "../../tuner/measuring/evaluate.ts";
 import { configurationNamed, FakeRunner, PROBLEM } from "./fake_runner.ts";
 
@@ -130,7 +130,7 @@ Deno.test("a clock that never stays the same is waited for no longer than a seco
     return Promise.resolve({ finish: () => Promise.resolve({ timeNs: 25e6, clock }) });
   };
   const options = { firstNs: 25e6, minBatchNs: STEADY_BATCH_NS, now: () => time.nowNs };
-  const sampler = new SteadySampler(begin, options);
+  const sampler = steadySampler(begin, options);
   assertEquals(await sampler.sample(false), 25e6);
   assert(time.nowNs >= 1e9 && time.nowNs < 1.2e9, `${time.nowNs}`);
 });

@@ -9,7 +9,7 @@ import {
   STEADY_BATCH_NS,
 } from "../devices/gpu/gpu_clock.ts";
 import { batchSampler, sampleUntilStable } from "./sampling.ts";
-import { SteadySampler } from "./steady_sampler.ts";
+import { steadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
@@ -72,7 +72,7 @@ export async function evaluate(
     const firstRate = updates / (firstNs * 1e-9);
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const steady = runner.begin &&
-      new SteadySampler((runs) => runner.begin!(runs), {
+      steadySampler((runs) => runner.begin!(runs), {
         firstNs,
         minBatchNs: isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
         now,
@@ -91,7 +91,7 @@ export async function evaluate(
     ).finally(() => steady?.end());
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     const { compileNs } = runner;
-    const clock = steady && { clock: steady.clock };
+    const clock = steady && { clock: steady.clock() };
     return { measurement: measurementOf(configuration, rates, { verification, compileNs, ...clock }) };
   });
   return { configuration, ...found };

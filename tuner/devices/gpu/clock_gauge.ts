@@ -1,5 +1,6 @@
-import { wgsl } from "../../../kernels/wgsl/template.ts";
-import type { GpuDevice, Recorder } from "./gpu_device.ts";
+import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
+import { compile } from "./gpu_pipelines.ts";
+import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
 
 /** Rounds of the chain: some 0.2 ms at 2 GHz. */
 const ROUNDS = 20_000;
@@ -13,18 +14,13 @@ const NEAR = 0.02, PATIENCE_MS = 300;
  * one before, takes so many cycles. A GPU that waits lowers its clock; the chain then takes longer by the same factor.
  */
 export class ClockGauge {
-  readonly #gpu: GpuDevice;
-  readonly #record: Recorder;
   #chainNs = Infinity;
 
-  private constructor(gpu: GpuDevice, record: Recorder) {
-    this.#gpu = gpu;
-    this.#record = record;
-  }
+  private constructor(private readonly gpu: GpuDevice, private readonly record: Recorder) {}
 
   /**
    * The gauge of a device that lowers its clock while it waits, made once for each. Where the time of a chain at the
-   * fastest clock is not known, it keeps the device busy until its clock does not rise any more. Undefined for software,
+   * fastest clock is not given, it keeps the device busy until its clock does not rise any more. Undefined for software,
    * and where nothing can be timed.
    *
    * @throws {RunFailure} if the device fails
@@ -38,34 +34,17 @@ export class ClockGauge {
   }
 
   static async #create(gpu: GpuDevice, chainNs: number | undefined): Promise<ClockGauge> {
-    const code = wgsl`
-      // A chain of dependent operations.
-      @group(0) @binding(0) var<storage, read_write> result: array<u32>;
-      @compute @workgroup_size(32)
-      fn main(@builtin(local_invocation_index) lane: u32) {
-        var x = result[lane] | 1u;
-        for (var i = 0u; i < ${ROUNDS}u; i++) {
-          x ^= x << 13u;
-          x ^= x >> 17u;
-          x ^= x << 5u;
-        }
-        result[lane] = x;
-      }
-    `;
-    const gauge = await gpu.checked("compile", () => {
-      const { device } = gpu;
-      const compute = { module: device.createShaderModule({ code, label: "clock" }), entryPoint: "main" };
-      const pipeline = device.createComputePipeline({ layout: "auto", compute });
-      const buffer = device.createBuffer({ size: 4 * 32, usage: GPUBufferUsage.STORAGE, label: "clock" });
-      const entries = [{ binding: 0, resource: { buffer } }];
-      const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
-      return new ClockGauge(gpu, (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, group);
-        pass.dispatchWorkgroups(1);
-        pass.end();
-      });
+    const { pipeline, bindings } = await compile(gpu, CHAIN, "clock", [0]);
+    const buffer = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.STORAGE, "clock");
+    const uniforms = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.UNIFORM, "clock");
+    const entries = [buffer, uniforms].map((buffer, i) => ({ binding: 2 * i, resource: { buffer } }));
+    const group = gpu.device.createBindGroup({ layout: bindings, entries });
+    const gauge = new ClockGauge(gpu, (encoder, timestamps) => {
+      const pass = encoder.beginComputePass(timestamps());
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group, [0]);
+      pass.dispatchWorkgroups(1);
+      pass.end();
     });
     if (chainNs === undefined) await gauge.#warmUp();
     else gauge.#chainNs = chainNs;
@@ -78,9 +57,9 @@ export class ClockGauge {
   }
 
   /** Runs the chain after whatever was submitted before; tells the clock as a part of the fastest that was seen. */
-  async begin(chains = 1): Promise<{ finish(): Promise<number> }> {
-    const record = Array<Recorder>(chains).fill(this.#record);
-    const submission = await this.#gpu.submit({ passes: chains, record });
+  async begin(chains = 1): Promise<Submission> {
+    const record = Array<Recorder>(chains).fill(this.record);
+    const submission = await this.gpu.submit({ passes: chains, record });
     return {
       finish: async () => {
         const timeNs = await submission.finish() / chains;
@@ -104,6 +83,21 @@ export class ClockGauge {
     await next.finish();
   }
 }
+
+/** Each round needs the one before. */
+const CHAIN = `
+@group(0) @binding(0) var<storage, read_write> result: array<u32>;
+@compute @workgroup_size(32)
+fn main(@builtin(local_invocation_index) lane: u32) {
+  var x = result[lane] | 1u;
+  for (var i = 0u; i < ${ROUNDS}u; i++) {
+    x ^= x << 13u;
+    x ^= x >> 17u;
+    x ^= x << 5u;
+  }
+  result[lane] = x;
+}
+`;
 
 /** The gauges of open devices. */
 const gauges = new WeakMap<GpuDevice, Promise<ClockGauge>>();
