@@ -531,13 +531,14 @@ Deno.test("whatever is chosen can run", () => {
 });
 
 Deno.test("of 20,000 entries the nearest is found", () => {
+  const problem = problemOf([1, 1, 1]);
   const entries = Array.from({ length: 20_000 }, (_, i) => {
     const grid: Grid = [
       16 + i % 100 * 8,
       16 + Math.floor(i / 100) % 100 * 8,
       16 + Math.floor(i / 10_000) * 160,
     ];
-    return entryOf(problemOf(grid), gpuAlone(grid, "stepwise", STEPWISE));
+    return entryOf({ ...problem, grid }, gpuAlone(grid, "stepwise", STEPWISE));
   });
   const profile = profileOf(entries);
   assertEquals(ProfileIndex.of(profile), ProfileIndex.of(profile)); // built once

@@ -20,13 +20,13 @@ import { problemSchema, type ProfileProblem } from "./schema.ts";
 /** A problem as profiles store it, whether or not one can. */
 export function describeProblem({ stencil, grid, boundary, steps }: Problem): ProfileProblem {
   const { name, variant, update } = stencil, hash = hashOf(update);
-  const named = namedStencil({ stencil: name, ...variant });
-  const isVariant = named !== undefined && JSON.stringify(named.variant) === JSON.stringify(variant) &&
+  const { stencil: usual, hash: usualHash } = named({ stencil: name, ...variant });
+  const isVariant = usual !== undefined && JSON.stringify(usual.variant) === JSON.stringify(variant) &&
     Object.keys(variant).every((name) => VARIANTS.includes(name));
   return {
     stencil: name,
     ...(isVariant && variant),
-    ...(isVariant && hashOf(named.update) === hash ? {} : { definition: definitionOf(stencil), hash }),
+    ...(isVariant && usualHash === hash ? {} : { definition: definitionOf(stencil), hash }),
     grid: [...grid],
     boundary: shortBoundary(boundary),
     precision: "f32",
@@ -59,42 +59,51 @@ export function whyNotStorable(problem: Problem): string | undefined {
  * ```
  */
 export function problemOf({ boundary, grid, steps, ...made }: ProfileProblem): Problem | undefined {
-  const stencil = made.definition === undefined ? namedStencil(made) : stencilOf(made.definition);
+  const stencil = made.definition === undefined ? named(made).stencil : stencilOf(made.definition);
   const problem = { grid, boundary: boundary as Boundaries, steps };
   return stencil && isBoundaryOf(stencil, boundary) ? { stencil, ...problem } : undefined;
 }
 
-/** The built-in equation of a name and a variant, with its default coefficients. */
-function namedStencil({ stencil, ...rest }: Pick<ProfileProblem, "stencil">): Stencil | undefined {
-  const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
-  const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
-  const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
-  return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
-}
-
 /** A text that two problems share exactly if their equations compute the same; of an unknown equation, its names. */
 export function stencilKey(problem: ProfileProblem): string {
-  return problem.hash ?? namedKeys(problem).hash;
+  return problem.hash ?? named(problem).hash;
 }
 
 /** A text that two problems share exactly if their equations are the same but for constants, which no rate depends on. */
 export function familyKey(problem: ProfileProblem): string {
-  return problem.definition === undefined ? namedKeys(problem).family : familyOf(problem.definition);
+  return problem.definition === undefined ? named(problem).family : familyOf(problem.definition);
 }
 
-const known = new Map<string, Readonly<Record<"hash" | "family", string>>>();
+/** A built-in equation with its default coefficients, and its keys; what nobody knows has its names for keys. */
+interface Named {
+  readonly stencil: Stencil | undefined;
+  readonly hash: string;
+  readonly family: string;
+}
 
-/** The keys of a built-in equation, found once for each name and variant. */
-function namedKeys({ grid: _, boundary: __, steps: ___, ...names }: ProfileProblem) {
+const known = new Map<string, Named>();
+
+/** What the name and the variant of a problem say, found once. */
+function named(
+  { grid: _, boundary: __, steps: ___, precision: ____, ...names }: Partial<ProfileProblem>,
+): Named {
   const entries = Object.entries(names).filter(([, value]) => value !== undefined);
   const text = JSON.stringify(entries.sort(([a], [b]) => a < b ? -1 : 1));
-  const stencil = known.has(text) ? undefined : namedStencil(names);
-  const keys = known.get(text) ?? {
-    hash: stencil === undefined ? text : hashOf(stencil.update),
-    family: stencil === undefined ? text : familyOf(definitionOf(stencil)),
-  };
-  known.set(text, keys);
-  return keys;
+  const found = known.get(text) ?? keysOf(builtIn(names), text);
+  known.set(text, found);
+  return found;
+}
+
+function keysOf(stencil: Stencil | undefined, names: string): Named {
+  if (stencil === undefined) return { stencil, hash: names, family: names };
+  return { stencil, hash: hashOf(stencil.update), family: familyOf(definitionOf(stencil)) };
+}
+
+function builtIn({ stencil, ...rest }: Partial<ProfileProblem>): Stencil | undefined {
+  const equation = EQUATIONS.find(({ name }) => name === stencil), choice = equation?.variant;
+  const given = choice && (rest as Readonly<Record<string, unknown>>)[choice.name];
+  const variant = given === undefined ? choice?.default : choice?.read(`${given}`);
+  return choice !== undefined && variant === undefined ? undefined : equation?.create(variant);
 }
 
 function familyOf({ fields, materials, substeps }: Definition): string {
