@@ -56,6 +56,7 @@ export async function prepare(
       (await (isShared ? field.run(problem.steps, repetitions) : field.run(repetitions * problem.steps)))
         .timeNs,
     ...(isSteadied && {
+      longRun: field.gpuShare!.field.longRun,
       async begin(repetitions: number) {
         return await gauged(gauge, () => field.begin(repetitions * problem.steps));
       },

@@ -5,6 +5,7 @@ import { refute } from "../devices/reference.ts";
 import {
   DEVICE_BATCH_NS,
   HOST_BATCH_NS,
+  LONGEST_REPORTED_NS,
   REPORTED_BATCH_NS,
   STEADY_BATCH_NS,
 } from "../devices/gpu/gpu_clock.ts";
@@ -71,10 +72,12 @@ export async function evaluate(
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const { longRun = 1 } = runner;
     const steady = runner.begin &&
       steadySampler((runs) => runner.begin!(runs), {
         firstNs,
         minBatchNs: isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
+        unit: isReported && longRun * firstNs <= LONGEST_REPORTED_NS ? longRun : 1,
         now,
       });
     const samplesNs = await sampleUntilStable(

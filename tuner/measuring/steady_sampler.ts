@@ -25,13 +25,20 @@ export interface SteadySampler {
  * only if the clock was up before and after it. Where the clock stays lower than it was once, because the work is heavy
  * or the device hot, it counts once the clock has not changed for a while.
  *
- * @param options the time of a first run, the shortest batch (which the host's wait must not outlast), and the clock
+ * @param options the time of a first run, the shortest batch (which the host's wait must not outlast), of how many runs a
+ *   batch is a multiple, and the clock
  */
 export function steadySampler(
   begin: NonNullable<Runner["begin"]>,
-  { firstNs, minBatchNs, now }: { firstNs: number; minBatchNs: number; now: () => number },
+  { firstNs, minBatchNs, unit = 1, now }: {
+    firstNs: number;
+    minBatchNs: number;
+    unit?: number;
+    now: () => number;
+  },
 ): SteadySampler {
-  let runs = repetitionsFor(firstNs, { minBatchNs });
+  const runsFor = (runNs: number): number => unit * Math.ceil(repetitionsFor(runNs, { minBatchNs }) / unit);
+  let runs = runsFor(firstNs);
   const hand = async () => ({ count: runs, batch: await begin(runs) });
   let handed: Awaited<ReturnType<typeof hand>> | undefined;
   let isUp = false, lowest = 1, level = 0, sameNs = 0;
@@ -61,7 +68,7 @@ export function steadySampler(
         if (isFollowed || !isUp) handed = await hand();
         const { timeNs, clock } = await ended;
         isUp = isSteady(clock);
-        const wanted = isLongEnough(timeNs, minBatchNs) ? 0 : repetitionsFor(timeNs / count, { minBatchNs });
+        const wanted = isLongEnough(timeNs, minBatchNs) ? 0 : runsFor(timeNs / count);
         runs = Math.max(runs, wanted);
         if (wanted > count || !isUp) continue;
         lowest = Math.min(lowest, clock);

@@ -1,6 +1,6 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
+import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
@@ -27,8 +27,8 @@ interface InitialState {
   readonly step?: number;
 }
 
-/** Steps whose dispatches are listed at once, roughly, and lists that are kept. */
-const STEPS_AT_ONCE = 1000, MOST_LISTS = 8;
+/** Cell updates whose dispatches are listed at once, some 0.2 s of an H100, and steps at most; lists that are kept. */
+const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 
 /** Whatever else is copied out of the new levels. */
 interface Packing {
@@ -171,15 +171,23 @@ export class GpuField implements Disposable {
     return submission;
   }
 
+  /** Runs of the problem's length that a long run makes of one list: their first and last steps count once. */
+  get longRun(): number {
+    const { grid, steps } = this.problem;
+    const most = Math.min(LONG_UPDATES / (cellsOf(grid) * steps), LONG_STEPS / steps);
+    return Math.max(1, Math.floor(most));
+  }
+
   /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
   *#listsOf(steps: number, repetitions: number): Generator<readonly Dispatch[]> {
-    const most = Math.ceil(STEPS_AT_ONCE / this.problem.steps) * this.problem.steps;
+    const { steps: tuned } = this.problem, long = this.longRun * tuned;
     let start = this.#step;
     for (let i = 0; i < repetitions; i++) {
-      for (let left = steps; left > 0; left -= most) {
-        const count = Math.min(most, left);
+      for (let left = steps; left > 0;) {
+        const count = left >= long ? long : Math.min(tuned, left);
         yield this.#dispatches(count, start);
         start += count;
+        left -= count;
       }
     }
   }
