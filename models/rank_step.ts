@@ -52,7 +52,8 @@ export interface PredictedPlan {
   readonly stepNs: number;
 }
 
-/** The largest R that is looked at. */
+/** R that are looked at, and the largest. */
+const PERIODS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32];
 export const LONGEST_ROUND = 32;
 
 /** Time of a cell update in runs of so many steps, between those that were measured. */
@@ -99,19 +100,27 @@ export function predictRound(problem: Problem, plan: RankPlan, part: RankPart, c
   };
 }
 
-/** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer. */
+/** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer; one for all that are alike. */
 export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly RankCosts[]): PredictedPlan {
-  const known = new Set<string>();
   let slowest: RankRound = { computeNs: 0, copyNs: 0, messageNs: 0 };
-  plan.extents.forEach((_, rank) => {
-    const part = partOfRank(problem, plan, rank), own = rank % costs.length;
-    const key = `${own} ${part.grid} ${part.before} ${part.after}`;
-    if (known.has(key)) return;
-    known.add(key);
-    const round = predictRound(problem, plan, part, costs[own]!);
+  for (const rank of costs.length === 1 ? typicalRanks(plan) : plan.extents.keys()) {
+    const part = partOfRank(problem, plan, rank);
+    const round = predictRound(problem, plan, part, costs[rank % costs.length]!);
     if (sumOf(round) > sumOf(slowest)) slowest = round;
-  });
+  }
   return { plan, round: slowest, stepNs: sumOf(slowest) / plan.exchangeEvery };
+}
+
+/** Ranks of which one takes longest where all are alike: along each axis the first, the last, and the thickest between. */
+function typicalRanks({ parts, extents }: RankPlan): number[] {
+  const strides = [parts[1] * parts[2], parts[2], 1];
+  const along = AXES.map((axis) => {
+    const sizeOf = (place: number): number => extents[place * strides[axis]!]!.size[axis];
+    const between = Array.from({ length: Math.max(0, parts[axis] - 2) }, (_, i) => i + 1)
+      .sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, 1);
+    return [...new Set([0, ...between, parts[axis] - 1])].map((place) => place * strides[axis]!);
+  });
+  return along.reduce((all, places) => all.flatMap((rank) => places.map((place) => rank + place)), [0]);
 }
 
 function sumOf({ computeNs, copyNs, messageNs }: RankRound): number {
@@ -134,7 +143,7 @@ export function bestPlan(
   const periods = isAlone
     ? [problem.steps]
     : wanted.exchangeEvery === undefined
-    ? Array.from({ length: Math.min(LONGEST_ROUND, problem.steps) }, (_, i) => i + 1)
+    ? PERIODS.filter((period) => period === 1 || period <= problem.steps)
     : [wanted.exchangeEvery];
   let best: PredictedPlan | undefined;
   for (const parts of wanted.parts ? [wanted.parts] : arrangements(ranks)) {

@@ -11,15 +11,25 @@ const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
 );
 
 /** Tasks with paths of the user's choice: what they may read or write cannot be named beforehand. */
-const WRITES_ANYTHING = ["tune", "solve", "record", "qualify", "report", "export", "import", "bench"];
+const WRITES_ANYTHING = [
+  "tune",
+  "solve",
+  "scaling",
+  "record",
+  "qualify",
+  "report",
+  "export",
+  "import",
+  "bench",
+];
 const READS_ANYTHING = [...WRITES_ANYTHING, "replay", "space", "balance"];
 /**
  * `bench` compiles the programs that it runs. The others run Deno itself or a shell, and would need no more than that if it were not
  * for LD_LIBRARY_PATH: where it is set, as CUDA's set-up does, Deno starts no program by its name alone.
  */
-const RUNS_ANYTHING = ["bench", "tune", "solve", "record", "test", "balance", "qualify", "doctor"];
+const RUNS_ANYTHING = ["bench", "tune", "solve", "scaling", "record", "test", "balance", "qualify", "doctor"];
 /** Only a library of MPI's is called, wherever it is installed. */
-const CALLS_LIBRARIES = ["solve"];
+const CALLS_LIBRARIES = ["solve", "scaling"];
 
 Deno.test("tasks name what they may run, read in the environment and ask of the system", () => {
   for (const [name, { command }] of Object.entries(tasks)) {

@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   space: () => import("./space.ts"),
   balance: () => import("./balance.ts"),
   solve: () => import("./solve.ts"),
+  scaling: () => import("./scaling.ts"),
   qualify: () => import("./qualify.ts"),
   report: () => import("./report.ts"),
   record: () => import("./record.ts"),

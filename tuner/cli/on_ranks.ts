@@ -33,7 +33,7 @@ export interface RankCommand<T> {
  * Under `mpirun` the work is done in a child, so that one that is killed still ends with that line and that code.
  */
 export async function onRanks<T>(
-  task: "solve",
+  task: "solve" | "scaling",
   args: readonly string[],
   { read, work }: RankCommand<T>,
 ): Promise<number> {
@@ -95,7 +95,7 @@ export function judge(all: readonly Asked[]): ReturnType<typeof reportError> | u
 }
 
 /** Starts this command once more, to do the work, and says how it ended if it was killed. */
-async function watch(task: "solve", args: readonly string[]): Promise<number> {
+async function watch(task: "solve" | "scaling", args: readonly string[]): Promise<number> {
   const flags = config.tasks[task].command.split(" ").slice(1, -2);
   const child = new Deno.Command(Deno.execPath(), {
     args: [...flags, Deno.mainModule, task, ...args],

@@ -10,6 +10,7 @@ import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem, MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
@@ -17,17 +18,18 @@ import { type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import { meet, shareAll, type World } from "../ranks/world.ts";
-import { onRanks } from "./on_ranks.ts";
+import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { parseCommand } from "./parse_options.ts";
-import { chosenStencil, PROBLEM } from "./problem_options.ts";
+import { chosenStencil, PROBLEM, type ProblemValues } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork } from "./summary.ts";
 import { type Line, print } from "./terminal.ts";
 
 const { traversal: _, ...SOLVED } = PROBLEM;
 
-export const OPTIONS = {
+/** Which problem, and what the ranks compute with. */
+export const RANK_OPTIONS = {
   ...SOLVED,
   steps: count("time steps (default: as many as suit the traversals)", 1),
   cpuWorkers: {
@@ -35,6 +37,11 @@ export const OPTIONS = {
     notWith: { "--gpu": "a rank computes on one device" },
   },
   profile: file("a profile of the ranks' devices (default: none, the best predictions)"),
+  json: COMMON.json,
+} as const satisfies Options;
+
+export const OPTIONS = {
+  ...RANK_OPTIONS,
   decompose: {
     value: "XxYxZ",
     help: "parts along x, y, z, one for each rank (default: those predicted to be fastest)",
@@ -56,7 +63,6 @@ export const OPTIONS = {
     help: "go on from the checkpoint up to --steps; the number of ranks may be another",
     onlyWith: { "--checkpoint": "it is what a run goes on from" },
   },
-  json: COMMON.json,
 } as const satisfies Options;
 
 const USAGE = {
@@ -83,37 +89,60 @@ interface Solving {
 async function readRequest(world: World, args: readonly string[]) {
   const options = await parseCommand(USAGE, args, world.rank === 0);
   if (options === undefined) return undefined;
-  const stencil = chosenStencil(options);
-  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]!, decompose } = options;
-  const problem: Problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
-  checkProblem("solve", problem, Number.MAX_SAFE_INTEGER);
+  const problem = problemOf("solve", options), { decompose } = options;
   if (decompose !== undefined && cellsOf(decompose) !== world.size) {
     const found = `${decompose.join("x")} for ${formatPlural(world.size, "rank")}`;
     throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
   }
-  const { steps, boundary: around, ...equation } = describeProblem(problem);
   const { exchangeEvery, seed, verify, checkpoint, every, restart, json } = options;
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
-    throw new RequestError(
-      `Cannot go on: wanted more than ${from.step} steps, the checkpoint's: found ${steps}`,
-    );
+    const wanted = `more than ${from.step} steps, the checkpoint's`;
+    throw new RequestError(`Cannot go on: wanted ${wanted}: found ${problem.steps}`);
   }
-  const request = {
-    stencil: JSON.stringify({ ...equation, grid: undefined, hash: hashOf(stencil.update) }),
-    grid: grid.join("x"),
-    boundary: `${around}`,
-    steps: `${steps}`,
-    checkpoint: JSON.stringify(from),
-    options: JSON.stringify({ decompose, exchangeEvery, seed, verify, checkpoint, every, json }),
-  };
+  const request = requestOf(problem, {
+    from,
+    decompose,
+    exchangeEvery,
+    seed,
+    verify,
+    checkpoint,
+    every,
+    json,
+  });
   return { request, values: { options, problem, from } satisfies Solving };
 }
 
+/** The problem that the options ask for. A grid may be larger than any one device could index. */
+export function problemOf(action: string, options: Omit<ProblemValues, "traversal">): Problem {
+  const stencil = chosenStencil(options);
+  const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
+  const problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
+  checkProblem(action, problem, Number.MAX_SAFE_INTEGER);
+  return problem;
+}
+
+/** What all ranks must agree on. */
+export function requestOf(problem: Problem, options: Readonly<Record<string, unknown>>): Request {
+  const { steps, boundary, ...equation } = describeProblem(problem);
+  return {
+    stencil: JSON.stringify({ ...equation, grid: undefined, hash: hashOf(problem.stencil.update) }),
+    grid: problem.grid.join("x"),
+    boundary: `${boundary}`,
+    steps: `${steps}`,
+    options: JSON.stringify(options),
+  };
+}
+
+/** The ranks' profiles: one file, in which each finds its device. */
+export async function profilesOf({ profile }: { readonly profile: string | undefined }): Promise<Profile[]> {
+  return profile === undefined ? [] : [await readProfile(profile)];
+}
+
 async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
-  const { decompose: parts, exchangeEvery, profile, verify, json } = options;
+  const { decompose: parts, exchangeEvery, verify, json } = options;
   using device = await openRankDevice(world, options);
-  const profiles = profile === undefined ? [] : [await readProfile(profile)];
+  const profiles = await profilesOf(options);
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
   using solver = await createRankSolver(world, device, problem, profiles, { plan: plan.plan });

@@ -32,6 +32,12 @@ export function drawChart(label: string, draw: (layout: Layout) => Plot.PlotOpti
   `;
 }
 
+/** Draws a chart as an SVG file of its own. */
+export function drawSvg(label: string, options: Plot.PlotOptions): string {
+  const svg = finish(Plot.plot({ document, style: { fontSize: "12px" }, ...options }).outerHTML, label);
+  return svg.includes("xmlns=") ? svg : svg.replace(/^<svg\b/, '<svg xmlns="http://www.w3.org/2000/svg"');
+}
+
 /** Names the drawing, drops the style that Plot repeats in each, and rounds coordinates to tenths of a pixel. */
 function finish(svg: string, label: string): string {
   return svg

@@ -1,0 +1,51 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { heat } from "../../kernels/stencils/heat.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { partOfRank, planOf } from "../../models/rank_part.ts";
+import { bestPlan, bytesSent, predictPlan, type RankCosts, updateNs } from "../../models/rank_step.ts";
+
+const COSTS: RankCosts = {
+  updates: [{ steps: 1, ns: 2 }],
+  shrinks: false,
+  copies: { a: 0.5, b: 1000 },
+  messages: { a: 0.25, b: 20_000 },
+};
+
+Deno.test("a cubic part in three dimensions costs what Eq. 3 and 5 of B2R say", () => {
+  const delta = 2, B = 20, R = 3, ghost = R * delta;
+  const problem: Problem = { stencil: heat(delta), grid: [60, 60, 60], boundary: "periodic", steps: 12 };
+  const plan = planOf(problem, { parts: [3, 3, 3], exchangeEvery: R, rates: new Array(27).fill(1) })!;
+  // Eq. 5's volume: all of the ghost zones, corners too
+  const bytes = bytesSent(problem, plan, partOfRank(problem, plan, 13)).reduce((sum, one) => sum + one, 0);
+  assertEquals(bytes, 4 * ((B + 2 * ghost) ** 3 - B ** 3));
+  const { round, stepNs } = predictPlan(problem, plan, [COSTS]);
+  assertAlmostEquals(round.computeNs, R * 2 * (B + 2 * ghost) ** 3);
+  assertAlmostEquals(round.messageNs, 0.25 * bytes + 3 * 20_000);
+  assertAlmostEquals(round.copyNs, 0.5 * 2 * bytes + 3 * 1000);
+  assertAlmostEquals(stepNs, (round.computeNs + round.messageNs + round.copyNs) / R);
+});
+
+Deno.test("a device that leaves out what becomes invalid along x computes as much as Eq. 2 says", () => {
+  const problem: Problem = { stencil: wave(2), grid: [64, 8, 8], boundary: "zero", steps: 12 };
+  const plan = planOf(problem, { parts: [2, 1, 1], exchangeEvery: 4, rates: [1, 1] })!;
+  const { round } = predictPlan(problem, plan, [{ ...COSTS, shrinks: true }]);
+  // 36 slices, of which steps 1 to 4 leave out 1 to 4
+  assertAlmostEquals(round.computeNs, 2 * 64 * (35 + 34 + 33 + 32));
+  // F(t−1) is sent one reach less far
+  assertEquals(bytesSent(problem, plan, partOfRank(problem, plan, 0)), [4 * 64 * (4 + 3)]);
+});
+
+Deno.test("the best R grows with the latency of messages, and a faster rank gets more", () => {
+  const problem: Problem = { stencil: heat(1), grid: [128, 64, 64], boundary: "zero", steps: 64 };
+  const best = (latencyNs: number) =>
+    bestPlan(problem, 4, [{ ...COSTS, messages: { a: 0.25, b: latencyNs } }])!.plan.exchangeEvery;
+  const found = [0, 1e5, 1e6, 1e7].map(best);
+  assertEquals(found, found.toSorted((a, b) => a - b));
+  assert(found[0]! === 1 && found.at(-1)! >= 8, `${found}`);
+  const uneven = [COSTS, { ...COSTS, updates: [{ steps: 1, ns: 4 }] }];
+  const { plan: { extents } } = bestPlan(problem, 2, uneven, { parts: [2, 1, 1], exchangeEvery: 1 })!;
+  assertEquals(extents.map(({ size }) => size[0]), [85, 43]);
+  assertEquals(bestPlan(problem, 2, [COSTS], { parts: [1, 1, 2], exchangeEvery: 40 }), undefined);
+  assertEquals(updateNs({ updates: [{ steps: 1, ns: 4 }, { steps: 4, ns: 2 }] }, 2), 3);
+});

@@ -1,0 +1,112 @@
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { deviceFailed } from "../devices/device_error.ts";
+import { formatDuration, formatPercent, formatPlural } from "../format.ts";
+import { medianError } from "../../models/shared_fit.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { checkFileWritable } from "../profile/store.ts";
+import { chooseForRank } from "../ranks/create_rank_solver.ts";
+import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
+import { openRankDevice } from "../ranks/open_rank_device.ts";
+import { shareAll, type World } from "../ranks/world.ts";
+import { onRanks } from "./on_ranks.ts";
+import { file, type Options, type Values } from "./options.ts";
+import { parseCommand } from "./parse_options.ts";
+import { writeText } from "./read_inputs.ts";
+import { EXIT } from "./report_error.ts";
+import { drawScaling } from "./scaling_chart.ts";
+import { problemOf, profilesOf, RANK_OPTIONS, requestOf } from "./solve.ts";
+import { describeWork } from "./summary.ts";
+import { type Line, print, type Table } from "./terminal.ts";
+
+export const OPTIONS = {
+  ...RANK_OPTIONS,
+  out: { ...file("the drawing to write, as SVG"), default: "scaling.svg" },
+} as const satisfies Options;
+
+const USAGE = {
+  usage: "mpirun -n N deno task scaling [OPTIONS]",
+  about:
+    "Measures how well a grid spreads over the ranks that mpirun started, and predicts it for up to 1,000.",
+  options: OPTIONS,
+};
+
+export const run = (args: string[]): Promise<number> =>
+  onRanks("scaling", args, {
+    async read(world) {
+      const options = await parseCommand(USAGE, args, world.rank === 0);
+      if (options === undefined) return undefined;
+      const problem = problemOf("measure scaling", options);
+      if (world.rank === 0) await checkFileWritable(options.out);
+      return { request: requestOf(problem, {}), values: { options, problem } };
+    },
+    work: (world, { options, problem }) =>
+      scale(world, options, problem).catch(deviceFailed("the device failed")),
+  });
+
+async function scale(world: World, options: Values<typeof OPTIONS>, problem: Problem): Promise<number> {
+  using device = await openRankDevice(world, options);
+  const profiles = await profilesOf(options);
+  const scaling = await measureScaling(
+    world,
+    device,
+    problem,
+    (part) => chooseForRank(profiles, part, device),
+  );
+  const names = await shareAll(world, device.name);
+  if (world.rank > 0) return EXIT.done;
+  await writeText(options.out, drawScaling(scaling));
+  print(
+    options.json
+      ? { problem: describeProblem(problem), devices: names, ...scaling }
+      : renderScaling(problem, scaling, { names, out: options.out }),
+  );
+  return EXIT.done;
+}
+
+/** The tables for people. */
+export function renderScaling(
+  problem: Problem,
+  { periods, weak, strong }: Scaling,
+  { names, out }: { readonly names: readonly string[]; readonly out: string },
+): Line[] {
+  const measured = [...periods, ...weak, ...strong].filter(({ measuredNs }) => measuredNs !== null);
+  const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
+  const alone = names.length === 1;
+  return [
+    describeWork(problem),
+    `${formatPlural(names.length, "rank")}: ${[...new Set(names)].join(", ")}`,
+    ...(alone ? [] : ["", "Over R, steps between two exchanges", tableOf(periods, periods[0])]),
+    "",
+    "Weak scaling: the grid grows with the ranks",
+    tableOf(weak, weak[0]),
+    "",
+    "Strong scaling: the grid stays",
+    tableOf(strong, strong[0], true),
+    "",
+    `Measured on up to ${formatPlural(names.length, "rank")}; what has no measured time is predicted. ` +
+    `The predictions of what was measured are off by ${formatPercent(medianError(errors))} in the median.`,
+    ...(alone
+      ? ["One rank sends no messages: predictions leave their time out. Start several with mpirun."]
+      : []),
+    `Drawing: ${out}`,
+  ];
+}
+
+/** Efficiency: per rank, against the first point, measured against measured and predicted against predicted. */
+function tableOf(points: readonly ScalingPoint[], first: ScalingPoint | undefined, isStrong = false): Table {
+  const rows = points.map((point) => {
+    const kind = point.measuredNs === null ? "predictedNs" : "measuredNs";
+    const speedup = first![kind]! / point[kind]! / (isStrong ? point.ranks / first!.ranks : 1);
+    return [
+      `${point.ranks}`,
+      point.grid.join("x"),
+      point.parts.join("x"),
+      `${point.exchangeEvery}`,
+      formatDuration(point.predictedNs),
+      point.measuredNs === null ? "predicted only" : formatDuration(point.measuredNs),
+      formatPercent(speedup),
+    ];
+  });
+  const header = ["ranks", "grid", "parts", "R", "predicted", "measured", "efficiency"];
+  return { rows: [header, ...rows], right: [0, 3, 4, 5, 6], indent: "  " };
+}

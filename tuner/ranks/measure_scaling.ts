@@ -1,0 +1,118 @@
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
+import { bestPlan, type PredictedPlan, type RankCosts, updateNs } from "../../models/rank_step.ts";
+import type { Configuration } from "../configuration.ts";
+import { createRankSolver } from "./create_rank_solver.ts";
+import { firstRanks } from "./first_ranks.ts";
+import { planRanks } from "./plan_ranks.ts";
+import type { RankDevice } from "./rank_field.ts";
+import { meet, type World } from "./world.ts";
+
+/** A number of ranks with the plan that should be fastest, and what it takes. */
+export interface ScalingPoint {
+  readonly ranks: number;
+  readonly grid: Grid;
+  readonly parts: Parts;
+  readonly exchangeEvery: number;
+  readonly predictedNs: number;
+  /** Time of a step by the host's clock, of the slowest rank; null where there are fewer ranks. */
+  readonly measuredNs: number | null;
+}
+
+/** How well a problem spreads over ranks. */
+export interface Scaling {
+  /** Each measured rank's coefficients, of the weak problem on all ranks. */
+  readonly costs: readonly RankCosts[];
+  /** The weak problem on all ranks, over R. */
+  readonly periods: readonly ScalingPoint[];
+  /** The grid grows with the ranks. */
+  readonly weak: readonly ScalingPoint[];
+  /** The grid stays. */
+  readonly strong: readonly ScalingPoint[];
+}
+
+/** Ranks that are predicted: powers of two, as far as the paper went. */
+const RANKS = [...Array.from({ length: 10 }, (_, i) => 2 ** i), 1000];
+
+/** R of the curve. */
+const PERIODS = [1, 2, 4, 8, 16, 32];
+
+/** Runs of each point: the median counts. */
+const RUNS = 3;
+
+/**
+ * Fits the model's coefficients on all ranks of a world, and predicts from them alone how long a step takes on 1 to
+ * 1,000 ranks; measured as far as there are ranks. Every rank calls it and gets the same.
+ *
+ * @param problem the grid of the strong problem, and of one rank in the weak one
+ */
+export async function measureScaling(
+  world: World,
+  device: RankDevice,
+  problem: Problem,
+  choose: (part: Problem) => Configuration,
+): Promise<Scaling> {
+  const measured = [...new Set([...RANKS.filter((ranks) => ranks < world.size), world.size])];
+  const all = [...new Set([...measured, ...RANKS.filter((ranks) => ranks > world.size)])];
+  const { costs } = await planRanks(world, device, grown(problem, world.size), { choose });
+  // more ranks than there are: each as slow as the slowest of these
+  const slowest = costs.reduce((a, b) => updateNs(b, 1) > updateNs(a, 1) ? b : a);
+  const pointOf = async (whole: Problem, ranks: number, exchangeEvery?: number): Promise<ScalingPoint[]> => {
+    const best = bestPlan(whole, ranks, ranks > world.size ? [slowest] : costs, { exchangeEvery });
+    if (best === undefined) return [];
+    const measuredNs = ranks > world.size ? null : await measure(world, device, whole, best, choose);
+    const { plan: { parts, exchangeEvery: period }, stepNs } = best;
+    return [{ ranks, grid: whole.grid, parts, exchangeEvery: period, predictedNs: stepNs, measuredNs }];
+  };
+  const points = async <T>(
+    of: readonly T[],
+    make: (one: T) => Promise<ScalingPoint[]>,
+  ): Promise<ScalingPoint[]> => {
+    const made: ScalingPoint[] = [];
+    for (const one of of) made.push(...await make(one));
+    return made;
+  };
+  const overR = world.size === 1 ? [] : PERIODS.filter((period) => period <= problem.steps);
+  return {
+    costs,
+    periods: await points(overR, (period) => pointOf(grown(problem, world.size), world.size, period)),
+    weak: await points(all, (ranks) => pointOf(grown(problem, ranks), ranks)),
+    strong: await points(all, (ranks) => pointOf(problem, ranks)),
+  };
+}
+
+/** A grid that is as many times larger as there are ranks, as near to a cube of ranks as their number allows. */
+function grown(problem: Problem, ranks: number): Problem {
+  const spread = (parts: Parts): number => Math.max(...parts) / Math.min(...parts);
+  // along x first, whose parts are pieces of memory
+  const parts = arrangements(ranks).toReversed().reduce((best, one) =>
+    spread(one) < spread(best) ? one : best
+  );
+  return { ...problem, grid: gridOf((axis) => problem.grid[axis] * parts[axis]) };
+}
+
+/** Time of a step on the first ranks; the others wait. */
+async function measure(
+  world: World,
+  device: RankDevice,
+  problem: Problem,
+  { plan }: PredictedPlan,
+  choose: (part: Problem) => Configuration,
+): Promise<number> {
+  const ranks = plan.extents.length, times: number[] = [];
+  if (world.rank < ranks) {
+    const those = firstRanks(world, ranks);
+    using solver = await createRankSolver(those, device, problem, [], { plan, choose });
+    await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
+    // the first run warms up
+    for (let run = 0; run <= RUNS; run++) {
+      await meet(those);
+      const { wallNs } = await solver.run(problem.steps);
+      const [slowest = 0] = await those.reduce(Float64Array.of(wallNs), "max");
+      if (run > 0) times.push(slowest / problem.steps);
+    }
+  }
+  times.sort((a, b) => a - b);
+  const [median = 0] = await world.reduce(Float64Array.of(times[Math.floor(times.length / 2)] ?? 0), "max");
+  return median;
+}
