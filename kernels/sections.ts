@@ -27,12 +27,18 @@ export interface Section {
 export interface SectionNeeds {
   /** Slices that must lie in one section together, wherever they are. */
   readonly span: number;
-  /** As many would lie together if that takes no more sections. @default {span} */
-  readonly wish?: number;
+  /** As many would lie together if that takes no more sections; in a window they must. @default {span} */
+  readonly wish?: number | undefined;
 }
 
+/** Buffers of each level that a window consists of: one section is computed while others are moved. */
+export const WINDOW_SECTIONS = 2;
+
 /** The limits that decide how many slices fit a section. */
-export type SectionLimits = Pick<DeviceLimits, "maxStorageBufferBindingSize" | "maxBufferSize">;
+export type SectionLimits = Pick<
+  DeviceLimits,
+  "maxStorageBufferBindingSize" | "maxBufferSize" | "windowBytes"
+>;
 
 /** The sections of a level: one where it fits a binding, or no limits are given; else as few as possible. */
 export function sectionsOf(
@@ -41,10 +47,13 @@ export function sectionsOf(
   limits?: SectionLimits,
 ): readonly Section[] {
   const total = slicesOf(layout), most = limits === undefined ? total : mostSlices(layout, limits);
+  const isWindow = limits?.windowBytes !== undefined;
   if (total <= most) return [sectionOf(layout, [0, total], [0, layout.grid[0]])];
-  const least = Math.min(span, total) - 1;
+  const least = Math.min(isWindow ? wish : span, total) - 1;
   const count = Math.ceil((total - least) / (most - least));
-  if (!(most > least)) throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span }, limits!)}`);
+  if (!(most > least)) {
+    throw new RangeError(`Cannot cut a level: ${whyUncut(layout, { span, wish }, limits!)}`);
+  }
   const common = Math.max(least, Math.min(wish - 1, Math.floor((count * most - total) / (count - 1))));
   const size = Math.ceil((total + (count - 1) * common) / count);
   const starts = Array.from({ length: count }, (_, i) => Math.min(i * (size - common), total - size));
@@ -56,13 +65,25 @@ export function sectionsOf(
 }
 
 /** Why a level cannot be cut into sections that fit the device; undefined where it can, or need not be. */
-export function whyUncut(layout: Layout, { span }: SectionNeeds, limits: SectionLimits): string | undefined {
-  const total = slicesOf(layout), most = mostSlices(layout, limits), together = Math.min(span, total);
+export function whyUncut(
+  layout: Layout,
+  { span, wish = span }: SectionNeeds,
+  limits: SectionLimits,
+): string | undefined {
+  const { windowBytes } = limits, isWindow = windowBytes !== undefined;
+  const total = slicesOf(layout), most = mostSlices(layout, limits);
+  const together = Math.min(isWindow ? wish : span, total);
   const limit = limits.maxBufferSize < limits.maxStorageBufferBindingSize
     ? "maxBufferSize"
     : "maxStorageBufferBindingSize";
   if (total <= most) return undefined;
   const bytes = 4 * layout.slice * together;
+  if (isWindow) {
+    return together < most
+      ? undefined
+      : `${bytes} bytes in the ${together} slices of a level that a sweep touches at once, ` +
+        `a window of ${windowBytes} bytes holds ${Math.max(0, most)}`;
+  }
   if (together > most) {
     const what = together === total ? "one time level" : `the ${together} slices that a dispatch touches`;
     return `${together === total ? 4 * layout.length : bytes} bytes in ${what}, ${limit} is ${limits[limit]}`;
@@ -109,7 +130,11 @@ function slicesOf({ grid: [nx], pad: [padX] }: Layout): number {
 }
 
 /** Slices that fit one array. */
-function mostSlices(layout: Layout, { maxStorageBufferBindingSize, maxBufferSize }: SectionLimits): number {
+export function mostSlices(
+  layout: Layout,
+  { maxStorageBufferBindingSize, maxBufferSize, windowBytes = Infinity }: SectionLimits,
+): number {
   const beyond = layout.length - slicesOf(layout) * layout.slice;
-  return Math.floor((Math.min(maxStorageBufferBindingSize, maxBufferSize) / 4 - beyond) / layout.slice);
+  const bytes = Math.min(maxStorageBufferBindingSize, maxBufferSize, windowBytes / (2 * WINDOW_SECTIONS));
+  return Math.floor((bytes / 4 - beyond) / layout.slice);
 }

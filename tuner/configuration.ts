@@ -15,6 +15,11 @@ export interface Share {
   readonly exchangeEvery: number;
   /** CPU workers; 0 where the GPU computes alone. */
   readonly cpuWorkers: number;
+  /**
+   * Bytes that the levels may take on the GPU, which then holds a window of them; the host holds them whole.
+   * @default {all lies on the GPU}
+   */
+  readonly deviceMemory?: number | undefined;
   /** How the workers traverse their slices beside a GPU; of a CPU alone the configuration says it. @default {stepwise} */
   readonly cpu?: Pick<Configuration, "traversal" | "parameters"> | undefined;
 }

@@ -8,7 +8,7 @@ import type { Configuration } from "./configuration.ts";
 
 /** A text that is equal for equal configurations only. */
 export function configurationKey({ traversal, parameters, share }: Configuration): string {
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = share;
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = share;
   return JSON.stringify([
     traversal,
     sorted(parameters),
@@ -16,6 +16,7 @@ export function configurationKey({ traversal, parameters, share }: Configuration
     gpuSlices,
     exchangeEvery,
     cpuWorkers,
+    ...(deviceMemory === undefined ? [] : [`window ${deviceMemory}`]),
     ...(cpu === undefined ? [] : [cpu.traversal, sorted(cpu.parameters)]),
   ]);
 }

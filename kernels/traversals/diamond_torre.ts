@@ -120,6 +120,9 @@ export const diamondTorre: Traversal = {
     if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
+    if (limits.windowBytes !== undefined && unroll !== 1) {
+      return `unroll ${unroll}: a sweep through a window has tiers of one step, so that any number of steps is one`;
+    }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
     const shape = shapeOf(problem, parameters);
     const usable = usableBands(problem, parameters, shape);
@@ -173,6 +176,7 @@ export const diamondTorre: Traversal = {
       loopInstructions: unroll * work.instructions,
     };
   },
+  sweepSteps: (_, { nt, bands = 1 }) => nt * bands,
   plan: planTorres,
 } satisfies Traversal<TorreParameters>;
 
@@ -181,6 +185,7 @@ function planTorres(problem: Problem, parameters: TorreParameters, limits?: Sect
   const shape = shapeOf(problem, parameters);
   const { layout } = shape;
   const sections = sectionsOf(layout, torreNeeds(parameters, shape), limits), isCut = sections.length > 1;
+  const isWindow = limits?.windowBytes !== undefined;
   const single = [singleThreads(threads), 1, 1] as const;
   const [, ny, nz] = problem.grid;
   const parts = sections.map(({ own: [from, to] }) => ({ ...problem, grid: [to - from, ny, nz] as const }));
@@ -193,11 +198,14 @@ function planTorres(problem: Problem, parameters: TorreParameters, limits?: Sect
     layout,
     shaders: [torreShader(problem, parameters, shape, isCut), ...steps, ...copyShaders(sections)],
     ...(isCut && { sections }),
+    ...(isWindow && { sections, sweepSteps: parameters.nt * (parameters.bands ?? 1) }),
     dispatches(count, start) {
       const schedule = scheduleTorres(problem, parameters, count);
-      const work = new SectionWork(sections, layout, 1 + steps.length);
+      const work = new SectionWork(isWindow ? [] : sections, layout, 1 + steps.length);
+      let last = sections.length - 1;
       for (const wave of schedule.waves) {
-        for (const { section, rows } of bySection(wave, sections, shape)) {
+        for (const { section, rows } of bySection(wave, sections, shape, isWindow ? last : undefined)) {
+          last = section;
           const before = sections[section]!.slices[0] + layout.pad[0];
           const dispatch: Dispatch = {
             shader: 0,
@@ -223,13 +231,21 @@ function planTorres(problem: Problem, parameters: TorreParameters, limits?: Sect
   };
 }
 
-/** The rows of a wave by the sections that hold what they touch, as few as possible. */
+/**
+ * The rows of a wave by the sections that hold what they touch, as few as possible; in a window, where one holds all: the
+ * `last` one or an earlier one.
+ */
 function bySection(
   wave: readonly TorreRow[],
   sections: readonly Section[],
   shape: TorreShape,
+  last: number | undefined,
 ): { section: number; rows: readonly TorreRow[] }[] {
   if (sections.length === 1) return [{ section: 0, rows: wave }];
+  if (last !== undefined) {
+    const isIn = (section: Section) => wave.every((row) => holdsAll(section, slicesOfRow(row, shape)));
+    return [{ section: sections.findLastIndex((section, i) => i <= last && isIn(section)), rows: wave }];
+  }
   const groups: { section: number; rows: TorreRow[] }[] = [];
   for (const row of wave.toSorted((a, b) => a.x - b.x)) {
     const range = slicesOfRow(row, shape);

@@ -58,6 +58,7 @@ export const marching: Traversal = {
   infeasible(problem, parameters, limits) {
     const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
     const shape = shapeOf(problem, parameters);
+    if (limits.windowBytes !== undefined) return "marches do not pass through a window";
     const { haloY, haloZ, rimY, rimZ } = shape;
     if (threadsZ <= 2 * haloZ || threadsY <= 2 * haloY) {
       return `all of the ${threadsZ}x${threadsY} threads lie in the rim (${haloZ} along z, ${haloY} along y)`;

@@ -56,12 +56,15 @@ export class SectionWork {
   readonly #newest: readonly Int32Array[];
   readonly #held: readonly (readonly Int32Array[])[];
 
-  /** @param copies the place among the plan's shaders of the first of {@linkcode copyShaders} */
+  /**
+   * @param sections none, where whoever runs the dispatches moves slices himself
+   * @param copies the place among the plan's shaders of the first of {@linkcode copyShaders}
+   */
   constructor(sections: readonly Section[], layout: Layout, copies: number) {
     this.#sections = sections;
     this.#layout = layout;
     this.#copies = copies;
-    const slices = sections.length === 1 ? 0 : layout.grid[0] + 2 * layout.pad[0];
+    const slices = sections.length <= 1 ? 0 : layout.grid[0] + 2 * layout.pad[0];
     const perLevel = [0, 1];
     this.#newest = perLevel.map(() => new Int32Array(slices));
     this.#held = perLevel.map(() => sections.map(() => new Int32Array(slices)));
@@ -95,8 +98,8 @@ export class SectionWork {
 
   /** Copies what the section holds of a range, but not as it was written last. */
   #bring(section: number, level: Level, [from, to]: SliceRange): void {
+    if (this.#sections.length <= 1) return;
     const { slices: [first, last] } = this.#sections[section]!;
-    if (this.#sections.length === 1) return;
     const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
     for (let x = Math.max(from, first); x < Math.min(to, last); x++) {
       if (held[x + padX] === newest[x + padX]) continue;
@@ -107,6 +110,7 @@ export class SectionWork {
   }
 
   #wrote(section: number, level: Level, [from, to]: SliceRange): void {
+    if (this.#sections.length <= 1) return;
     const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
     for (let i = from + padX; i < Math.min(to + padX, newest.length); i++) held[i] = ++newest[i]!;
   }

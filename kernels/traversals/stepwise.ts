@@ -10,6 +10,7 @@ import {
   alongAxes,
   type AxisBoundaries,
   cellsOf,
+  describeBoundary,
   isAllZero,
   mirrored,
   type Problem,
@@ -17,6 +18,7 @@ import {
 import {
   expressionsOf,
   planesOf,
+  readsSignal,
   stepReach,
   type Substep,
   tapsOf,
@@ -27,6 +29,7 @@ import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniform
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
+import { planSweep, sweepNeeds } from "./window_sweep.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
@@ -40,10 +43,19 @@ export const stepwise: Traversal = {
   refuse: () => undefined,
   parameterLists: ({ grid }, limits) => workgroupShapes(grid, limits),
   infeasible(problem, { threadsZ, threadsY, threadsX }, limits) {
-    const shape = [threadsZ, threadsY, threadsX] as const;
+    const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
+    const { stencil: { update }, boundary } = problem;
+    if (limits.windowBytes !== undefined && !isAllZero(boundary)) {
+      return `a sweep through a window goes from one end of x to the other through zeros: the boundary is ${
+        describeBoundary(boundary)
+      }`;
+    }
+    if (limits.windowBytes !== undefined && (update.substeps.length > 1 || readsSignal(update))) {
+      return "a sweep through a window has steps of one sub-step, without a signal";
+    }
     return exceededLimit(limits, {
-      layout: stepwiseLayout(problem),
-      ...stepNeeds(problem),
+      layout,
+      ...(limits.windowBytes === undefined ? stepNeeds(problem) : sweepNeeds(problem, layout, limits)),
       workgroup: shape,
       workgroupBytes: 0,
       workgroups: workgroupsOf(problem, shape),
@@ -66,9 +78,11 @@ export const stepwise: Traversal = {
         Math.max(1, threadsZ * threadsY * threadsX / 256) ** 0.2,
     };
   },
+  sweepSteps: (problem, _, limits) => sweepNeeds(problem, stepwiseLayout(problem), limits).steps,
   plan(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
+    if (limits?.windowBytes !== undefined) return planSweep({ label, problem, layout, limits, shape });
     return planSteps({
       label,
       problem,
@@ -95,18 +109,26 @@ export function stepNeeds({ stencil: { update } }: Pick<Problem, "stencil">): Se
   return { span: 2 * stepReach(update).x + 1 };
 }
 
-function workgroupsOf(
+/** Workgroups of a dispatch of {@linkcode stepShaders}. */
+export function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
   [threadsZ, threadsY, threadsX]: Dispatch["workgroups"],
 ): Dispatch["workgroups"] {
   return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
 }
 
+/** The slices that a dispatch of a sweep computes, and how many lie before its section's. */
+const SWEPT_SLICES = wgsl`
+  struct Slices { first: i32, end: i32, before: i32 }
+  @group(0) @binding(2) var<uniform> slices: Slices;
+`;
+
 /** The shaders of a step, one a sub-step, on any layout whose pads hold what the taps reach. */
 export function stepShaders(
   { stencil: { title, update } }: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
+  isSwept = false,
 ): Shader[] {
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
@@ -117,13 +139,13 @@ export function stepShaders(
       ${declareLayout(layout)}
       ${constants}
       ${declareLevels()}
-      ${declareTime(substep)}
+      ${isSwept ? SWEPT_SLICES : declareTime(substep)}
 
       @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
       fn main(@builtin(global_invocation_id) id: vec3u) {
-        let z = i32(id.x); let y = i32(id.y); let x = i32(id.z);
-        if (z >= NZ || y >= NY || x >= NX) { return; }
-        let cell = ORIGIN + x * SLICE + y * PITCH + z;
+        let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isSwept ? " + slices.first" : ""};
+        if (z >= NZ || y >= NY || x >= ${isSwept ? "slices.end" : "NX"}) { return; }
+        let cell = ORIGIN + ${isSwept ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
         ${lines.join("\n")}
         ${storeValues(substep, values)}
       }

@@ -32,6 +32,11 @@ export interface DeviceLimits {
   readonly maxComputeWorkgroupSizeZ: number;
   /** Workgroups of a dispatch along each dimension. */
   readonly maxComputeWorkgroupsPerDimension: number;
+  /**
+   * Bytes that both levels may take on the device together, where the host holds them and the device no more than a
+   * window: not one of WebGPU's limits.
+   */
+  readonly windowBytes?: number;
 }
 
 /** What a configuration asks of the device, known before anything is compiled; the models' input. */
@@ -99,6 +104,11 @@ export interface GpuPlan {
   readonly layout: Layout;
   /** The arrays that each level really lies in. @default {one, the layout itself} */
   readonly sections?: readonly Section[];
+  /**
+   * Steps of a sweep, where the device holds no more than a window of the levels: `dispatches` of so many steps, or
+   * fewer, are done with one section after the other, from the last to the first, and contain no copies.
+   */
+  readonly sweepSteps?: number;
   /** What renews the pads of both levels where they lie in several sections. @default {[]} */
   readonly pads?: readonly Dispatch[];
   readonly shaders: readonly Shader[];
@@ -133,6 +143,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */
   pitch?(problem: Problem, parameters: Values): number;
   demand(problem: Problem, parameters: Values): Demand;
+  /** Steps of a sweep through a window, as in the plan. @default {none: it cannot} */
+  sweepSteps?(problem: Problem, parameters: Values, limits: SectionLimits): number;
   /** Without limits, a level lies in one array however large it is. */
   plan(problem: Problem, parameters: Values, limits?: SectionLimits): GpuPlan;
 }

@@ -13,6 +13,8 @@ export interface Claim {
   readonly layout: Layout;
   /** Slices that a dispatch touches, where a level may lie in several sections. @default {all} */
   readonly span?: number;
+  /** Slices that a sweep touches at once, where the device holds no more than a window. @default {span} */
+  readonly wish?: number | undefined;
   /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
   readonly workgroup: readonly [number, number, number];
   readonly workgroupBytes: number;
@@ -23,9 +25,9 @@ export interface Claim {
 /** The first limit that the claim exceeds, with what is wanted and what there is; undefined if it fits. */
 export function exceededLimit(limits: DeviceLimits, claim: Claim): string | undefined {
   const [x, y, z] = claim.workgroup;
-  const uncut = whyUncut(claim.layout, { span: claim.span ?? Infinity }, limits);
+  const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
-  const checks: [wanted: number, limit: keyof DeviceLimits, what: string][] = [
+  const checks: [wanted: number, limit: Exclude<keyof DeviceLimits, "windowBytes">, what: string][] = [
     [claim.workgroupBytes, "maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
     [x * y * z, "maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
     [x, "maxComputeWorkgroupSizeX", "threads along z"],

@@ -12,6 +12,7 @@ import type { CpuField } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
 import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
+import { openWindow, type WindowedField } from "./gpu/windowed_field.ts";
 import { cpuLayoutOf } from "./shared/shares.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
@@ -43,6 +44,8 @@ export interface Reference {
   readonly start: Start;
   /** How it was computed, as a {@linkcode Verification} says it. */
   readonly against: string;
+  /** It, where the host holds it. */
+  readonly window?: WindowedField;
   /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
   prepareGpu(problem: Problem, layout: Layout): Promise<void>;
   /** Compares every level of the state. */
@@ -63,7 +66,7 @@ export function stateLevels({ stencil }: Pick<Problem, "stencil">): readonly (0 
  * @throws {RunFailure} if it cannot be computed, or what computes it differs from the oracle
  */
 export async function makeReference(
-  { gpu, problem, start: given, isChecked = false, oracleOperations = 250e6 }: {
+  { gpu, problem, start: given, isChecked = false, oracleOperations = 250e6, windowBytes }: {
     /** Computes the reference; without one the CPU does. */
     readonly gpu?: GpuDevice | undefined;
     readonly problem: Problem;
@@ -71,6 +74,8 @@ export async function makeReference(
     readonly start?: Start;
     /** Whether this device was compared with the oracle before. @default {false} */
     readonly isChecked?: boolean;
+    /** What the levels may take on the GPU, where the host holds them. */
+    readonly windowBytes?: number | undefined;
     /** What the oracle may do where there is no GPU: about 1 s (AMD EPYC, Zen 5, 2026-11-22). */
     readonly oracleOperations?: number;
   },
@@ -78,7 +83,9 @@ export async function makeReference(
   const start = given ?? { kind: problem.stencil.initialField ?? "noise", seed: 1 };
   if (gpu === undefined) return await cpuReference(problem, start, oracleOperations);
   if (!isChecked) await checkGpu(gpu, problem, start);
-  return await gpuReference(gpu, problem, start);
+  return windowBytes === undefined
+    ? await gpuReference(gpu, problem, start)
+    : await windowReference(gpu, problem, start, windowBytes);
 }
 
 /** Judges a comparison of the whole state; one that is not finite, or not whole, has an infinite error. */
@@ -120,6 +127,34 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
   };
 }
 
+/** Stepwise as well, its levels on the host. */
+async function windowReference(
+  gpu: GpuDevice,
+  problem: Problem,
+  start: Start,
+  windowBytes: number,
+): Promise<Reference> {
+  const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
+  const window = await openWindow(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
+  try {
+    await window.initialise(start);
+    await window.run(problem.steps);
+  } finally {
+    window[Symbol.dispose](); // the host keeps the levels
+  }
+  const elsewhere = () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU"));
+  return {
+    problem,
+    start,
+    against: `gpu ${window.plan.label} through a window`,
+    window,
+    prepareGpu: () => Promise.resolve(),
+    compareGpu: elsewhere,
+    compareCpu: elsewhere,
+    dispose: () => {},
+  };
+}
+
 async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise<GpuField> {
   const plan = stepwise.plan(problem, stepwiseShape(gpu, problem), gpu.limits);
   const field = await GpuField.create(gpu, problem, plan);
@@ -137,7 +172,7 @@ async function runOnGpu(gpu: GpuDevice, problem: Problem, start: Start): Promise
 export const REFERENCE_SHAPE: Parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
 
 /** 64x4x1, or the largest workgroup that the device allows. */
-function stepwiseShape({ limits }: GpuDevice, problem: Problem): Parameters {
+function stepwiseShape({ limits }: Pick<GpuDevice, "limits">, problem: Problem): Parameters {
   const reason = stepwise.infeasible(problem, REFERENCE_SHAPE, limits);
   if (reason === undefined) return REFERENCE_SHAPE;
   const sizeOf = (shape: Parameters): number => Object.values(shape).reduce((product, n) => product * n);

@@ -1,8 +1,10 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../configuration.ts";
-import { type Reference, verificationOf } from "./reference.ts";
+import { type Reference, stateLevels, verificationOf } from "./reference.ts";
 import type { ClockGauge } from "./gpu/clock_gauge.ts";
 import type { Submission } from "./gpu/gpu_device.ts";
+import { openWindow } from "./gpu/windowed_field.ts";
+import { RunFailure } from "./run_failure.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
 import type { ShareOptions } from "./shared/shares.ts";
 
@@ -30,7 +32,10 @@ export async function prepare(
   configuration: Configuration,
   onCompiled?: () => Promise<void>,
 ): Promise<FieldRunner> {
-  const { cpuSlices, gpuSlices } = configuration.share;
+  const { cpuSlices, gpuSlices, deviceMemory } = configuration.share;
+  if (deviceMemory !== undefined) {
+    return await prepareWindow({ gpu, reference }, problem, configuration, onCompiled);
+  }
   const isShared = cpuSlices > 0 && gpuSlices > 0;
   const field = await SharedField.create(problem, {
     gpu,
@@ -83,5 +88,42 @@ export async function gauged(
       const [from, timeNs, to] = await Promise.all([before.finish(), batch.finish(), after.finish()]);
       return { timeNs, clock: Math.min(from, to) };
     },
+  };
+}
+
+/** The same for a field of which the GPU holds no more than a window. */
+async function prepareWindow(
+  { gpu, reference }: Pick<Devices, "gpu" | "reference">,
+  problem: Problem,
+  configuration: Configuration,
+  onCompiled?: () => Promise<void>,
+): Promise<FieldRunner> {
+  const { share: { cpuSlices, deviceMemory } } = configuration;
+  const refuse = (why: string): never => {
+    throw new RunFailure("limits", why);
+  };
+  if (gpu === undefined) return refuse("there is no GPU for a window");
+  if (cpuSlices > 0) return refuse("what passes through a window is not shared with the CPU");
+  const field = await openWindow(gpu, problem, { ...configuration, windowBytes: deviceMemory!, onCompiled });
+  const run = async (steps: number, repetitions = 1): Promise<SharedTimes> => {
+    let wallNs = 0;
+    for (let i = 0; i < repetitions; i++) wallNs += await field.run(steps);
+    const none = { cpuRoundsNs: [], computeRoundsNs: [], unpackRoundsNs: [], packRoundsNs: [] };
+    return { wallNs, timeNs: wallNs, gpuRoundsNs: [wallNs], ...none };
+  };
+  return {
+    configuration,
+    compileNs: field.compileNs,
+    clock: "host",
+    initialise: () => field.initialise(reference.start),
+    runSteps: run,
+    run: async (repetitions) => (await run(problem.steps, repetitions)).timeNs,
+    verify() {
+      if (reference.window === undefined) return refuse("the reference lies on the GPU as a whole");
+      return Promise.resolve(
+        verificationOf(field.compare(reference.window, stateLevels(problem)), reference),
+      );
+    },
+    dispose: () => field[Symbol.dispose](),
   };
 }

@@ -122,8 +122,8 @@ export class DeviceSession implements Disposable {
     configuration: Configuration,
     onCompiled?: () => Promise<void>,
   ): Promise<FieldRunner> {
-    const { cpuSlices, gpuSlices, cpuWorkers } = configuration.share;
-    const needs = { cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0, needsGpu: gpuSlices > 0 };
+    const { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } = configuration.share;
+    const needs = { cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0, needsGpu: gpuSlices > 0, deviceMemory };
     return await prepare(await this.#open(problem, needs), problem, configuration, onCompiled);
   }
 
@@ -160,12 +160,16 @@ export class DeviceSession implements Disposable {
 
   async #open(
     problem: Problem,
-    { cpuWorkers, needsGpu }: { cpuWorkers: number; needsGpu: boolean },
+    { cpuWorkers, needsGpu, deviceMemory = this.device.gpu?.limits.windowBytes }: {
+      cpuWorkers: number;
+      needsGpu: boolean;
+      deviceMemory?: number | undefined;
+    },
   ): Promise<Devices> {
     const gpu = this.#hasGpu ? await this.openGpu() : undefined;
     const cpuPool = cpuWorkers > 0 ? await this.#openPool(cpuWorkers) : undefined;
     const gauge = gpu && await this.#gaugeOf(gpu);
-    const reference = await this.#referenceOf(problem, { gpu, needsGpu });
+    const reference = await this.#referenceOf(problem, { gpu, needsGpu, windowBytes: deviceMemory });
     return { gpu, gauge, cpuPool, gpuMemory: this.#gpuMemory, reference };
   }
 
@@ -185,22 +189,27 @@ export class DeviceSession implements Disposable {
   /** The problem's reference; the CPU's where the GPU cannot hold it and is not needed otherwise. */
   async #referenceOf(
     problem: Problem,
-    { gpu, needsGpu }: { gpu: GpuDevice | undefined; needsGpu: boolean },
+    { gpu, needsGpu, windowBytes }: {
+      gpu: GpuDevice | undefined;
+      needsGpu: boolean;
+      windowBytes: number | undefined;
+    },
   ): Promise<Reference> {
     const { stencil: { update, initialField }, grid, boundary, steps } = problem;
     const start = [hashOf(update), update.ranges, initialField];
-    const key = JSON.stringify([...start, grid, shortBoundary(boundary), steps]);
+    const key = JSON.stringify([...start, grid, shortBoundary(boundary), steps, windowBytes]);
     if (this.#known?.key === key && (this.#known.isOnGpu || !needsGpu)) return this.#known.reference;
     this.releaseReference();
     let isOnGpu = gpu !== undefined;
-    const reference = await makeReference({ gpu, problem, isChecked: !this.#checksReference }).catch(
-      (error) => {
-        const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
-        if (needsGpu || gpu === undefined || !isTooLarge) throw error;
-        isOnGpu = false;
-        return makeReference({ problem });
-      },
-    );
+    const reference = await makeReference({ gpu, problem, windowBytes, isChecked: !this.#checksReference })
+      .catch(
+        (error) => {
+          const isTooLarge = isFailure(error) && ["limits", "out-of-memory"].includes(error.reason);
+          if (needsGpu || gpu === undefined || !isTooLarge) throw error;
+          isOnGpu = false;
+          return makeReference({ problem });
+        },
+      );
     this.#known = { key, isOnGpu, reference };
     return reference;
   }

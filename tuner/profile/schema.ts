@@ -127,6 +127,7 @@ export const configurationSchema: z.ZodType<Configuration> = record<Configuratio
     gpuSlices: natural,
     exchangeEvery: counting,
     cpuWorkers: natural,
+    deviceMemory: counting.optional(),
     cpu: record<NonNullable<Configuration["share"]["cpu"]>>(traversal).optional(),
   }).refine(
     ({ cpuSlices, cpuWorkers }) => cpuSlices === 0 || cpuWorkers > 0,

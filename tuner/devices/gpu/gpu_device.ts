@@ -243,8 +243,8 @@ export class GpuDevice implements Disposable {
    *
    * @throws {RunFailure} "device-lost", if the device is gone since
    */
-  mapped(buffer: GPUBuffer): ArrayBuffer {
-    return this.#unlessLost(() => buffer.getMappedRange());
+  mapped(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size - offset): ArrayBuffer {
+    return this.#unlessLost(() => buffer.getMappedRange(offset, bytes));
   }
 
   /** Gives a mapped buffer back to the device. @throws {RunFailure} "device-lost", if it is */

@@ -1,0 +1,62 @@
+/**
+ * Single steps of a level of which the device holds no more than a window.
+ *
+ * A sweep goes through the sections from the last to the first; each computes as many steps as leave no more than half of
+ * its slices in common with the next. Where two sections meet lies a reach further along x with every step, as the tiers
+ * of a torre do: slices that a section leaves behind are one step older in one array than in the other, which is
+ * what the next section needs.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import { mostSlices, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { stepReach } from "../update.ts";
+import { stepNeeds, stepShaders, workgroupsOf } from "./stepwise.ts";
+import type { Dispatch, GpuPlan } from "./traversal.ts";
+
+/** Slices that a sweep touches at once, and its steps. */
+export function sweepNeeds(
+  problem: Problem,
+  layout: Layout,
+  limits: SectionLimits,
+): SectionNeeds & { readonly wish: number; readonly steps: number } {
+  const reach = Math.max(1, stepReach(problem.stencil.update).x);
+  const steps = Math.max(1, Math.floor(mostSlices(layout, limits) / 2 / reach) - 2);
+  return { ...stepNeeds(problem), wish: reach * (steps + 2) + 1, steps };
+}
+
+/** The plan of such sweeps, with workgroups of this shape. */
+export function planSweep(
+  { label, problem, layout, limits, shape }: Pick<GpuPlan, "label" | "layout"> & {
+    problem: Problem;
+    limits: SectionLimits;
+    shape: Dispatch["workgroups"];
+  },
+): GpuPlan {
+  const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
+  const needs = sweepNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
+  return {
+    label,
+    layout,
+    sections,
+    sweepSteps: needs.steps,
+    shaders: stepShaders(problem, layout, shape, true),
+    dispatches(steps, start) {
+      const list: Dispatch[] = [];
+      for (const [section, { slices: [first] }] of [...sections.entries()].reverse()) {
+        const next = sections[section + 1]?.slices[0];
+        for (let step = 0; step < steps; step++) {
+          const shift = reach * (step + 2);
+          const from = section === 0 ? 0 : Math.min(nx, Math.max(0, first + shift));
+          const to = next === undefined ? nx : Math.min(nx, Math.max(0, next + shift));
+          if (from >= to) continue;
+          const workgroups = workgroupsOf({ ...problem, grid: [to - from, ny, nz] }, shape);
+          const uniforms = [from, to, first + layout.pad[0]];
+          list.push({ shader: 0, workgroups, flipped: (start + step) % 2 === 1, uniforms, section });
+        }
+      }
+      return list;
+    },
+  };
+}
