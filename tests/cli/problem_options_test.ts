@@ -43,6 +43,7 @@ Deno.test("tune without options is the wave equation for a minute", async () => 
     cpuWorkers: undefined,
     gpu: undefined,
     noGpu: false,
+    deviceMemory: undefined,
     strategy: "auto",
     budget: { timeNs: 60e9 },
     startShare: undefined,
@@ -57,7 +58,7 @@ Deno.test("tune without options is the wave equation for a minute", async () => 
 Deno.test("tune takes every option of the contract", async () => {
   const args = "--stencil wave --order=14 --set courant=0.3 --grid 17x19x23 --boundary periodic --steps 31 " +
     "--traversal stepwise --traversal diamond-torre --traversal stepwise --strategy random --budget 500 " +
-    "--cpu-workers 3 --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
+    "--cpu-workers 3 --device-memory 1.5GiB --seed 42 --start-share 0.25 --out a/b.json --resume --json --quiet";
   assertEquals(await parse(...args.split(" ")), {
     stencil: WAVE!,
     order: 14,
@@ -70,6 +71,7 @@ Deno.test("tune takes every option of the contract", async () => {
     cpuWorkers: 3,
     gpu: undefined,
     noGpu: false,
+    deviceMemory: 1.5 * 2 ** 30,
     strategy: "random",
     budget: { evaluations: 500 },
     startShare: 0.25,

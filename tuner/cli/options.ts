@@ -125,6 +125,13 @@ export const readLine: Reader<Grid> = (text, refuse) => {
   return isRight ? [1, 1, points] : refuse("a whole number of points, at least 1, as 65536");
 };
 
+/** An amount of memory, in bytes. */
+export const readBytes: Reader<number> = (text, refuse) => {
+  const [, value, unit] = /^(\d+(?:\.\d+)?)(MiB|GiB)$/.exec(text) ?? [];
+  const bytes = Math.floor(Number(value) * (unit === "GiB" ? 2 ** 30 : 2 ** 20));
+  return bytes > 0 ? bytes : refuse("an amount of memory as 512MiB or 4GiB");
+};
+
 const STRATEGY_NAMES = STRATEGIES.map(({ name }) => name);
 
 /** The CPU's configurations are few. */

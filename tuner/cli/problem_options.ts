@@ -27,6 +27,7 @@ import {
   number,
   oneOf,
   type Options,
+  readBytes,
   readGrid,
   readLine,
   readText,
@@ -101,10 +102,22 @@ export const PROBLEM = {
   noGpu: { help: "leave the GPU out", notWith: { "--cpu-workers 0": "nothing is left that could compute" } },
 } as const satisfies Options;
 
+/** What the levels may take on the GPU, of commands that can move them through a window. */
+export const DEVICE_MEMORY = {
+  deviceMemory: {
+    value: "SIZE",
+    help:
+      "what the GPU may be given, as 4GiB; a larger grid stays on the host and passes through (default: all)",
+    read: readBytes,
+    notWith: { "--no-gpu": "it is the GPU's memory" },
+  },
+} as const satisfies Options;
+
 /** The values of {@linkcode PROBLEM}, as far as a command takes them. */
 export type ProblemValues =
   & Omit<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">
-  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">>;
+  & Partial<Pick<Values<typeof PROBLEM>, "traversal" | "cpuWorkers" | "gpu" | "noGpu">>
+  & Partial<Values<typeof DEVICE_MEMORY>>;
 
 /** Checks that this machine, or the one given, can do what the options ask for; `action` is as `tune`. */
 export async function resolveOptions(
@@ -112,10 +125,10 @@ export async function resolveOptions(
   values: ProblemValues,
   machine?: DeviceDescription,
 ): Promise<ResolvedProblem> {
-  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu } = values;
+  const { grid, boundary, steps, traversal: traversals, cpuWorkers, noGpu, deviceMemory } = values;
   if (!noGpu && machine === undefined) await takeWantedGpu(values.gpu);
   const stencil = chosenStencil(values);
-  const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu: !noGpu };
+  const request = { stencil, grid, boundary, steps, traversals, cpuWorkers, deviceMemory, gpu: !noGpu };
   return resolveProblem(action, request, machine ?? await detectDevice());
 }
 

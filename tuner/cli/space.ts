@@ -4,11 +4,12 @@ import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
-import { formatCount, formatPercent, formatPlural } from "../format.ts";
+import { sweepTimes } from "../../models/window.ts";
+import { formatBytes, formatCount, formatPercent, formatPlural } from "../format.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print } from "./terminal.ts";
-import { PROBLEM, resolveOptions } from "./problem_options.ts";
+import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
 import { describeWork } from "./summary.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
@@ -20,7 +21,7 @@ const ROWS = 30;
 const { gpu: _, ...LISTED } = PROBLEM;
 
 /** The options of `space`: those of `tune` that say which problem. */
-export const OPTIONS = { ...LISTED, json: COMMON.json } as const;
+export const OPTIONS = { ...LISTED, ...DEVICE_MEMORY, json: COMMON.json } as const;
 
 /** Predicts with an assumed copy bandwidth: the rates can be compared, not believed. */
 export const run = command({
@@ -79,6 +80,7 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
     ...partly.map(({ traversal, count, example }) =>
       `Left out: ${formatCount(count)} of ${traversal}, for example: ${example}`
     ),
+    ...(candidates[0]?.window === undefined ? [] : [describeWindow(candidates[0].window, best)]),
     ...(limits === undefined
       ? ["There is no GPU, so there is no space to search: tune measures the CPU alone."]
       : []),
@@ -91,4 +93,14 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
         : []),
     ]),
   ];
+}
+
+/** What a window makes of the best prediction. */
+function describeWindow({ bytes, sweep, resident }: NonNullable<Candidate["window"]>, best: number): string {
+  const { compute, transfer } = sweepTimes(sweep, resident);
+  const longer = compute > transfer ? "computing" : "moving slices between host and device";
+  return `A window of ${
+    formatBytes(bytes)
+  }: sweeps of ${sweep.steps} steps, limited by ${longer}: the best prediction is ` +
+    `${formatPercent(best / resident)} of the rate with all on the device`;
 }

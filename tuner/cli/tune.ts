@@ -1,5 +1,5 @@
 import { DeviceSession, type Session } from "../devices/session.ts";
-import type { DeviceDescription } from "../devices/device.ts";
+import { type DeviceDescription, limitsOf } from "../devices/device.ts";
 import { describeDriver } from "../devices/driver.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hashKernels } from "../profile/kernel_source.ts";
@@ -21,7 +21,7 @@ import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
 import { COMMON, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { PROBLEM, resolveOptions } from "./problem_options.ts";
+import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { renderSummary, summaryRecord } from "./summary.ts";
 import { print, say } from "./terminal.ts";
@@ -31,6 +31,7 @@ const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno
 
 export const OPTIONS = {
   ...PROBLEM,
+  ...DEVICE_MEMORY,
   strategy: { ...COMMON.strategy, default: STRATEGIES[0]!.name },
   budget: { ...COMMON.budget, default: "60s" },
   startShare: COMMON.startShare,
@@ -57,8 +58,11 @@ export const run = command({
 export async function tuneOn(
   { session, evaluators }: { readonly session: Session; readonly evaluators: Evaluators | undefined },
   options: Values<typeof OPTIONS>,
-  { problem, device, isDefaultGrid, isDefaultSteps, traversals, cpuWorkers }: ResolvedProblem,
+  { problem, device: { gpu, ...machine }, isDefaultGrid, isDefaultSteps, traversals, cpuWorkers }:
+    ResolvedProblem,
 ): Promise<number> {
+  // the memory that the request allows is not the device's
+  const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, measuredDevice(device, null));
@@ -115,7 +119,10 @@ function evaluatorsOf(device: DeviceDescription): Evaluators {
         memory: Deno.systemMemoryInfo().total,
       }),
     // this process has compared the device's reference with the oracle
-    start: (problem, options) => ProcessEvaluator.start({ problem, checksReference: false, ...options }),
+    start: (problem, options) => {
+      const deviceMemory = device.gpu?.limits.windowBytes;
+      return ProcessEvaluator.start({ problem, checksReference: false, deviceMemory, ...options });
+    },
   };
 }
 

@@ -141,3 +141,10 @@ export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescri
     timestampQuery: sorted.includes("timestamp-query"),
   };
 }
+
+/** The same device, on which levels take no more than so many bytes; undefined: as many as there are. */
+export function withWindow(device: DeviceDescription, windowBytes: number | undefined): DeviceDescription {
+  const { gpu } = device;
+  if (gpu === null || windowBytes === undefined) return device;
+  return { ...device, gpu: { ...gpu, limits: { ...gpu.limits, windowBytes } } };
+}

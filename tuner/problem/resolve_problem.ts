@@ -11,10 +11,10 @@ import { reachOf } from "../../kernels/update.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import { whyUncut } from "../../kernels/sections.ts";
-import { stepNeeds, stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
+import { stepNeeds, stepwise, stepwiseLayout } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { freeMemory } from "../platform.ts";
-import type { DeviceDescription } from "../devices/device.ts";
+import { type DeviceDescription, withWindow } from "../devices/device.ts";
 import { describeValue } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./left_out.ts";
@@ -45,6 +45,11 @@ export interface ProblemWish {
   readonly traversals?: readonly string[] | undefined;
   /** Workers on the CPU; 0: the GPU alone. @default {defaultWorkers(device)} */
   readonly cpuWorkers?: number | undefined;
+  /**
+   * Bytes that the GPU may be given. Where a result and its reference take more, the host holds them, the GPU a window.
+   * @default {all}
+   */
+  readonly deviceMemory?: number | undefined;
   /** Whether the GPU takes part. @default {true} */
   readonly gpu?: boolean | undefined;
 }
@@ -76,11 +81,12 @@ export function resolveProblem(
 ): ResolvedProblem {
   checkDefinition(action, wish.stencil);
   const { stencil, steps = defaultSteps(stencil), traversals: names = [], gpu: takesGpu = true } = wish;
-  const device = takesGpu ? detected : { ...detected, gpu: null };
-  const { gpu } = device;
-  const { boundary = boundariesOf(stencil)[0]!, cpuWorkers = defaultWorkers(device) } = wish;
-  const grid = wish.grid ?? defaultGrid(stencil, gpu);
+  const whole = takesGpu ? detected : { ...detected, gpu: null };
+  const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
   const problem: Problem = { stencil, grid, boundary, steps };
+  const device = withWindow(whole, windowOf(problem, wish.deviceMemory)), { gpu } = device;
+  const isWindow = gpu?.limits.windowBytes !== undefined;
+  const { cpuWorkers = isWindow ? 0 : defaultWorkers(device) } = wish;
   const refuse = refusalOf(action);
   checkProblem(action, problem);
   if (steps > MAX_STEPS) refuse(`at most ${MAX_STEPS} steps are wanted`, `${steps}`);
@@ -99,7 +105,15 @@ export function resolveProblem(
   if (gpu === null && names.length > 0) {
     throw new RequestError(`Cannot ${action}: the traversal ${names[0]} runs on a GPU: ${noGpu}`);
   }
-  const misfit = misfitOf(problem, gpu?.limits) ?? (gpu?.isFallback ? whyTooLarge(problem) : undefined) ??
+  if (isWindow && cpuWorkers > 0) {
+    refuse(
+      "no CPU workers are wanted beside a window: what passes through it is not shared",
+      `${cpuWorkers}`,
+    );
+  }
+  const misfit = misfitOf(problem, gpu?.limits) ??
+    (isWindow || gpu?.isFallback ? whyTooLarge(problem) : undefined) ??
+    (isWindow ? whyNone(problem, [stepwise], gpu.limits) : undefined) ??
     (gpu === null || names.length === 0 ? undefined : whyNone(problem, traversals, gpu.limits));
   if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
   const isDefault = { isDefaultGrid: wish.grid === undefined, isDefaultSteps: wish.steps === undefined };
@@ -175,7 +189,16 @@ export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): st
   return why && `${found}: ${why}`;
 }
 
-/** Why the host's memory, in which a GPU in software works, does not hold the reference and a result. */
+/** What a window may take, where a result and its reference are more than that. */
+function windowOf(problem: Problem, deviceMemory: number | undefined): number | undefined {
+  const bytes = 4 * 4 * stepwiseLayout(problem).length;
+  return deviceMemory !== undefined && bytes > deviceMemory ? deviceMemory : undefined;
+}
+
+/**
+ * Why the host's memory does not hold the reference and a result: where they pass through a window, or the GPU is one in
+ * software.
+ */
 function whyTooLarge(problem: Problem): string | undefined {
   const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
   if (bytes <= most) return undefined;

@@ -3,6 +3,9 @@ import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { Configuration } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
+import { type Sweep, windowRate } from "../../models/window.ts";
+import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
+import { planesOf } from "../../kernels/update.ts";
 
 /** A configuration of the GPU that could be measured. */
 export interface Candidate {
@@ -13,14 +16,23 @@ export interface Candidate {
   readonly predicted: number;
   /** Cells per second that bandwidth allows for its traffic. */
   readonly roof: number;
+  /** Of levels that pass through a window. */
+  readonly window?: {
+    /** Bytes that it may take. */
+    readonly bytes: number;
+    readonly sweep: Sweep;
+    /** Predicted cells per second if all lay on the device. */
+    readonly resident: number;
+  };
 }
 
 /** A candidate as a configuration: the whole grid on the GPU. */
 export function onGpuAlone(
-  { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
+  { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
   { grid: [gpuSlices], steps }: Problem,
 ): Configuration {
-  const share = { cpuSlices: 0, gpuSlices, exchangeEvery: steps, cpuWorkers: 0 };
+  const alone = { cpuSlices: 0, gpuSlices, exchangeEvery: steps, cpuWorkers: 0 };
+  const share = { ...alone, ...(window && { deviceMemory: window.bytes }) };
   return { traversal: traversal.name, parameters, share };
 }
 
@@ -91,13 +103,32 @@ export function enumerateSpace(
             "in software too long to compile";
         continue;
       }
-      const predicted = predictRate(demand, device, { cells });
+      const resident = predictRate(demand, device, { cells });
       const roof = roofOf(demand, device.copyBytesPerSecond);
-      candidates.push({ traversal, parameters, demand, predicted, roof });
+      const sweep = sweepOf(problem, { traversal, parameters }, limits);
+      const predicted = sweep === undefined ? resident : windowRate(sweep, resident);
+      const window = sweep && { window: { bytes: limits.windowBytes!, sweep, resident } };
+      candidates.push({ traversal, parameters, demand, predicted, roof, ...window });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
   }
   return { candidates: rankCandidates(candidates), refused, combinations, infeasible };
+}
+
+/** A sweep through the window that the limits give; undefined where all lies on the device. */
+function sweepOf(
+  problem: Problem,
+  { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
+  limits: DeviceLimits,
+): Sweep | undefined {
+  const { windowBytes } = limits;
+  if (windowBytes === undefined) return undefined;
+  const { grid, steps, stencil: { update } } = problem, cells = cellsOf(grid);
+  const bytes = 2 * 4 * planesOf(update) * cells;
+  // of each section half is in common with the next, roughly
+  const sections = Math.ceil(2 * WINDOW_SECTIONS * bytes / windowBytes);
+  const most = traversal.sweepSteps?.(problem, parameters, limits) ?? 1;
+  return { cells, steps: Math.min(steps, most), bytes, sections };
 }
 
 /** What candidates are ordered by. */

@@ -1,6 +1,6 @@
 import { stencilOf } from "../../../kernels/definition.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { detectDevice } from "../../devices/device.ts";
+import { detectDevice, withWindow } from "../../devices/device.ts";
 import { DeviceSession } from "../../devices/session.ts";
 import type { Failure } from "../../configuration.ts";
 import { evaluate } from "../evaluate.ts";
@@ -59,18 +59,14 @@ export async function serveEvaluations(): Promise<void> {
     Deno.addSignalListener(signal, () => {});
   }
   try {
-    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference, chainNs } = await receive(
-      "open",
-    );
+    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference, chainNs, deviceMemory } =
+      await receive(
+        "open",
+      );
     const { definition, ...rest } = request;
     const problem = { stencil: stencilOf(definition), ...rest };
-    const session = new DeviceSession({
-      device: await detectDevice(),
-      useGpu,
-      timeoutMs,
-      checksReference,
-      chainNs,
-    });
+    const device = withWindow(await detectDevice(), deviceMemory);
+    const session = new DeviceSession({ device, useGpu, timeoutMs, checksReference, chainNs });
     if (useGpu) await session.openGpu();
     await takeTurn();
     await session.open(problem);

@@ -27,6 +27,8 @@ export type ToEvaluator =
     readonly samplingNs: number;
     /** The time of a chain at the GPU's fastest clock, if it is known. */
     readonly chainNs?: number | undefined;
+    /** What the levels may take on the GPU, where they pass through a window. */
+    readonly deviceMemory?: number | undefined;
     /** Whether its reference is compared with the oracle. */
     readonly checksReference: boolean;
   }

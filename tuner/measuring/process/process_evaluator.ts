@@ -17,6 +17,8 @@ export interface ProcessOptions {
   readonly samplingNs?: number;
   /** Whether the GPU takes part. @default {true} */
   readonly useGpu?: boolean;
+  /** What the levels may take on the GPU, where they pass through a window. */
+  readonly deviceMemory?: number | undefined;
   /** Whether its reference is compared with the oracle. @default {true} */
   readonly checksReference?: boolean;
   /** The time of a chain at the GPU's fastest clock. @default {it finds out} */
@@ -56,7 +58,8 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true, chainNs } = options;
+    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true, chainNs, deviceMemory } =
+      options;
     const { stencil, ...rest } = problem;
     const open = {
       problem: { ...rest, definition: definitionOf(stencil) },
@@ -65,6 +68,7 @@ export class ProcessEvaluator implements Evaluator {
       samplingNs,
       checksReference,
       chainNs,
+      deviceMemory,
     };
     const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
