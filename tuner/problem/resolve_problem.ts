@@ -83,12 +83,15 @@ export function resolveProblem(
   const { stencil, steps = defaultSteps(stencil), traversals: names = [], gpu: takesGpu = true } = wish;
   const whole = takesGpu ? detected : { ...detected, gpu: null };
   const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
-  const problem: Problem = { stencil, grid, boundary, steps };
-  const device = withWindow(whole, windowOf(problem, wish.deviceMemory)), { gpu } = device;
+  const wished: Problem = { stencil, grid, boundary, steps };
+  checkProblem(action, wished);
+  const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
+  // what goes up and comes back once a sweep should stay for long
+  const sweep = isWindow && wish.steps === undefined ? stepwise.sweepSteps!(wished, {}, gpu.limits) : 0;
+  const problem: Problem = { ...wished, steps: Math.max(steps, Math.min(MAX_STEPS, sweep)) };
   const { cpuWorkers = isWindow ? 0 : defaultWorkers(device) } = wish;
   const refuse = refusalOf(action);
-  checkProblem(action, problem);
   if (steps > MAX_STEPS) refuse(`at most ${MAX_STEPS} steps are wanted`, `${steps}`);
   if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0 && cpuWorkers <= MAX_WORKERS)) {
     refuse(`a whole number of CPU workers from 0 to ${MAX_WORKERS} is wanted`, `${cpuWorkers}`);
@@ -116,7 +119,10 @@ export function resolveProblem(
     (isWindow ? whyNone(problem, [stepwise], gpu.limits) : undefined) ??
     (gpu === null || names.length === 0 ? undefined : whyNone(problem, traversals, gpu.limits));
   if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
-  const isDefault = { isDefaultGrid: wish.grid === undefined, isDefaultSteps: wish.steps === undefined };
+  const isDefault = {
+    isDefaultGrid: wish.grid === undefined,
+    isDefaultSteps: wish.steps === undefined && !isWindow,
+  };
   return { problem, ...isDefault, traversals, device, cpuWorkers };
 }
 

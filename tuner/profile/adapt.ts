@@ -58,6 +58,9 @@ const LARGEST_VALUE = 65_536;
 export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayChange: boolean): Adapted {
   const { configuration, cellsPerSecond } = measured;
   const { problem, limits, device } = target;
+  if (configuration.share.deviceMemory !== undefined) {
+    return { reason: "its grid passed through a window of the GPU's memory, which solvers do not do" };
+  }
   const fitted = adaptShare(configuration.share, target);
   if ("reason" in fitted) return fitted;
   const { share, changes } = fitCpuPart(fitted, configuration, problem);

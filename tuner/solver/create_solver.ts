@@ -93,7 +93,10 @@ export async function createSolver(
   if (typeof configuration?.share !== "object" || typeof configuration.parameters !== "object") {
     refuse("a configuration is wanted, as chooseConfiguration returns it", configuration);
   }
-  const { share: { cpuSlices, gpuSlices, cpuWorkers } } = configuration;
+  const { share: { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } } = configuration;
+  if (deviceMemory !== undefined) {
+    refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
+  }
   const { buffers, timeoutMs, workerUrl } = options;
   if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
     refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
