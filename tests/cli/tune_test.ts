@@ -204,7 +204,23 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
     await assertRefused("tune", [
       [["--grid", "0x5x5", ...out], "--grid"],
       [["--grid", "4000x4000x4000", ...out], "at most 2147483647 cells is wanted: found 4000x4000x4000"],
-      [["--grid", "1290x1290x1290", ...out], /a time level of 1290x1290x1290 takes \d+ bytes/],
+      [["--grid", "3x20000x20000", ...out], /a time level of 3x20000x20000 takes \d+ bytes/],
+      [
+        ["--grid", "300x64x64", "--device-memory", "1MiB", "--cpu-workers", "2", ...out],
+        "no CPU workers are wanted beside a window: what passes through it is not shared: found 2",
+      ],
+      [
+        ["--grid", "300x64x64", "--device-memory", "1MiB", "--boundary", "periodic", ...out],
+        "stepwise on a grid of 300x64x64: a sweep through a window goes from one end of x to the other through zeros",
+      ],
+      [
+        ["--grid", "30x512x512", "--device-memory", "1MiB", ...out],
+        /\d+ bytes in the 3 slices of a level that a sweep touches at once, a window of 1048576 bytes holds 0/,
+      ],
+      [
+        ["--device-memory", "4GB", ...out],
+        '--device-memory: wanted an amount of memory as 512MiB or 4GiB: found "4GB"',
+      ],
       [["--stencil", "heat-1d", "--grid", "1", ...out], "needs a grid of 1x1xN, N at least 2"],
       [["--no-gpu", "--traversal", "stepwise", ...out], "runs on a GPU: the GPU is left out"],
       [

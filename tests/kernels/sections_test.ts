@@ -69,6 +69,8 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
   ...[2, 3, 5, Infinity].map((sections) => ({ ...star, sections })),
   { ...star, boundary: "periodic", sections: 3 },
   { ...star, boundary: "periodic", sections: Infinity, grid: [3, 4, 9] },
+  { ...star, boundary: ["insulated", "periodic", "zero"], sections: 3 },
+  { ...star, boundary: "insulated", sections: 2, traversal: marching, parameters: march },
   { ...star, traversal: marching, parameters: march, sections: 5 },
   { ...star, traversal: marching, parameters: march, boundary: "periodic", sections: 2 },
   { ...star, stencil: wholeNumberElastic(), boundary: "periodic", runs: [2], sections: 2, grid: [9, 4, 5] },

@@ -424,11 +424,11 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
 });
 
 Deno.test("where nothing can run, the error names both limits", () => {
-  const problem = problemOf([1200, 1200, 1200], FEW);
+  const problem = problemOf([3, 20_000, 20_000], FEW);
   assertThrows(
     () => chooseConfiguration(WAVE, problem, deviceOf(H100), { cpuWorkers: 2 }),
     RangeError,
-    "1200x1200x1200: GPU: 7",
+    "3x20000x20000: GPU: 4",
   );
   assertThrows(
     () => chooseConfiguration(WAVE, problemOf([8, 8, 8]), null, { cpuWorkers: 0 }),
