@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { checkExpression, isFinite32, isRecord, MOST_NODES, type Want } from "./check_expression.ts";
+import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
 import { type Tap, tapsIn, type Variable } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
@@ -14,6 +14,8 @@ import { readsSignal, signalAt, type Update, type ValueRange } from "./update.ts
 
 /** Fields and materials together. */
 const MOST_PLANES = 64;
+/** Cells that a tap may lie away along each axis. */
+const MOST_CELLS = 64;
 
 const EQUATION_NAME = /^[a-z][\w-]{0,59}$/i;
 const PLANE_NAME = /^\p{L}[\p{L}\p{N}_]{0,59}$/u;
@@ -94,33 +96,18 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   want(isList(fields, () => true) && fields.length > 0, "fields", "at least one is wanted", fields);
   want(isList(materials, isRecord), "materials", "a list of materials is wanted", materials);
   const names = [...fields, ...materials.map(({ name }) => name)];
-  want(
-    names.length <= MOST_PLANES,
-    "fields",
-    `at most ${MOST_PLANES} with the materials are wanted`,
-    names.length,
-  );
+  const isFew = names.length <= MOST_PLANES;
+  want(isFew, "fields", `at most ${MOST_PLANES} with the materials are wanted`, names.length);
   names.forEach((name, plane) => {
     const kind = plane < fields.length ? "field" : "material";
     want(isText(name, PLANE_NAME), `${kind} ${plane + 1}`, "a name of letters, digits and _ is wanted", name);
     want(names.indexOf(name) === plane, `${kind} ${name}`, "a name that nothing else has is wanted", name);
   });
-  want(
-    ranges === undefined || isList(ranges, isRange, fields.length),
-    "ranges",
-    "the lowest and the highest initial value of each field are wanted",
-    ranges,
-  );
-  let nodes = 0;
+  const areRanges = ranges === undefined || isList(ranges, isRange, fields.length);
+  want(areRanges, "ranges", "the lowest and the highest initial value of each field are wanted", ranges);
   const check = (value: unknown, place: string, variables: readonly Variable[] = []): void => {
     const planes = variables.length === 0 ? names.length : 0, hasSignal = planes > 0 && signal !== undefined;
-    nodes += checkExpression(value, { place, planes, variables, hasSignal }, want);
-    want(
-      nodes <= MOST_NODES,
-      place,
-      `at most ${MOST_NODES} operations and operands in all are wanted`,
-      nodes,
-    );
+    checkExpression(value, { place, planes, variables, hasSignal }, want);
   };
   for (const { name, values, formula } of materials) {
     if (formula !== undefined) check(formula, `material ${name}`, ["x", "y", "z"]);
@@ -134,27 +121,19 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
       want(isFinite32(value), `signal at step ${step}`, "a number that f32 can hold is wanted", value);
     }
   }
-  want(
-    isList(substeps, Array.isArray) && substeps.length > 0,
-    "step",
-    "at least one sub-step is wanted",
-    substeps,
-  );
+  const isStep = isList(substeps, Array.isArray) && substeps.length > 0;
+  want(isStep, "step", "at least one sub-step is wanted", substeps);
   /** Which sub-step computes each field. */
   const madeIn = new Map<number, number>();
   substeps.forEach((substep, index) => {
     const place = `sub-step ${index + 1}`;
     want(isList(substep, isRecord) && substep.length > 0, place, "new values of fields are wanted", substep);
     for (const { field, value } of substep) {
-      want(fields[field] !== undefined, place, "a field is wanted", field);
-      want(
-        !madeIn.has(field),
-        `${place}, field ${fields[field]}`,
-        "one value a step is wanted",
-        "another before",
-      );
+      want(Number.isInteger(field) && field in fields, place, "a field is wanted", field);
+      const ofField = `${place}, field ${fields[field]}`;
+      want(!madeIn.has(field), ofField, "one value a step is wanted", "another before");
       madeIn.set(field, index);
-      check(value, `${place}, field ${fields[field]}`);
+      check(value, ofField);
     }
   });
   fields.forEach((name, field) => {
@@ -164,7 +143,8 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
   substeps.forEach((substep, index) => {
     for (const { field, value } of substep) {
       for (const tap of tapsIn([value])) {
-        const reason = isLine && (tap.offset[0] !== 0 || tap.offset[1] !== 0)
+        const [x, y] = tap.offset;
+        const reason = isLine && (x !== 0 || y !== 0)
           ? "cells of the line, along z, are wanted"
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
         const word = tap.ago === 0 ? "at" : tap.ago === 1 ? "before" : "next";
@@ -178,6 +158,7 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
 
 /** Why a sub-step cannot read a value that sub-step `made` replaces, or none (a material); undefined if it can. */
 function whyUnreadable({ ago, offset }: Tap, index: number, made: number | undefined): string | undefined {
+  if (offset.some((cells) => Math.abs(cells) > MOST_CELLS)) return `at most ${MOST_CELLS} cells are wanted`;
   if (ago === 0) return undefined;
   if (made === undefined) return "a material does not change: at is wanted";
   if (ago === -1) return made < index ? undefined : "what an earlier sub-step has computed is wanted";

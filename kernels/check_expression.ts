@@ -5,12 +5,10 @@
  */
 import { FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from "./expression.ts";
 
-/** Cells that a tap may lie away along each axis. */
-const MOST_CELLS = 64;
 /** Nodes from the root of an expression to a leaf: a sum of n terms is n deep. */
 export const MOST_DEEP = 500;
-/** Nodes of all expressions of an update. */
-export const MOST_NODES = 10_000;
+/** Nodes of an expression. */
+const MOST_NODES = 10_000;
 
 /** Refuses what does not hold, saying where, what is wanted and what was found. */
 export type Want = (holds: boolean, place: string, wanted: string, found: unknown) => asserts holds;
@@ -37,9 +35,10 @@ export function isFinite32(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(Math.fround(value));
 }
 
-/** Checks every node; returns how many there are, those that stand in several places counted in each. */
-export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): number {
+/** Checks every node. */
+export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): void {
   const { place: root } = rules;
+  /** How many nodes each one holds, those that stand in several places counted in each. */
   const known = new Map<unknown, number>();
   const visit = (node: unknown, place: string, deep: number): number => {
     const count = known.get(node);
@@ -54,7 +53,7 @@ export function checkExpression(expression: unknown, rules: ExpressionRules, wan
     known.set(node, nodes);
     return nodes;
   };
-  return visit(expression, root, 1);
+  visit(expression, root, 1);
 }
 
 /** The operands of a node, whose other parts are as they should be. */
@@ -67,10 +66,8 @@ function operandsOf(
   const isOneOf = (words: readonly string[], word: unknown): boolean => words.some((one) => one === word);
   const wantOffset = (): void => {
     const { offset } = node;
-    const isCell = (cells: unknown): boolean =>
-      Number.isInteger(cells) && Math.abs(Number(cells)) <= MOST_CELLS;
-    const holds = Array.isArray(offset) && offset.length === 3 && offset.every(isCell);
-    want(holds, place, `an offset of three whole numbers, at most ${MOST_CELLS}, is wanted`, offset);
+    const holds = Array.isArray(offset) && offset.length === 3 && offset.every(Number.isSafeInteger);
+    want(holds, place, "an offset of three whole numbers is wanted", offset);
   };
   const operandsWanted = (count: number): readonly unknown[] => {
     const { operands } = node;
@@ -88,25 +85,18 @@ function operandsOf(
       return [];
     case "formula": {
       want(variables.length > 0, place, "what a kernel can compute is wanted", name);
-      want(
-        isOneOf([...variables, ...FUNCTIONS], name),
-        place,
-        `one of ${variables.join(", ")} is wanted`,
-        name,
-      );
+      const words = [...variables, ...FUNCTIONS];
+      want(isOneOf(words, name), place, `one of ${words.join(", ")} is wanted`, name);
       return operandsWanted(isOneOf(FUNCTIONS, name) ? 1 : 0);
     }
-    case "tap":
+    case "tap": {
       want(planes > 0, place, "a signal or material that reads no field is wanted", "a tap");
-      want(
-        Number.isInteger(plane) && Number(plane) >= 0 && Number(plane) < planes,
-        place,
-        "a field or material is wanted",
-        plane,
-      );
+      const isPlane = Number.isInteger(plane) && Number(plane) >= 0 && Number(plane) < planes;
+      want(isPlane, place, "a field or material is wanted", plane);
       want(ago === 0 || ago === 1 || ago === -1, place, "ago must be 0 (now), 1 (before) or -1 (next)", ago);
       wantOffset();
       return [];
+    }
     case "partial":
       wantOffset();
       return [node.of];

@@ -115,6 +115,10 @@ function findHash({ fields, materials, substeps, signal }: Update): string {
   return hash.toString(16).padStart(16, "0");
 }
 
+function wordOf(ago: Ago): string {
+  return LEVELS.find((level) => level[1] === ago)![0];
+}
+
 /** An expression as data; sums and products of several have one list. */
 function dataOf(
   expression: Expression,
@@ -127,9 +131,7 @@ function dataOf(
       const isChain = CHAINS.includes(kind) && Array.isArray(first) && first[0] === kind;
       return isChain ? [...first, ...operands.slice(1)] : [kind, ...operands];
     }),
-    tap: (
-      { plane, ago, offset },
-    ) => [LEVELS.find((level) => level[1] === ago)![0], planes[plane]!, ...offset],
+    tap: ({ plane, ago, offset }) => [wordOf(ago), planes[plane]!, ...offset],
     constant: round,
     signal: () => ["signal"],
     formula: (name, operands) => [name, ...operands],
@@ -190,16 +192,12 @@ export function stencilOf(definition: unknown): Stencil {
   return stencil;
 }
 
-/** Where data of an expression stand. */
-interface DataPlace {
-  readonly place: string;
-  /** Of fields and materials. */
-  readonly names: readonly unknown[];
-  readonly want: Want;
-}
-
 /** The expression of data; whether its numbers make sense is left to {@linkcode checkStencil}. */
-function expressionOf(data: unknown, where: DataPlace, deep = 1): Expression {
+function expressionOf(
+  data: unknown,
+  where: { readonly place: string; readonly names: readonly unknown[]; readonly want: Want },
+  deep = 1,
+): Expression {
   const { place, names } = where, want: Want = where.want;
   if (typeof data === "number") return constant(data);
   want(Array.isArray(data), place, "a number, or a list that begins with a word, is wanted", data);
@@ -216,13 +214,9 @@ function expressionOf(data: unknown, where: DataPlace, deep = 1): Expression {
   if (word === "signal") return SIGNAL;
   const operation = OPERATIONS.find((kind) => kind === word);
   if (operation !== undefined) {
-    const least = NUMBERS[operation].length, most = CHAINS.includes(operation) ? Infinity : least;
-    want(
-      parts.length >= least && parts.length <= most,
-      place,
-      `${operation} of ${least} is wanted`,
-      parts.length,
-    );
+    const least = NUMBERS[operation].length, { length } = parts;
+    const fits = length === least || (length > least && CHAINS.includes(operation));
+    want(fits, place, `${operation} of ${least} is wanted`, length);
     return operate(operation, ...parts.map(read));
   }
   const formula = FORMULA_WORDS.find((name) => name === word);

@@ -131,12 +131,8 @@ export function equation<Field extends string, MaterialName extends string = nev
   const { fields, materials = {}, signal, initialField, step } = options;
   want(isRecord(fields), "fields", "ranges of initial values by name are wanted", fields);
   want(isRecord(materials), "materials", "ranges, values or functions by name are wanted", materials);
-  want(
-    signal === undefined || typeof signal === "function",
-    "signal",
-    "a function of the step is wanted",
-    signal,
-  );
+  const isCourse = signal === undefined || typeof signal === "function";
+  want(isCourse, "signal", "a function of the step is wanted", signal);
   want(typeof step === "function", "step", "a function that returns the new values is wanted", step);
   const fieldNames = Object.keys(fields), names = [...fieldNames, ...Object.keys(materials)];
   const indexOf = (key: string, place: string, known: readonly string[]): number => {
