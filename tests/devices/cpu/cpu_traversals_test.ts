@@ -6,7 +6,9 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { CPU_TRAVERSALS, type CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
+import { equation } from "../../../kernels/equation.ts";
 import { layOut } from "../../../kernels/layout.ts";
+import { add, multiply, subtract } from "../../../kernels/operations.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
@@ -44,6 +46,17 @@ async function run(
   return [levels[0]!, levels[1]!];
 }
 
+/** Each field reads the other one step ago, and what a material is beyond the ends. */
+const CROSSED = equation({
+  name: "crossed",
+  fields: { a: [-1, 1], b: [0, 1] },
+  materials: { m: [0.25, 1] },
+  step: ({ a, b, m }) => ({
+    a: add(multiply(0.5, b.before()), multiply(0.25, m.at(0, -1, 1), a)),
+    b: subtract(multiply(0.5, a.before()), multiply(0.25, m.at(1), b)),
+  }),
+});
+
 const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]][] = [
   [wave(2), [19, 23, 17], [{ strip: 5 }, { tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }]],
   [wave(6), [37, 31, 13], [{ strip: 4 }, { tiles: 2, band: 2, block: 3 }]],
@@ -51,6 +64,7 @@ const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]
   [heat(1), [9, 40, 21], [{ tiles: 5, band: 2, block: 4 }]],
   [heat(4), [34, 35, 9], [{ tiles: 2, band: 2, block: 2 }]],
   [life(), [21, 18, 19], [{ tiles: 2, band: 4, block: 2 }]],
+  [CROSSED, [11, 9, 10], [{ strip: 2 }, { tiles: 1, band: 2, block: 1 }]],
   [elastic(), [18, 20, 12], [{ strip: 3 }, { tiles: 2, band: 2, block: 1 }]],
 ];
 
