@@ -72,6 +72,8 @@ Deno.test("the samples of all turns count, the fastest comes first", async () =>
   assertEquals(measurement.samples, blocks.flatMap((samples) => samples ?? []));
   assertEquals(blocks.length, LEAST_BLOCKS);
   assertEquals(measurement.verification, FINALISTS[2]!.verification);
+  // the search found 3e9, in batches of another length
+  assertEquals(measurement.confidence95, [0.99 * 2e9, 1.01 * 2e9]);
   assertEquals(second!.measurement.cellsPerSecond, 1e9);
 });
 

@@ -139,7 +139,10 @@ function ratesOf({ blocks }: Racer): Turns {
   return blocks.map((samples) => samples === undefined ? undefined : median(samples));
 }
 
-/** The record of a finalist: its samples are those of its turns, its interval counts the search's turn as well. */
+/**
+ * The record of a finalist: its samples and its interval are those of its turns. The search's turn counts only where
+ * there are too few: its batches are shorter, and those of torres slower.
+ */
 function measurementAfter({ before, blocks, clock }: Racer, among: number): Measurement {
   const turns = blocks.filter((samples) => samples !== undefined);
   const own = turns.flat();
@@ -149,6 +152,7 @@ function measurementAfter({ before, blocks, clock }: Racer, among: number): Meas
     ? before
     : measurementOf(before.configuration, rates, { ...before, clock });
   const { cellsPerSecond } = measurement;
-  const confidence95 = laterRunInterval([before.samples, ...turns], { rate: cellsPerSecond, among });
+  const compared = turns.length < 2 ? [before.samples, ...turns] : turns;
+  const confidence95 = laterRunInterval(compared, { rate: cellsPerSecond, among });
   return { ...measurement, confidence95 };
 }
