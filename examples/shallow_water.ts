@@ -4,7 +4,7 @@
  *
  *     h_t + p_x + q_z = 0,    p_t + (p²/h + ½gh²)_x + (pq/h)_z = 0,    q_t + (pq/h)_x + (q²/h + ½gh²)_z = 0
  *
- *     deno task tune --stencil ./examples/shallow_water.ts --boundary periodic
+ *     deno task tune --stencil ./examples/shallow_water.ts
  *
  * @module
  */
@@ -26,6 +26,7 @@ const GRAVITY = 1, RATIO = 0.2;
 
 export default equation({
   name: "shallow-water",
+  boundaries: ["periodic", "insulated"], // no water beyond the ends would divide by zero
   fields: { h: [0.8, 1.2], p: [-0.1, 0.1], q: [-0.1, 0.1] },
   step({ h, p, q }) {
     const pressure = multiply(GRAVITY / 2, h, h), crossFlow = divide(multiply(p, q), h);
