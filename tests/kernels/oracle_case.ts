@@ -245,7 +245,7 @@ export function maxAbs(cells: Float32Array | Float64Array): number {
 export async function assertZeroPads(gpu: GpuDevice, field: GpuField, ago: 0 | 1): Promise<void> {
   for (const { array, layout } of field.level(ago)) {
     const all = new Float32Array(await gpu.read(array));
-    assertEquals(all.length, layout.length);
+    assert(all.length >= layout.length && all.length < layout.length + 64);
     for (let x = 0; x < layout.grid[0]; x++) {
       for (let y = 0; y < layout.grid[1]; y++) {
         for (let plane = 0; plane < layout.planes; plane++) {

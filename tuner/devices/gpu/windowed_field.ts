@@ -14,6 +14,9 @@ import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compile, compileFill, type Pipeline } from "./gpu_pipelines.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
+/** What the host hands over in the 10 ms of a wait, roughly. */
+const TICK_BYTES = 2 ** 25;
+
 /** Slices of a section, counted from its first. */
 interface Moved {
   readonly section: number;
@@ -191,8 +194,12 @@ export class WindowedField implements Disposable {
       const submission = await this.#submit([shared, ...record], passes, finals);
       // all of this while the device computes
       if (section < last) this.#unload(this.#finalsOf(section + 1));
-      if (section > 0) this.#load(section - 1);
-      await submission.finish();
+      const left = section > 0 ? this.#load(section - 1, true) : undefined;
+      // a wait takes Deno 10 ms, in which the rest is handed over
+      const finished = submission.finish();
+      finished.catch(() => {}); // awaited below
+      left?.();
+      await finished;
     }
     this.#unload(this.#finalsOf(0));
   }
@@ -204,15 +211,30 @@ export class WindowedField implements Disposable {
     return { section, first: first - from, slices: to - first };
   }
 
-  /** Hands over the slices that the section after this one does not have. */
-  #load(section: number): void {
+  /**
+   * Hands over the slices that the section after this one does not have.
+   *
+   * @param inTwo not the last few: what is returned hands them over
+   */
+  #load(section: number, inTwo = false): () => void {
     const { slices: [from, to] } = this.#sections[section]!, { layout: { slice, pad: [padX] } } = this.plan;
-    const end = this.#sections[section + 1]?.slices[0] ?? to;
-    this.#slotOf(section).forEach((array, level) => {
-      for (let x = from; x < end; x++) {
-        this.#gpu.write(array, 4 * slice * (x - from), this.#levels[level]![x + padX]!);
-      }
-    });
+    const end = this.#sections[section + 1]?.slices[0] ?? to, [first, count] = this.#rows;
+    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * count))) : end;
+    const handOver = (begin: number, until: number): void =>
+      this.#slotOf(section).forEach((array, level) => {
+        for (let x = begin; x < until; x++) {
+          const rows = this.#levels[level]![x + padX]!.subarray(first, first + count);
+          this.#gpu.write(array, 4 * (slice * (x - from) + first), rows);
+        }
+      });
+    handOver(from, cut);
+    return () => handOver(cut, end);
+  }
+
+  /** The cells of a slice that are moved, as first and count: without the pads of y at its ends, which stay zero. */
+  get #rows(): readonly [first: number, count: number] {
+    const { slice, pitch, pad: [, padY] } = this.plan.layout;
+    return [padY * pitch, slice - 2 * padY * pitch];
   }
 
   /** Copies what the section after this one has in common with it. */
@@ -245,11 +267,12 @@ export class WindowedField implements Disposable {
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */
   #unload({ section, first, slices }: Moved): void {
     const staged = this.#stagedOf(section), bytes = 4 * this.plan.layout.slice;
-    const start = first + this.#sections[section]!.slices[0] + this.plan.layout.pad[0];
+    const start = first + this.#sections[section]!.slices[0] + this.plan.layout.pad[0],
+      [row, count] = this.#rows;
     this.#levels.forEach((level, i) => {
       for (let slice = 0; slice < slices; slice++) {
-        const range = this.#gpu.mapped(staged, bytes * (slices * i + slice), bytes);
-        level[start + slice]!.set(new Float32Array(range));
+        const range = this.#gpu.mapped(staged, bytes * (slices * i + slice) + 4 * row, 4 * count);
+        level[start + slice]!.set(new Float32Array(range), row);
       }
     });
     this.#gpu.unmap(staged);
