@@ -113,11 +113,13 @@ export { DeviceError } from "./tuner/devices/device_error.ts";
 export { openDevice } from "./tuner/devices/open_device.ts";
 export { ProfileError } from "./tuner/profile/profile_error.ts";
 export type {
+  DeviceEntries,
   Profile,
   ProfileBalance,
   ProfileCostModel,
   ProfileDevice,
   ProfileEntry,
+  ProfilePoint,
   ProfileProblem,
   ProfileRate,
   ProfileRated,

@@ -98,9 +98,9 @@ export function remembered<U extends object, Rest extends readonly unknown[], T>
 ): (update: U, ...rest: Rest) => T {
   const known = new WeakMap<U, Map<string, T>>();
   return (update, ...rest) => {
-    const results = known.get(update) ?? new Map<string, T>();
-    known.set(update, results);
-    const key = JSON.stringify(rest);
+    let results = known.get(update);
+    if (results === undefined) known.set(update, results = new Map<string, T>());
+    const key = rest.length === 0 ? "" : JSON.stringify(rest);
     if (!results.has(key)) results.set(key, find(update, ...rest));
     return results.get(key)!;
   };
@@ -117,7 +117,7 @@ export interface Reach {
 }
 
 /** How far the taps of any one sub-step lie from the updated cell: what the pads must hold. */
-export function reachOf(update: Update | Substep): Reach {
+export const reachOf: (update: Update | Substep) => Reach = remembered((update: Update | Substep): Reach => {
   const most = (distance: (offset: Offset) => number): number =>
     Math.max(0, ...tapsOf(update).map(({ offset }) => distance(offset)));
   return {
@@ -126,11 +126,11 @@ export function reachOf(update: Update | Substep): Reach {
     z: most(([, , z]) => Math.abs(z)),
     diamond: most(([x, y]) => Math.abs(x) + Math.abs(y)),
   };
-}
+});
 
 /** How far a full step reaches: every sub-step as far as it sees. */
 export function stepReach({ substeps }: Update): Reach {
-  return substeps.map(reachOf).reduce((sum, reach) => ({
+  return substeps.map((substep) => reachOf(substep)).reduce((sum, reach) => ({
     x: sum.x + reach.x,
     y: sum.y + reach.y,
     z: sum.z + reach.z,
@@ -155,10 +155,10 @@ export function readsSignal(update: Update | Substep): boolean {
 }
 
 /** Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes. */
-export function valuesMoved({ substeps }: Update): number {
+export const valuesMoved: (update: Update) => number = remembered(({ substeps }: Update): number => {
   const arraysOf = (substep: Substep) => new Set(tapsOf(substep).map(({ plane, ago }) => `${plane} ${ago}`));
   return substeps.reduce((sum, substep) => sum + arraysOf(substep).size + substep.length, 0);
-}
+});
 
 /** Operations of a full step of a cell: its flops. */
 export const operationsOf: (update: Update) => number = remembered((update: Update) =>

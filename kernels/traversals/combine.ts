@@ -1,14 +1,15 @@
 import type { Parameters } from "./traversal.ts";
 
-/** Every combination of the lists' values. */
+/** Every combination of the lists' values, the last list's changing first. */
 export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
-  function* choose(
-    [first, ...rest]: readonly [string, readonly number[]][],
-    chosen: Parameters,
-  ): Generator<Parameters> {
-    if (first === undefined) return void (yield chosen);
-    const [name, values] = first;
-    for (const value of values) yield* choose(rest, { ...chosen, [name]: value });
+  const names = Object.keys(lists), places = names.map(() => 0);
+  if (Object.values(lists).some(({ length }) => length === 0)) return;
+  for (let last = names.length; last >= 0;) {
+    const chosen: Record<string, number> = {};
+    for (let i = 0; i < names.length; i++) chosen[names[i]!] = lists[names[i]!]![places[i]!]!;
+    yield chosen;
+    for (last = names.length - 1; last >= 0 && ++places[last]! === lists[names[last]!]!.length; last--) {
+      places[last] = 0;
+    }
   }
-  yield* choose(Object.entries(lists), {});
 }

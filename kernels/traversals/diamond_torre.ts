@@ -31,6 +31,7 @@ import { copyShaders, SectionWork } from "./section_work.ts";
 import { stepShaders } from "./stepwise.ts";
 import {
   MAX_BANDS,
+  rowsOfWaves,
   scheduleTorres,
   slicesOfRow,
   stageCount,
@@ -64,6 +65,7 @@ export const diamondTorre: Traversal = {
   name: "diamond-torre",
   title: "torres of diamond tiles: many time steps in one pass over memory",
   dimensions: 3,
+  writing: ["chunk", "unroll", "lookahead"],
   refuse({ stencil, boundary }) {
     if (!isAllZero(boundary)) {
       const found = describeBoundary(boundary);
@@ -164,16 +166,26 @@ export const diamondTorre: Traversal = {
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const waves = waveCount(problem, parameters, shape);
-    const rows = stages * problem.steps / tiers;
+    const rows = stages * problem.steps / tiers, row = torresInRow(problem, width, 0);
     return {
       bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
       registersPerThread: zPerThread * work.alive + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
-      workgroupsPerDispatch: torresInRow(problem, width, 0) * rows / waves,
+      workgroupsPerDispatch: row * rows / waves,
       dispatchesPerStep: waves / problem.steps,
       exchangesPerUpdate: work.exchanges / (cells * zPerThread),
       loopInstructions: unroll * work.instructions,
+      rounds: {
+        instructions: work.instructions,
+        barriers: Math.ceil(work.exchanged / shape.perChunk),
+        cells: cells * problem.grid[2],
+        dispatches: rowsOfWaves(problem, parameters, shape).map(({ rows, waves }) => ({
+          count: waves / problem.steps,
+          workgroups: row * rows,
+          rounds: tierRatio,
+        })),
+      },
     };
   },
   sweepSteps: (_, { nt, bands = 1 }) => nt * bands,

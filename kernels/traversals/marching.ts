@@ -11,7 +11,7 @@
  */
 import { type Tap, tapsIn, tapsOutside } from "../expression.ts";
 import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, remembered, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepNeeds, stepwiseLayout } from "./stepwise.ts";
@@ -129,19 +129,16 @@ export const marching: Traversal = {
 function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): MarchShape {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
+  const parts = partsOf(update, zPerThread, isTiled, ahead);
+  return { zPerThread, threadsZ, threadsY, ...parts, slices: Math.ceil(nx / pieces), isTiled };
+}
+
+/** What does not depend on the grid. */
+const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean, ahead: number) => {
   const queues = queuesOf(update, { isTiled, ahead });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
-  return {
-    zPerThread,
-    threadsZ,
-    threadsY,
-    ...rimOf(update, zPerThread, isTiled),
-    slices: Math.ceil(nx / pieces),
-    isTiled,
-    tiles,
-    queues,
-  };
-}
+  return { ...rimOf(update, zPerThread, isTiled), tiles, queues };
+});
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;

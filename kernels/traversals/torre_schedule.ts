@@ -113,6 +113,35 @@ export function waveCount(problem: Problem, parameters: TorreParameters, shape: 
   return stages + (count - 1) * Math.min(stages, apart);
 }
 
+/** How many waves of a whole run have how many rows, those that are alike together, without listing them. */
+export function rowsOfWaves(
+  problem: Problem,
+  { nt, bands = 1 }: Pick<TorreParameters, "nt" | "bands">,
+  { slope, width }: Slant,
+): { readonly rows: number; readonly waves: number }[] {
+  const tiers = Math.max(1, Math.min(nt, problem.steps)), count = Math.ceil(problem.steps / tiers);
+  const lag = lagBehind(tiers, { slope, width });
+  const begins: number[] = [], ends: number[] = [];
+  for (let band = 0; band < count; band++) {
+    const begin = band === 0 ? 0 : Math.max(begins[band - 1]! + lag, ends[band - bands] ?? 0);
+    const own = band < count - 1 ? tiers : problem.steps - band * tiers;
+    begins.push(begin);
+    ends.push(begin + stageCount(problem, own, { slope, width }));
+  }
+  ends.sort((a, b) => a - b);
+  const found = new Map<number, number>();
+  let begun = 0, ended = 0;
+  // without one of the parameters there is no number of waves
+  for (let wave = 0, next = 0; Number.isFinite(wave); wave = next) {
+    while (begins[begun] === wave) begun++;
+    while (ends[ended] === wave) ended++;
+    next = Math.min(begins[begun] ?? Infinity, ends[ended] ?? Infinity);
+    const rows = begun - ended;
+    if (rows > 0) found.set(rows, (found.get(rows) ?? 0) + next - wave);
+  }
+  return [...found].map(([rows, waves]) => ({ rows, waves }));
+}
+
 /** A band's stages from right to left; undefined where no torre meets the grid. */
 function stagesOf(
   problem: Problem,

@@ -63,6 +63,23 @@ export interface Demand {
   readonly warmUp?: number;
   /** Instructions in the innermost loop, roughly. @default {0} */
   readonly loopInstructions?: number;
+  /** Of workgroups that compute in rounds, a barrier after each part of a round. @default {none do} */
+  readonly rounds?: Rounds;
+}
+
+/** The rounds of long workgroups, as the tiers of torres. */
+export interface Rounds {
+  /** Instructions of a thread, and barriers, in a round. */
+  readonly instructions: number;
+  readonly barriers: number;
+  /** Cells that a workgroup updates in a round. */
+  readonly cells: number;
+  /** Dispatches of a step that are alike: how many, the workgroups of each, and the rounds of each of those. */
+  readonly dispatches: readonly {
+    readonly count: number;
+    readonly workgroups: number;
+    readonly rounds: number;
+  }[];
 }
 
 /** One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms. */
@@ -134,6 +151,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   readonly title: string;
   /** The dimensions of the problems that it is for, and for no others offered. @default {any} */
   readonly dimensions?: 1 | 3;
+  /** Parameters that only say how the kernel is written: of their values the first mostly do best. @default {none} */
+  readonly writing?: readonly string[];
   /** Why it cannot run the problem with any parameters; undefined where it can. */
   refuse(problem: Problem): string | undefined;
   /** The values to try of each parameter, for this problem, on a device with these limits. */

@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   report: () => import("./report.ts"),
   record: () => import("./record.ts"),
   replay: () => import("./replay.ts"),
+  merge: () => import("./merge.ts"),
   export: () => import("./export.ts"),
   import: () => import("./import.ts"),
   doctor: () => import("./doctor.ts"),

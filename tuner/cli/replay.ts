@@ -2,7 +2,11 @@ import { readReplaySpaces } from "../replay/read_replay_space.ts";
 import { type Quartiles, replay, type ReplayReport, type ReplayResult } from "../replay/replay.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
-import { COMMON, count, type Options, readText } from "./options.ts";
+import { kindOf } from "../profile/calibration.ts";
+import { describeLoss } from "../profile/leave_one_out.ts";
+import { chooseUnseen } from "../replay/unseen.ts";
+import { gcells } from "../report/words.ts";
+import { COMMON, count, type Options, readText, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -23,6 +27,10 @@ export const OPTIONS = {
       "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
   },
   workers: COMMON.workers,
+  unseen: {
+    help: "instead of searching, choose a configuration for each problem from what is recorded of the others",
+    notWith: { "--strategy": "nothing is searched", "--budget": "nothing is searched" },
+  },
   json: COMMON.json,
 } as const satisfies Options;
 
@@ -34,6 +42,7 @@ export const run = command({
     "(Willemsen et al., 2024).",
   options: OPTIONS,
 }, async (options) => {
+  if (options.unseen) return await unseen(options);
   const { strategy: names, seeds, workers, budget } = options;
   const strategies = STRATEGIES.filter(({ name }) => names.length === 0 || names.includes(name));
   const request = { strategies, seeds, workers, ...(budget === undefined ? {} : { budget }) };
@@ -56,6 +65,29 @@ export const run = command({
   if (options.json) print({ seeds, workers, spaces: reports });
   else if (reports.length > 1) print(renderMeans(reports));
 });
+
+/** Prints what choices for unseen problems come to. */
+async function unseen({ space: files, json }: Values<typeof OPTIONS>): Promise<void> {
+  const read = await Promise.all(files.map(readReplaySpaces));
+  const chosen = chooseUnseen(read.flatMap(({ spaces }) => spaces));
+  if (json) return print({ devices: Object.fromEntries(chosen) });
+  for (const [name, problems] of chosen) {
+    const rows = problems.map(({ chosen, best, plain, expected, loss }) => [
+      `${chosen.problem.stencil.title} ${chosen.problem.grid.join("x")}`,
+      ...[chosen.cellsPerSecond, expected, best, plain].map(gcells),
+      formatPercent(loss),
+      kindOf(chosen),
+    ]);
+    print([
+      `${name}: ${formatPlural(problems.length, "problem")}, each chosen from the others, in Gcells/s`,
+      {
+        rows: [["problem", "chosen", "expected", "best", "stepwise", "loss", ""], ...rows],
+        right: [1, 2, 3, 4, 5],
+      },
+      describeLoss(problems),
+    ]);
+  }
+}
 
 /** What strategies did on a space, for people. */
 function renderReport(

@@ -5,11 +5,8 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
-import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { bestNear, predict } from "./near.ts";
-import { oddValue } from "./odd_value.ts";
 
 /** What there is to run on. */
 export interface AdaptTarget {
@@ -18,30 +15,12 @@ export interface AdaptTarget {
   readonly limits: DeviceLimits | undefined;
   /** Workers that the CPU can have. */
   readonly cpuWorkers: number;
-  /** What the models know of the GPU. */
-  readonly device: DeviceModel;
-  /** What was refused before, and why: of thousands of entries many are alike. */
-  readonly refused: Map<string, string>;
 }
 
-/** A configuration that can run, what was changed, and cells per second that it should reach; or why there is none. */
-export type Adapted = Fitted | { readonly reason: string };
-
-/** One that can run. */
-export interface Fitted {
-  readonly configuration: Configuration;
-  readonly changes: readonly string[];
-  readonly cellsPerSecond: number;
-  /** What the GPU's measurement was over its prediction; 1 where either is missing. */
-  readonly correction: number;
-}
-
-/** What was measured, and for which problem. */
-export interface Measured {
-  readonly configuration: Configuration;
-  readonly cellsPerSecond: number;
-  readonly problem: Problem;
-}
+/** A configuration that can run, and what was changed; or why there is none. */
+export type Adapted =
+  | { readonly configuration: Configuration; readonly changes: readonly string[] }
+  | { readonly reason: string };
 
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
@@ -50,79 +29,63 @@ const WASM_BYTES = 2 ** 32;
 const LARGEST_VALUE = 65_536;
 
 /**
- * Fits a configuration that was measured for one problem to a target that may have another problem and device: with
- * the parameters near its own that should be fastest there. What cannot be fitted says why.
- *
- * @param mayChange whether other values of the parameters may be tried
+ * Fits a configuration to a target that may have another grid and device: its share follows the slices and the workers,
+ * its parameters stay. What cannot run says why.
  */
-export function adaptConfiguration(measured: Measured, target: AdaptTarget, mayChange: boolean): Adapted {
-  const { configuration, cellsPerSecond } = measured;
-  const { problem, limits, device } = target;
-  if (configuration.share.deviceMemory !== undefined) {
-    return { reason: "its grid passed through a window of the GPU's memory, which solvers do not do" };
-  }
-  const fitted = adaptShare(configuration.share, target);
-  if ("reason" in fitted) return fitted;
-  const { share, changes } = fitCpuPart(fitted, configuration, problem);
-  if (share.cpuSlices > 0) {
-    const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
-    if (bytes > WASM_BYTES) return { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` };
-  }
-  if (share.gpuSlices === 0) {
-    return { configuration: adaptCpu(measured, share, problem), changes, cellsPerSecond, correction: 1 };
-  }
+export function adaptConfiguration(configuration: Configuration, target: AdaptTarget): Adapted {
+  const { problem, limits } = target;
+  const adapted = adaptShare(configuration, target);
+  if ("reason" in adapted) return adapted;
+  const { share, changes } = adapted;
+  if (share.gpuSlices === 0) return { configuration: adaptCpu(configuration, share, problem), changes };
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
   const part = partOf(problem, share, "gpu");
   const refused = traversal.refuse(part);
   if (refused !== undefined) return { reason: refused };
-
   const lists = traversal.parameterLists(part, limits);
-  const given = Object.fromEntries(
+  const parameters = Object.fromEntries(
     Object.entries(configuration.parameters).filter(([name]) => Object.hasOwn(lists, name)),
   );
-  const key = JSON.stringify([traversal.name, given, share, mayChange]);
-  const again = target.refused.get(key);
-  if (again !== undefined) return { reason: again };
-  const there = partOf(measured.problem, configuration.share, "gpu");
-  const odd = oddValue(traversal, there, given);
-  if (odd !== undefined) return { reason: odd };
-  const before = predict(traversal, there, given, device);
-  const known = cellsPerSecond > 0 ? before : undefined;
-  const near = mayChange && bestNear(traversal, part, given, { limits, device, measured: known });
-  const { parameters, ...here } = near || { parameters: given, ...predict(traversal, part, given, device) };
-  const reason = whyNot(traversal, part, parameters, limits) ??
-    (near === undefined ? "it needs more registers than a thread has, or compiles for too long" : undefined);
-  if (reason !== undefined) {
-    target.refused.set(key, reason);
-    return { reason };
-  }
-  const correction = cellsPerSecond / before.cellsPerSecond || 1;
+  const why = whyNot(traversal, part, parameters, limits);
+  if (why !== undefined) return { reason: why };
   return {
     configuration: { traversal: traversal.name, parameters, share },
     changes: [...changes, ...describeChanges(configuration.parameters, parameters)],
-    cellsPerSecond: correction * here.cellsPerSecond,
-    correction,
   };
 }
 
-/** The CPU alone: as measured on the same grid, else its most promising way to traverse this one so, else stepwise. */
-function adaptCpu(
-  { configuration: { traversal, parameters }, problem: { grid } }: Measured,
-  share: Share,
-  problem: Problem,
-): Configuration {
+/** A share of another grid, and what was changed; or why there is none. */
+export function adaptShare(
+  configuration: Configuration,
+  target: AdaptTarget,
+): { readonly share: Share; readonly changes: readonly string[] } | { readonly reason: string } {
+  const { problem } = target;
+  if (configuration.share.deviceMemory !== undefined) {
+    return { reason: "its grid passed through a window of the GPU's memory, which solvers do not do" };
+  }
+  const sliced = adaptSlices(configuration.share, target);
+  if ("reason" in sliced) return sliced;
+  const adapted = fitCpuPart(sliced, configuration, problem), { share } = adapted;
+  if (share.cpuSlices === 0) return adapted;
+  const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
+  return bytes > WASM_BYTES
+    ? { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` }
+    : adapted;
+}
+
+/** The CPU alone: as it was where it can run so, else its most promising way to traverse the grid so, else stepwise. */
+function adaptCpu({ traversal, parameters }: Configuration, share: Share, problem: Problem): Configuration {
   const ways = cpuCandidates(problem, share.cpuWorkers).filter((way) => way.traversal.name === traversal);
-  const isSame = `${grid}` === `${problem.grid}` &&
-    cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined &&
+  const canRun = cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined &&
     !(parameters.fused === 1 && !detectWasmFeatures().relaxedSimd);
-  if (ways.length > 0 && isSame) return { traversal, parameters, share };
+  if (ways.length > 0 && canRun) return { traversal, parameters, share };
   return { traversal: "stepwise", parameters: {}, ...ways[0]?.configuration, share };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */
-function adaptShare(
+function adaptSlices(
   share: Share,
   { problem, cpuWorkers, limits }: AdaptTarget,
 ): { share: Share; changes: string[] } | { reason: string } {
@@ -204,7 +167,8 @@ function hasDefaults(traversal: Traversal, problem: Problem, parameters: Paramet
     dispatches(Math.min(problem.steps, 8), 0).every(({ workgroups }) => workgroups.every(isWhole));
 }
 
-function describeChanges(before: Parameters, after: Parameters): string[] {
+/** What differs, in words. */
+export function describeChanges(before: Parameters, after: Parameters): string[] {
   return [
     ...Object.entries(after).filter(([name, value]) => before[name] !== value)
       .map(([name, value]) => `${name} ${before[name]} → ${value}`),

@@ -1,21 +1,20 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../kernels/update.ts";
-import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { planesOf } from "../../kernels/update.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
-import { describeValue, formatRate } from "../format.ts";
+import { describeValue, formatPlural, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
-import { cpuCandidates } from "../search/cpu_space.ts";
 import { deviceModelOf } from "../search/device_model.ts";
-import { onGpuAlone } from "../search/space.ts";
-import { adaptConfiguration, type Adapted, type AdaptTarget, type Fitted } from "./adapt.ts";
+import { adaptConfiguration, describeChanges } from "./adapt.ts";
+import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
+import { kindOf, type Sample, samplesOf } from "./calibration.ts";
 import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
+import { devicesOf } from "./merge.ts";
 import { mergeByDistance, type NearEntry, ProfileIndex } from "./profile_index.ts";
 import type { Profile, ProfileEntry } from "./profile_types.ts";
 
@@ -37,8 +36,10 @@ export interface Choice {
   readonly match: MatchGrade;
   /** The profile's entry that it comes from; undefined if the match is `default`. */
   readonly entry?: ProfileEntry;
-  /** The rate it should reach on the device that matches: as measured, or predicted from that; without a match undefined. */
+  /** The rate it should reach: as measured on the device that matches, or predicted from that; undefined if nothing is. */
   readonly cellsPerSecond?: number;
+  /** The 95% interval of that: of a prediction, by how far off predictions were where it was measured. */
+  readonly interval95?: readonly [low: number, high: number];
   /** What differs from what was measured, in words. */
   readonly changes: readonly string[];
   /** The first few better matches that cannot run here. */
@@ -62,10 +63,15 @@ export interface ChooseOptions {
    * @default {one per core; 0 in a page, where workers may need a module of their own}
    */
   readonly cpuWorkers?: number;
+  /** Bytes per second of a plain copy on the device, where you know it. @default {that of the most alike profile} */
+  readonly copyBytesPerSecond?: number;
 }
 
-/** Entries tried of each grade: those after them are too far away to be better than a default. */
+/** Entries that are looked at: those after them are too far away to tell more. */
 const MOST_ENTRIES = 64;
+
+/** Measurements that predictions learn from, of the nearest entries: time grows with the cube. */
+const MOST_SAMPLES = 300;
 
 /** Passed over configurations that a choice lists. */
 const MOST_LISTED = 8;
@@ -76,12 +82,11 @@ const USUAL_BANDWIDTH = 200e9;
 /** Bytes of a field, both levels, that any GPU's cache holds, and a core's own under a driver in software. */
 const CACHED_BYTES = 2 ** 20;
 
-/** The workgroup of stepwise from which the best one for a grid is looked for. */
-const PLAIN = { threadsZ: 64, threadsY: 4, threadsX: 1 };
-
 /**
- * Chooses how to compute a problem on a device. What it returns has passed every check that needs no compiling: those
- * of the traversal, of the device's limits, of ghost zones and of memory.
+ * Chooses how to compute a problem on a device. For a problem that was measured there it is the measured configuration;
+ * else, of all that can run, the one whose rate should be highest, by the models' predictions and how far off they were
+ * where the profile measured; never one that should be slower than stepwise. What it returns has passed every check that
+ * needs no compiling: those of the traversal, of the device's limits, of ghost zones and of memory.
  *
  * @param profiles one profile or several, of any devices; an empty list gives the default
  * @param problem what to compute
@@ -107,44 +112,59 @@ export function chooseConfiguration(
   profiles: Profile | readonly Profile[],
   problem: Problem,
   device: TargetDevice | null,
-  { cpuWorkers = usualWorkers() }: ChooseOptions = {},
+  { cpuWorkers = usualWorkers(), copyBytesPerSecond }: ChooseOptions = {},
 ): Choice {
   checkProblem("choose a configuration", problem);
-  const list = [profiles].flat() as readonly Profile[];
+  const given = [profiles].flat() as readonly Profile[];
   const refuse = (wanted: string, found: unknown): never => {
     throw new RequestError(`Cannot choose a configuration: ${wanted}: found ${describeValue(found)}`);
   };
-  const odd = list.findIndex((profile) => !Array.isArray(profile?.entries));
-  if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", list[odd]);
+  const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
+  if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", given[odd]);
   if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
+  const list = given.flatMap(devicesOf);
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
-  const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu));
-  const alike = DEVICE_GRADES.map((grade) => graded.get(grade)?.[0]).find((profile) => profile !== undefined);
-  const target: AdaptTarget = {
+  const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
+  const grades = [...DEVICE_GRADES, "default"] as const;
+  const alike = DEVICE_GRADES.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
+  const target: PredictionTarget = {
     problem,
     limits: device?.limits,
     cpuWorkers,
-    refused: new Map(),
-    device: modelOf(device, alike?.device),
+    device: modelOf(device, alike, copyBytesPerSecond),
   };
+  const isSoftware = identity?.isFallbackAdapter ?? false;
   const passedOver: PassedOver[] = [];
-  for (const grade of DEVICE_GRADES) {
-    const indexes = (graded.get(grade) ?? []).map(ProfileIndex.of);
-    const entries = mergeByDistance(indexes.map((index) => index.entriesFor(wanted)));
-    let tried = 0;
-    for (const near of entries) {
-      if (tried++ === MOST_ENTRIES) break;
-      const fitted = fromEntry(near, target, passedOver);
-      if (fitted === undefined) continue;
-      const { correction: _, ...found } = fitted;
-      const match: MatchGrade = near.distance === 0 && grade === "same-device" ? "exact" : grade;
-      const choice = { ...found, match, entry: near.entry, passedOver };
-      return { ...choice, message: explain(choice, { grade, near }) };
-    }
+  for (const grade of grades) {
+    // of a device like none of them, those of the same kind tell how far off predictions are
+    const sources = (graded.get(grade) ?? []).filter(({ device: { gpu } }) =>
+      grade !== "default" || (device !== null && gpu?.isFallback === isSoftware)
+    );
+    const nears = mergeByDistance(sources.map((one) => ProfileIndex.of(one).entriesFor(wanted)))
+      .take(MOST_ENTRIES).toArray();
+    const samples = nears.map((near) => samplesNear(near, problem));
+    const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
+      predicted(nears, samples, target, passedOver);
+    if (found === undefined) continue;
+    const { near, plain, known, isMeasured, ...rest } = found;
+    const isExact = near.distance === 0 && grade === "same-device";
+    const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
+    const choice = { ...rest, match, ...(match !== "default" && { entry: near.entry }), passedOver };
+    return { ...choice, message: explain(choice, { grade, near, plain, known }) };
   }
-  const configuration = defaultConfiguration(target);
-  const choice = { configuration, match: "default" as const, changes: [], passedOver };
+  // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
+  const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
+  const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
+  const traversals = isSmall ? { traversals: [stepwise] } : {};
+  const { best: [best], reasons } = bestPredicted({ ...target, ...traversals }, []);
+  if (best === undefined) {
+    const { stencil: { title }, grid } = problem;
+    throw new RangeError(
+      `Cannot choose a configuration for ${title} on ${grid.join("x")}: ${reasons.join("; ")}`,
+    );
+  }
+  const choice = { configuration: best.configuration, match: "default" as const, changes: [], passedOver };
   return { ...choice, message: explain(choice) };
 }
 
@@ -154,104 +174,117 @@ function usualWorkers(): number {
 }
 
 /** What the models know of the device at hand; what it does not tell itself is that of a profile's device like it. */
-function modelOf(device: TargetDevice | null, alike: Profile["device"] | undefined): DeviceModel {
+function modelOf(
+  device: TargetDevice | null,
+  alike: Profile["device"] | undefined,
+  copyBytesPerSecond = alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH,
+): DeviceModel {
   const isFallback = (device && adapterInfoOf(device))?.isFallbackAdapter ?? false;
   const cpu = alike?.cpu ?? { cores: countCores() };
-  return deviceModelOf({ gpu: { isFallback }, cpu }, alike?.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
+  return deviceModelOf({ gpu: { isFallback }, cpu }, copyBytesPerSecond);
 }
 
-/**
- * What an entry's measurements suggest. For its own problem, the fastest of its configurations that runs unchanged. Else
- * its best of each kind with the parameters near its own that should be fastest here, or stepwise if none should be
- * faster than that. Undefined if none of its configurations can run.
- */
-function fromEntry(
-  { entry, distance }: NearEntry,
-  target: AdaptTarget,
-  passedOver: PassedOver[],
-): Fitted | undefined {
-  const { stencil } = target.problem;
+/** A choice before its words, and the entry that it comes from. */
+type Found = Pick<Choice, "configuration" | "changes" | "cellsPerSecond" | "interval95"> & {
+  readonly near: NearEntry;
+  /** Whether a configuration of its traversal was measured. */
+  readonly isMeasured: boolean;
+  /** Of a prediction, how many measurements it comes from, and what stepwise should reach. */
+  readonly known?: number;
+  readonly plain?: Expected | undefined;
+};
+
+/** The fastest configuration that was measured for this very problem and can run here as it is. */
+function measuredHere(nears: readonly NearEntry[], target: PredictionTarget): Found | undefined {
+  for (const near of nears.filter(({ distance }) => distance === 0)) {
+    const { configuration, result, tieSet } = near.entry;
+    const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    for (const { cellsPerSecond, confidence95, ...one } of [{ configuration, ...result }, ...ties]) {
+      const adapted = adaptConfiguration(one.configuration, target);
+      if ("reason" in adapted) continue;
+      return {
+        ...adapted,
+        near,
+        isMeasured: true,
+        cellsPerSecond,
+        ...(confidence95 && { interval95: confidence95 }),
+      };
+    }
+  }
+}
+
+/** What an entry teaches of the caller's stencil. */
+function samplesNear({ entry, device }: NearEntry, { stencil }: Problem): Sample[] {
   const { grid, steps, boundary } = entry.problem;
   const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
-  const ties = entry.tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  const { cellsPerSecond, speedupOverStepwise } = entry.result;
-  const measured = [{ configuration: entry.configuration, cellsPerSecond }, ...ties];
-  for (const one of distance === 0 ? measured : []) {
-    const fitted = adaptConfiguration({ ...one, problem }, target, false);
-    if (!("reason" in fitted)) return fitted;
-  }
-  const kinds = new Map<string, Adapted>();
-  for (const one of [...measured, ...entry.bestOfEach ?? []]) {
-    const { traversal, share: { cpuSlices, gpuSlices } } = one.configuration;
-    const kind = `${traversal} ${cpuSlices > 0} ${gpuSlices > 0}`;
-    if (kinds.has(kind)) continue;
-    const adapted = adaptConfiguration({ ...one, problem }, target, true);
-    kinds.set(kind, adapted);
-    if ("reason" in adapted && passedOver.length < MOST_LISTED) {
-      passedOver.push({ configuration: one.configuration, reason: adapted.reason });
-    }
-  }
-  const [first, ...others] = [...kinds.values()].filter((one) => "configuration" in one);
-  if (first === undefined) return undefined;
-  if (!kinds.has("stepwise false true")) {
-    // of earlier profiles the speedup says how fast stepwise was; else the models are as far off as for the entry itself
-    const known = entry.bestOfEach === undefined && speedupOverStepwise;
-    const configuration = onGpuAlone({ traversal: stepwise, parameters: PLAIN }, problem);
-    const rate = known ? cellsPerSecond / known : NaN;
-    const plain = adaptConfiguration({ configuration, cellsPerSecond: rate, problem }, target, true);
-    if ("configuration" in plain) {
-      const expected = (known ? 1 : first.correction) * plain.cellsPerSecond;
-      others.push({ ...plain, cellsPerSecond: expected, changes: ["stepwise, which should be faster here"] });
-    }
-  }
-  return others.reduce((a, b) => b.cellsPerSecond > a.cellsPerSecond ? b : a, first);
-}
-
-/**
- * The best prediction found of the GPU alone; the CPU alone where there is none. A field that caches hold gains nothing
- * from a kernel that saves traffic, and pays for its compilation: there it is stepwise, but on a line.
- */
-function defaultConfiguration(target: AdaptTarget): Configuration {
-  const { problem, limits, cpuWorkers } = target;
-  const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
-  const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
-  const alone = (configuration: Configuration): Adapted =>
-    adaptConfiguration({ configuration, cellsPerSecond: NaN, problem }, target, true);
-  const traversals = isSmall ? [stepwise] : TRAVERSALS;
-  const found = (limits === undefined ? [] : traversals).flatMap((traversal) => {
-    if (traversal.refuse(problem) !== undefined) return [];
-    const lists = Object.entries(traversal.parameterLists(problem, limits!));
-    const plain: Parameters = traversal === stepwise ? PLAIN : {};
-    const parameters = Object.fromEntries(
-      lists.map(([name, values]) => [name, values.findLast((value) => value <= plain[name]!) ?? values[0]!]),
-    );
-    return [alone(onGpuAlone({ traversal, parameters }, problem))];
-  });
-  const [best] = found.filter((one) => "configuration" in one)
-    .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-  if (best !== undefined) return best.configuration;
-  const { stencil: { title }, grid } = problem;
-  const onCpu = alone(cpuCandidates(problem, Math.max(1, cpuWorkers))[0]!.configuration);
-  if ("configuration" in onCpu) return onCpu.configuration;
-  const [first] = found.filter((one) => "reason" in one);
-  const gpu = first?.reason ?? "there is no GPU";
-  throw new RangeError(
-    `Cannot choose a configuration for ${title} on ${grid.join("x")}: GPU: ${gpu}; CPU: ${onCpu.reason}`,
+  return samplesOf(
+    entry,
+    problem,
+    deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH),
   );
 }
 
+/** The best predicted, and the nearest entry with a measurement of its kind; undefined if there is none. */
+function predicted(
+  nears: readonly NearEntry[],
+  samples: readonly (readonly Sample[])[],
+  target: PredictionTarget,
+  passedOver: PassedOver[],
+): Found | undefined {
+  for (const { entry: { configuration } } of nears) {
+    const adapted = adaptConfiguration(configuration, target);
+    if (!("reason" in adapted)) break;
+    if (passedOver.length < MOST_LISTED) passedOver.push({ configuration, reason: adapted.reason });
+  }
+  const all = samples.flat().slice(0, MOST_SAMPLES);
+  if (all.length === 0) return undefined;
+  const { best: [best], plain } = bestPredicted(target, all, nears[0]!.entry.configuration);
+  if (best === undefined) return undefined;
+  const { configuration, cellsPerSecond, interval95 } = best;
+  const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
+  const at = samples.findIndex((some) => some.some(isLike));
+  const like = samples[at]?.find(isLike);
+  const changes = like === undefined
+    ? [...best.changes, `${configuration.traversal}, which was not measured`]
+    : [...best.changes, ...describeChanges(like.parameters, configuration.parameters)];
+  const near = nears[Math.max(0, at)]!;
+  return {
+    configuration,
+    changes,
+    cellsPerSecond,
+    interval95,
+    near,
+    isMeasured: like !== undefined,
+    known: all.length,
+    plain,
+  };
+}
+
+/** A choice in one line. */
 function explain(
-  { changes, passedOver, configuration, cellsPerSecond }: Omit<Choice, "message">,
-  from?: { grade: DeviceGrade; near: NearEntry },
+  { changes, passedOver, configuration, cellsPerSecond, interval95 }: Omit<Choice, "message">,
+  from?: Pick<Found, "near" | "plain"> & {
+    readonly grade: DeviceGrade | "default";
+    readonly known: number | undefined;
+  },
 ): string {
   let what = "nothing in the profile fits: the best prediction";
   if (from !== undefined) {
-    const { grade, near: { distance, entry: { problem: { grid, boundary, steps } } } } = from;
-    const on = grade === "same-device" ? "this device" : `a device of the ${grade.replace("-", " ")}`;
-    what = distance === 0
+    const { grade, known, plain, near: { device, entry: { problem: { grid, boundary, steps } } } } = from;
+    const on = grade === "same-device"
+      ? "this device"
+      : grade === "default"
+      ? `another device, ${device.gpu?.description || device.gpu?.vendor}`
+      : `a device of the ${grade.replace("-", " ")}`;
+    what = known === undefined
       ? `measured for this problem on ${on}`
-      : `measured on ${on} for ${grid.join("x")}, ${boundary} boundary, ${steps} steps`;
-    if (cellsPerSecond !== undefined && distance > 0) what += `, should reach ${formatRate(cellsPerSecond)}`;
+      : `predicted from ${formatPlural(known, "measurement")} on ${on}, the nearest for ${grid.join("x")}, ` +
+        `${boundary} boundary, ${steps} steps`;
+    if (cellsPerSecond !== undefined && known !== undefined) {
+      const [low, high] = interval95!.map(formatRate);
+      what += `, should reach ${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
+      if (plain !== undefined) what += `, stepwise ${formatRate(plain.cellsPerSecond)}`;
+    }
   }
   const { cpuSlices, gpuSlices } = configuration.share;
   const shared = cpuSlices === 0 ? "" : ", shared with the CPU";

@@ -4,6 +4,8 @@ import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 /** An entry, and how far its problem is from the wanted one. */
 export interface NearEntry {
   readonly entry: ProfileEntry;
+  /** What it was measured on. */
+  readonly device: Profile["device"];
   /** 0: the same problem. */
   readonly distance: number;
 }
@@ -38,8 +40,10 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
 export class ProfileIndex {
   readonly #exact: ReadonlyMap<string, readonly ProfileEntry[]>;
   readonly #ofFamily: ReadonlyMap<string, readonly ProfileEntry[]>;
+  readonly #device: Profile["device"];
 
-  constructor({ entries }: Pick<Profile, "entries">) {
+  constructor({ entries, device }: Pick<Profile, "entries" | "device">) {
+    this.#device = device;
     const fastestFirst = entries.toSorted((a, b) => b.result.cellsPerSecond - a.result.cellsPerSecond);
     this.#exact = Map.groupBy(fastestFirst, ({ problem }) => problemKey(problem));
     this.#ofFamily = Map.groupBy(fastestFirst, ({ problem }) => familyKey(problem));
@@ -54,10 +58,10 @@ export class ProfileIndex {
 
   /** Entries of the problem itself, then those of others, the nearest first; of equals the fastest. */
   *entriesFor(problem: ProfileProblem): Generator<NearEntry> {
-    const own = this.#exact.get(problemKey(problem)) ?? [];
-    for (const entry of own) yield { entry, distance: 0 };
+    const own = this.#exact.get(problemKey(problem)) ?? [], device = this.#device;
+    for (const entry of own) yield { entry, device, distance: 0 };
     const others = (this.#ofFamily.get(familyKey(problem)) ?? [])
-      .map((entry) => ({ entry, distance: problemDistance(entry.problem, problem) }))
+      .map((entry) => ({ entry, device, distance: problemDistance(entry.problem, problem) }))
       .filter(({ distance }) => distance > 0);
     yield* others.sort((a, b) => a.distance - b.distance);
   }

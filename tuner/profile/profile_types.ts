@@ -60,6 +60,14 @@ export interface ProfileRated extends ProfileRate {
   readonly configuration: Configuration;
 }
 
+/** A configuration of one device alone that was measured, in short. */
+export interface ProfilePoint extends Pick<Configuration, "traversal" | "parameters"> {
+  /** Workers of the CPU; missing on the GPU. */
+  readonly cpuWorkers?: number | undefined;
+  /** Cells per second. */
+  readonly cellsPerSecond: number;
+}
+
 /** The chosen configuration's rate, with its evidence. */
 export interface ProfileResult extends ProfileRate {
   /** Cells per second of each sample. */
@@ -117,6 +125,11 @@ export interface ProfileEntry {
   readonly tieSet: readonly ProfileRated[];
   /** The fastest configuration of each traversal on the GPU alone and on the CPU alone, as far as any was measured. */
   readonly bestOfEach?: readonly ProfileRated[] | undefined;
+  /**
+   * What else was measured of one device alone: the fastest with each value of each parameter, from which rates on other
+   * grids are predicted.
+   */
+  readonly calibration?: readonly ProfilePoint[] | undefined;
   /** The balance between the CPU and the GPU. */
   readonly balance: readonly ProfileBalance[];
   /** What R was chosen by, where both devices took part and R was chosen by prediction. */
@@ -149,13 +162,9 @@ export interface ProfileCostModel {
   }[];
 }
 
-/** A profile: the best configurations of one device. */
-export interface Profile {
-  /** The JSON Schema. */
-  readonly $schema: string;
-  /** Version of the format. */
-  readonly schemaVersion: 1;
-  /** Name and version of the tool that wrote it. */
+/** The best configurations of one device. */
+export interface DeviceEntries {
+  /** Name and version of the tool that wrote them. */
   readonly tool: Readonly<Record<"name" | "version", string>>;
   /** UTC time in ISO 8601. */
   readonly createdAt: string;
@@ -163,4 +172,14 @@ export interface Profile {
   readonly device: ProfileDevice;
   /** One entry a problem. */
   readonly entries: readonly ProfileEntry[];
+}
+
+/** A profile: the best configurations of one device, and of others that were merged with it. */
+export interface Profile extends DeviceEntries {
+  /** The JSON Schema. */
+  readonly $schema: string;
+  /** Version of the format. */
+  readonly schemaVersion: 1;
+  /** Other devices, each once. */
+  readonly others?: readonly DeviceEntries[] | undefined;
 }

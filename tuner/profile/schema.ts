@@ -6,11 +6,13 @@ import { checkRecord, firstLine, parseJson } from "./check_record.ts";
 import { everyLimit } from "./odd_value.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
+  DeviceEntries,
   Profile,
   ProfileBalance,
   ProfileCostModel,
   ProfileDevice,
   ProfileEntry,
+  ProfilePoint,
   ProfileProblem,
   ProfileRate,
   ProfileRated,
@@ -202,6 +204,9 @@ const entry = record<ProfileEntry>({
   }).refine(isWithinInterval, "a rate within its interval"),
   tieSet: z.array(rated),
   bestOfEach: z.array(rated).optional(),
+  calibration: z.array(
+    record<ProfilePoint>({ ...traversal, cpuWorkers: counting.optional(), cellsPerSecond: positive }),
+  ).optional(),
   balance: z.array(record<ProfileBalance>({
     cpuSlices: natural,
     gpuSlices: natural,
@@ -236,6 +241,13 @@ const entry = record<ProfileEntry>({
   }
 });
 
+const deviceEntries = {
+  tool: record({ name: text, version: text }),
+  createdAt: time,
+  device: deviceSchema,
+  entries: z.array(entry, "a list of entries"),
+};
+
 /**
  * The checks of a profile. `profile_types.ts` says what each field means; `profile.schema.json` is made from the
  * checks. What a JSON Schema cannot say (shares that add up to the grid, ordered intervals) is checked here too.
@@ -243,10 +255,8 @@ const entry = record<ProfileEntry>({
 export const profileSchema: z.ZodType<Profile> = record<Profile>({
   $schema: text,
   schemaVersion: z.literal(SCHEMA_VERSION, String(SCHEMA_VERSION)),
-  tool: record({ name: text, version: text }),
-  createdAt: time,
-  device: deviceSchema,
-  entries: z.array(entry, "a list of entries"),
+  ...deviceEntries,
+  others: z.array(record<DeviceEntries>(deviceEntries), "a list of other devices").optional(),
 });
 
 /** The cost model as an entry has it: without the measurements that it was fitted to. */

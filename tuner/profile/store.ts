@@ -1,15 +1,13 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { gpuName } from "../devices/vendors.ts";
 import { withDirectoryLock } from "./file_lock.ts";
+import { type DeviceIdentity, devicesOf, isSameDevice, mergeProfiles } from "./merge.ts";
 import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
 import { readFileIfThere } from "./read_profile.ts";
-import { checkProfile, parseProfile, type Profile, type ProfileDevice } from "./schema.ts";
-import { problemKey } from "./profile_problem.ts";
+import { checkProfile, parseProfile, type Profile } from "./schema.ts";
 
+export { isSameDevice, mergeProfiles } from "./merge.ts";
 export { readProfile } from "./read_profile.ts";
-
-/** What distinguishes one device from another. */
-type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
 
 /** A file name for a device's profile, of small letters, digits and dashes, without an ending. */
 export function profileName({ gpu, cpu }: DeviceIdentity): string {
@@ -26,25 +24,6 @@ const PROFILES = "profiles";
 /** Where `tune` writes without `--out`: `profiles/<device>.json`. */
 export function defaultProfilePath(device: DeviceIdentity): string {
   return `${PROFILES}/${profileName(device)}.json`;
-}
-
-/** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
-export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolean {
-  const identify = ({ gpu, cpu }: DeviceIdentity): string => {
-    const ofGpu = gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback];
-    return JSON.stringify([ofGpu, cpu.model, cpu.cores]);
-  };
-  return identify(one) === identify(other);
-}
-
-/**
- * Adds entries to those of an earlier profile of the same device: an entry for the same problem replaces the
- * earlier one, everything else of the profile is the newer.
- */
-export function mergeProfiles(earlier: Profile, newer: Profile): Profile {
-  const replaced = new Set(newer.entries.map((entry) => problemKey(entry.problem)));
-  const kept = earlier.entries.filter((entry) => !replaced.has(problemKey(entry.problem)));
-  return { ...newer, entries: [...kept, ...newer.entries] };
 }
 
 /** JSON in which a list that fits a line has one: definitions of equations are full of them. */
@@ -72,7 +51,7 @@ export async function writeProfile(path: string, profile: Profile): Promise<Prof
   checkProfile(profile, "the new profile");
   const merge = async (): Promise<Profile> => {
     const earlier = await readIfThere(target);
-    if (earlier !== undefined) refuseForeign(path, earlier.device, profile.device);
+    if (earlier !== undefined) refuseForeign(path, earlier, profile.device);
     const merged = earlier === undefined ? profile : mergeProfiles(earlier, profile);
     await removeTemporaries(target);
     await replaceFile(target, jsonOf(merged) + "\n");
@@ -102,7 +81,7 @@ async function removeTemporaries(target: string): Promise<void> {
  */
 export async function checkWritable(path: string, device?: DeviceIdentity): Promise<void> {
   const earlier = await readIfThere(await resolveTarget(path));
-  if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier.device, device);
+  if (earlier !== undefined && device !== undefined) refuseForeign(path, earlier, device);
   await checkFileWritable(path);
 }
 
@@ -118,8 +97,10 @@ export async function checkFileWritable(path: string): Promise<void> {
   }
 }
 
-function refuseForeign(path: string, theirs: DeviceIdentity, ours: DeviceIdentity): void {
-  if (isSameDevice(theirs, ours)) return;
+/** A file that others were merged into takes in what any of them measures. */
+function refuseForeign(path: string, earlier: Profile, ours: DeviceIdentity): void {
+  const { device: theirs } = earlier;
+  if (devicesOf(earlier).some(({ device }) => isSameDevice(device, ours))) return;
   const describe = ({ gpu, cpu }: DeviceIdentity): string =>
     `${gpu === null ? "no GPU" : gpuName(gpu)} with ${cpu.model} (${cpu.cores} cores)`;
   throw new ProfileError(

@@ -44,6 +44,7 @@ export function deviceModelOf(
   return {
     copyBytesPerSecond,
     simdWidth: SOFTWARE_LANES,
+    cacheBytes: 0, // the copy is one from cache to cache
     saturationWorkgroups: cpu.cores,
     workgroupsAtOnce: cpu.cores,
     bytesPerExchange: SOFTWARE_BYTES_PER_EXCHANGE,

@@ -151,7 +151,7 @@ export function rankCandidates<C extends Predicted>(candidates: readonly C[]): C
 /** Candidates by prediction, those of equal prediction {@linkcode TURN} by turn. */
 function inTurns<C extends Predicted>(candidates: readonly C[]): C[] {
   const seen = new Map<string, number>();
-  const placed = candidates.map((candidate) => {
+  const placed = candidates.toSorted((a, b) => b.predicted - a.predicted).map((candidate) => {
     const key = `${candidate.traversal.name} ${candidate.predicted.toPrecision(4)}`;
     const turn = seen.get(key) ?? 0;
     seen.set(key, turn + 1);

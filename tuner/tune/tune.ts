@@ -3,7 +3,8 @@ import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
-import type { ProfileResult } from "../profile/profile_types.ts";
+import { pointsOf } from "../profile/calibration.ts";
+import type { ProfilePoint, ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
@@ -110,6 +111,7 @@ function entryOf(
     },
     tieSet: ties.map(ratedOf),
     bestOfEach: [...bestOfEach.values()].map(ratedOf),
+    calibration: pointsOf(findings.measured.map(pointOf)),
     balance: iterations,
     ...(costModel && { costModel: describeCostModel(costModel) }),
     verification,
@@ -122,6 +124,14 @@ function entryOf(
       elapsedMs: run.elapsedNs / 1e6,
     },
   };
+}
+
+/** A measurement of one device alone, in short. */
+function pointOf(
+  { configuration: { traversal, parameters, share }, cellsPerSecond }: Measurement,
+): ProfilePoint {
+  const cpuWorkers = share.gpuSlices === 0 ? { cpuWorkers: share.cpuWorkers } : {};
+  return { traversal, parameters, ...cpuWorkers, cellsPerSecond };
 }
 
 /** A measurement as a profile lists it: with an interval only if there are samples enough for one. */

@@ -1,0 +1,192 @@
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Traversal } from "../../kernels/traversals/traversal.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
+import type { Configuration, Share } from "../configuration.ts";
+import { partOf } from "../devices/shared/shares.ts";
+import { cpuCandidates } from "../search/cpu_space.ts";
+import { enumerateSpace, onGpuAlone } from "../search/space.ts";
+import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
+import { Calibration, type Candidate, kindOf, type Sample } from "./calibration.ts";
+
+/** Candidates of each kind whose rate is corrected, the models' best, and of these those that are weighed. */
+const MOST_CORRECTED = 600, MOST_WEIGHED = 100;
+
+/** Of these, those whose kernels are written in every way. */
+const MOST_WRITTEN = 24;
+
+/** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
+const CAUTION = 0.5;
+
+/** Deviations to either side that 95% lie within. */
+const WITHIN_95 = 1.96;
+
+/** What there is to run on, and what the models know of it. */
+export interface PredictionTarget extends AdaptTarget {
+  readonly device: DeviceModel;
+  /** The GPU's traversals. @default {all} */
+  readonly traversals?: readonly Traversal[];
+}
+
+/** A configuration that can run, with the rate that it should reach. */
+export interface Expected {
+  readonly configuration: Configuration;
+  readonly kind: string;
+  readonly changes: readonly string[];
+  readonly cellsPerSecond: number;
+  /** 95% interval, as far as predictions were off where it was measured. */
+  readonly interval95: readonly [low: number, high: number];
+}
+
+/** A way to compute the grid: a candidate for the part of it that one device computes, in its time. */
+interface Way {
+  readonly candidate: Candidate;
+  readonly on: Problem;
+  readonly share: Share;
+  readonly changes: readonly string[];
+  /** The part of the grid. @default {1} */
+  readonly part?: number;
+}
+
+/** A way with the logarithm of the whole grid's rate. */
+interface Weighed<W> {
+  readonly way: W;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/**
+ * The ways to compute a grid whose rates should be highest, of everything that can run: on the GPU alone, on the CPU
+ * alone if it was measured or there is nothing else, and shared as `like` is. The first is never expected to be slower
+ * than stepwise.
+ *
+ * @param samples what was measured; none: as the models predict
+ * @param like a configuration that was best for a problem like this one
+ * @returns the best first, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
+ */
+export function bestPredicted(
+  target: PredictionTarget,
+  samples: readonly Sample[],
+  like?: Configuration,
+): { readonly best: readonly Expected[]; readonly plain: Expected | undefined; readonly reasons: string[] } {
+  const { problem, cpuWorkers, device } = target, [slices] = problem.grid;
+  const calibration = new Calibration(samples, device);
+  const reasons: string[] = [];
+  const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
+  const ways = gpuWays({ on: problem, share, changes: [] }, target, reasons);
+  const isCpuKnown = samples.some((one) => kindOf(one).startsWith("cpu "));
+  if (ways.length === 0 || (isCpuKnown && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
+  const adapted = like && adaptShare(like, target);
+  if (
+    adapted !== undefined && "share" in adapted && adapted.share.cpuSlices > 0 && adapted.share.gpuSlices > 0
+  ) {
+    const part = adapted.share.gpuSlices / slices;
+    ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
+  }
+  const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
+  const written = mostPromising(ways, calibration).slice(0, MOST_WRITTEN)
+    .flatMap(({ way }) => everyWriting(way, target));
+  return {
+    best: mostPromising([...written, ...plain], calibration).map(describe),
+    plain: mostPromising(plain, calibration).map(describe)[0],
+    reasons,
+  };
+}
+
+/**
+ * Ways in the order of what they promise, cautiously; those that should be slower than stepwise are left out.
+ *
+ * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
+ */
+export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
+  ways: readonly W[],
+  calibration: Calibration,
+): Weighed<W>[] {
+  const kinds = Map.groupBy(ways, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
+  const corrected = [...kinds.values()].flatMap((some) =>
+    some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, MOST_CORRECTED)
+  ).map((way) => ({ way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) }))
+    .sort((a, b) => b.mean - a.mean);
+  const plain = corrected.findIndex(({ way: { candidate } }) => isPlain(candidate));
+  const faster = plain < 0 ? corrected : corrected.slice(0, plain + 1);
+  return faster.slice(0, MOST_WEIGHED).map(({ way, mean }) => {
+    const deviation = calibration.deviation(way.candidate, way.on);
+    return { way, mean, deviation };
+  }).sort((a, b) => b.mean - a.mean - CAUTION * (b.deviation - a.deviation));
+}
+
+function isPlain(candidate: Candidate): boolean {
+  return kindOf(candidate) === stepwise.name;
+}
+
+/** What the GPU can do with its part of the grid; kernels written as usual. */
+function gpuWays(
+  way: Omit<Way, "candidate">,
+  { limits, device, traversals: allowed = TRAVERSALS }: PredictionTarget,
+  reasons: string[],
+): Way[] {
+  if (limits === undefined) {
+    reasons.push("GPU: there is no GPU");
+    return [];
+  }
+  const traversals = allowed.map((traversal): Traversal => ({
+    ...traversal,
+    parameterLists: (...on) =>
+      only(traversal.parameterLists(...on), traversal.writing ?? [], ([first]) => [first!]),
+  }));
+  const { candidates, refused, infeasible } = enumerateSpace(way.on, { traversals, limits, device });
+  const [first] = [...infeasible.map(({ example }) => example), ...refused.map(({ reason }) => reason)];
+  if (candidates.length === 0) reasons.push(`GPU: ${first}`);
+  return candidates.map((candidate) => ({ ...way, candidate }));
+}
+
+/** The same with its kernel written in every way. */
+function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
+  const { candidate: { parameters }, on } = way;
+  const traversal = TRAVERSALS.find(({ name }) => name === kindOf(way.candidate));
+  if (traversal?.writing === undefined) return [way];
+  const shape = Object.keys(parameters).filter((name) => !traversal.writing!.includes(name));
+  const fixed: Traversal = {
+    ...traversal,
+    parameterLists: (...on) => only(traversal.parameterLists(...on), shape, (_, name) => [parameters[name]!]),
+  };
+  const { candidates } = enumerateSpace(on, { traversals: [fixed], limits: limits!, device });
+  return candidates.map((candidate) => ({ ...way, candidate }));
+}
+
+/** Lists of which some are replaced. */
+function only(
+  lists: ReturnType<Traversal["parameterLists"]>,
+  names: readonly string[],
+  choose: (list: readonly number[], name: string) => number[],
+): ReturnType<Traversal["parameterLists"]> {
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, list]) => [name, names.includes(name) ? choose(list, name) : list]),
+  );
+}
+
+/** What the CPU can do alone. */
+function cpuWays(target: PredictionTarget, reasons: string[]): Way[] {
+  const { problem } = target;
+  return cpuCandidates(problem, Math.max(1, target.cpuWorkers)).flatMap((one) => {
+    const adapted = adaptConfiguration(one.configuration, target);
+    if ("reason" in adapted) {
+      if (reasons.length < 2) reasons.push(`CPU: ${adapted.reason}`);
+      return [];
+    }
+    const { share } = one.configuration;
+    return [{ candidate: { ...one, cpuWorkers: share.cpuWorkers }, on: problem, share, changes: [] }];
+  });
+}
+
+function describe({ way: { candidate, share, changes }, mean, deviation }: Weighed<Way>): Expected {
+  const { traversal: { name: traversal }, parameters } = candidate;
+  return {
+    configuration: { traversal, parameters, share },
+    kind: kindOf(candidate),
+    changes,
+    cellsPerSecond: Math.exp(mean),
+    interval95: [Math.exp(mean - WITHIN_95 * deviation), Math.exp(mean + WITHIN_95 * deviation)],
+  };
+}

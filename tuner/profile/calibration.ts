@@ -1,0 +1,237 @@
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
+import { GaussianProcess } from "../../models/gaussian_process.ts";
+import { type DeviceModel, predictRate, registerPressure } from "../../models/roofline.ts";
+import { partOf } from "../devices/shared/shares.ts";
+import { cpuCandidate } from "../search/cpu_space.ts";
+import { oddValue } from "./odd_value.ts";
+import type { ProfileEntry, ProfilePoint } from "./profile_types.ts";
+
+/** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
+export interface Candidate {
+  readonly traversal: { readonly name: string };
+  readonly parameters: Parameters;
+  readonly predicted: number;
+  /** What the GPU's ask of it. */
+  readonly demand?: Demand;
+  /** Of the CPU's. */
+  readonly cpuWorkers?: number;
+}
+
+/** A candidate for a problem, with the rate that it reached. */
+export interface Sample extends Candidate {
+  readonly problem: Problem;
+  readonly cellsPerSecond: number;
+}
+
+/**
+ * Logarithms of rates over predictions vary by so much, and of the same configuration from run to run; what was never
+ * measured may be so much slower than predicted. These and the lengths fit 47 recorded spaces of an H100 best, each
+ * predicted from the others (`deno task replay`, 2026-11-22).
+ */
+const VARIATION = 0.4, NOISE = 0.02, UNKNOWN = 1.2;
+
+/** The part of the variation that changes abruptly from one configuration to the next. */
+const ABRUPT = 0.3;
+
+/** How far apart configurations are that have little in common, in powers of two; of registers as a part of all. */
+const LENGTHS = {
+  parameter: 1.2,
+  row: 4,
+  cells: 5,
+  workgroups: 2.4,
+  instructions: 1.2,
+  registers: 0.4,
+  warmUp: 0.5,
+};
+
+/**
+ * With this part of its registers no kernel was much slower than predicted; with more than this, and more than any that was
+ * measured to be as fast as others, a rate may be lower by a factor of e^RISK for all of them once more.
+ */
+const SAFE_PRESSURE = 0.5, RISK = 2, AS_FAST = 0.8;
+
+/** More registers than so many times those that there are make no difference. */
+const MOST_PRESSURE = 3;
+
+/** What is known of one kind of configurations. */
+interface Kind {
+  /** Its parameters. */
+  readonly names: readonly string[];
+  /** Median of the predictions' errors. */
+  readonly level: number;
+  /** The most of its registers that a fast one needs. */
+  readonly pressure: number;
+  readonly process: GaussianProcess;
+}
+
+/**
+ * Corrects predictions by what was measured on a device: a Gaussian process of log(measured / predicted) for each
+ * traversal, over its parameters and over what the models know least of.
+ */
+export class Calibration {
+  readonly #kinds = new Map<string, Kind>();
+  readonly #device: DeviceModel;
+  /** Of the GPU's kinds. */
+  readonly #level: number;
+
+  constructor(samples: readonly Sample[], device: DeviceModel) {
+    this.#device = device;
+    for (const [kind, some] of Map.groupBy(samples, kindOf)) {
+      const names = [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+      const errors = some.map(({ cellsPerSecond, predicted }) => Math.log(cellsPerSecond / predicted));
+      const level = median(errors);
+      const observations = some.map((one, i) => ({
+        point: this.#pointOf(one, one.problem, names),
+        value: errors[i]! - level,
+        noise: NOISE,
+      }));
+      const asFast = some.filter((_, i) => errors[i]! > level + Math.log(AS_FAST));
+      const pressure = Math.max(SAFE_PRESSURE, ...asFast.map((one) => this.#pressureOf(one)));
+      this.#kinds.set(kind, {
+        names,
+        level,
+        pressure,
+        process: new GaussianProcess(observations, covariance),
+      });
+    }
+    this.#level = median(
+      [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]),
+    );
+  }
+
+  /** Logarithm of the rate that a candidate should reach. */
+  mean(candidate: Candidate, problem: Problem): number {
+    const known = this.#kinds.get(kindOf(candidate)), predicted = Math.log(candidate.predicted);
+    const risk = RISK * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? SAFE_PRESSURE));
+    // of what was never measured nothing good is expected
+    if (known === undefined) return predicted + this.#level - UNKNOWN - risk;
+    return predicted + known.level - risk +
+      known.process.mean(this.#pointOf(candidate, problem, known.names));
+  }
+
+  /** Its standard deviation. */
+  deviation(candidate: Candidate, problem: Problem): number {
+    const known = this.#kinds.get(kindOf(candidate));
+    if (known === undefined) return VARIATION;
+    return Math.hypot(known.process.deviation(this.#pointOf(candidate, problem, known.names)), NOISE);
+  }
+
+  /** A thread's values over its registers; 0 on the CPU. */
+  #pressureOf({ demand }: Pick<Candidate, "demand">): number {
+    return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.#device));
+  }
+
+  #pointOf({ parameters, demand }: Candidate, { grid }: Problem, names: readonly string[]): Float64Array {
+    const point = names.map((name) => Math.log2(1 + (parameters[name] ?? 0)) / LENGTHS.parameter);
+    point.push(Math.log2(grid[2]) / LENGTHS.row, Math.log2(cellsOf(grid)) / LENGTHS.cells);
+    if (demand !== undefined) {
+      const { workgroupsPerDispatch, loopInstructions = 0, warmUp = 0 } = demand;
+      point.push(
+        Math.log2(1 + warmUp) / LENGTHS.warmUp,
+        Math.log2(workgroupsPerDispatch) / LENGTHS.workgroups,
+        Math.log2(1 + loopInstructions) / LENGTHS.instructions,
+        this.#pressureOf({ demand }) / LENGTHS.registers,
+      );
+    }
+    return Float64Array.from(point);
+  }
+}
+
+/** Of the errors of two predictions. */
+function covariance(a: Float64Array, b: Float64Array): number {
+  let squares = 0;
+  for (let i = 0; i < a.length; i++) squares += (a[i]! - b[i]!) ** 2;
+  return VARIATION ** 2 *
+    ((1 - ABRUPT) * Math.exp(-squares / 2) + ABRUPT * Math.exp(-Math.sqrt(squares) / 3));
+}
+
+/** How kinds of the CPU's configurations begin. */
+const CPU = "cpu ";
+
+/** Of a GPU its traversals, of a CPU its own. */
+export function kindOf(
+  { traversal: { name }, cpuWorkers = 0 }: Pick<Candidate, "traversal" | "cpuWorkers">,
+): string {
+  return cpuWorkers > 0 ? CPU + name : name;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+/**
+ * Of what was measured, what says most of other grids: of each traversal the fastest with each value of each parameter.
+ *
+ * @param measured the fastest first
+ */
+export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">>(
+  measured: readonly P[],
+): P[] {
+  const seen = new Set<string>();
+  return measured.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
+    const before = seen.size;
+    for (const value of [["cpuWorkers", cpuWorkers], ...Object.entries(parameters)]) {
+      seen.add([traversal, cpuWorkers > 0, ...value].join());
+    }
+    return seen.size > before;
+  });
+}
+
+/** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
+export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceModel): Sample[] {
+  const {
+    configuration,
+    result: { cellsPerSecond, speedupOverStepwise },
+    tieSet,
+    bestOfEach,
+    calibration = [],
+  } = entry;
+  const slices = problem.grid[0];
+  const found = new Map<string, Sample>();
+  const add = (point: ProfilePoint, on: Problem): void => {
+    const { traversal: name, parameters, cpuWorkers = 0 } = point;
+    const key = JSON.stringify([name, cpuWorkers, on.grid, Object.entries(parameters).sort()]);
+    const sample = found.has(key) ? undefined : sampleOf(point, on, device);
+    if (sample !== undefined) found.set(key, sample);
+  };
+  for (const rated of [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach ?? []]) {
+    const { traversal, parameters, share } = rated.configuration;
+    if (share.deviceMemory !== undefined) continue;
+    const cpuWorkers = share.gpuSlices === 0 ? share.cpuWorkers : undefined;
+    const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
+    // of a shared grid the GPU computes its part at that part of the rate
+    const part = isShared ? share.gpuSlices / slices : 1;
+    const on = isShared ? partOf(problem, share, "gpu") : problem;
+    add({ traversal, parameters, cpuWorkers, cellsPerSecond: part * rated.cellsPerSecond }, on);
+  }
+  for (const point of calibration) add(point, problem);
+  if (bestOfEach === undefined && speedupOverStepwise !== null && configuration.share.gpuSlices > 0) {
+    const rate = cellsPerSecond / speedupOverStepwise;
+    // earlier profiles do not say which workgroup it had
+    const parameters = { threadsZ: problem.grid[2] < 256 ? 128 : 256, threadsY: 2, threadsX: 1 };
+    add({ traversal: stepwise.name, parameters, cellsPerSecond: rate }, problem);
+  }
+  return [...found.values()];
+}
+
+/** A measured point with what is predicted of it; undefined where this version cannot tell. */
+function sampleOf(
+  { traversal: name, parameters, cpuWorkers, cellsPerSecond }: ProfilePoint,
+  problem: Problem,
+  device: DeviceModel,
+): Sample | undefined {
+  if (cpuWorkers !== undefined) {
+    const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
+    return candidate && { ...candidate, cpuWorkers, problem, cellsPerSecond };
+  }
+  const traversal = TRAVERSALS.find((one) => one.name === name);
+  if (traversal === undefined || traversal.refuse(problem) !== undefined) return undefined;
+  if (oddValue(traversal, problem, parameters) !== undefined) return undefined;
+  const demand = traversal.demand(problem, parameters);
+  const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
+  if (!(predicted > 0 && Number.isFinite(predicted))) return undefined;
+  return { traversal, parameters, demand, predicted, problem, cellsPerSecond };
+}

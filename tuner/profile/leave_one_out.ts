@@ -1,0 +1,79 @@
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
+import { formatPercent } from "../format.ts";
+import { mostPromising } from "./best_predicted.ts";
+import { Calibration, kindOf, pointsOf, type Sample } from "./calibration.ts";
+
+/** Rates repeat to within this part of each other. */
+const SURELY = 0.99;
+
+/** What was measured for one problem. */
+export interface MeasuredProblem {
+  readonly problem: Problem;
+  readonly samples: readonly Sample[];
+}
+
+/** What a choice comes to for a problem that its profile has not seen, of all that was measured for it. */
+export interface UnseenProblem {
+  readonly grid: Grid;
+  /** Measurements that the choice was predicted from. */
+  readonly known: number;
+  readonly chosen: Sample;
+  /** Cells per second that were expected of it, and their 95% interval. */
+  readonly expected: number;
+  readonly best: number;
+  /** The best of stepwise; 0 if none was measured. */
+  readonly plain: number;
+  /** How much slower the choice is than the best, as a part of it. */
+  readonly loss: number;
+}
+
+/**
+ * Chooses a configuration for each problem from what was measured for the others of its equation alone, as
+ * {@linkcode chooseConfiguration} does, among those that were measured for it.
+ */
+export function leaveOneOut(measured: readonly MeasuredProblem[], device: DeviceModel): UnseenProblem[] {
+  const points = new Map(measured.map((one) => {
+    const fastestFirst = one.samples.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    return [
+      one,
+      pointsOf(fastestFirst.map((sample) => ({ ...sample, traversal: sample.traversal.name, sample }))),
+    ];
+  }));
+  const titleOf = ({ problem: { stencil, boundary } }: MeasuredProblem): string =>
+    `${stencil.title} ${boundary}`;
+  return [...Map.groupBy(measured, titleOf).values()].flatMap((alike) =>
+    alike.length < 2 ? [] : alike.flatMap((one): UnseenProblem[] => {
+      const known = alike.filter((other) => other !== one)
+        .flatMap((other) => points.get(other)!.map(({ sample }) => sample));
+      const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
+      const [first] = mostPromising(ways, new Calibration(known, device));
+      if (first === undefined) return [];
+      const chosen = first.way.candidate;
+      const fastest = (some: readonly Sample[]): number =>
+        Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
+      const best = fastest(one.samples);
+      return [{
+        grid: one.problem.grid,
+        known: known.length,
+        chosen,
+        expected: Math.exp(first.mean),
+        best,
+        plain: fastest(one.samples.filter((sample) => kindOf(sample) === stepwise.name)),
+        loss: 1 - chosen.cellsPerSecond / best,
+      }];
+    })
+  );
+}
+
+/** Losses in one line: `Loss on unseen sizes: median 1.0%, largest 15%; none is slower than stepwise`. */
+export function describeLoss(problems: readonly UnseenProblem[]): string {
+  if (problems.length === 0) return "No two problems of one equation: nothing is known of unseen sizes";
+  const losses = problems.map(({ loss }) => loss).sort((a, b) => a - b);
+  const slower = problems.filter(({ chosen, plain }) => chosen.cellsPerSecond < SURELY * plain).length;
+  return `Loss on unseen sizes: median ${formatPercent(losses[losses.length >> 1]!)}, largest ` +
+    `${formatPercent(losses.at(-1)!)}; ${
+      slower === 0 ? "none is" : `${slower} of them are`
+    } slower than stepwise`;
+}

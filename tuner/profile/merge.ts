@@ -1,0 +1,74 @@
+import { pointsOf } from "./calibration.ts";
+import { problemKey } from "./profile_problem.ts";
+import type { DeviceEntries, Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
+
+/** What distinguishes one device from another. */
+export type DeviceIdentity = Pick<ProfileDevice, "gpu" | "cpu">;
+
+/** Whether both describe the same hardware. Systems, drivers' limits and versions may differ. */
+export function isSameDevice(one: DeviceIdentity, other: DeviceIdentity): boolean {
+  const identify = ({ gpu, cpu }: DeviceIdentity): string => {
+    const ofGpu = gpu && [gpu.vendor, gpu.architecture, gpu.device, gpu.description, gpu.isFallback];
+    return JSON.stringify([ofGpu, cpu.model, cpu.cores]);
+  };
+  return identify(one) === identify(other);
+}
+
+/** All devices of a profile, each as a profile of its own. */
+export function devicesOf({ others = [], ...first }: Profile): Profile[] {
+  return [first, ...others.map((other) => ({ ...first, ...other }))];
+}
+
+/** Two entries of one problem on one device whose intervals have nothing in common. */
+export interface Conflict {
+  readonly device: ProfileDevice;
+  readonly kept: ProfileEntry;
+  readonly replaced: ProfileEntry;
+}
+
+/**
+ * One profile of several. The first device stays the first. Of two entries for the same problem on the same device the
+ * one of the newer profile counts, with what both measured to predict from; all else of a device is the newer, too.
+ *
+ * @param onConflict called where the two disagree
+ */
+export function mergeProfiles(
+  first: Profile,
+  second: Profile,
+  onConflict?: (conflict: Conflict) => void,
+): Profile {
+  const devices: DeviceEntries[] = [];
+  for (const { tool, createdAt, device, entries } of [first, second].flatMap(devicesOf)) {
+    const one = { tool, createdAt, device, entries };
+    const at = devices.findIndex((other) => isSameDevice(other.device, device));
+    if (at < 0) devices.push(one);
+    // what was written at the same time: the second counts
+    else {devices[at] = one.createdAt < devices[at]!.createdAt
+        ? joined(one, devices[at]!, onConflict)
+        : joined(devices[at]!, one, onConflict);}
+  }
+  const [main, ...others] = devices;
+  const { $schema, schemaVersion } = second;
+  return { $schema, schemaVersion, ...main!, ...(others.length > 0 && { others }) };
+}
+
+/** The entries of one device. */
+function joined(
+  earlier: DeviceEntries,
+  newer: DeviceEntries,
+  onConflict?: (conflict: Conflict) => void,
+): DeviceEntries {
+  const byProblem = new Map(earlier.entries.map((entry) => [problemKey(entry.problem), entry]));
+  const entries = newer.entries.map((kept): ProfileEntry => {
+    const key = problemKey(kept.problem), replaced = byProblem.get(key);
+    if (replaced === undefined) return kept;
+    byProblem.delete(key);
+    const [low, high] = kept.result.confidence95 ?? [0, Infinity];
+    const [least, most] = replaced.result.confidence95 ?? [0, Infinity];
+    if (low > most || high < least) onConflict?.({ device: newer.device, kept, replaced });
+    const points = [...kept.calibration ?? [], ...replaced.calibration ?? []];
+    if (points.length === 0) return kept;
+    return { ...kept, calibration: pointsOf(points.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond)) };
+  });
+  return { ...newer, entries: [...byProblem.values(), ...entries] };
+}
