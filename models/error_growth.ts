@@ -41,10 +41,11 @@ export function varianceAfter(
 ): number {
   const { update } = stencil;
   const fields = update.fields.length, size = sizeOf(update);
-  const stages = STAGES.filter((first) => first < steps).map((first, i) => ({
+  const firsts = stagesOf(stencil, steps);
+  const stages = firsts.map((first, i) => ({
     responses: responsesOf(stencil, 1, first),
-    steps: Math.min(steps, STAGES[i + 1] ?? steps) - first,
-  })).filter(({ responses }) => responses.every(({ variance }) => Number.isFinite(variance)));
+    steps: (firsts[i + 1] ?? steps) - first,
+  }));
   const mean = new Float64Array(fields);
   const addWave = (theta: readonly number[], share: number): void => {
     let variance = zeros(size);
@@ -71,7 +72,7 @@ export function biasAfter(
   { steps, made }: { steps: number; made: readonly number[] },
 ): number {
   const { update } = stencil, size = sizeOf(update);
-  const responses = responsesOf(stencil, 1, STAGES.findLast((first) => first < steps));
+  const responses = responsesOf(stencil, 1, stagesOf(stencil, steps).at(-1));
   const { step, errors } = waveStep(update, responses, { theta: [0, 0, 0], made, size });
   const start = zeros(size);
   for (let i = 0; i < size; i++) start.re[i * size] = Math.sqrt(errors.re[i * (size + 1)]!);
@@ -91,6 +92,16 @@ export function biasAfter(
     const at = field * size, more = 2 * Math.abs(once.re[at]!) - Math.abs(twice.re[at]!);
     return Math.max(most, Number.isNaN(more) ? 0 : more);
   }, 0);
+}
+
+/** The steps after which slopes are found, as long as the states stay finite: of a linear update once. */
+function stagesOf(stencil: Stencil, steps: number): number[] {
+  const moves = responsesOf(stencil).some(({ isLinear }) => !isLinear);
+  return STAGES.filter((first) =>
+    first === 0 ||
+    (moves && first < steps &&
+      responsesOf(stencil, 1, first).every(({ variance }) => Number.isFinite(variance)))
+  );
 }
 
 /** Values that a step depends on, in a cell. */

@@ -54,6 +54,8 @@ type Operand = readonly [node: Node, slope: number, most?: number];
 /** What an assignment makes of errors. */
 export interface Response extends Pick<Assignment, "field"> {
   readonly taps: readonly { readonly tap: Tap; readonly slope: number }[];
+  /** Whether no slope depends on the fields. */
+  readonly isLinear: boolean;
   /** The largest |value| that a partial result can have. */
   readonly size: number;
   /** Variance of the rounding errors that it makes, in units of 2⁻²⁴ squared; infinite where no sample has a value. */
@@ -71,18 +73,25 @@ export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => 
     (stencil: Stencil, scale = 1, after = 0): Response[] =>
       stencil.update.substeps.flat().map((assignment) => {
         const taps = tapsOf([assignment]).filter(({ plane }) => plane < stencil.update.fields.length);
-        const nodes = statesAfter(stencil, after).flatMap((state) =>
+        const all = statesAfter(stencil, after).flatMap((state) =>
           Array.from(
             { length: CELLS },
             (_, cell) => fold(assignment.value, algebraOf(stencil, { taps, state, cell, scale })),
           )
-        ).filter(({ value, variance, slopes }) => [value, variance, ...slopes].every(Number.isFinite));
+        );
+        const nodes = all.filter(({ value, variance, slopes }) =>
+          [value, variance, ...slopes].every(Number.isFinite)
+        );
         const most = (of: "size" | "variance"): number =>
           nodes.length === 0 ? Infinity : nodes.reduce((most, node) => Math.max(most, node[of]), 0);
         const meanSlope = (i: number): number =>
           nodes.reduce((sum, { slopes }) => sum + slopes[i]!, 0) / nodes.length;
         return {
           field: assignment.field,
+          // materials are the same in both states
+          isLinear: all.every(({ slopes }, i) =>
+            slopes.every((slope, k) => slope === all[i % CELLS]!.slopes[k])
+          ),
           taps: taps.map((tap, i) => ({ tap, slope: meanSlope(i) })),
           size: most("size"),
           variance: most("variance"),
@@ -136,7 +145,7 @@ function algebraOf(
     const made = leaf(value, size);
     let variance = (units * size) ** 2;
     for (const [operand, slope, most = slope] of operands) {
-      operand.slopes.forEach((each, i) => made.slopes[i]! += slope * each);
+      for (let i = 0; i < taps.length; i++) made.slopes[i]! += slope * operand.slopes[i]!;
       if (operand.variance > 0) variance += most * most * operand.variance;
     }
     return { ...made, variance };

@@ -96,7 +96,7 @@ const EXAMPLES: readonly Example[] = [
   { stencil: anisotropicDiffusion, byHand: diffuse, boundaries: ["zero", "periodic", "insulated"] },
   { stencil: grayScott, byHand: react, boundaries: ["zero", "periodic", "insulated"] },
   { stencil: advectionDiffusion, byHand: advect, boundaries: ["periodic", "zero"] },
-  { stencil: shallowWater, byHand: flow, boundaries: ["periodic"] },
+  { stencil: shallowWater, byHand: flow, boundaries: ["periodic", "insulated"] },
 ];
 
 const RUNS = [3, 4];
