@@ -21,6 +21,11 @@ export function formatPercent(fraction: number): string {
   return Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)}%` : `${plain(percent, 2)}%`;
 }
 
+/** Why a rate may be low: that a GPU's clock stayed below this part of its highest; undefined where it did not. */
+export function describeLowClock(clock = 1): string | undefined {
+  return clock >= 0.97 ? undefined : `the GPU's clock stayed at ${formatPercent(clock)} of its highest`;
+}
+
 /** A ratio: `3.1×`, `1.01×`. */
 export function formatFactor(factor: number): string {
   const isNearOne = factor > 0.9 && factor < 1.095;

@@ -12,6 +12,7 @@ import type { Finalist } from "../measuring/final_round.ts";
 import { leftOut } from "../problem/left_out.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
 import {
+  describeLowClock,
   formatBandwidth,
   formatCount,
   formatDuration,
@@ -123,15 +124,13 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
   ];
 }
 
-/** A clock below this part of the highest is reported. */
-const FULL_CLOCK = 0.97;
-
 /** The winner, its rate, and why it can be believed. */
 function describeWinner(
   { configuration, result, verification, tieSet }: ProfileEntry,
   highest: number | undefined,
 ): string[] {
-  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost, clock = 1 } = result;
+  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost, clock } = result;
+  const lowClock = describeLowClock(clock);
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
   const choice = "of these Facet picks the one that needs least of the device";

@@ -3,7 +3,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Session } from "../devices/session.ts";
-import { formatDuration } from "../format.ts";
+import { describeLowClock, formatDuration } from "../format.ts";
 import { evaluateOn, type Evaluation, verifyOn } from "../measuring/evaluate.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { ProfileError } from "../profile/profile_error.ts";
@@ -150,7 +150,7 @@ function resultOf(
   if ("verification" in evaluation) {
     return { ...notRun(trial, null), verification: evaluation.verification, verdict: "right" };
   }
-  const { cellsPerSecond, confidence95, samples, verification } = evaluation.measurement;
+  const { cellsPerSecond, confidence95, samples, verification, clock } = evaluation.measurement;
   const verified = { ...notRun(trial, null), verification };
   const measured = { cellsPerSecond, confidence95, samples };
   if (notComparable !== undefined) {
@@ -159,6 +159,7 @@ function resultOf(
   return {
     ...verified,
     measured,
+    reason: describeLowClock(clock) ?? null,
     verdict: judgeRate(entry.result, measured, tolerance),
     leastCellsPerSecond: leastRate(entry.result, tolerance),
     ratio: cellsPerSecond / entry.result.cellsPerSecond,
