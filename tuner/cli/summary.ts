@@ -139,11 +139,7 @@ function describeWinner(
     `  ${rate}${formatInterval(confidence95)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
     (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
-    ...(clock >= FULL_CLOCK ? [] : [
-      `  the GPU's clock stayed at ${
-        formatPercent(clock)
-      } of its highest: under this work it does not rise further`,
-    ]),
+    ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
         formatCount(byHost.steps)
