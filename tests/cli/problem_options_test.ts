@@ -233,6 +233,8 @@ Deno.test("help shows the options of every equation, and fits a wide terminal", 
     assertStringIncludes(help, shown);
   }
   assert(help.split("\n").every((line) => line.length <= 110));
+  const boundary = help.slice(help.indexOf("--boundary"), help.indexOf("--steps"));
+  assertEquals(boundary.match(/heat-1d|heat|ks|wave|life|elastic/g), ["heat-1d", "ks"]);
 });
 
 Deno.test("space takes the options of the problem only", async () => {

@@ -2,6 +2,7 @@ import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import {
   BOUNDARIES,
   type Boundaries,
+  boundariesOf,
   type Equation,
   isBoundaryOf,
   shortBoundary,
@@ -196,8 +197,8 @@ function shortSetting(name: typeof SHORT[number]) {
 /** The boundaries of all equations, for `--help`. */
 function boundaryHelp(): string {
   const own = EQUATIONS.flatMap(({ name, variant, create }) => {
-    const { boundaries } = create(variant?.default);
-    return boundaries === undefined ? [] : [`${name}: ${boundaries.join(", ")}`];
+    const own = boundariesOf(create(variant?.default)).join(", ");
+    return own === BOUNDARIES.join(", ") ? [] : [`${name}: ${own}`];
   });
   const all = `around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`;
   return [`${all}, or one for each axis, as ${THREE_BOUNDARIES}`, ...own].join("; ");
