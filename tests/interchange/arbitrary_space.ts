@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { InputFile } from "../../tuner/interchange/input_file.ts";
+import { readSpace } from "../../tuner/interchange/read_space.ts";
 import {
   type JsonObject,
   type JsonValue,
@@ -8,6 +10,7 @@ import {
   SPACE_FAILURES,
   type SpaceRecord,
 } from "../../tuner/interchange/recorded_space.ts";
+import type { SpaceText, SpaceWriting } from "../../tuner/interchange/write_space.ts";
 
 /** Parts of an evaluation's cost. */
 const OVERHEADS: readonly Overhead[] = ["compile", "benchmark", "framework", "search", "validation"];
@@ -59,7 +62,7 @@ function record(lists: readonly (readonly ParameterValue[])[], isT4: boolean): f
 }
 
 /** Spaces that a T4 file can hold, or that a cache could have been read into. */
-export function arbitrarySpace(kind: "t4" | "any-t4-metadata"): fc.Arbitrary<RecordedSpace> {
+export function arbitrarySpace(kind: "t4" | "any-t4-metadata"): fc.Arbitrary<WholeSpace> {
   const lists = fc.uniqueArray(
     fc.tuple(
       name,
@@ -138,4 +141,22 @@ export function arbitraryCache(): fc.Arbitrary<Record<string, unknown>> {
       ])),
     }))
   );
+}
+
+/** A space with its records in memory. */
+export type WholeSpace = RecordedSpace & { readonly records: readonly SpaceRecord[] };
+
+/** Reads a file with all of its records. */
+export async function readWhole(bytes: Uint8Array | string) {
+  const content = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
+  const { space, ...reading } = await readSpace(InputFile.of(content, "file"));
+  const whole: WholeSpace = { ...space, records: await Array.fromAsync(space.records) };
+  return { space: whole, ...reading };
+}
+
+/** Writes a space, and what was said of it. */
+export async function written(pieces: SpaceText): Promise<{ text: string } & SpaceWriting> {
+  let text = "", next = await pieces.next();
+  for (; !next.done; next = await pieces.next()) text += next.value;
+  return { text, ...next.value };
 }

@@ -4,20 +4,20 @@ import { gzipSync } from "node:zlib";
 import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
 import { spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
-import { InputFile } from "../../tuner/interchange/input_file.ts";
-import { readSpace, SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
-import type { RecordedSpace } from "../../tuner/interchange/recorded_space.ts";
+import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
 import { writeSpace } from "../../tuner/interchange/write_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
 import { THOROUGH } from "../thorough.ts";
-import { arbitraryCache } from "./arbitrary_space.ts";
+import { arbitraryCache, readWhole, type WholeSpace, written } from "./arbitrary_space.ts";
 
 const PROFILE = parseProfile(Deno.readTextFileSync("fixtures/h100/wave.json"), "wave.json");
 const SPACE =
   spaceOfEntry(PROFILE, PROFILE.entries[0]!, entryRecords(PROFILE, PROFILE.entries[0]!, [])).space;
-const FACET = SPACE_FORMATS.map((format) => writeSpace(SPACE, format).text);
+const FACET = await Promise.all(
+  SPACE_FORMATS.map(async (format) => (await written(writeSpace(SPACE, format))).text),
+);
 
 /** Files of both formats: Facet's own, and another tool's. */
 const files = fc.oneof(
@@ -30,8 +30,8 @@ const files = fc.oneof(
 function othersT4(): Promise<string[]> {
   return Promise.all(
     fc.sample(arbitraryCache(), { seed: 6, numRuns: 8 }).map(async (cache) => {
-      const file = InputFile.of(new TextEncoder().encode(JSON.stringify(cache)), "cache");
-      return writeSpace((await readSpace(file)).space, "t4").text;
+      const { space } = await readWhole(JSON.stringify(cache));
+      return (await written(writeSpace(space, "t4"))).text;
     }),
   );
 }
@@ -45,13 +45,13 @@ const FOREIGN = {
 };
 
 /** Reads, converts and imports; whatever goes wrong has to be an error of one line. */
-async function survive(bytes: Uint8Array): Promise<RecordedSpace | undefined> {
+async function survive(bytes: Uint8Array): Promise<WholeSpace | undefined> {
   try {
-    const { space } = await readSpace(InputFile.of(bytes, "file"));
+    const { space } = await readWhole(bytes);
     checkSpace(space);
-    for (const format of SPACE_FORMATS) writeSpace(space, format);
-    if (space.facet === null) importForeignSpace(space, { ...FOREIGN, kernel: "k", device: "d" });
-    else importFacetSpace(space, OPTIONS);
+    for (const format of SPACE_FORMATS) await written(writeSpace(space, format));
+    if (space.facet === null) await importForeignSpace(space, { ...FOREIGN, kernel: "k", device: "d" });
+    else await importFacetSpace(space, OPTIONS);
     return space;
   } catch (error) {
     assert(error instanceof ProfileError, `${error instanceof Error ? error.stack : error}`);
@@ -62,7 +62,7 @@ async function survive(bytes: Uint8Array): Promise<RecordedSpace | undefined> {
 }
 
 /** What is accepted is what the type says. */
-function checkSpace({ parameters, records }: RecordedSpace): void {
+function checkSpace({ parameters, records }: WholeSpace): void {
   for (const { values, timeMs, timesMs, failure, overheadMs, correctness } of records) {
     assertEquals(values.length, parameters.length);
     assert(timeMs === null || (Number.isFinite(timeMs) && timeMs > 0));

@@ -1,10 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { gzipSync } from "node:zlib";
-import { InputFile } from "../../tuner/interchange/input_file.ts";
 import { pythonText } from "../../tuner/interchange/kernel_tuner.ts";
-import { readSpace } from "../../tuner/interchange/read_space.ts";
-import type { SpaceReading } from "../../tuner/interchange/recorded_space.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
+import { readWhole } from "./arbitrary_space.ts";
 
 const HEADER = `{
 "device_name": "NVIDIA RTX A4000",
@@ -21,10 +19,7 @@ const RECORDS = [
 ];
 const CLOSED = `${HEADER}\n${RECORDS.join(",\n")}}\n}`;
 
-function read(content: string | Uint8Array): Promise<SpaceReading & { format: string }> {
-  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  return readSpace(InputFile.of(bytes, "file"));
-}
+const read = readWhole;
 
 Deno.test("a cache: header, times, failures in words and as 1e20", async () => {
   const { space, notes, format } = await read(CLOSED);
@@ -71,7 +66,7 @@ Deno.test("Python's NaN and Infinity are no values, in texts they stay", async (
 
 Deno.test("a key that occurs twice is reported, and the last counts, as in Python", async () => {
   const { space, notes } = await read(CLOSED.replace(RECORDS[2]!, RECORDS[0]!.replace("0.5", "0.75")));
-  assertEquals(space.records.map(({ timeMs }) => timeMs), [0.75, null]);
+  assertEquals(space.records.map(({ timeMs }) => timeMs), [null, 0.75]);
   assertEquals(notes, ["1 record with the key of another: the last of each counts"]);
 });
 

@@ -1,24 +1,21 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
 import { measured, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
-import { InputFile } from "../../tuner/interchange/input_file.ts";
-import { readSpace, SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
-import type { JsonObject, RecordedSpace, SpaceReading } from "../../tuner/interchange/recorded_space.ts";
+import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
+import type { JsonObject, RecordedSpace } from "../../tuner/interchange/recorded_space.ts";
 import { writeKernelTuner, writeSpace, writeT4 } from "../../tuner/interchange/write_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { type JournalRecord, parseJournal } from "../../tuner/profile/journal_format.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
-import { arbitraryCache, arbitrarySpace } from "./arbitrary_space.ts";
+import { arbitraryCache, arbitrarySpace, readWhole, written } from "./arbitrary_space.ts";
 
 const TOOL = { name: "facet", version: "0.0.0" };
 const AT = "2026-11-21T10:00:00.000Z";
 
-function read(text: string): Promise<SpaceReading> {
-  return readSpace(InputFile.of(new TextEncoder().encode(text), "file"));
-}
+const read = readWhole;
 
 function fixture(name: string): { profile: Profile; records: readonly JournalRecord[] } {
   const profile = parseProfile(Deno.readTextFileSync(`fixtures/h100/${name}.json`), name);
@@ -28,7 +25,7 @@ function fixture(name: string): { profile: Profile; records: readonly JournalRec
 
 Deno.test("T4 written and read again is the same space, and nothing is said to be lost", async () => {
   const property = fc.asyncProperty(arbitrarySpace("any-t4-metadata"), async (space) => {
-    const { text, notCarried } = writeT4(space);
+    const { text, notCarried } = await written(writeT4(space));
     const { space: again, notes } = await read(text);
     assertEquals(again, space);
     assertEquals([notCarried, notes], [[], []]);
@@ -36,13 +33,36 @@ Deno.test("T4 written and read again is the same space, and nothing is said to b
   await fc.assert(property, { seed: 1, numRuns: 300 });
 });
 
+Deno.test("a space is written while its records come: none waits for the others", async () => {
+  const { profile, records } = fixture("wave");
+  const { space } = spaceOfEntry(
+    profile,
+    profile.entries[0]!,
+    entryRecords(profile, profile.entries[0]!, records),
+  );
+  let taken = 0;
+  const counted = {
+    async *[Symbol.asyncIterator]() {
+      for (const record of space.records) {
+        taken++;
+        yield await Promise.resolve(record);
+      }
+    },
+  };
+  const pieces = writeT4({ ...space, records: counted });
+  await pieces.next();
+  await pieces.next();
+  assertEquals(taken, 1);
+  await pieces.return(undefined!);
+});
+
 Deno.test("a cache through T4 is the same cache", async () => {
   const property = fc.asyncProperty(arbitraryCache(), async (cache) => {
     const first = await read(JSON.stringify(cache));
     assertEquals(first.notes, []);
-    const t4 = writeT4(first.space);
+    const t4 = await written(writeT4(first.space));
     const middle = await read(t4.text);
-    const last = writeKernelTuner(middle.space);
+    const last = await written(writeKernelTuner(middle.space));
     assertEquals([t4.notCarried, middle.notes, last.notCarried], [[], [], []]);
     assertEquals(JSON.parse(last.text), cache);
     // Kernel Tuner takes a file for closed that ends so
@@ -53,7 +73,7 @@ Deno.test("a cache through T4 is the same cache", async () => {
 
 Deno.test("T4 through a cache loses only what the list says", async () => {
   const property = fc.asyncProperty(arbitrarySpace("t4"), async (space) => {
-    const { text, notCarried } = writeKernelTuner(space);
+    const { text, notCarried } = await written(writeKernelTuner(space));
     const { space: again } = await read(text);
     const says = (word: string): boolean => notCarried.some((line) => line.includes(word));
     const last = new Map(space.records.map((record) => [JSON.stringify(record.values), record]));
@@ -90,12 +110,12 @@ Deno.test("a profile and its journal through either format: the entry whole, eve
       const known = entryRecords(profile, entry, records);
       const { space } = spaceOfEntry(profile, entry, known);
       for (const format of SPACE_FORMATS) {
-        const { text } = writeSpace(space, format);
+        const { text } = await written(writeSpace(space, format));
         const found = await read(text);
-        const imported = importFacetSpace(found.space, { source: "file", run: "r" });
+        const imported = await importFacetSpace(found.space, { source: "file", run: "r" });
         assertEquals(imported.profile, { ...profile, entries: [entry] });
         assertEquals([found.notes, imported.notCarried], [[], []]);
-        const [, ...evaluations] = imported.journal;
+        const [, ...evaluations] = await Array.fromAsync(imported.journal);
         assertEquals(evaluations.length, known.measured.length + known.failed.length);
         known.measured.forEach(({ measurement, at }, i) => {
           const again = evaluations[i];
@@ -119,9 +139,10 @@ Deno.test("T4 through a profile is the same T4, but for what the list says", asy
   const { profile, records } = fixture("wave");
   const space = (of: Profile, journal: readonly JournalRecord[]): RecordedSpace =>
     spaceOfEntry(of, of.entries[0]!, entryRecords(of, of.entries[0]!, journal)).space;
-  const first = writeT4(space(profile, records)).text;
-  const imported = importFacetSpace((await read(first)).space, { source: "t4", run: "r" });
-  const second = writeT4(space(imported.profile, imported.journal)).text;
+  const { text: first } = await written(writeT4(space(profile, records)));
+  const imported = await importFacetSpace((await read(first)).space, { source: "t4", run: "r" });
+  const journal = await Array.fromAsync(imported.journal);
+  const { text: second } = await written(writeT4(space(imported.profile, journal)));
   // the list: nanoseconds of compiling beyond 12 digits
   const rounded = (text: string): string =>
     text.replace(/"compilation":([\d.]+)/g, (_, ms) => `"compilation":${Number(ms).toPrecision(12)}`);
@@ -139,10 +160,10 @@ Deno.test("failures of all kinds come back with their reasons", async () => {
   }));
   const records = { ...entryRecords(profile, entry!, []), failed };
   for (const format of SPACE_FORMATS) {
-    const { text } = writeSpace(spaceOfEntry(profile, entry!, records).space, format);
+    const { text } = await written(writeSpace(spaceOfEntry(profile, entry!, records).space, format));
     const { space } = await read(text);
-    const { journal } = importFacetSpace(space, { source: "file", run: "r" });
-    const again = journal.flatMap((record) =>
+    const { journal } = await importFacetSpace(space, { source: "file", run: "r" });
+    const again = (await Array.fromAsync(journal)).flatMap((record) =>
       record.kind === "failure"
         ? [{ configuration: record.configuration, failure: record.failure, at: record.at }]
         : []
@@ -156,7 +177,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
     const { space } = await read(JSON.stringify(cache));
     const timed = space.records.filter(({ timeMs }) => timeMs !== null);
     fc.pre(timed.length > 0);
-    const { profile, journal, notCarried } = importForeignSpace(space, {
+    const { profile, journal, records, notCarried } = await importForeignSpace(space, {
       source: "cache",
       run: "r",
       tool: TOOL,
@@ -178,7 +199,8 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
     const best = Math.max(...rates);
     assert(Math.abs(result.cellsPerSecond - best) <= 1e-9 * best);
     assertEquals(verification.against, "nothing by Facet: the file says that the result is correct");
-    assertEquals(journal.length, 1 + space.records.length);
+    assertEquals((await Array.fromAsync(journal)).length, 1 + records);
+    assertEquals(records, space.records.length);
     assert(notCarried.some((line) => line.includes("did not compare")));
     assert(notCarried.some((line) => line.includes("flag: 0 is true, 1 is false")));
     assert(notCarried.some((line) => line.includes("power")));
@@ -186,7 +208,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
   await fc.assert(property, { seed: 4, numRuns: 60 });
 });
 
-Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", () => {
+Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", async () => {
   const { profile, records } = fixture("wave");
   const [entry] = profile.entries;
   const { space } = spaceOfEntry(profile, entry!, entryRecords(profile, entry!, records));
@@ -209,18 +231,20 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
       }
     ),
   });
-  const refused = (changed: RecordedSpace): string =>
-    assertThrows(() => importFacetSpace(changed, { source: "file", run: "r" }), ProfileError).message;
-  assertStringIncludes(refused(change(0, { time: 1 })), "record 1: wanted the time");
-  assertStringIncludes(refused(change(0, { max_error: 1 })), "wanted a largest error within the bound");
-  assertStringIncludes(refused(change(0, { samples: [] })), "samples: wanted at least one rate");
+  const refused = async (changed: RecordedSpace): Promise<string> => {
+    const importing = importFacetSpace(changed, { source: "file", run: "r" });
+    return (await assertRejects(() => importing, ProfileError)).message;
+  };
+  assertStringIncludes(await refused(change(0, { time: 1 })), "record 1: wanted the time");
+  assertStringIncludes(await refused(change(0, { max_error: 1 })), "wanted a largest error within the bound");
+  assertStringIncludes(await refused(change(0, { samples: [] })), "samples: wanted at least one rate");
   const without = { ...space, records: space.records.filter((_, i) => i !== winner) };
   assertStringIncludes(
-    refused(without),
+    await refused(without),
     "wanted a record with the configuration and the rate of the facet block",
   );
   assertStringIncludes(
-    refused({ ...space, facet: { ...space.facet as JsonObject, version: 2 } }),
+    await refused({ ...space, facet: { ...space.facet as JsonObject, version: 2 } }),
     "version: wanted 1, found 2",
   );
   // ten times the rate of a loser, in everything that says so
@@ -233,7 +257,7 @@ Deno.test("a file of Facet's that was changed is refused, or what is new in it i
     confidence95: [rate, rate],
     samples: [rate],
   });
-  const { profile: kept, notCarried } = importFacetSpace(faster, { source: "file", run: "r" });
+  const { profile: kept, notCarried } = await importFacetSpace(faster, { source: "file", run: "r" });
   assertEquals(kept.entries, [entry!]);
   assertStringIncludes(notCarried.join(), "1 record faster than the entry, which stays as it was");
 });

@@ -8,7 +8,7 @@ import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
 import { COMMON, file, oneOf, type Options } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { chooseEntry, readProfileJournal, writeText } from "./read_inputs.ts";
+import { chooseEntry, readProfileJournal, writePieces } from "./read_inputs.ts";
 import { print } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
@@ -42,20 +42,18 @@ export const run = command({
   const { space, notes } = profile === undefined
     ? await readSpace(await InputFile.open(from!))
     : await fromProfile(profile, options);
-  const { text: written, notCarried } = writeSpace(space, format);
-  await writeText(out, written);
+  const { notCarried, ...counts } = await writePieces(out, writeSpace(space, format));
   const record = {
     out,
     format,
     kernel: space.kernel,
     device: space.device,
-    records: space.records.length,
-    failed: space.records.filter(({ failure }) => failure !== null).length,
+    ...counts,
     notCarried: [...notes, ...notCarried],
   };
   const what = format === "t4" ? "T4 results" : "a Kernel Tuner cache";
-  const counts = `${formatPlural(record.records, "record")}, ${formatCount(record.failed)} failed`;
-  const text = [`Wrote ${out}: ${what}, ${counts}`, ...renderLosses(record.notCarried)];
+  const evaluations = `${formatPlural(record.records, "record")}, ${formatCount(record.failed)} failed`;
+  const text = [`Wrote ${out}: ${what}, ${evaluations}`, ...renderLosses(record.notCarried)];
   print(options.json ? record : text);
 });
 

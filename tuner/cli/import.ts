@@ -37,7 +37,7 @@ export const run = command({
   options: OPTIONS,
 }, async ({ from, out, json, ...foreign }) => {
   const { space, notes, format } = await readSpace(await InputFile.open(from));
-  const { profile, journal, notCarried } = convert(space, foreign, from);
+  const { profile, journal, records, notCarried } = await convert(space, foreign, from);
   await checkWritable(out, profile.device);
   await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);
@@ -49,7 +49,7 @@ export const run = command({
     problem,
     configuration,
     cellsPerSecond: result.cellsPerSecond,
-    records: journal.length - 1,
+    records,
     notCarried: [...notes, ...notCarried],
   };
   const text = [
@@ -62,7 +62,7 @@ export const run = command({
 
 type Foreign = Pick<Values<typeof OPTIONS>, typeof FOREIGN[number]>;
 
-function convert(space: RecordedSpace, foreign: Foreign, source: string): FacetImport {
+function convert(space: RecordedSpace, foreign: Foreign, source: string): Promise<FacetImport> {
   const run = crypto.randomUUID();
   if (space.facet === null) {
     return importForeignSpace(space, { ...foreign, source, run, tool: TOOL, now: new Date().toISOString() });

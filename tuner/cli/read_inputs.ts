@@ -1,7 +1,6 @@
-import { gzipSync } from "node:zlib";
 import { journalPath } from "../profile/journal.ts";
 import { type JournalContent, type JournalRecord, parseJournal } from "../profile/journal_format.ts";
-import { reasonOf } from "../profile/profile_error.ts";
+import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { readBytes } from "../profile/read_bytes.ts";
 import { formatPlural } from "../format.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
@@ -9,6 +8,9 @@ import type { Profile } from "../profile/schema.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { wrongValue } from "./options.ts";
 import { RequestError } from "../problem/request_error.ts";
+
+/** Characters that are written at once. */
+const PIECE_CHARACTERS = 2 ** 16;
 
 /** A journal as a command found it. */
 interface JournalInput {
@@ -51,13 +53,34 @@ export function damageOf(path: string, { damaged }: Pick<JournalContent, "damage
 
 /** Writes a file; one whose name ends in `.gz` is packed. */
 export async function writeText(path: string, text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
+  await writePieces(path, [text].values());
+}
+
+/** The same of a text that comes in pieces; returns what its generator does. */
+export async function writePieces<Result>(
+  path: string,
+  text: Iterator<string, Result> | AsyncIterator<string, Result>,
+): Promise<Result> {
   await checkFileWritable(path);
+  // before the file is opened: who cannot begin leaves what is there
+  let next = await text.next();
+  const bytes = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      let piece = "";
+      for (; !next.done && piece.length < PIECE_CHARACTERS; next = await text.next()) piece += next.value;
+      if (piece !== "") controller.enqueue(new TextEncoder().encode(piece));
+      if (next.done) controller.close();
+    },
+  });
   try {
-    await Deno.writeFile(path, path.endsWith(".gz") ? gzipSync(bytes) : bytes);
+    const { writable } = await Deno.create(path);
+    await (path.endsWith(".gz") ? bytes.pipeThrough(new CompressionStream("gzip")) : bytes).pipeTo(writable);
   } catch (error) {
-    throw new RequestError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw error instanceof ProfileError
+      ? error
+      : new RequestError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
+  return next.value as Result;
 }
 
 /** The index of the entry that `--entry` names, from 1; the only one where there is one. */

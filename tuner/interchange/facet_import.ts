@@ -4,7 +4,12 @@ import { relativeSpread } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { formatPlural } from "../format.ts";
-import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
+import {
+  JOURNAL_VERSION,
+  type JournalRecord,
+  recordSchema,
+  type RunRecord,
+} from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
   checkProfile,
@@ -27,8 +32,10 @@ import type { RecordedSpace, SpaceRecord } from "./recorded_space.ts";
 /** A profile and the records of the journal that goes with it. */
 export interface FacetImport {
   readonly profile: Profile;
-  /** The run first, then every evaluation. */
-  readonly journal: readonly JournalRecord[];
+  /** The run first, then every evaluation; made anew each time that someone goes through them. */
+  readonly journal: AsyncIterable<JournalRecord>;
+  /** Evaluations. */
+  readonly records: number;
   /** What could not be carried over, one line each. */
   readonly notCarried: readonly string[];
 }
@@ -68,44 +75,70 @@ const RATE_TOLERANCE = 1e-9;
  * @param space with a `facet` block
  * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
  */
-export function importFacetSpace(space: RecordedSpace, { source, run }: ImportOptions): FacetImport {
+export async function importFacetSpace(
+  space: RecordedSpace,
+  { source, run }: ImportOptions,
+): Promise<FacetImport> {
   const block = checkRecord(blockSchema, space.facet, `${source}: the facet block`);
   const { profile, entry } = profileOfEntry(block, `${source}: the facet block`);
   const { tool, device, createdAt } = profile;
-  const journal: JournalRecord[] = [{
+  const kernelSource = block.kernelSource ?? "", { problem } = entry;
+  const head: RunRecord = {
     kind: "run",
     version: JOURNAL_VERSION,
     run,
     startedAt: createdAt,
     tool,
     device,
-    problem: entry.problem,
-    kernelSource: block.kernelSource ?? "",
-  }];
-  const wanted = configurationKey(entry.configuration);
-  let isThere = false, faster = 0;
-  space.records.forEach((record, i) => {
-    const where = `${source}: record ${i + 1}`;
+    problem,
+    kernelSource,
+  };
+  const evaluationOf = (record: SpaceRecord, index: number): JournalRecord => {
+    const where = `${source}: record ${index + 1}`;
     const configuration = configurationOf(space, record, where);
-    const at = timeOf(record, createdAt);
-    if (record.failure !== null) {
-      journal.push({ kind: "failure", run, at, configuration, failure: failureOf(record, where) });
-      return;
-    }
-    const measurement = measurementOf(record, { configuration, entry, where });
-    journal.push({ kind: "measurement", run, at, measurement });
+    const made = { run, at: timeOf(record, createdAt) };
+    return record.failure !== null
+      ? { kind: "failure", ...made, configuration, failure: failureOf(record, where) }
+      : { kind: "measurement", ...made, measurement: measurementOf(record, { configuration, entry, where }) };
+  };
+  const journal = journalOf(head, space.records, evaluationOf);
+  const wanted = configurationKey(entry.configuration);
+  const names = new Set<string>();
+  let isThere = false, faster = 0, records = 0;
+  for await (const record of space.records) {
+    const made = checkRecord(recordSchema, evaluationOf(record, records++), source);
+    for (const { name } of record.measurements) names.add(name);
+    if (made.kind !== "measurement") continue;
+    const { configuration, cellsPerSecond, confidence95 } = made.measurement;
     const isWinner = configurationKey(configuration) === wanted;
-    if (isWinner && isClose(measurement.cellsPerSecond, entry.result.cellsPerSecond)) isThere = true;
-    else if (measurement.confidence95[0] > (entry.result.confidence95?.[1] ?? Infinity)) faster++;
-  });
+    if (isWinner && isClose(cellsPerSecond, entry.result.cellsPerSecond)) isThere = true;
+    else if (confidence95[0] > (entry.result.confidence95?.[1] ?? Infinity)) faster++;
+  }
   if (!isThere) {
     throw new ProfileError(
       `Cannot read ${source}: wanted a record with the configuration and the rate of the facet block's entry ` +
         `(${entry.result.cellsPerSecond} cells/s), found none: the file was changed`,
     );
   }
-  for (const record of journal) checkRecord(recordSchema, record, source);
-  return { profile, journal, notCarried: lossesOf(space, faster) };
+  return { profile, journal, records, notCarried: lossesOf(space, names, faster) };
+}
+
+/** A run's records, made of a space's as they are read; those that make none are left out. */
+export function journalOf(
+  head: RunRecord,
+  records: RecordedSpace["records"],
+  evaluationOf: (record: SpaceRecord, index: number) => JournalRecord | undefined,
+): AsyncIterable<JournalRecord> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield head;
+      let index = 0;
+      for await (const record of records) {
+        const made = evaluationOf(record, index++);
+        if (made !== undefined) yield made;
+      }
+    },
+  };
 }
 
 /** A profile of one entry, checked. */
@@ -199,19 +232,17 @@ const KNOWN = [
   "failure_message",
 ];
 
-/** Names of other measurements than the known ones, and of the fields beside the records. */
-export function beside({ records, other }: RecordedSpace, known: readonly string[]) {
-  const names = new Set(records.flatMap(({ measurements }) => measurements.map(({ name }) => name)));
-  for (const name of known) names.delete(name);
-  return { names: [...names], fields: Object.keys({ ...other.cacheHeader, ...other.t4Metadata }) };
-}
-
-function lossesOf(space: RecordedSpace, faster: number): string[] {
-  const { names, fields } = beside(space, KNOWN);
+function lossesOf({ other }: RecordedSpace, measured: ReadonlySet<string>, faster: number): string[] {
+  const names = [...measured].filter((name) => !KNOWN.includes(name)), fields = fieldsBeside(other);
   const what = `${formatPlural(faster, "record")} faster than the entry, which stays as it was`;
   return [
     ...(names.length > 0 ? [`measurements that a journal has no place for: ${names.join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.join(", ")}`] : []),
     ...(faster > 0 ? [`${what}: tune or qualify to choose anew`] : []),
   ];
+}
+
+/** Names of the fields beside the records. */
+export function fieldsBeside({ cacheHeader, t4Metadata }: RecordedSpace["other"]): string[] {
+  return Object.keys({ ...cacheHeader, ...t4Metadata });
 }

@@ -48,7 +48,7 @@ export function spaceOfEntry(
   profile: Profile,
   entry: ProfileEntry,
   records: EntryRecords,
-): { space: RecordedSpace; notCarried: string[] } {
+): { space: RecordedSpace & { readonly records: readonly SpaceRecord[] }; notCarried: string[] } {
   const { measured, failed, repeated, outdated, kernelSource } = records;
   const { problem } = entry;
   const configurations = [...measured.map(({ measurement }) => measurement), ...failed]

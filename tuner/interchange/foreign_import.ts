@@ -4,12 +4,24 @@ import { summarize } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { formatPlural } from "../format.ts";
-import { JOURNAL_VERSION, type JournalRecord, recordSchema } from "../profile/journal_format.ts";
+import {
+  JOURNAL_VERSION,
+  type JournalRecord,
+  recordSchema,
+  type RunRecord,
+} from "../profile/journal_format.ts";
 import { everyLimit } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import type { ProfileDevice, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
-import { beside, type FacetImport, type ImportOptions, profileOfEntry, timeOf } from "./facet_import.ts";
-import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
+import {
+  type FacetImport,
+  fieldsBeside,
+  type ImportOptions,
+  journalOf,
+  profileOfEntry,
+  timeOf,
+} from "./facet_import.ts";
+import type { RecordedSpace, SpaceFailure, SpaceParameter, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
 
 /** What a foreign file does not say. */
@@ -46,7 +58,10 @@ const AGAINST = "nothing by Facet: the file says that the result is correct";
  *
  * @throws {ProfileError} in one line, if the file does not say enough, or no configuration has a time
  */
-export function importForeignSpace(space: RecordedSpace, options: ForeignOptions): FacetImport {
+export async function importForeignSpace(
+  space: RecordedSpace,
+  options: ForeignOptions,
+): Promise<FacetImport> {
   const { source, run, now, tool, steps = 1 } = options;
   const kernel = slug(options.kernel ?? space.kernel ?? "", source);
   const problem: ProfileProblem = {
@@ -57,37 +72,43 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     steps,
   };
   const device = deviceNamed(options.device ?? space.device, source);
-  const { configurations, notes } = carryParameters(space, { kernel, slices: problem.grid[0], source });
-  const cells = problem.grid[0] * problem.grid[1] * problem.grid[2] * steps;
-  const measured = new Map<string, Measurement>();
-  const timeless: SpaceRecord[] = [];
-  const journal: JournalRecord[] = [
-    { kind: "run", version: JOURNAL_VERSION, run, startedAt: now, tool, device, problem, kernelSource: "" },
-  ];
-  space.records.forEach((record, i) => {
-    const configuration = configurations[i]!;
-    const at = timeOf(record, now);
-    if (record.failure !== null) {
-      const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
-      journal.push({ kind: "failure", run, at, configuration, failure });
-    } else if (record.timeMs === null) timeless.push(record);
-    else {
-      const measurement = measurementOf(record, configuration, cells);
-      journal.push({ kind: "measurement", run, at, measurement });
-      measured.set(configurationKey(configuration), measurement);
-    }
+  const found = await survey(space);
+  const { configurationOf, notes } = carryParameters(found.parameters, {
+    kernel,
+    slices: problem.grid[0],
+    source,
   });
-  const ranked = [...measured.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const cells = problem.grid[0] * problem.grid[1] * problem.grid[2] * steps;
+  const evaluationOf = (record: SpaceRecord): JournalRecord | undefined => {
+    const configuration = configurationOf(record), made = { run, at: timeOf(record, now) };
+    if (record.failure === null) {
+      if (record.timeMs === null) return undefined;
+      return { kind: "measurement", ...made, measurement: measurementOf(record, configuration, cells) };
+    }
+    const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
+    return { kind: "failure", ...made, configuration, failure };
+  };
+  const head: RunRecord = {
+    kind: "run",
+    version: JOURNAL_VERSION,
+    run,
+    startedAt: now,
+    tool,
+    device,
+    problem,
+    kernelSource: "",
+  };
+  const journal = journalOf(head, space.records, evaluationOf);
+  const ranked = await fastestOf(space.records, (record) => {
+    const made = evaluationOf(record);
+    return made && checkRecord(recordSchema, made, source);
+  });
   const [best] = ranked;
   if (best === undefined) {
     throw new ProfileError(`Cannot import ${source}: wanted a configuration with a time, found none`);
   }
-  const failed: Record<string, number> = {};
-  for (const { failure } of space.records) {
-    if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
-  }
   const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
-  const count = space.records.length;
+  const { count, failed, timeless } = found;
   const entry: ProfileEntry = {
     problem,
     configuration,
@@ -103,8 +124,77 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
   };
   const { profile } = profileOfEntry({ tool, createdAt: now, device, entry }, source);
-  for (const record of journal) checkRecord(recordSchema, record, source);
-  return { profile, journal, notCarried: [...notes, ...lossesOf(space, timeless.length)] };
+  return {
+    profile,
+    journal,
+    records: count - timeless,
+    notCarried: [...notes, ...await lossesOf(space, found)],
+  };
+}
+
+/** What all records together say. */
+interface Survey {
+  readonly parameters: readonly SpaceParameter[];
+  count: number;
+  /** Failures by reason. */
+  readonly failed: Record<string, number>;
+  timeless: number;
+  /** Records that ran, and whose correctness is not 1. */
+  wrong: number;
+  /** Whether there is a time beside those of single runs. */
+  differs: boolean;
+  /** Parts of costs, and names of measurements. */
+  readonly parts: Set<string>;
+  readonly names: Set<string>;
+}
+
+async function survey({ parameters, records }: RecordedSpace): Promise<Survey> {
+  const columns = parameters.map(({ name, values }) => ({ name, values: new Set(values) }));
+  const found = { count: 0, failed: {} as Record<string, number>, timeless: 0, wrong: 0, differs: false };
+  const parts = new Set<string>(), names = new Set<string>();
+  for await (const { values, failure, timeMs, timesMs, correctness, overheadMs, measurements } of records) {
+    found.count++;
+    columns.forEach((column, i) => column.values.add(values[i] ?? null));
+    if (failure !== null) found.failed[failure] = (found.failed[failure] ?? 0) + 1;
+    else if (timeMs === null) found.timeless++;
+    if (failure === null && correctness !== 1) found.wrong++;
+    found.differs ||= timeMs !== null && timesMs.length > 0;
+    for (const part of Object.keys(overheadMs)) parts.add(part);
+    for (const { name } of measurements) names.add(name);
+  }
+  return {
+    ...found,
+    parts,
+    names,
+    parameters: columns.map(({ name, values }) => ({ name, values: [...values] })),
+  };
+}
+
+/** The fastest and those that tie with it, the fastest first; of a configuration the last measurement counts. */
+async function fastestOf(
+  records: RecordedSpace["records"],
+  evaluationOf: (record: SpaceRecord) => JournalRecord | undefined,
+): Promise<Measurement[]> {
+  type Rated = readonly [index: number, rate: number, low: number, high: number];
+  const last = new Map<string, Rated>();
+  let index = 0;
+  for await (const record of records) {
+    const made = evaluationOf(record), at = index++;
+    if (made?.kind !== "measurement") continue;
+    const { configuration, cellsPerSecond, confidence95: [low, high] } = made.measurement;
+    last.set(configurationKey(configuration), [at, cellsPerSecond, low, high]);
+  }
+  const rated = [...last.values()];
+  const [, , least] = rated.reduce<Rated>((a, b) => b[1] > a[1] ? b : a, [0, 0, 0, 0]);
+  const ties = new Set(rated.filter(([, , , high]) => high >= least).map(([index]) => index));
+  const found: Measurement[] = [];
+  index = 0;
+  for await (const record of records) {
+    if (!ties.has(index++)) continue;
+    const made = evaluationOf(record);
+    if (made?.kind === "measurement") found.push(made.measurement);
+  }
+  return found.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
 }
 
 /** The problem's size as a grid; a text or more than three numbers are none. */
@@ -164,13 +254,13 @@ function measurementOf(record: SpaceRecord, configuration: Configuration, cells:
   };
 }
 
-function lossesOf(space: RecordedSpace, timeless: number): string[] {
-  const { names, fields } = beside(space, ["time"]);
-  const { records, objectives } = space;
-  const differs = records.some(({ timeMs, timesMs }) => timeMs !== null && timesMs.length > 0);
-  const wrong = records.filter(({ failure, correctness }) => failure === null && correctness !== 1).length;
-  const parts = new Set(records.flatMap(({ overheadMs }) => Object.keys(overheadMs)));
-  parts.delete("compile");
+function lossesOf(
+  { other, objectives }: RecordedSpace,
+  { timeless, differs, wrong, failed, ...found }: Survey,
+): string[] {
+  const fields = fieldsBeside(other);
+  const names = [...found.names].filter((name) => name !== "time");
+  const parts = [...found.parts].filter((part) => part !== "compile");
   return [
     "the verification: Facet did not compare these results with anything",
     "the device but for its name: its limits stand as 0, its bandwidth as not measured",
@@ -179,13 +269,11 @@ function lossesOf(space: RecordedSpace, timeless: number): string[] {
     ...(differs
       ? ["the time that the tool took as the result (often the mean): the profile has the median of the runs"]
       : []),
-    ...(records.some(({ failure }) => failure === "runtime")
-      ? ["failures at run time: the journal has them as device-lost"]
-      : []),
+    ...(failed.runtime !== undefined ? ["failures at run time: the journal has them as device-lost"] : []),
     ...(timeless > 0 ? [`${formatPlural(timeless, "record")} without a time`] : []),
     ...(wrong > 0 ? [`the correctness of ${formatPlural(wrong, "record")}, which is not 1`] : []),
     ...(names.length > 0 ? [`other measurements: ${names.slice(0, 8).join(", ")}`] : []),
-    ...(parts.size > 0 ? [`what else an evaluation cost: ${[...parts].join(", ")}`] : []),
+    ...(parts.length > 0 ? [`what else an evaluation cost: ${parts.join(", ")}`] : []),
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),
     ...(`${objectives}` === "time" ? [] : [`the objective ${objectives.join(", ")}: the profile's is time`]),
   ];

@@ -1,23 +1,23 @@
 import type { Configuration } from "../configuration.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { ParameterValue, RecordedSpace } from "./recorded_space.ts";
+import type { ParameterValue, SpaceParameter, SpaceRecord } from "./recorded_space.ts";
 
 /**
- * Configurations of all records, in their order: names of letters and digits, values that are numbers.
+ * How records' values become configurations: names of letters and digits, values that are numbers.
  *
+ * @param parameters with all values that any record has
  * @param kernel its name, which stands as the traversal
  * @param slices those of x, which are all the GPU's
- * @returns the configurations, and which names and values were changed
+ * @returns what makes a record's configuration, and which names and values are changed
  * @throws {ProfileError} in one line, if two names become the same
  */
 export function carryParameters(
-  { parameters, records }: Pick<RecordedSpace, "parameters" | "records">,
+  parameters: readonly SpaceParameter[],
   { kernel, slices, source }: Readonly<{ kernel: string; slices: number; source: string }>,
-): { configurations: readonly Configuration[]; notes: readonly string[] } {
+): { configurationOf: (record: SpaceRecord) => Configuration; notes: readonly string[] } {
   const renamed: string[] = [], numbered: string[] = [];
   const taken = new Map<string, string>();
-  const columns = parameters.map(({ name, values: listed }, i) => {
-    const values = [...new Set([...listed, ...records.map((record) => record.values[i] ?? null)])];
+  const columns = parameters.map(({ name, values }) => {
     const carried = identifierOf(name);
     const other = taken.get(carried);
     if (other !== undefined) {
@@ -35,15 +35,15 @@ export function carryParameters(
     return { carried, codes };
   });
   const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
-  const configurations = records.map(({ values }): Configuration => {
+  const configurationOf = ({ values }: SpaceRecord): Configuration => {
     const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
       const value = values[i] ?? null;
       return value === null ? [] : [[carried, codes?.get(value) ?? value as number]];
     });
     return { traversal: kernel, parameters: Object.fromEntries(entries), share };
-  });
+  };
   return {
-    configurations,
+    configurationOf,
     notes: [
       ...(renamed.length > 0 ? [`names of parameters: ${renamed.join(", ")}`] : []),
       ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),

@@ -42,7 +42,6 @@ import type {
   SpaceFailure,
   SpaceMeasurement,
   SpaceParameter,
-  SpaceReading,
   SpaceRecord,
 } from "./recorded_space.ts";
 
@@ -129,7 +128,7 @@ export class KernelTunerReader implements RecordReader {
     return this.#read(key, checkRecord(recordSchema, fields, where), where);
   }
 
-  end(records: SpaceRecord[]): SpaceReading {
+  end(): ReturnType<RecordReader["end"]> {
     const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = this.#header;
     for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
     return {
@@ -139,7 +138,6 @@ export class KernelTunerReader implements RecordReader {
         problemSize: (problem_size ?? null) as JsonValue,
         objectives: this.#objectives,
         parameters: this.#listed,
-        records: lastOfEach(records, this.#remarks),
         facet: (facet ?? null) as JsonValue,
         other: {
           cacheHeader: rest as JsonObject,
@@ -206,17 +204,6 @@ export class KernelTunerReader implements RecordReader {
       ...(key === pythonKey(values) ? {} : { key }),
     };
   }
-}
-
-/** The records without those of which a later one has the key. */
-function lastOfEach(records: SpaceRecord[], remarks: Remarks): SpaceRecord[] {
-  const last = new Map<string, SpaceRecord>();
-  for (const record of records) {
-    const key = record.key ?? pythonKey(record.values);
-    if (last.has(key)) remarks.count("record", "with the key of another: the last of each counts");
-    last.set(key, record);
-  }
-  return last.size < records.length ? [...last.values()] : records;
 }
 
 /** The parameters in the order of the keys; every one has its list of values. */

@@ -68,6 +68,9 @@ export interface SpaceRecord {
   readonly key?: string;
 }
 
+/** Records that can be gone through as often as needed; those of a file are read anew each time. */
+export type SpaceRecords = Iterable<SpaceRecord> | AsyncIterable<SpaceRecord>;
+
 /** What a tuner measured of one kernel on one device. */
 export interface RecordedSpace {
   /** The kernel's name; null where the file does not say (T4 has no place for it). */
@@ -81,7 +84,7 @@ export interface RecordedSpace {
   /** The kernel's parameters, in the order of the records' values. */
   readonly parameters: readonly SpaceParameter[];
   /** In the order of the file. A configuration may occur more than once in a T4 file. */
-  readonly records: readonly SpaceRecord[];
+  readonly records: SpaceRecords;
   /** What Facet adds about its own spaces: device, problem, tool; null in files of other tools. Unchecked. */
   readonly facet: JsonValue;
   /** Other fields beside the records, by format. Carried through, never interpreted. */
@@ -111,8 +114,8 @@ export interface RecordReader {
    * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
    */
   read(text: string, start: Place): SpaceRecord;
-  /** The space of all records that were kept. */
-  end(records: SpaceRecord[]): SpaceReading;
+  /** What there is beside the records, once all were read. */
+  end(): { readonly space: Omit<RecordedSpace, "records">; readonly notes: readonly string[] };
 }
 
 /** A configuration for messages, as `block_size_x=128 tile=2`; parameters without a meaning are left out. */

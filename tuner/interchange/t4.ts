@@ -40,7 +40,6 @@ import {
   type RecordReader,
   SPACE_FAILURES,
   type SpaceMeasurement,
-  type SpaceReading,
   type SpaceRecord,
 } from "./recorded_space.ts";
 
@@ -117,6 +116,8 @@ export class T4Reader implements RecordReader {
   readonly parameters: { readonly name: string; readonly places: Map<ParameterValue, number> }[] = [];
   /** Indices of the parameters. */
   readonly #indices = new Map<string, number>();
+  /** How many results have each of them. */
+  readonly #having = new Map<string, number>();
   #count = 0;
   #hasTimes = false;
   #objectives: readonly string[] | undefined;
@@ -177,7 +178,10 @@ export class T4Reader implements RecordReader {
     const timesMs = times.runtimes.map((time) => time * this.#timesUnitMs);
     const overheadMs = costsOf(times, TIMES_FIELDS, this.#timesUnitMs);
     this.#hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
-    for (const [name, value] of configuration) this.#place(name, value);
+    for (const [name, value] of configuration) {
+      this.#place(name, value);
+      this.#having.set(name, (this.#having.get(name) ?? 0) + 1);
+    }
     return {
       values: this.parameters.map(({ name }) => configuration.get(name) ?? null),
       failure,
@@ -225,16 +229,10 @@ export class T4Reader implements RecordReader {
     if (!places.has(value)) places.set(value, places.size);
   }
 
-  end(records: SpaceRecord[]): SpaceReading {
-    const lined = records.map((record) => {
-      // a parameter that a later result was the first to have
-      const values = this.parameters.map(({ name }, i): ParameterValue => {
-        const value = record.values[i] ?? null;
-        if (value === null) this.#place(name, null);
-        return value;
-      });
-      return { ...record, values };
-    });
+  end(): ReturnType<RecordReader["end"]> {
+    for (const { name } of this.parameters) {
+      if ((this.#having.get(name) ?? 0) < this.#count) this.#place(name, null);
+    }
     const { timeunit, recorded_space: _, facet, ...others } = this.#metadata;
     const strays = [...this.#strays];
     const carried = this.#carried;
@@ -245,7 +243,6 @@ export class T4Reader implements RecordReader {
         problemSize: (carried?.problem_size ?? null) as JsonValue,
         objectives: this.#objectives ?? ["time"],
         parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
-        records: lined,
         facet: (facet ?? null) as JsonValue,
         other: {
           cacheHeader: (carried?.cache_header ?? {}) as JsonObject,

@@ -12,15 +12,20 @@ import {
 } from "./recorded_space.ts";
 import { T4_VERSION, TIMES_FIELDS } from "./t4.ts";
 
-/** A file's text, and what of the space is not in it. */
+/** What was written. */
 export interface SpaceWriting {
-  readonly text: string;
-  /** One line each; empty where everything could be carried over. */
+  /** Records of the space, and how many of them failed. */
+  readonly records: number;
+  readonly failed: number;
+  /** What of the space is not in the text, one line each; empty where everything could be carried over. */
   readonly notCarried: readonly string[];
 }
 
+/** A file's text, piece by piece. */
+export type SpaceText = AsyncGenerator<string, SpaceWriting>;
+
 /** Writes a space in a format. */
-export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceWriting {
+export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceText {
   return format === "t4" ? writeT4(space) : writeKernelTuner(space);
 }
 
@@ -28,10 +33,10 @@ export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceWrit
  * Writes T4 results, a result a line. What T4 has no place for (kernel, device, problem size, values to try)
  * goes under `metadata.recorded_space`, where {@linkcode T4Reader} finds it again and other readers pass it over.
  */
-export function writeT4(space: RecordedSpace): SpaceWriting {
-  const { parameters, records, objectives } = space;
+export async function* writeT4(space: RecordedSpace): SpaceText {
+  const { parameters, objectives } = space;
   const parts = TIMES_FIELDS.filter(([field]) => field !== "compilation_time");
-  const results = records.map((record) => {
+  const resultOf = (record: SpaceRecord): string => {
     const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness, key } = record;
     return JSON.stringify({
       ...(timestamp === null ? {} : { timestamp }),
@@ -49,7 +54,7 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
       measurements,
       cache_key: key,
     });
-  });
+  };
   const head = JSON.stringify({
     schema_version: T4_VERSION,
     metadata: {
@@ -65,20 +70,25 @@ export function writeT4(space: RecordedSpace): SpaceWriting {
       },
     },
   });
-  const text = `${head.slice(0, -1)},"results":[\n${results.join(",\n")}\n]}\n`;
-  return { text, notCarried: outsideSchema(space) };
+  let records = 0, failed = 0;
+  const odd = new Set<string>();
+  yield `${head.slice(0, -1)},"results":[\n`;
+  for await (const record of space.records) {
+    for (const { name, value } of record.measurements) if (isOutsideSchema(value)) odd.add(name);
+    if (record.failure !== null) failed++;
+    yield (records++ === 0 ? "" : ",\n") + resultOf(record);
+  }
+  yield `\n]}\n`;
+  const names = [...odd];
+  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
+  const outside =
+    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${shown}`;
+  return { records, failed, notCarried: names.length === 0 ? [] : [outside] };
 }
 
-/** What is written although T4's schema has no such value: its readers may refuse it. */
-function outsideSchema({ records }: RecordedSpace): string[] {
-  const isOdd = (value: JsonValue): boolean =>
-    value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value));
-  const odd = records.flatMap(({ measurements }) => measurements.filter(({ value }) => isOdd(value)));
-  const names = [...new Set(odd.map(({ name }) => name))];
-  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
-  return names.length === 0 ? [] : [
-    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${shown}`,
-  ];
+/** Whether T4's schema has no such value: its readers may refuse it. */
+function isOutsideSchema(value: JsonValue): boolean {
+  return value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value));
 }
 
 /** A failure as Kernel Tuner's caches have it. */
@@ -96,8 +106,8 @@ const ERROR_OF: Readonly<Record<SpaceFailure, string>> = {
  *
  * @throws {ProfileError} if there is no parameter, or one has the name of a field of Kernel Tuner's own
  */
-export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
-  const { parameters, records, objectives } = space;
+export async function* writeKernelTuner(space: RecordedSpace): SpaceText {
+  const { parameters, objectives } = space;
   const lost = new Remarks();
   const names = new Set(parameters.map(({ name }) => name));
   const taken = [...RECORD_FIELDS, ...objectives, "time"].find((name) => names.has(name));
@@ -107,18 +117,19 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
       `Cannot write a Kernel Tuner cache: wanted parameters, named unlike its own fields, found ${found}`,
     );
   }
-  const lines = new Map<string, { readonly identity: string; readonly line: string }>();
-  for (const record of records) {
-    const key = record.key ?? pythonKey(record.values), identity = JSON.stringify(record.values);
-    const earlier = lines.get(key);
+  // a later record takes the place of an earlier one with its key
+  const last = new Map<string, { readonly identity: string; readonly index: number }>();
+  const keyOf = ({ key, values }: SpaceRecord): string => key ?? pythonKey(values);
+  let records = 0, failed = 0;
+  for await (const record of space.records) {
+    const key = keyOf(record), identity = JSON.stringify(record.values);
+    const earlier = last.get(key);
     if (earlier !== undefined) {
       const isSame = earlier.identity === identity;
       lost.count("record", isSame ? "whose configuration occurs again" : "whose key another one has", key);
-      // the later one takes the earlier one's place
-      lines.delete(key);
     }
-    const fields = cacheRecord(record, { space, names, lost });
-    lines.set(key, { identity, line: `${JSON.stringify(key)}: ${JSON.stringify(fields)}` });
+    last.set(key, { identity, index: records++ });
+    if (record.failure !== null) failed++;
   }
   const unknown = (["device", "kernel"] as const).filter((what) => space[what] === null);
   const header = {
@@ -132,10 +143,18 @@ export function writeKernelTuner(space: RecordedSpace): SpaceWriting {
     ...(space.facet === null ? {} : { facet: space.facet }),
     ...(Object.keys(space.other.t4Metadata).length === 0 ? {} : { t4_metadata: space.other.t4Metadata }),
   };
-  const body = Array.from(lines.values(), ({ line }) => line).join(",\n");
-  const text = `${JSON.stringify(header).slice(0, -1)},\n"cache": {\n${body}}\n}\n`;
+  yield `${JSON.stringify(header).slice(0, -1)},\n"cache": {\n`;
+  let index = 0, isFirst = true;
+  for await (const record of space.records) {
+    const key = keyOf(record);
+    if (last.get(key)?.index !== index++) continue;
+    const fields = cacheRecord(record, { space, names, lost });
+    yield `${isFirst ? "" : ",\n"}${JSON.stringify(key)}: ${JSON.stringify(fields)}`;
+    isFirst = false;
+  }
+  yield "}\n}\n";
   const missing = unknown.map((what) => `that the ${what}'s name is not known: it is written as "unknown"`);
-  return { text, notCarried: [...missing, ...lost.lines()] };
+  return { records, failed, notCarried: [...missing, ...lost.lines()] };
 }
 
 /** A record's fields, in Kernel Tuner's order. */

@@ -141,16 +141,25 @@ export async function checkJournal(path: string): Promise<void> {
 }
 
 /** Adds records to a journal, all or with a torn end; a line that was left open before is ended. */
-export async function appendRecords(path: string, records: readonly JournalRecord[]): Promise<void> {
+export async function appendRecords(
+  path: string,
+  records: Iterable<JournalRecord> | AsyncIterable<JournalRecord>,
+): Promise<void> {
   await checkJournal(path);
   try {
     using file = await Deno.open(path, { append: true, create: true });
-    for (let done = 0; done < records.length; done += BATCH) {
-      const lines = records.slice(done, done + BATCH).map(formatLine).join("");
-      await writeAll(file, new TextEncoder().encode(done === 0 ? `\n${lines}` : lines));
+    let lines = "\n", count = 0;
+    const write = async (): Promise<void> => {
+      await writeAll(file, new TextEncoder().encode(lines));
+      lines = "";
+    };
+    for await (const record of records) {
+      lines += formatLine(record);
+      if (++count % BATCH === 0) await write();
     }
+    await write();
   } catch (error) {
-    throw new ProfileError(`Cannot write ${path}: ${reasonOf(error)}`);
+    throw oneLine(error, `Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 
