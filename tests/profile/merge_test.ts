@@ -1,0 +1,87 @@
+import { assertEquals } from "@std/assert";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { chooseConfiguration } from "../../tuner/profile/choose.ts";
+import { type Conflict, devicesOf, mergeProfiles } from "../../tuner/profile/merge.ts";
+import { readProfile } from "../../tuner/profile/read_profile.ts";
+import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
+import { inDirectory, runCommand } from "../cli/run_task.ts";
+import { DEVICE, ENTRY, PROBLEM, PROFILE } from "./sample_profile.ts";
+
+const OTHER: Profile = { ...PROFILE, device: { ...DEVICE, cpu: { model: "Other CPU", cores: 4 } } };
+const LATER = { createdAt: "2027-01-01T00:00:00Z" };
+
+Deno.test("profiles of several devices become one that reads back, each device once", () => {
+  const merged = mergeProfiles(mergeProfiles(PROFILE, OTHER), { ...OTHER, ...LATER });
+  assertEquals(parseProfile(JSON.stringify(merged), "p"), merged);
+  assertEquals(devicesOf(merged).map(({ device }) => device.cpu.model), [DEVICE.cpu.model, "Other CPU"]);
+  assertEquals(merged.others!.map(({ createdAt, entries }) => [createdAt, entries.length]), [[
+    LATER.createdAt,
+    1,
+  ]]);
+  assertEquals(mergeProfiles(PROFILE, PROFILE).others, undefined);
+});
+
+Deno.test("of one problem the newer entry counts, with what both measured; where they disagree, it is said", () => {
+  const point = (dts: number, cellsPerSecond: number) => ({
+    traversal: "diamond-torre",
+    parameters: { dts },
+    cellsPerSecond,
+  });
+  const result = { ...ENTRY.result, cellsPerSecond: 1e9, confidence95: [0.9e9, 1.1e9] as const };
+  const older = { ...PROFILE, entries: [{ ...ENTRY, calibration: [point(3, 7e9)] }] };
+  const newer = {
+    ...PROFILE,
+    ...LATER,
+    entries: [{ ...ENTRY, result, calibration: [point(3, 5e9), point(4, 6e9)] }],
+  };
+  for (const [first, second] of [[older, newer], [newer, older]] as const) {
+    const conflicts: Conflict[] = [];
+    const { entries, createdAt } = mergeProfiles(first, second, (conflict) => conflicts.push(conflict));
+    assertEquals([createdAt, entries.length, entries[0]!.result], [LATER.createdAt, 1, result]);
+    assertEquals(entries[0]!.calibration, [point(3, 7e9), point(4, 6e9)]);
+    assertEquals(conflicts.map(({ kept }) => kept.result.cellsPerSecond), [1e9]);
+  }
+  const other = { ...PROFILE, entries: [{ ...ENTRY, problem: { ...PROBLEM, steps: 7 } }] };
+  assertEquals(
+    mergeProfiles(PROFILE, other, () => {
+      throw new Error("other problems do not disagree");
+    }).entries.length,
+    2,
+  );
+});
+
+Deno.test("merge writes one profile of several files and their journals, and leaves what is there alone", () =>
+  inDirectory(async (folder) => {
+    const out = `${folder}/all.json`;
+    const files = ["fixtures/h100/wave.json", "fixtures/h100/heat.json"];
+    const { code, stdout, stderr } = await runCommand("merge", [...files, "--out", out]);
+    assertEquals([code, stderr], [0, ""]);
+    assertEquals(stdout.includes("NVIDIA H100 80GB HBM3: 8 problems"), true, stdout);
+    assertEquals((await readProfile(out)).entries.length, 8);
+    const lines = async (path: string) => (await Deno.readTextFile(path)).split("\n").filter(Boolean).length;
+    const journals = await Promise.all([...files, out].map((path) => lines(`${path}.journal.jsonl`)));
+    assertEquals(journals[2], journals[0]! + journals[1]!);
+    assertEquals((await runCommand("merge", [...files, "--out", out])).code, 2);
+    assertEquals((await runCommand("merge", [files[0]!, "--out", `${folder}/b.json`])).code, 2);
+  }));
+
+Deno.test("a GPU that is in no profile is predicted from those that are, and the choice says so", async () => {
+  const profile = await readProfile("fixtures/h100/heat.json");
+  const problem = { stencil: heat(1), grid: [128, 2640, 128], boundary: "zero", steps: 96 } as const;
+  const adapterInfo = { vendor: "1002", architecture: "", device: "7", description: "Another GPU" };
+  const { limits } = profile.device.gpu!;
+  const choose = (copyBytesPerSecond: number) =>
+    chooseConfiguration(profile, problem, { limits, adapterInfo }, { copyBytesPerSecond, cpuWorkers: 0 });
+  const fast = choose(2e12), slow = choose(1e12);
+  assertEquals([fast.match, fast.entry], ["default", undefined]);
+  assertEquals(fast.message.includes("on another device, NVIDIA H100 80GB HBM3"), true, fast.message);
+  const ratio = fast.cellsPerSecond! / slow.cellsPerSecond!;
+  assertEquals(ratio > 1.7 && ratio < 2.3, true, `${ratio}`);
+  // software is no GPU
+  const software = { ...adapterInfo, isFallbackAdapter: true };
+  assertEquals(
+    chooseConfiguration(profile, problem, { limits, adapterInfo: software }, { cpuWorkers: 0 })
+      .cellsPerSecond,
+    undefined,
+  );
+});

@@ -1,0 +1,18 @@
+import { assert } from "@std/assert";
+import { describeLoss } from "../../tuner/profile/leave_one_out.ts";
+import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { chooseUnseen } from "../../tuner/replay/unseen.ts";
+
+Deno.test("on recorded grids that a profile has not seen, the choice is near the best and faster than stepwise", async () => {
+  const { spaces } = await readReplaySpaces("fixtures/h100/grids.jsonl.gz");
+  const all = [...chooseUnseen(spaces).values()].flat();
+  assert(all.length >= 80, `${all.length} problems`);
+  const losses = all.map(({ loss }) => loss).sort((a, b) => a - b);
+  const part = (limit: number): number => losses.filter((loss) => loss <= limit).length / losses.length;
+  const words = describeLoss(all);
+  assert(losses[losses.length >> 1]! <= 0.05, words);
+  assert(part(0.15) >= 0.9 && losses.at(-1)! < 0.3, words);
+  // stepwise is chosen among its own workgroups, too
+  const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.9 * plain);
+  assert(far.length === 0, far.map(({ chosen }) => chosen.problem.grid.join("x")).join());
+});
