@@ -31,10 +31,16 @@ for (const [ranks, cut] of [[2, "1x2x1"], ...THOROUGH ? [[8, "2x2x2"]] as const 
 }
 
 testUnderMpi("a wrong request is said once, whatever the number of ranks", async (launcher) => {
-  const { code, stderr } = await mpirun(launcher, 2, [...solveFlags(), "--decompose", "3x1x1"]);
-  assertEquals(code, 2);
-  assertEquals(stderr.match(/^facet: /gm)?.length, 1);
-  assertStringIncludes(stderr, "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks");
+  for (
+    const [args, message] of [
+      [["--decompose", "3x1x1"], "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks"],
+      [["--grid", "9x9x9", "--exchange-every", "5"], "as thick as its ghost zones of 5 steps: found 9x9x9"],
+    ] as const
+  ) {
+    const { code, stderr } = await mpirun(launcher, 2, [...solveFlags(), ...args]);
+    assertEquals([code, stderr.match(/^facet: /gm)?.length], [2, 1]);
+    assertStringIncludes(stderr, message);
+  }
 });
 
 Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
@@ -47,6 +53,10 @@ Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
 Deno.test("solve refuses what no ranks can do", () =>
   assertRefused("solve", [
     [["--grid", "8x8x8", "--decompose", "2x1x1"], "found 2x1x1 for 1 rank"],
+    [
+      ["--grid", "8x8x8", "--checkpoint", "x", "--restart"],
+      "Cannot go on from x: wanted a checkpoint: found no such file",
+    ],
     [["--exchange-every", "0"], "wanted a whole number from 1 to 10000"],
   ]));
 

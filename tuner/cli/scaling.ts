@@ -1,5 +1,4 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { deviceFailed } from "../devices/device_error.ts";
 import { formatDuration, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
@@ -14,7 +13,7 @@ import { parseCommand } from "./parse_options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { drawScaling } from "./scaling_chart.ts";
-import { problemOf, profilesOf, RANK_OPTIONS, requestOf } from "./solve.ts";
+import { failed, problemOf, profilesOf, RANK_OPTIONS, requestOf } from "./solve.ts";
 import { describeWork } from "./summary.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
@@ -39,8 +38,7 @@ export const run = (args: string[]): Promise<number> =>
       if (world.rank === 0) await checkFileWritable(options.out);
       return { request: requestOf(problem, {}), values: { options, problem } };
     },
-    work: (world, { options, problem }) =>
-      scale(world, options, problem).catch(deviceFailed("the device failed")),
+    work: (world, { options, problem }) => scale(world, options, problem).catch(failed),
   });
 
 async function scale(world: World, options: Values<typeof OPTIONS>, problem: Problem): Promise<number> {

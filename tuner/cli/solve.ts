@@ -2,7 +2,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import type { Verification } from "../configuration.ts";
-import { deviceFailed } from "../devices/device_error.ts";
+import { DeviceError, deviceFailed } from "../devices/device_error.ts";
 import { refute, type Start } from "../devices/reference.ts";
 import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
@@ -12,9 +12,10 @@ import { checkProblem, MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
+import { SolverError } from "../solver/solver_error.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
-import { type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
+import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import { meet, shareAll, type World } from "../ranks/world.ts";
@@ -75,7 +76,7 @@ const USAGE = {
 export const run = (args: string[]): Promise<number> =>
   onRanks("solve", args, {
     read: (world) => readRequest(world, args),
-    work: (world, values) => solve(world, values).catch(deviceFailed("the device failed")),
+    work: (world, values) => solve(world, values).catch(failed),
   });
 
 /** What is solved, and how. */
@@ -95,6 +96,7 @@ async function readRequest(world: World, args: readonly string[]) {
     throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
   }
   const { exchangeEvery, seed, verify, checkpoint, every, restart, json } = options;
+  checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
     const wanted = `more than ${from.step} steps, the checkpoint's`;
@@ -111,6 +113,13 @@ async function readRequest(world: World, args: readonly string[]) {
     json,
   });
   return { request, values: { options, problem, from } satisfies Solving };
+}
+
+/** Turns what a device, or a part that no device can hold, throws into the end of the command. */
+export function failed(error: unknown): never {
+  if (error instanceof SolverError) throw new DeviceError(error.message);
+  if (error instanceof RangeError) throw new RequestError(error.message);
+  return deviceFailed("the device failed")(error);
 }
 
 /** The problem that the options ask for. A grid may be larger than any one device could index. */

@@ -19,6 +19,7 @@ import {
 } from "../../models/rank_step.ts";
 import type { LinearCost } from "../../models/shared_step.ts";
 import type { Configuration } from "../configuration.ts";
+import { RequestError } from "../problem/request_error.ts";
 import { median } from "../measuring/statistics.ts";
 import { makeRankField, type RankDevice } from "./rank_field.ts";
 import { meet, shareAll, type World } from "./world.ts";
@@ -46,7 +47,7 @@ const LEAST_RUNS = 3, MOST_RUNS = 20, RUNS_MS = 30;
  * Measures what computing, copies and messages take, on all ranks at the same time, and finds the decomposition and R
  * that should be fastest. All ranks get the same plan.
  *
- * @throws {RangeError} if no plan fits
+ * @throws {RequestError} if no plan fits
  */
 export async function planRanks(
   world: World,
@@ -54,12 +55,11 @@ export async function planRanks(
   problem: Problem,
   { choose, ...wishes }: RankWishes & { readonly choose: (part: Problem) => Configuration },
 ): Promise<MeasuredPlan> {
+  checkParts(problem, world.size, wishes);
   const messages = await measureMessages(world);
   const own = await measureDevice(world, device, problem, { choose, ...wishes });
   const costs = await shareAll<RankCosts>(world, { ...own, messages });
-  const best = bestPlan(problem, world.size, costs, wishes);
-  if (best === undefined) throw new RangeError(whyNone(problem, world.size, wishes));
-  return { ...best, costs };
+  return { ...bestPlan(problem, world.size, costs, wishes)!, costs };
 }
 
 /** The whole world's time of messages: every rank sends to the next, and receives from the one before. */
@@ -140,7 +140,6 @@ async function measureDevice(
     const bytes = bytesSent(problem, plan, part).reduce((sum, one) => sum + one, 0);
     if (bytes > 0) copies.push({ work: [2 * bytes, 1], time: median(copyTimes) });
   }
-  if (updates.length === 0) throw new RangeError(whyNone(problem, world.size, { parts, exchangeEvery }));
   const [a = 0, b = 0] = copies.length === 0 ? [] : fitCosts(copies).coefficients;
   return { updates, shrinks, copies: { a, b } };
 }
@@ -159,8 +158,18 @@ function thickest(
   return plans.toSorted((a, b) => cellsOfLast(a) - cellsOfLast(b))[0];
 }
 
-function whyNone({ grid }: Problem, ranks: number, { parts, exchangeEvery = 1 }: RankWishes): string {
+/**
+ * Refuses parts that cannot hold what they exchange.
+ *
+ * @throws {RequestError} saying how large the grid is
+ */
+export function checkParts(problem: Problem, ranks: number, { parts, exchangeEvery = 1 }: RankWishes): void {
+  if (thickest(problem, ranks, { parts, exchangeEvery }) !== undefined) return;
   const cut = parts === undefined ? `for ${ranks} ranks` : `into ${parts.join("x")} parts`;
-  return `Cannot cut the grid ${cut}: each part must be at least as thick as its ghost zones of ` +
-    `${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}: the grid is ${grid.join("x")}`;
+  const zones = `its ghost zones of ${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}`;
+  throw new RequestError(
+    `Cannot cut the grid ${cut}: wanted each part at least as thick as ${zones}: found ${
+      problem.grid.join("x")
+    }`,
+  );
 }
