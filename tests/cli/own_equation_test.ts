@@ -8,6 +8,7 @@ import { chooseConfiguration, createSolver, problemOf, readProfile } from "../..
 import { loadEquation } from "../../tuner/cli/load_equation.ts";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
+import { THOROUGH } from "../thorough.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { inDirectory, runCommand, runTask } from "./run_task.ts";
 
@@ -122,3 +123,25 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
       "facet: Cannot use --set factor=1: Half_shift has no options\n",
     ]);
   }));
+
+Deno.test({
+  name: "every example is tuned, and qualifies from the profile alone in another process",
+  ignore: !THOROUGH,
+  fn: () =>
+    inDirectory(async (directory) => {
+      const out = `${directory}/p.json`;
+      for (const name of ["anisotropic_diffusion", "gray_scott", "advection_diffusion", "shallow_water"]) {
+        const wanted =
+          `--stencil ./examples/${name}.ts --grid 14x9x20 --steps 8 --budget 6s --out ${out} --quiet`;
+        const { code, stderr } = await runTask("tune", wanted.split(" "));
+        assertEquals(code, 0, stderr);
+      }
+      // where there are no examples
+      const profile = ["--profile", out, "--numerics", "--quick", "--quiet"];
+      const main = new URL("../../tuner/cli/main.ts", import.meta.url).href;
+      const args = ["run", "--no-prompt", "-A", "--deny-read=examples", main, "qualify", ...profile];
+      const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, stderr: "null" }).output();
+      const text = new TextDecoder().decode(stdout);
+      assertEquals([code, text.match(/^right: /gm)?.length], [0, 4], text);
+    }),
+});
