@@ -7,7 +7,8 @@ import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { openWindow } from "../../../tuner/devices/gpu/windowed_field.ts";
-import { stateLevels } from "../../../tuner/devices/reference.ts";
+import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts";
+import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
 import { gatherCells, readCells } from "../cells.ts";
@@ -27,10 +28,11 @@ interface Case {
 }
 
 const waves = { stencil: wave(2), grid: [43, 7, 9] } as const;
+const few = { ...waves, grid: [17, 7, 9] } as const;
 const CASES: readonly Case[] = [
   { problem: waves, traversal: "stepwise", parameters: stepwise, slices: 60, expected: [1, 28] },
   { problem: waves, traversal: "stepwise", parameters: stepwise, slices: 20, expected: [4, 8] },
-  { problem: waves, traversal: "stepwise", parameters: stepwise, slices: 6, expected: [14, 1] },
+  { problem: few, traversal: "stepwise", parameters: stepwise, slices: 6, expected: [6, 1] },
   {
     problem: { ...waves, stencil: heat(2) },
     traversal: "stepwise",
@@ -39,7 +41,7 @@ const CASES: readonly Case[] = [
     expected: [3, 4],
   },
   { problem: waves, traversal: "diamond-torre", parameters: torre, slices: 20, expected: [4, 4] },
-  { problem: waves, traversal: "diamond-torre", parameters: torre, slices: 8, expected: [23, 4] },
+  { problem: few, traversal: "diamond-torre", parameters: torre, slices: 8, expected: [10, 4] },
   {
     problem: waves,
     traversal: "diamond-torre",
@@ -112,4 +114,37 @@ testOnGpu("what no window holds is refused, with what it would take", async (gpu
     RunFailure,
     "unroll 2: a sweep through a window",
   );
+});
+
+testOnGpu("a window's runner is verified with a reference that passed through one too", async (gpu) => {
+  const problem: Problem = { stencil: wave(2), grid: [43, 7, 9], boundary: "zero", steps: 9 };
+  const windowBytes = 150_000;
+  const share = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0, deviceMemory: windowBytes };
+  const configuration = { traversal: "diamond-torre", parameters: torre, share };
+  const reference = await makeReference({ gpu, problem, windowBytes, isChecked: true });
+  const runner = await prepare({ gpu, reference }, problem, configuration);
+  await runner.initialise();
+  assert(await runner.run() > 0);
+  const { maxError, bound, against } = await runner.verify();
+  assert(maxError <= bound, `${maxError}`);
+  assert(against.endsWith("through a window"), against);
+  // another state is noticed
+  await runner.run();
+  assert((await runner.verify()).maxError > bound);
+  runner.dispose();
+  const shared = { ...share, cpuSlices: 20, gpuSlices: 23, cpuWorkers: 1 };
+  await assertRejects(
+    () => prepare({ gpu, reference }, problem, { ...configuration, share: shared }),
+    RunFailure,
+    "not shared with the CPU",
+  );
+  const whole = await makeReference({ gpu, problem, isChecked: true });
+  const other = await prepare({ gpu, reference: whole }, problem, configuration);
+  await assertRejects(
+    async () => await other.verify(),
+    RunFailure,
+    "the reference lies on the GPU as a whole",
+  );
+  other.dispose();
+  whole.dispose();
 });
