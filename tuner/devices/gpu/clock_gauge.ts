@@ -4,8 +4,8 @@ import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
 
 /** Rounds of the chain: some 0.2 ms at 2 GHz. */
 const ROUNDS = 20_000;
-/** Chains between two looks at the clock, longer than the host's wait. */
-const CHAINS = 100;
+/** Chains that last longer than the host's wait; and of a look where timestamps are rounded to this, as in pages. */
+const MANY = 100, ROUNDED_NS = 100_000;
 /** A clock that has risen by no more than this, for so long, while the device was busy will not rise any more. */
 const NEAR = 0.02, PATIENCE_MS = 300;
 
@@ -15,8 +15,13 @@ const NEAR = 0.02, PATIENCE_MS = 300;
  */
 export class ClockGauge {
   #chainNs = Infinity;
+  /** Chains of a look. */
+  #chains = 1;
 
-  private constructor(private readonly gpu: GpuDevice, private readonly record: Recorder) {}
+  private constructor(
+    private readonly gpu: GpuDevice,
+    private readonly record: (chains: number) => Recorder,
+  ) {}
 
   /**
    * The gauge of a device that lowers its clock while it waits, made once for each. Where the time of a chain at the
@@ -39,13 +44,15 @@ export class ClockGauge {
     const uniforms = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.UNIFORM, "clock");
     const entries = [buffer, uniforms].map((buffer, i) => ({ binding: 2 * i, resource: { buffer } }));
     const group = gpu.device.createBindGroup({ layout: bindings, entries });
-    const gauge = new ClockGauge(gpu, (encoder, timestamps) => {
+    const gauge = new ClockGauge(gpu, (chains) => (encoder, timestamps) => {
       const pass = encoder.beginComputePass(timestamps());
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, group, [0]);
-      pass.dispatchWorkgroups(1);
+      for (let i = 0; i < chains; i++) pass.dispatchWorkgroups(1);
       pass.end();
     });
+    const firstNs = await gpu.timed({ passes: 1, record: gauge.record(1) });
+    if (firstNs % ROUNDED_NS === 0) gauge.#chains = MANY;
     if (chainNs === undefined) await gauge.#warmUp();
     else gauge.#chainNs = chainNs;
     return gauge;
@@ -57,12 +64,11 @@ export class ClockGauge {
   }
 
   /** Runs the chain after whatever was submitted before; tells the clock as a part of the fastest that was seen. */
-  async begin(chains = 1): Promise<Submission> {
-    const record = Array<Recorder>(chains).fill(this.record);
-    const submission = await this.gpu.submit({ passes: chains, record });
+  async begin(chains = this.#chains): Promise<Submission> {
+    const submission = await this.gpu.submit({ passes: 1, record: this.record(chains) });
     return {
       finish: async () => {
-        const timeNs = await submission.finish() / chains;
+        const timeNs = Math.max(1, await submission.finish() / chains);
         this.#chainNs = Math.min(this.#chainNs, timeNs);
         return this.#chainNs / timeNs;
       },
@@ -70,11 +76,11 @@ export class ClockGauge {
   }
 
   async #warmUp(): Promise<void> {
-    let next = await this.begin(CHAINS), beforeNs = Infinity, risenMs = performance.now();
+    let next = await this.begin(MANY), beforeNs = Infinity, risenMs = performance.now();
     while (performance.now() - risenMs < PATIENCE_MS) {
       const ended = next.finish();
       ended.catch(() => {}); // awaited below
-      next = await this.begin(CHAINS);
+      next = await this.begin(MANY);
       await ended;
       if (this.#chainNs >= (1 - NEAR) * beforeNs) continue;
       beforeNs = this.#chainNs;
