@@ -21,7 +21,7 @@ import {
   profileOfEntry,
   timeOf,
 } from "./facet_import.ts";
-import type { RecordedSpace, SpaceFailure, SpaceParameter, SpaceRecord } from "./recorded_space.ts";
+import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
 import { carryParameters, slug } from "./foreign_parameters.ts";
 
 /** What a foreign file does not say. */
@@ -72,8 +72,7 @@ export async function importForeignSpace(
     steps,
   };
   const device = deviceNamed(options.device ?? space.device, source);
-  const found = await survey(space);
-  const { configurationOf, notes } = carryParameters(found.parameters, {
+  const { configurationOf, notes } = carryParameters(space.parameters, {
     kernel,
     slices: problem.grid[0],
     source,
@@ -99,16 +98,16 @@ export async function importForeignSpace(
     kernelSource: "",
   };
   const journal = journalOf(head, space.records, evaluationOf);
-  const ranked = await fastestOf(space.records, (record) => {
+  const found = await survey(space.records, (record) => {
     const made = evaluationOf(record);
     return made && checkRecord(recordSchema, made, source);
   });
+  const { ranked, count, failed, timeless } = found;
   const [best] = ranked;
   if (best === undefined) {
     throw new ProfileError(`Cannot import ${source}: wanted a configuration with a time, found none`);
   }
   const { configuration, verification, cellsPerSecond, confidence95, samples } = best;
-  const { count, failed, timeless } = found;
   const entry: ProfileEntry = {
     problem,
     configuration,
@@ -134,67 +133,64 @@ export async function importForeignSpace(
 
 /** What all records together say. */
 interface Survey {
-  readonly parameters: readonly SpaceParameter[];
-  count: number;
+  /** The fastest and those that tie with it, the fastest first; of a configuration the last measurement counts. */
+  readonly ranked: Measurement[];
+  readonly count: number;
   /** Failures by reason. */
-  readonly failed: Record<string, number>;
-  timeless: number;
+  readonly failed: Readonly<Record<string, number>>;
+  readonly timeless: number;
   /** Records that ran, and whose correctness is not 1. */
-  wrong: number;
+  readonly wrong: number;
   /** Whether there is a time beside those of single runs. */
-  differs: boolean;
+  readonly differs: boolean;
   /** Parts of costs, and names of measurements. */
-  readonly parts: Set<string>;
-  readonly names: Set<string>;
+  readonly parts: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
 }
 
-async function survey({ parameters, records }: RecordedSpace): Promise<Survey> {
-  const columns = parameters.map(({ name, values }) => ({ name, values: new Set(values) }));
-  const found = { count: 0, failed: {} as Record<string, number>, timeless: 0, wrong: 0, differs: false };
-  const parts = new Set<string>(), names = new Set<string>();
-  for await (const { values, failure, timeMs, timesMs, correctness, overheadMs, measurements } of records) {
-    found.count++;
-    columns.forEach((column, i) => column.values.add(values[i] ?? null));
-    if (failure !== null) found.failed[failure] = (found.failed[failure] ?? 0) + 1;
-    else if (timeMs === null) found.timeless++;
-    if (failure === null && correctness !== 1) found.wrong++;
-    found.differs ||= timeMs !== null && timesMs.length > 0;
-    for (const part of Object.keys(overheadMs)) parts.add(part);
-    for (const { name } of measurements) names.add(name);
-  }
-  return {
-    ...found,
-    parts,
-    names,
-    parameters: columns.map(({ name, values }) => ({ name, values: [...values] })),
-  };
-}
-
-/** The fastest and those that tie with it, the fastest first; of a configuration the last measurement counts. */
-async function fastestOf(
+async function survey(
   records: RecordedSpace["records"],
   evaluationOf: (record: SpaceRecord) => JournalRecord | undefined,
-): Promise<Measurement[]> {
-  type Rated = readonly [index: number, rate: number, low: number, high: number];
-  const last = new Map<string, Rated>();
-  let index = 0;
+): Promise<Survey> {
+  const parts = new Set<string>(), names = new Set<string>(), failed: Record<string, number> = {};
+  const last = new Map<string, readonly [index: number, rate: number, low: number, high: number]>();
+  /** Of those that no earlier one is clearly faster than. */
+  const near = new Map<number, Measurement>();
+  let count = 0, timeless = 0, wrong = 0, differs = false, most = 0, least = 0;
   for await (const record of records) {
-    const made = evaluationOf(record), at = index++;
+    const made = evaluationOf(record), index = count++;
+    const { failure, timeMs, timesMs, correctness, overheadMs, measurements } = record;
+    if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
+    else if (timeMs === null) timeless++;
+    if (failure === null && correctness !== 1) wrong++;
+    differs ||= timeMs !== null && timesMs.length > 0;
+    for (const part of Object.keys(overheadMs)) parts.add(part);
+    for (const { name } of measurements) names.add(name);
     if (made?.kind !== "measurement") continue;
-    const { configuration, cellsPerSecond, confidence95: [low, high] } = made.measurement;
-    last.set(configurationKey(configuration), [at, cellsPerSecond, low, high]);
+    const { configuration, cellsPerSecond: rate, confidence95: [low, high] } = made.measurement;
+    last.set(configurationKey(configuration), [index, rate, low, high]);
+    if (high < least) continue;
+    near.set(index, made.measurement);
+    if (rate <= most) continue;
+    [most, least] = [rate, low];
+    for (const [other, { confidence95 }] of near) if (confidence95[1] < least) near.delete(other);
   }
   const rated = [...last.values()];
-  const [, , least] = rated.reduce<Rated>((a, b) => b[1] > a[1] ? b : a, [0, 0, 0, 0]);
-  const ties = new Set(rated.filter(([, , , high]) => high >= least).map(([index]) => index));
-  const found: Measurement[] = [];
-  index = 0;
-  for await (const record of records) {
-    if (!ties.has(index++)) continue;
-    const made = evaluationOf(record);
-    if (made?.kind === "measurement") found.push(made.measurement);
+  const [, , lowest] = rated.reduce((a, b) => b[1] > a[1] ? b : a, [0, 0, 0, 0] as const);
+  const ties = new Set(rated.filter(([, , , high]) => high >= lowest).map(([index]) => index));
+  if (lowest < least) {
+    // the fastest of all did not count
+    near.clear();
+    let index = 0;
+    for await (const record of records) {
+      const made = ties.has(index) ? evaluationOf(record) : undefined;
+      if (made?.kind === "measurement") near.set(index, made.measurement);
+      index++;
+    }
   }
-  return found.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const ranked = [...near].filter(([index]) => ties.has(index)).map(([, measurement]) => measurement)
+    .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  return { ranked, count, failed, timeless, wrong, differs, parts, names };
 }
 
 /** The problem's size as a grid; a text or more than three numbers are none. */

@@ -137,7 +137,7 @@ export class KernelTunerReader implements RecordReader {
         device: device_name,
         problemSize: (problem_size ?? null) as JsonValue,
         objectives: this.#objectives,
-        parameters: this.#listed,
+        parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
         facet: (facet ?? null) as JsonValue,
         other: {
           cacheHeader: rest as JsonObject,

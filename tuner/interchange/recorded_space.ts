@@ -23,7 +23,7 @@ export type ParameterValue = number | string | boolean | null;
 /** One parameter of the kernel. */
 export interface SpaceParameter {
   readonly name: string;
-  /** The values to try; of formats without such a list (T4), those that were tried. All different. */
+  /** The values to try, where the format has such a list (T4 has none), then others that were tried. All different. */
   readonly values: readonly ParameterValue[];
 }
 
