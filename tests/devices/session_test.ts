@@ -24,8 +24,12 @@ async function openSession(options: { useGpu?: boolean; timeoutMs?: number } = {
   return new DeviceSession({ device: await detectDevice(), timeoutMs: 120_000, ...options });
 }
 
-async function verify(session: DeviceSession, configuration: Configuration): Promise<Verification> {
-  const runner = await session.prepare(PROBLEM, configuration);
+async function verify(
+  session: DeviceSession,
+  configuration: Configuration,
+  problem = PROBLEM,
+): Promise<Verification> {
+  const runner = await session.prepare(problem, configuration);
   try {
     await runner.initialise();
     await runner.run();
@@ -55,6 +59,15 @@ Deno.test("the CPU alone needs no GPU, not even for its reference", async () => 
   const { against, maxError } = await verify(session, sharing(20));
   assertEquals([against, maxError], ["oracle f32", 0]);
   await assertRejects(() => session.copyBytesPerSecond(), RunFailure, "there is no GPU");
+});
+
+Deno.test("equations of one name have references of their own: by what they compute, and start from", async () => {
+  using session = await openSession({ useGpu: false });
+  const { update } = wave(2), slow = wave(2, { courant: 0.1 });
+  const stencils = [wave(2), slow, { ...wave(2), update: { ...update, ranges: [[0, 1]] as const } }];
+  for (const stencil of stencils) {
+    assertEquals((await verify(session, sharing(20), { ...PROBLEM, stencil })).maxError, 0);
+  }
 });
 
 testOnGpu("a kernel that the driver gets wrong differs from the reference", async () => {
