@@ -13,7 +13,7 @@ function expected(rank: number, size: number): unknown {
     short: [left, left + 0.5, -left],
     long: true,
     own: 7,
-    hasTurned: true,
+    answer: rank === size - 1 ? 5 : 0,
     texts: Array.from({ length: size }, (_, one) => ({ rank: one, text: "é".repeat(one) })),
     sum: [size * (size - 1) / 2, size],
     most: [size - 1, 0],

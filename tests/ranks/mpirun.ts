@@ -47,6 +47,8 @@ export async function mpirun(
       ...env,
     },
     stdin: "null",
+    // whoever hangs fails
+    signal: AbortSignal.timeout(300_000),
   }).output();
   const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   return { code, stdout: out!, stderr: err! };

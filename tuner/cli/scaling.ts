@@ -15,7 +15,7 @@ import { EXIT } from "./report_error.ts";
 import { drawScaling } from "./scaling_chart.ts";
 import { failed, problemOf, profilesOf, RANK_OPTIONS, requestOf } from "./solve.ts";
 import { describeWork } from "./summary.ts";
-import { type Line, print, type Table } from "./terminal.ts";
+import { type Line, print, say, type Table } from "./terminal.ts";
 
 export const OPTIONS = {
   ...RANK_OPTIONS,
@@ -43,6 +43,7 @@ export const run = (args: string[]): Promise<number> =>
 
 async function scale(world: World, options: Values<typeof OPTIONS>, problem: Problem): Promise<number> {
   using device = await openRankDevice(world, options);
+  if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
   const profiles = await profilesOf(options);
   const scaling = await measureScaling(
     world,

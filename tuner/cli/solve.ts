@@ -25,7 +25,7 @@ import { parseCommand } from "./parse_options.ts";
 import { chosenStencil, PROBLEM, type ProblemValues } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork } from "./summary.ts";
-import { type Line, print } from "./terminal.ts";
+import { type Line, print, say } from "./terminal.ts";
 
 const { traversal: _, ...SOLVED } = PROBLEM;
 
@@ -151,6 +151,7 @@ export async function profilesOf({ profile }: { readonly profile: string | undef
 async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json } = options;
   using device = await openRankDevice(world, options);
+  if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
   const profiles = await profilesOf(options);
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });

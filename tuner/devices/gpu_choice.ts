@@ -84,7 +84,7 @@ export async function takeGpu(wanted: string): Promise<PciGpu> {
   for (const named of [gpu, ...gpus.filter((other) => other !== gpu)]) {
     const prime = `pci-${named.pci.replace(/[:.]/g, "_")}`;
     const files = await tryOpening(prime);
-    if (gpu.files.some((file) => files.includes(file))) {
+    if (files.length > 0 && files.every((file) => gpu.files.includes(file))) {
       Deno.env.set("DRI_PRIME", prime);
       return gpu;
     }

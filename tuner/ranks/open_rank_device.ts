@@ -1,7 +1,7 @@
 import { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { requestAdapter } from "../devices/device.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import { listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
+import { GpuChoiceError, listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { shareAll, type World } from "./world.ts";
@@ -9,6 +9,8 @@ import { shareAll, type World } from "./world.ts";
 /** A rank's device, and what it is called. */
 export interface OpenedDevice extends RankDevice, Disposable {
   readonly name: string;
+  /** Why it is not the GPU whose turn it is. */
+  readonly note: string | undefined;
 }
 
 /** Which device: a GPU by its index, name or PCI address, or so many workers. */
@@ -33,24 +35,30 @@ export async function openRankDevice(
   const isHere = (machine: string): boolean => machine === machines[world.rank];
   if (!noGpu && cpuWorkers === undefined) {
     const turn = machines.slice(0, world.rank).filter(isHere).length;
-    const asked = await takeWantedGpu(wanted), taken = asked ?? await takeInTurn(turn);
+    const asked = await takeWantedGpu(wanted), { taken = asked, note } = asked ? {} : await takeInTurn(turn);
     const adapter = await requestAdapter();
     const isGood = adapter !== null && (asked !== undefined || !adapter.info.isFallbackAdapter);
     const gpu = isGood ? await GpuDevice.open() : undefined;
     if (gpu !== undefined) {
       const name = `${gpuName(adapter!.info)} ${taken?.pci ?? ""}`.trimEnd();
-      return { gpu, cpuPool: undefined, name, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
+      return { gpu, cpuPool: undefined, name, note, [Symbol.dispose]: () => gpu[Symbol.dispose]() };
     }
   }
   const workers = cpuWorkers ??
     Math.max(1, Math.floor(navigator.hardwareConcurrency / machines.filter(isHere).length));
   const cpuPool = await CpuPool.create({ workers });
   const name = workers === 1 ? "1 CPU worker" : `${workers} CPU workers`;
-  return { gpu: undefined, cpuPool, name, [Symbol.dispose]: () => cpuPool.dispose() };
+  return { gpu: undefined, cpuPool, name, note: undefined, [Symbol.dispose]: () => cpuPool.dispose() };
 }
 
-/** The next of several GPUs; undefined where there is no choice. */
-async function takeInTurn(turn: number): Promise<PciGpu | undefined> {
+/** The next of several GPUs, nothing where there is no choice; or why it cannot be taken: then WebGPU's own is. */
+async function takeInTurn(turn: number): Promise<{ readonly taken?: PciGpu; readonly note?: string }> {
   const { length } = await listGpus();
-  return length < 2 ? undefined : await takeGpu(`${turn % length}`);
+  if (length < 2) return {};
+  return await takeGpu(`${turn % length}`).then((taken) => ({ taken }), (error) => {
+    if (error instanceof GpuChoiceError) {
+      return { note: `${error.message}: it takes the one that WebGPU offers` };
+    }
+    throw error;
+  });
 }
