@@ -12,10 +12,7 @@
  */
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 import { reachOf, readsPrevious, type Update } from "../kernels/update.ts";
-import { type Response, responsesOf } from "./responses.ts";
-
-/** Steps after which slopes are found again. */
-const STAGES = [0, 8, 64];
+import { type Response, responsesOf, STAGES } from "./responses.ts";
 
 /** A complex square matrix, row by row. */
 interface Matrix {

@@ -18,7 +18,7 @@ import {
   SIGNAL,
   type Tap,
 } from "../kernels/expression.ts";
-import { hashCell } from "../kernels/initial_field.ts";
+import { amplitudeOf, hashCell } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 import {
@@ -34,6 +34,9 @@ import {
 
 /** Cells of a state: a line that closes, on which a cell along x, y or z lies so many further. */
 const CELLS = 32, STRIDES = [11, 5, 1] as const;
+
+/** Steps after which what depends on the state is found. */
+export const STAGES = [0, 8, 64] as const;
 
 /** Roundings in units of 2⁻²⁴ of the result: WGSL allows ÷ 2.5 units in the last place, √ 4.5, the others ½. */
 const QUOTIENT = 5, ROOT = 9;
@@ -161,7 +164,7 @@ function algebraOf(
       const { plane } = tap, place = (((cell + cellAt(tap)) % CELLS) + CELLS) % CELLS;
       const value = state[plane * CELLS + place]!, material = materials[plane - fields.length];
       if (material !== undefined) return leaf(value, Math.max(...material.values.map(Math.abs)));
-      const found = leaf(value, scale * Math.max(...rangeOf(stencil, plane).map(Math.abs)));
+      const found = leaf(value, scale * largestOf(stencil)[plane]!);
       found.slopes[taps.findIndex((one) => isSameTap(one, tap))] = 1;
       return found;
     },
@@ -195,6 +198,18 @@ export function rangeOf({ update, initialField = "noise" }: Stencil, field: numb
   if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
   return initialField === "binary" ? [0, 1] : [-4, 3];
 }
+
+/** Largest |value| by field, at the start or somewhat later: one that begins at 0 may be driven by others. */
+const largestOf = remembered((stencil: Stencil): number[] => {
+  const { update, initialField = "noise" } = stencil, ofAll = amplitudeOf(update, initialField) || 1;
+  return update.fields.map((_, field) => {
+    const values = STAGES.flatMap((steps) =>
+      statesAfter(stencil, steps).flatMap((state) => [...state.subarray(field * CELLS, (field + 1) * CELLS)])
+    );
+    const sizes = [...rangeOf(stencil, field), ...values].map(Math.abs).filter(Number.isFinite);
+    return Math.min(ofAll, Math.max(...sizes)) || ofAll;
+  });
+});
 
 /** The largest |signal| of the first steps. */
 const largestSignal = remembered((update: Update): number =>

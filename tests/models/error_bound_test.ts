@@ -3,12 +3,18 @@ import { tap } from "../../kernels/expression.ts";
 import { absolute, add, divide, minimum, multiply, subtract } from "../../kernels/operations.ts";
 import { initialValue } from "../../kernels/initial_field.ts";
 import { runReference } from "../../kernels/reference.ts";
-import { type Boundary, cellsOf, type Grid, type Stencil } from "../../kernels/stencils/stencil.ts";
+import {
+  type Boundary,
+  cellsOf,
+  type Grid,
+  type Problem,
+  type Stencil,
+} from "../../kernels/stencils/stencil.ts";
 import { conservingWeights, secondDerivative } from "../../kernels/stencils/cross.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { stabilityLimit, wave, waveUpdate } from "../../kernels/stencils/wave.ts";
-import { updateOf } from "../../kernels/update.ts";
+import { type Update, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 
 const GRID: Grid = [9, 7, 11];
@@ -121,6 +127,21 @@ Deno.test("there is no error where nothing is rounded", () => {
     const stencil = { ...life(), update: updateOf(value) };
     assert(errorBound({ ...problem, stencil, steps: 9 }, 1) > 0);
   }
+});
+
+Deno.test("the bound of a field that begins at 0 knows how large others make it", () => {
+  const p = tap(0, 0, 0), q = tap(0, 0, 0, 0, 1);
+  const update: Update = {
+    fields: ["p", "q"],
+    materials: [],
+    ranges: [[0, 0], [0.5, 1]],
+    substeps: [[{ field: 0, value: add(p, multiply(1 / 128, q)) }, { field: 1, value: q }]],
+  };
+  const problem: Problem = { stencil: { ...wave(2), update }, grid: GRID, boundary: "zero", steps: 2000 };
+  // it grows to 2000/128, and rounds to what is near that
+  const largest = problem.steps / 128, rounding = largest * 2 ** -24 * Math.sqrt(problem.steps);
+  const bound = errorBound(problem, largest);
+  assert(bound > 2 * rounding && bound < 100 * rounding, `${bound}`);
 });
 
 Deno.test("no bound is larger than twice the field, however long a chaotic equation runs", () => {
