@@ -12,7 +12,7 @@ import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
 import { resolveOptions } from "../../tuner/cli/problem_options.ts";
 import { SIMULATED_DEVICE } from "../devices/simulated_session.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
-import { OPTIONS } from "../../tuner/cli/tune.ts";
+import { OPTIONS, resolveSizes } from "../../tuner/cli/tune.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { RequestError } from "../../tuner/problem/request_error.ts";
 
@@ -24,7 +24,7 @@ async function parse(...args: string[]): Promise<Values<typeof OPTIONS>> {
 
 /** What is said of a wrong request, before any work. */
 async function messageOf(...args: string[]): Promise<string> {
-  const resolve = async () => await resolveOptions("tune", await parse(...args), SIMULATED_DEVICE);
+  const resolve = async () => (await resolveSizes(await parse(...args), SIMULATED_DEVICE))[0];
   const { message } = await assertRejects(resolve, RequestError);
   assert(!message.includes("\n"), message);
   return message;
@@ -36,7 +36,8 @@ Deno.test("tune without options is the wave equation for a minute", async () => 
     order: undefined,
     delta: undefined,
     set: [],
-    grid: undefined,
+    grid: [],
+    sizes: undefined,
     boundary: undefined,
     steps: undefined,
     traversal: [],
@@ -64,7 +65,8 @@ Deno.test("tune takes every option of the contract", async () => {
     order: 14,
     delta: undefined,
     set: [["courant", "0.3"]],
-    grid: [17, 19, 23],
+    grid: [[17, 19, 23]],
+    sizes: undefined,
     boundary: "periodic",
     steps: 31,
     traversal: ["stepwise", "diamond-torre"],
@@ -190,7 +192,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
 
 Deno.test("--set and its short forms make the equation, whatever their order", async () => {
   const stencilOf = async (...args: string[]) =>
-    (await resolveOptions("tune", await parse(...args), SIMULATED_DEVICE)).problem.stencil;
+    (await resolveSizes(await parse(...args), SIMULATED_DEVICE))[0].problem.stencil;
   const same = async (args: string, stencil: Stencil) => {
     const { update, variant } = await stencilOf("--stencil", ...args.split(" "));
     assertEquals([hashOf(update), variant], [hashOf(stencil.update), stencil.variant], args);
@@ -210,7 +212,7 @@ Deno.test("equations in one dimension take points and their own boundaries", asy
   assertEquals(await along("--stencil=heat-1d", "--boundary", "periodic"), "periodic");
   assertEquals(await along("--boundary", "zero,zero,insulated"), ["zero", "zero", "insulated"]);
   assertEquals(await along("--boundary", "zero,zero,zero"), "zero");
-  assertEquals((await parse("--stencil", "ks", "--grid", "1x1x2048")).grid, [1, 1, 2048]);
+  assertEquals((await parse("--stencil", "ks", "--grid", "1x1x2048")).grid, [[1, 1, 2048]]);
 });
 
 Deno.test("help shows the options of every equation, and fits a wide terminal", () => {

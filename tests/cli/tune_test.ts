@@ -7,8 +7,7 @@
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseOptions } from "../../tuner/cli/parse_options.ts";
-import { resolveOptions } from "../../tuner/cli/problem_options.ts";
-import { OPTIONS, tuneOn } from "../../tuner/cli/tune.ts";
+import { OPTIONS, resolveSizes, tuneOn } from "../../tuner/cli/tune.ts";
 import { journalPath, readJournal } from "../../tuner/profile/journal.ts";
 import { readProfile } from "../../tuner/profile/store.ts";
 import { PROFILE } from "../profile/sample_profile.ts";
@@ -25,7 +24,7 @@ function tuning(args: readonly string[], simulation: Simulation = {}): () => Pro
   return async () => {
     const options = (await parseOptions(args, OPTIONS))!;
     using session = new SimulatedSession(simulation);
-    const requested = await resolveOptions("tune", options, SIMULATED_DEVICE);
+    const requested = await resolveSizes(options, SIMULATED_DEVICE);
     return await tuneOn({ session, evaluators: undefined }, options, requested);
   };
 }
@@ -235,4 +234,32 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       [["--out", directory], "directory"],
     ]);
     assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), before);
+  }));
+
+Deno.test("several grids share one budget, and each is an entry; the summary says what choices for unseen sizes lose", () =>
+  inDirectory(async (directory) => {
+    const out = `${directory}/p.json`;
+    const grids = ["24x20x16", "32x24x16", "16x40x24"];
+    const args = [
+      ...grids.flatMap((grid) => ["--grid", grid]),
+      "--steps",
+      "12",
+      "--out",
+      out,
+      "--cpu-workers",
+      "0",
+    ];
+    const { stdout } = await simulate([...args, "--budget", "30"]);
+    const { entries } = await readProfile(out);
+    assertEquals(entries.map(({ problem }) => problem.grid.join("x")), grids);
+    for (const { search, calibration } of entries) {
+      assertEquals(search.evaluated, 10);
+      assert(calibration!.length > 2 && calibration!.length <= 10);
+    }
+    assertMatch(stdout, /\nLoss on unseen sizes: median [\d.]+%, largest [\d.]+%;/);
+    const again = await simulate([...args, "--budget", "30", "--json"]);
+    const { sizes, unseen } = JSON.parse(again.stdout);
+    assertEquals([sizes.length, unseen.length], [3, 3]);
+    const both = ["--grid", "8x8x8", "--sizes", "typical"];
+    await assertRefused("tune", [[both, "both name what to tune"]]);
   }));

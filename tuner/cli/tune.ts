@@ -19,7 +19,13 @@ import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { EXIT } from "./report_error.ts";
 import { damageOf } from "./read_inputs.ts";
-import { COMMON, file, type Options, type Values } from "./options.ts";
+import { typicalGrids } from "../problem/default_problem.ts";
+import { type Sample, samplesOf } from "../profile/calibration.ts";
+import { describeLoss, leaveOneOut, type MeasuredProblem } from "../profile/leave_one_out.ts";
+import { deviceModelOf } from "../search/device_model.ts";
+import type { Grid } from "../../kernels/stencils/stencil.ts";
+import type { DeviceModel } from "../../models/roofline.ts";
+import { COMMON, file, oneOf, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -31,6 +37,13 @@ const TASK = /[\\/]_npx[\\/]/.test(Deno.execPath()) ? "npx -y deno task" : "deno
 
 export const OPTIONS = {
   ...PROBLEM,
+  grid: { ...PROBLEM.grid, repeatable: true },
+  sizes: {
+    value: "NAME",
+    help: "typical: several grids that span what people run, in one budget; so do several --grid",
+    read: oneOf(["typical"]),
+    notWith: { "--grid": "both name what to tune" },
+  },
   ...DEVICE_MEMORY,
   strategy: { ...COMMON.strategy, default: STRATEGIES[0]!.name },
   budget: { ...COMMON.budget, default: "60s" },
@@ -47,20 +60,80 @@ export const run = command({
   about: "Finds the fastest configuration for this device and writes it to a profile.",
   options: OPTIONS,
 }, async (options) => {
-  const requested = await resolveOptions("tune", options);
-  const { device } = requested;
+  const requested = await resolveSizes(options);
+  const [{ device }] = requested;
   using session = new DeviceSession({ device });
   const evaluators = device.gpu === null ? undefined : evaluatorsOf(device);
   return await tuneOn({ session, evaluators }, options, requested);
 });
 
-/** Tunes on these devices, and writes what was found: the journal, the profile, the summary. */
+/** The problems that the options ask for, one a grid, each checked before any is tuned. */
+export async function resolveSizes(
+  { grid: grids, sizes, ...options }: Values<typeof OPTIONS>,
+  machine?: DeviceDescription,
+): Promise<readonly [ResolvedProblem, ...ResolvedProblem[]]> {
+  const resolve = (grid: Grid | undefined) => resolveOptions("tune", { ...options, grid }, machine);
+  const [one, ...more] = grids;
+  const first = await resolve(one);
+  const { problem: { stencil }, device: { gpu } } = first;
+  const all = sizes === undefined ? more : typicalGrids(stencil, gpu);
+  const others = await Promise.all(all.map(resolve));
+  return sizes === undefined ? [first, ...others] : others as [ResolvedProblem];
+}
+
+/** Tunes problems one after another on these devices, and writes what was found: the journal, the profile, the summary. */
 export async function tuneOn(
+  devices: { readonly session: Session; readonly evaluators: Evaluators | undefined },
+  options: Values<typeof OPTIONS>,
+  requested: readonly ResolvedProblem[],
+): Promise<number> {
+  using attended = new AttendedRun(options);
+  const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
+  const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
+  let exitCode = EXIT.done as number, model: DeviceModel | undefined;
+  for (const [i, one] of requested.entries()) {
+    if (i > 0 && attended.signal.aborted) break;
+    // each gets an equal part of what is left
+    const part = 1 / (requested.length - i);
+    const budget = "timeNs" in options.budget
+      ? { timeNs: Math.max(1, part * (i === 0 ? options.budget.timeNs : endNs - devices.session.now())) }
+      : { evaluations: Math.ceil(options.budget.evaluations / requested.length) };
+    const learned = measured.flatMap(({ samples }) => samples);
+    const { outcome, record, code } = await tuneOne(devices, { ...options, budget }, {
+      ...one,
+      learned,
+      attended,
+    });
+    exitCode ||= code;
+    records.push(record);
+    const { entry, problem, copyBytesPerSecond } = outcome;
+    model = deviceModelOf(one.device, copyBytesPerSecond ?? 1);
+    if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
+  }
+  const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];
+  if (!options.json && requested.length > 1) print(["", describeLoss(unseen)]);
+  const losses = unseen.map(({ grid, loss, expected }) => ({ grid, loss, expected }));
+  if (options.json) print(requested.length === 1 ? records[0]! : { sizes: records, unseen: losses });
+  return exitCode;
+}
+
+/** Tunes one problem; the search starts from what was learned on others. */
+async function tuneOne(
   { session, evaluators }: { readonly session: Session; readonly evaluators: Evaluators | undefined },
   options: Values<typeof OPTIONS>,
-  { problem, device: { gpu, ...machine }, isDefaultGrid, isDefaultSteps, traversals, cpuWorkers }:
-    ResolvedProblem,
-): Promise<number> {
+  {
+    problem,
+    device: { gpu, ...machine },
+    isDefaultGrid,
+    isDefaultSteps,
+    traversals,
+    cpuWorkers,
+    learned,
+    attended,
+  }:
+    & ResolvedProblem
+    & { readonly learned: readonly Sample[]; readonly attended: AttendedRun },
+): Promise<{ outcome: TuneOutcome; record: ReturnType<typeof summaryRecord>; code: number }> {
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const { budget, seed, startShare } = options;
@@ -68,7 +141,6 @@ export async function tuneOn(
   await checkWritable(out, measuredDevice(device, null));
   await checkJournal(journalPath(out));
 
-  using attended = new AttendedRun(options);
   const { progress, signal } = attended;
   let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
@@ -86,6 +158,7 @@ export async function tuneOn(
       cpuWorkers,
       seed,
       startShare,
+      learned,
     }, {
       session,
       signal,
@@ -104,7 +177,7 @@ export async function tuneOn(
       },
     });
     progress.clear();
-    return await report(outcome, { isJson: options.json, device, out, attended });
+    return { outcome, ...await report(outcome, { isJson: options.json, device, out, attended }) };
   } finally {
     journal?.close();
   }
@@ -131,7 +204,7 @@ export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: nu
   return { ...device, measured: { copyBytesPerSecond } };
 }
 
-/** Writes the profile and prints the summary, even if the profile cannot be written. */
+/** Writes the profile and prints the summary, even if the profile cannot be written; JSON is printed by the caller. */
 async function report(
   outcome: TuneOutcome,
   { isJson, device, out, attended: { progress: { highest }, exitCode } }: {
@@ -140,16 +213,19 @@ async function report(
     out: string;
     attended: AttendedRun;
   },
-): Promise<number> {
+): Promise<{ record: ReturnType<typeof summaryRecord>; code: number }> {
   const profile = profileOf(outcome, device);
   let problem: unknown;
   if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
   const written = profile === undefined || problem !== undefined ? undefined : out;
   const reader = { device, written, highest, task: TASK, hasBars: Deno.stdout.isTerminal() };
-  print(isJson ? summaryRecord(outcome, reader) : renderSummary(outcome, reader));
-  if (problem !== undefined) throw problem;
-  if (outcome.interrupted) return exitCode;
-  return outcome.entry === undefined ? EXIT.no : EXIT.done;
+  if (!isJson) print(renderSummary(outcome, reader));
+  const record = summaryRecord(outcome, reader);
+  if (problem !== undefined) {
+    if (isJson) print(record);
+    throw problem;
+  }
+  return { record, code: outcome.interrupted ? exitCode : outcome.entry === undefined ? EXIT.no : EXIT.done };
 }
 
 /** Under what a run measures. */

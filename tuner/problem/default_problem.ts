@@ -64,6 +64,26 @@ export function defaultGrid(
   return [Math.max(8, Math.min(1024, x)), y, z];
 }
 
+/** Cubes, a slab, short rows and long ones; of these a GPU in software or a CPU gets a quarter along each axis. */
+const TYPICAL: readonly Grid[] = [
+  [256, 256, 256],
+  [512, 512, 512],
+  [128, 128, 128],
+  [128, 2000, 200],
+  [900, 900, 100],
+  [400, 3000, 128],
+];
+
+/** Grids that span what people run. */
+export function typicalGrids(
+  { dimensions }: Stencil,
+  gpu: Pick<GpuDescription, "isFallback"> | null,
+): readonly Grid[] {
+  if (dimensions === 1) return [2 ** 12, 2 ** 16, 2 ** 20].map((points): Grid => [1, 1, points]);
+  if (gpu !== null && !gpu.isFallback) return TYPICAL;
+  return TYPICAL.map(([x, y, z]): Grid => [Math.ceil(x / 4), Math.ceil(y / 4), Math.ceil(z / 4)]);
+}
+
 /**
  * Of several fields, which no torre computes: y and z so long that workgroups waste little at the rims, x what one
  * buffer binding holds.

@@ -6,6 +6,7 @@ import { GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, predictRate, registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
+import { rankCandidates, type Space } from "../search/space.ts";
 import { oddValue } from "./odd_value.ts";
 import type { ProfileEntry, ProfilePoint } from "./profile_types.ts";
 
@@ -234,4 +235,13 @@ function sampleOf(
   const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
   if (!(predicted > 0 && Number.isFinite(predicted))) return undefined;
   return { traversal, parameters, demand, predicted, problem, cellsPerSecond };
+}
+
+/** A space in the order of corrected predictions. */
+export function correctSpace(space: Space, problem: Problem, calibration: Calibration): Space {
+  const candidates = space.candidates.map((one) => ({
+    ...one,
+    predicted: Math.exp(calibration.mean(one, problem)),
+  }));
+  return { ...space, candidates: rankCandidates(candidates) };
 }

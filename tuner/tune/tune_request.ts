@@ -6,6 +6,7 @@ import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Evaluator } from "../measuring/evaluator.ts";
 import type { ProcessOptions } from "../measuring/process/process_evaluator.ts";
+import type { Sample } from "../profile/calibration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
@@ -27,6 +28,8 @@ export interface TuneRequest extends Problem {
   readonly seed: number;
   /** The CPU's share of the slices when balancing begins. @default {by the rates of both alone} */
   readonly startShare?: number | undefined;
+  /** What was measured for other grids of the same equation: it corrects the predictions. @default {[]} */
+  readonly learned?: readonly Sample[];
 }
 
 /** How far a run has come. */

@@ -13,6 +13,7 @@ import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, longerSteps } from "../problem/default_problem.ts";
+import { Calibration, correctSpace } from "../profile/calibration.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
@@ -154,11 +155,11 @@ export class TuningRun {
     await this.#fixProblem(copyBytesPerSecond);
     const { problem } = this;
     if (device.gpu !== null && copyBytesPerSecond !== null) {
-      this.space = enumerateSpace(problem, {
-        traversals: request.traversals,
-        limits: device.gpu.limits,
-        device: deviceModelOf(device, copyBytesPerSecond),
-      });
+      const { traversals, learned = [] } = request, model = deviceModelOf(device, copyBytesPerSecond);
+      const space = enumerateSpace(problem, { traversals, limits: device.gpu.limits, device: model });
+      this.space = learned.length === 0
+        ? space
+        : correctSpace(space, problem, new Calibration(learned, model));
     }
     this.searched = this.space.candidates;
     this.evaluators = this.environment.evaluators;

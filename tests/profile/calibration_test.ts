@@ -1,0 +1,91 @@
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { mostPromising } from "../../tuner/profile/best_predicted.ts";
+import { Calibration, correctSpace, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
+import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { problemOf } from "../../tuner/profile/profile_problem.ts";
+import { deviceModelOf } from "../../tuner/search/device_model.ts";
+import { enumerateSpace } from "../../tuner/search/space.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
+
+const DEVICE = { copyBytesPerSecond: 3e12 };
+const problemOn = (...grid: [number, number, number]): Problem => ({
+  stencil: wave(4),
+  grid,
+  boundary: "zero",
+  steps: 96,
+});
+const spaceOn = (problem: Problem) =>
+  enumerateSpace(problem, { traversals: TRAVERSALS, limits: H100_LIMITS, device: DEVICE });
+
+/** Every so many candidates of a problem, each as much faster than predicted as its kind. */
+function samplesOn(problem: Problem, factors: Readonly<Record<string, number>>, every = 40): Sample[] {
+  return spaceOn(problem).candidates.filter((_, i) => i % every === 0).flatMap((one) => {
+    const factor = factors[one.traversal.name];
+    return factor === undefined ? [] : [{ ...one, problem, cellsPerSecond: factor * one.predicted }];
+  });
+}
+
+Deno.test("what was measured of a traversal corrects it on another grid, and its place in the search", () => {
+  const there = problemOn(128, 512, 128), here = problemOn(96, 700, 160);
+  const calibration = new Calibration(
+    samplesOn(there, { stepwise: 1.2, marching: 3, "diamond-torre": 0.2 }),
+    DEVICE,
+  );
+  const space = spaceOn(here), corrected = correctSpace(space, here, calibration);
+  assertEquals(corrected.candidates.length, space.candidates.length);
+  const best = Map.groupBy(space.candidates, ({ traversal }) => traversal.name);
+  const [plain] = best.get("stepwise")!;
+  assertAlmostEquals(Math.exp(calibration.mean(plain!, here)) / plain!.predicted, 1.2, 0.05);
+  const first = corrected.candidates.toSorted((a, b) => b.predicted - a.predicted)[0]!;
+  assertEquals(first.traversal.name, "marching");
+});
+
+Deno.test("what was not measured, and what needs more registers than anything fast, must promise much more", () => {
+  const problem = problemOn(128, 512, 128);
+  const samples = samplesOn(problem, { stepwise: 1, "diamond-torre": 1 }, 10);
+  const few = samples.filter(({ parameters: { dts = 1 } }) => dts === 1);
+  const { candidates } = spaceOn(problem);
+  const torre = (dts: number) =>
+    candidates.find(({ parameters }) => parameters.dts === dts && parameters.zPerThread === 1)!;
+  const errorOf = (known: Sample[], candidate: typeof candidates[number]): number =>
+    new Calibration(known, DEVICE).mean(candidate, problem) - Math.log(candidate.predicted);
+  assert(Math.abs(errorOf(samples, torre(3))) < 0.2);
+  assert(errorOf(few, torre(3)) < -0.25, `${errorOf(few, torre(3))}`);
+  const march = candidates.find(({ traversal }) => traversal.name === "marching")!;
+  assert(errorOf(samples, march) < -1);
+  const chosen = mostPromising(
+    candidates.map((candidate) => ({ candidate, on: problem })),
+    new Calibration(few, DEVICE),
+  );
+  assert(["stepwise", "diamond-torre"].includes(kindOf(chosen[0]!.way.candidate)));
+});
+
+Deno.test("of what was measured the fastest with each value of each parameter is kept", () => {
+  const point = (threadsZ: number, threadsY: number) => ({
+    traversal: "stepwise",
+    parameters: { threadsZ, threadsY },
+  });
+  const all = [point(64, 4), point(64, 2), point(32, 4), point(32, 2), { ...point(64, 4), cpuWorkers: 2 }];
+  assertEquals(pointsOf(all), [all[0], all[1], all[2], all[4]]);
+});
+
+Deno.test("without measurements, in software, the best prediction is no slower than stepwise", async () => {
+  for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
+    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.json.gz`);
+    const problem = problemOf(space!.facet!.problem)!;
+    const device = deviceModelOf(space!.facet!.device, space!.facet!.device.measured.copyBytesPerSecond!);
+    const recorded = replayCandidates(space!).filter(({ recorded }) => recorded.rate !== undefined);
+    const rates = new Map(recorded.map((one) => [one.parameters, one.recorded.rate!]));
+    const ways = recorded.map((one) => ({ candidate: { ...one, predicted: one.predicted! }, on: problem }));
+    const { way } = mostPromising(ways, new Calibration([], device))[0]!;
+    const plain = recorded.filter((one) => one.traversal.name === "stepwise").map((one) =>
+      one.recorded.rate!
+    );
+    const share = rates.get(way.candidate.parameters)! / Math.max(...plain);
+    assert(share > 0.95, `${name}: ${share} of stepwise: ${JSON.stringify(way.candidate.parameters)}`);
+  }
+});
