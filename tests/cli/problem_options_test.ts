@@ -9,7 +9,6 @@ import { life } from "../../kernels/stencils/life.ts";
 import type { Stencil } from "../../kernels/stencils/stencil.ts";
 import type { Values } from "../../tuner/cli/options.ts";
 import { parseOptions, renderHelp } from "../../tuner/cli/parse_options.ts";
-import { resolveOptions } from "../../tuner/cli/problem_options.ts";
 import { SIMULATED_DEVICE } from "../devices/simulated_session.ts";
 import { OPTIONS as SPACE } from "../../tuner/cli/space.ts";
 import { OPTIONS, resolveSizes } from "../../tuner/cli/tune.ts";
@@ -207,7 +206,7 @@ Deno.test("--set and its short forms make the equation, whatever their order", a
 
 Deno.test("equations in one dimension take points and their own boundaries", async () => {
   const rod = await parse("--stencil", "heat-1d", "--grid", "4096");
-  assertEquals([rod.grid, rod.boundary], [[1, 1, 4096], undefined]);
+  assertEquals([rod.grid, rod.boundary], [[[1, 1, 4096]], undefined]);
   const along = async (...args: string[]) => (await parse(...args)).boundary;
   assertEquals(await along("--stencil=heat-1d", "--boundary", "periodic"), "periodic");
   assertEquals(await along("--boundary", "zero,zero,insulated"), ["zero", "zero", "insulated"]);
