@@ -97,8 +97,13 @@ export interface Runner {
   /**
    * The same without waiting: the device goes on with it once it is done with what it was given before. Only of a device
    * that lowers its clock while it waits; `clock` is its lowest clock then, as a part of the fastest that it was seen at.
+   *
+   * @param isLong as long runs, of which `repetitions` is then a multiple
    */
-  begin?(repetitions: number): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
+  begin?(
+    repetitions: number,
+    isLong?: boolean,
+  ): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
   /**
    * Compares both time levels of the whole field with the reference; only after one run.
    * @returns also a wrong result: its maxError is larger than its bound, infinite where the field is not finite

@@ -122,20 +122,22 @@ Deno.test("batches of a device that must not wait last longer than the host's wa
 });
 
 Deno.test("a rate that is reported is that of whole long runs", async () => {
-  const batches: number[] = [], device = new MovingClock();
+  const batches: string[] = [], device = new MovingClock();
   const runner = runnerOn(device, 30e6), { begin } = runner;
   const long = Object.assign(runner, {
     longRun: 4,
-    begin: (repetitions: number) => (batches.push(repetitions), begin!(repetitions)),
+    begin: (runs: number, isLong?: boolean) => (batches.push(`${runs} ${isLong}`), begin!(runs)),
   });
   const prepare = () => Promise.resolve(long);
   const evaluated = { problem: PROBLEM, now: () => device.time.nowNs };
-  device.highest = FULL;
   await begin!(100); // its clock is up
   await evaluate(runner.configuration, prepare, { ...evaluated, isReported: true });
-  assertEquals(new Set(batches.splice(0)), new Set([4])); // three would last 90 ms
+  assertEquals(new Set(batches.splice(0)), new Set(["4 true"])); // three would last 90 ms
   await evaluate(runner.configuration, prepare, evaluated);
-  assertEquals(new Set(batches), new Set([1]));
+  assertEquals(new Set(batches.splice(0)), new Set(["1 false"]));
+  long.longRun = 9; // too long to be waited for
+  await evaluate(runner.configuration, prepare, { ...evaluated, isReported: true });
+  assertEquals(new Set(batches), new Set(["4 false"]));
 });
 
 Deno.test("a clock that never stays the same is waited for no longer than a second", async () => {

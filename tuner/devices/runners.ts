@@ -49,6 +49,7 @@ export async function prepare(
   });
   // the workers' clock is as good as a device's
   const isGpuUntimed = gpuSlices > 0 && (!gpu?.hasTimestamps || field.usesHost);
+  const longRun = field.gpuShare?.field.longRun ?? 1;
   const isSteadied = gauge !== undefined && cpuSlices === 0 && !isGpuUntimed;
   return {
     configuration,
@@ -56,14 +57,12 @@ export async function prepare(
     clock: isShared || isGpuUntimed ? "host" : "device",
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
-    // as one long run, which is what a solver does
-    run: async (repetitions = 1) =>
-      (await (isShared ? field.run(problem.steps, repetitions) : field.run(repetitions * problem.steps)))
-        .timeNs,
+    run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
     ...(isSteadied && {
-      longRun: field.gpuShare!.field.longRun,
-      async begin(repetitions: number) {
-        return await gauged(gauge, () => field.begin(repetitions * problem.steps));
+      longRun,
+      begin(repetitions: number, isLong = false) {
+        const once = isLong ? longRun : 1;
+        return gauged(gauge, () => field.begin(once * problem.steps, repetitions / once));
       },
     }),
     async verify() {

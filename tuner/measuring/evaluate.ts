@@ -73,11 +73,12 @@ export async function evaluate(
     const firstRate = updates / (firstNs * 1e-9);
     const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const { longRun = 1 } = runner;
+    const isLong = isReported && longRun * firstNs <= LONGEST_REPORTED_NS;
     const steady = runner.begin &&
-      steadySampler((runs) => runner.begin!(runs), {
+      steadySampler((runs) => runner.begin!(runs, isLong), {
         firstNs,
         minBatchNs: isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
-        unit: isReported && longRun * firstNs <= LONGEST_REPORTED_NS ? longRun : 1,
+        unit: isLong ? longRun : 1,
         now,
       });
     const samplesNs = await sampleUntilStable(

@@ -21,10 +21,12 @@ export async function measureByHost(run: TuningRun, winner: Measurement): Promis
     try {
       await runner.initialise();
       await runner.run();
+      const { longRun = 1 } = runner, isLong = repetitions >= longRun;
+      const runs = isLong ? repetitions - repetitions % longRun : repetitions;
       const beganNs = session.now();
-      await runner.run(repetitions);
-      const rate = updates * repetitions / ((session.now() - beganNs) * 1e-9);
-      return { cellsPerSecond: rate, steps: problem.steps * repetitions };
+      await (runner.begin === undefined ? runner.run(runs) : (await runner.begin(runs, isLong)).finish());
+      const rate = updates * runs / ((session.now() - beganNs) * 1e-9);
+      return { cellsPerSecond: rate, steps: problem.steps * runs };
     } finally {
       runner.dispose();
     }

@@ -180,11 +180,11 @@ export class GpuField implements Disposable {
 
   /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
   *#listsOf(steps: number, repetitions: number): Generator<readonly Dispatch[]> {
-    const { steps: tuned } = this.problem, long = this.longRun * tuned;
+    const long = this.longRun * this.problem.steps;
     let start = this.#step;
     for (let i = 0; i < repetitions; i++) {
       for (let left = steps; left > 0;) {
-        const count = left >= long ? long : Math.min(tuned, left);
+        const count = Math.min(long, left);
         yield this.#dispatches(count, start);
         start += count;
         left -= count;

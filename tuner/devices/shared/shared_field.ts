@@ -100,9 +100,9 @@ export class SharedField implements Disposable {
   }
 
   /** The same where the GPU computes alone, without waiting for its end: see {@linkcode GpuField.begin}. */
-  async begin(steps: number): Promise<Submission> {
-    const submission = await this.gpuShare!.field.begin(steps);
-    this.#step += steps;
+  async begin(steps: number, repetitions: number): Promise<Submission> {
+    const submission = await this.gpuShare!.field.begin(steps, repetitions);
+    this.#step += steps * repetitions;
     return submission;
   }
 
