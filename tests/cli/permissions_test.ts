@@ -12,6 +12,7 @@ const { tasks }: { tasks: Record<string, { command: string }> } = JSON.parse(
 
 /** Tasks with paths of the user's choice: what they may read or write cannot be named beforehand. */
 const WRITES_ANYTHING = [
+  "merge",
   "tune",
   "solve",
   "scaling",
