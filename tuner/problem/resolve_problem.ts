@@ -173,7 +173,8 @@ function checkDefinition(action: string, stencil: Stencil): void {
   try {
     checkStencil(stencil);
   } catch (error) {
-    throw new RequestError(`Cannot ${action}: ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new RequestError(`Cannot ${action}: ${message.replace(/^Cannot build /, "")}`);
   }
 }
 
