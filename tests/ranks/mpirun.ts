@@ -24,6 +24,7 @@ async function find(): Promise<Launcher[]> {
   };
   const launchers = await found();
   if (launchers.length > 0 || Deno.uid() !== 0) return launchers;
+  await output("apt-get", ["update", "-qq"]);
   await output("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "openmpi-bin", "libopenmpi3"]);
   return await found();
 }
