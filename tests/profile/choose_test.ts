@@ -341,13 +341,16 @@ Deno.test("what cannot run is passed over for the next nearest, as often as it t
   });
   const unknown = entryOf(periodic([88, 64, 64]), gpuAlone([88, 64, 64], "spiral", {}));
   const far = entryOf(periodic([128, 128, 128]), gpuAlone([128, 128, 128], "stepwise", STEPWISE));
+  const alone = gpuAlone([96, 64, 64], "stepwise", STEPWISE);
+  const window = entryOf(periodic([96, 64, 64]), { ...alone, share: { ...alone.share, deviceMemory: 4096 } });
   const choice = chooseConfiguration(
-    profileOf([...torres, unknown, far]),
+    profileOf([...torres, unknown, window, far]),
     periodic([64, 64, 64]),
     deviceOf(H100),
   );
-  assertEquals([choice.match, choice.entry, choice.passedOver.length], ["same-device", far, 4]);
+  assertEquals([choice.match, choice.entry, choice.passedOver.length], ["same-device", far, 5]);
   assertStringIncludes(choice.passedOver[3]!.reason, "there is no traversal spiral");
+  assertStringIncludes(choice.passedOver[4]!.reason, "passed through a window");
 });
 
 Deno.test("a share follows the slices; ghost zones that no longer fit end it", () => {

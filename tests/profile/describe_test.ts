@@ -70,6 +70,11 @@ Deno.test("a shared configuration in words names both devices' traversals", () =
     describeConfiguration({ traversal, parameters, share: stepwise }),
     "diamond-torre dts=5 nt=96, 96 slices; CPU, 8 workers, 4 slices; exchange every 4 steps",
   );
+  const window = { cpuSlices: 0, gpuSlices: 100, exchangeEvery: 1, cpuWorkers: 0, deviceMemory: 3 * 2 ** 20 };
+  assertEquals(
+    describeConfiguration({ traversal, parameters, share: window }),
+    "diamond-torre dts=5 nt=96, through a window of 3 MiB",
+  );
 });
 
 Deno.test("reports, JUnit and Markdown distinguish the variants", () => {

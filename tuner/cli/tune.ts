@@ -63,7 +63,7 @@ export const run = command({
   const requested = await resolveSizes(options);
   const [{ device }] = requested;
   using session = new DeviceSession({ device });
-  const evaluators = device.gpu === null ? undefined : evaluatorsOf(device);
+  const evaluators = device.gpu === null ? undefined : evaluatorsOf(device, options.deviceMemory);
   return await tuneOn({ session, evaluators }, options, requested);
 });
 
@@ -184,12 +184,13 @@ async function tuneOne(
 }
 
 /** Processes that evaluate. A software device computes on the cores that would compile: it gets one. */
-function evaluatorsOf(device: DeviceDescription): Evaluators {
+function evaluatorsOf(device: DeviceDescription, allowed: number | undefined): Evaluators {
   return {
     workersFor: (problem) =>
       device.gpu?.isFallback ? 1 : processesFor(problem, {
         cores: navigator.hardwareConcurrency,
         memory: Deno.systemMemoryInfo().total,
+        deviceMemory: allowed,
       }),
     // this process has compared the device's reference with the oracle
     start: (problem, options) => {

@@ -1,5 +1,5 @@
 import type { Configuration } from "../configuration.ts";
-import { formatPlural } from "../format.ts";
+import { formatBytes, formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
 
 /** What distinguishes stencils of one name, in words. */
@@ -55,10 +55,12 @@ function describeTraversal(
 /** A configuration in one line. */
 export function describeConfiguration(configuration: Configuration): string {
   const order = describeTraversal(configuration);
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
+  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = configuration.share;
   const workers = `CPU, ${formatPlural(cpuWorkers, "worker")}`;
   if (gpuSlices === 0) return `${workers}, ${order}`;
-  if (cpuSlices === 0) return order;
+  if (cpuSlices === 0) {
+    return deviceMemory === undefined ? order : `${order}, through a window of ${formatBytes(deviceMemory)}`;
+  }
   const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
   const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
   const period = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;

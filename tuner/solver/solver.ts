@@ -65,7 +65,7 @@ export interface Solver extends Disposable, AsyncDisposable {
    * steps it is the other array.
    *
    * @param ago 0, F(t), unless given
-   * @throws {RangeError} if the GPU has no share
+   * @throws {RangeError} if the GPU has no share, or the level exceeds a binding and lies in several buffers
    */
   level(ago?: 0 | 1): GPUBuffer;
 

@@ -1,6 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
+import type { LevelPart } from "./gpu_field.ts";
 import { compileCompare } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
@@ -13,7 +14,7 @@ const COMPARISON_BYTES = 16;
 const PIECE_BYTES = 2 ** 26;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
-export interface Slab {
+interface Slab {
   readonly arrays: readonly GPUBuffer[];
   readonly layout: Layout;
   /** First slice. */
@@ -29,8 +30,39 @@ interface ComparisonOptions {
   readonly slices: number;
 }
 
+/** Slices of some levels, from one of the grid on. */
+interface Slices {
+  readonly levels: readonly (readonly LevelPart[])[];
+  readonly slice: number;
+}
+
+/** Compares each level with another field's, all of a part in one submission. */
+export async function compareLevels(
+  result: Slices,
+  reference: Slices,
+  options: ComparisonOptions,
+): Promise<Comparison> {
+  const comparisons: Comparison[] = [];
+  for (let done = 0; done < options.slices;) {
+    const [mine, other] = [slabAt(result, done), slabAt(reference, done)];
+    const slices = Math.min(options.slices - done, mine.slices, other.slices);
+    comparisons.push(await compareSlabs(mine, other, { ...options, slices }));
+    done += slices;
+  }
+  return joinComparisons(comparisons);
+}
+
+/** The slices from the first but so many on that lie in one part. */
+function slabAt({ levels, slice }: Slices, after: number): Slab & { readonly slices: number } {
+  const [first = []] = levels, x = slice + after;
+  const which = first.findLastIndex((part) => part.x <= x);
+  const { layout, x: from } = first[which]!;
+  const arrays = levels.map((parts) => parts[which]!.array);
+  return { arrays, layout, slice: x - from, slices: from + layout.grid[0] - x };
+}
+
 /** Compares each array of a slab with the other slab's on the device, all in one submission. */
-export async function compareSlabs(
+async function compareSlabs(
   result: Slab,
   reference: Slab,
   { gpu, uniforms, slices }: ComparisonOptions,
@@ -75,7 +107,7 @@ export async function compareSlabs(
 /** Compares slices of the host's cells with those of a slab of one time level, on the device, a piece at a time. */
 export async function compareHostCells(
   { cells, layout, slice }: SliceCells,
-  reference: Slab,
+  reference: Slices,
   { gpu, uniforms, slices }: ComparisonOptions,
 ): Promise<Comparison> {
   const [, ny, nz] = layout.grid;
@@ -91,9 +123,10 @@ export async function compareHostCells(
       // a copy, since memory that workers share may not be handed to the device
       gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
       const origin = layout.origin - padX * layout.slice;
-      const piece: Slab = { arrays: [array], layout: { ...layout, grid: [count, ny, nz], origin }, slice: 0 };
+      const piece: LevelPart = { array, layout: { ...layout, grid: [count, ny, nz], origin }, x: 0 };
       const beside = { ...reference, slice: reference.slice + done };
-      comparisons.push(await compareSlabs(piece, beside, { gpu, uniforms, slices: count }));
+      const options = { gpu, uniforms, slices: count };
+      comparisons.push(await compareLevels({ levels: [[piece]], slice: 0 }, beside, options));
     }
     return joinComparisons(comparisons);
   } finally {

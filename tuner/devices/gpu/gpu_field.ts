@@ -8,8 +8,8 @@ import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { ComparedLevel } from "../reference.ts";
 import { copyStaged, type Levels, type SliceBuffer } from "../shared/slice_exchange.ts";
 import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
-import { type Comparison, joinComparisons } from "../comparison.ts";
-import { compareHostCells, compareSlabs, type Slab } from "./gpu_comparison.ts";
+import type { Comparison } from "../comparison.ts";
+import { compareHostCells, compareLevels } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
@@ -276,35 +276,23 @@ export class GpuField implements Disposable {
       referenceSlice?: number;
     },
   ): Promise<Comparison> {
-    const mine = levels.map((ago) => this.level(ago)), others = levels.map((ago) => reference.level(ago));
-    return await this.#compareLevels(mine, others, { slice, slices, referenceSlice });
+    return await compareLevels(
+      { levels: levels.map((ago) => this.level(ago)), slice },
+      { levels: levels.map((ago) => reference.level(ago)), slice: referenceSlice },
+      {
+        gpu: this.device,
+        uniforms: this.#uniforms,
+        slices: slices ?? this.plan.layout.grid[0],
+      },
+    );
   }
 
   /** Whether all values of both levels are finite. */
   async isFinite(): Promise<boolean> {
-    const all = { slice: 0, slices: undefined, referenceSlice: 0 };
-    return (await this.#compareLevels([this.level(0)], [this.level(1)], all)).notFinite === 0;
-  }
-
-  async #compareLevels(
-    mine: readonly (readonly LevelPart[])[],
-    others: readonly (readonly LevelPart[])[],
-    { slice, slices, referenceSlice }: {
-      readonly slice: number;
-      readonly slices: number | undefined;
-      readonly referenceSlice: number;
-    },
-  ): Promise<Comparison> {
-    const comparisons: Comparison[] = [];
-    const end = slice + (slices ?? this.plan.layout.grid[0]), shift = referenceSlice - slice;
-    for (let x = slice; x < end;) {
-      const [own, other] = [slabAt(mine, x), slabAt(others, x + shift)];
-      const count = Math.min(end - x, own.slices, other.slices);
-      const options = { gpu: this.device, uniforms: this.#uniforms, slices: count };
-      comparisons.push(await compareSlabs(own, other, options));
-      x += count;
-    }
-    return joinComparisons(comparisons);
+    const [now, before] = this.#levels(), { layout: { grid: [slices] } } = this.plan;
+    const options = { gpu: this.device, uniforms: this.#uniforms, slices };
+    const both = await compareLevels({ levels: [now], slice: 0 }, { levels: [before], slice: 0 }, options);
+    return both.notFinite === 0;
   }
 
   /** Compares slices of the host's cells with those of a level of this field, the reference, on the device. */
@@ -312,15 +300,11 @@ export class GpuField implements Disposable {
     cells: Float32Array,
     { layout, ago, slice, slices, referenceSlice }: ComparedLevel & { readonly layout: Layout },
   ): Promise<Comparison> {
-    const comparisons: Comparison[] = [];
-    for (let done = 0; done < slices;) {
-      const reference = slabAt([this.level(ago)], referenceSlice + done);
-      const count = Math.min(slices - done, reference.slices);
-      const options = { gpu: this.device, uniforms: this.#uniforms, slices: count };
-      comparisons.push(await compareHostCells({ cells, layout, slice: slice + done }, reference, options));
-      done += count;
-    }
-    return joinComparisons(comparisons);
+    return await compareHostCells(
+      { cells, layout, slice },
+      { levels: [this.level(ago)], slice: referenceSlice },
+      { gpu: this.device, uniforms: this.#uniforms, slices },
+    );
   }
 
   [Symbol.dispose](): void {
@@ -352,17 +336,4 @@ export class GpuField implements Disposable {
       pass.end();
     };
   }
-}
-
-/** The slices from one of a grid on that lie in one part, of each level. */
-function slabAt(levels: readonly (readonly LevelPart[])[], x: number): Slab & { readonly slices: number } {
-  const [first = []] = levels;
-  const which = first.findLastIndex((part) => part.x <= x);
-  const { layout, x: from } = first[which]!;
-  return {
-    arrays: levels.map((parts) => parts[which]!.array),
-    layout,
-    slice: x - from,
-    slices: from + layout.grid[0] - x,
-  };
 }

@@ -166,15 +166,21 @@ const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
  * memory (in bytes) of a field for its turns. WebGPU does not report a GPU's memory: where it runs short, processes are given up
- * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two.
+ * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two,
+ * or one where the request limits the memory (`deviceMemory`).
  */
 export function processesFor(
   { grid, stencil: { update } }: Problem,
-  host: { readonly cores: number; readonly memory: number },
+  { cores, memory, deviceMemory }: {
+    readonly cores: number;
+    readonly memory: number;
+    readonly deviceMemory?: number | undefined;
+  },
 ): number {
   const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
-  const fit = Math.floor(Math.min(PROCESSES_BYTES, host.memory / 2) / (2 * fieldBytes));
-  return Math.max(2, Math.min(fit, host.cores - 1, MOST_PROCESSES));
+  const bytes = Math.min(PROCESSES_BYTES, memory / 2, deviceMemory ?? Infinity);
+  const fit = Math.floor(bytes / (2 * fieldBytes));
+  return Math.max(deviceMemory === undefined ? 2 : 1, Math.min(fit, cores - 1, MOST_PROCESSES));
 }
 
 /** Why there is no other answer. */
