@@ -1,6 +1,15 @@
 import { formatCount, formatFactor, formatPercent, formatPlural, formatRate } from "../format.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
+import { samplesOf } from "../profile/calibration.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
+import {
+  describeLoss,
+  leaveOneOut,
+  type MeasuredProblem,
+  type UnseenProblem,
+} from "../profile/leave_one_out.ts";
+import { problemOf } from "../profile/profile_problem.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import type { Profile } from "../profile/schema.ts";
 import { allMeasurements } from "./all_measurements.ts";
 import { configurationCard } from "./configuration_card.ts";
@@ -97,12 +106,24 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
   const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
   const others = profile.entries.length - views.length;
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
+  const unseen = lossOf(profile);
   const undrawn = `${formatCount(others)} problems are listed only: --entry N draws another.`;
   return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>
     ${table("The fastest of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
     ${others > 0 ? markup`<p>${undrawn}</p>` : ""}
+    ${unseen.length > 0 ? markup`<p>${describeLoss(unseen)}.</p>` : ""}
   </nav>`;
+}
+
+/** What choices for other sizes lose: each size of an equation chosen from its others. */
+function lossOf({ entries, device }: Profile): UnseenProblem[] {
+  const model = deviceModelOf(device, device.measured.copyBytesPerSecond ?? 1);
+  const measured = entries.flatMap((entry): MeasuredProblem[] => {
+    const problem = entry.calibration && problemOf(entry.problem);
+    return problem === undefined ? [] : [{ problem, samples: samplesOf(entry, problem, model) }];
+  });
+  return leaveOneOut(measured, model);
 }
 
 /** A problem; of several, one that can be closed, and that begins with its own sentence. */
