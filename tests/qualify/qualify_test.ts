@@ -147,14 +147,14 @@ Deno.test("what this device or this Facet cannot run is said, and the rest is ru
   const entries = [
     entryOf({ problem: { stencil: "maxwell" } }),
     entryOf({ problem: { order: 3 } }),
-    entryOf({ problem: { grid: [100, 3000, 1000] } }),
+    entryOf({ problem: { grid: [100, 6000, 3500] } }),
     entryOf(),
   ];
   const session = new SimulatedSession({
     behave: inTurn({}),
     device: {
       ...HERE,
-      gpu: { ...HERE.gpu!, limits: { ...HERE.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 } },
+      gpu: { ...HERE.gpu!, limits: { ...HERE.gpu!.limits, maxStorageBufferBindingSize: 2 ** 26 } },
     },
   });
   const profile = profileOf(entries, { ...DEVICE, deno: "1.0.0" });

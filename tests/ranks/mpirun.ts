@@ -13,7 +13,11 @@ export interface Launcher {
 }
 
 async function output(command: string, args: readonly string[]): Promise<Deno.CommandOutput | undefined> {
-  return await new Deno.Command(command, { args: [...args], stdin: "null" }).output().catch(() => undefined);
+  try {
+    return await new Deno.Command(command, { args: [...args], stdin: "null" }).output();
+  } catch {
+    return undefined; // there is no such program
+  }
 }
 
 async function find(): Promise<Launcher[]> {

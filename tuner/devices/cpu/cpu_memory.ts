@@ -78,8 +78,13 @@ export class CpuMemory {
     this.shared = new WebAssembly.Memory({ initial: 0, maximum: 0, shared: true });
   }
 
-  /** So many values from byte `start` on, as they lie now: stale once the memory grows. */
+  /**
+   * So many values from byte `start` on, as they lie now: stale once the memory grows.
+   *
+   * @throws {RunFailure} "device-lost" if the memory was given back
+   */
   view(start: number, length: number): Float32Array<SharedArrayBuffer> {
+    if (this.shared.buffer.byteLength === 0) throw new RunFailure("device-lost", "The CPU pool was disposed");
     return new Float32Array(this.shared.buffer as unknown as SharedArrayBuffer, start, length);
   }
 }
