@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { laterRunInterval, RUN_TO_RUN, TURN_TO_TURN } from "../../tuner/measuring/later_run.ts";
+import { laterRunInterval, noiseOfTurns, RUN_TO_RUN, TURN_TO_TURN } from "../../tuner/measuring/later_run.ts";
 import { median, medianInterval95 } from "../../tuner/measuring/statistics.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { normal } from "./simulated_device.ts";
@@ -44,6 +44,29 @@ Deno.test("turns that agree say nothing of another run: it is as wide as runs di
   const [low, high] = laterRunInterval([[100, 100], [100], [100]], { rate: 100 });
   assertAlmostEquals(low, 100 * (1 - RUN_TO_RUN), 1e-9);
   assertAlmostEquals(high, 100 * (1 + RUN_TO_RUN), 1e-9);
+});
+
+Deno.test("what others show of the noise makes up for few turns, but hides none of one's own", () => {
+  const draw = seededRandom(7);
+  const turnsOf = (turns: number, part: number) =>
+    Array.from({ length: turns }, () => [100 * Math.exp(part * normal(draw))]);
+  const others = Array.from({ length: 6 }, () => turnsOf(2, 0.02));
+  const noise = noiseOfTurns(others);
+  assertEquals(noise.degrees, 6);
+  assert(noise.deviation > 0.01 && noise.deviation < 0.04, `${noise.deviation}`);
+  assertEquals(noiseOfTurns([[[100]], [[101]]]), { deviation: 0, degrees: 0 });
+  const widthOf = ([low, high]: Interval): number => high - low;
+  const alike = [[100], [100.1]];
+  // two turns that agree by chance, and two that do not: both are known better with the others
+  assert(widthOf(laterRunInterval(alike, { rate: 100, noise })) > 2 * 0.02 * 100);
+  const apart = [[98], [102]], options = { rate: 100, among: 5 };
+  assert(
+    widthOf(laterRunInterval(apart, { ...options, noise })) < 0.2 * widthOf(laterRunInterval(apart, options)),
+  );
+  assertEquals(
+    laterRunInterval([[60], [140]], { rate: 100, noise: { deviation: 1e-6, degrees: 1 } }),
+    laterRunInterval([[60], [140]], { rate: 100 }),
+  );
 });
 
 Deno.test("one turn says nothing of the next, however often it was sampled", () => {

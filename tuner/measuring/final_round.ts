@@ -11,7 +11,7 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Measurement, Runner } from "../configuration.ts";
 import { evaluate, type Evaluation, measurementOf } from "./evaluate.ts";
-import { laterRunInterval } from "./later_run.ts";
+import { laterRunInterval, noiseOfTurns, type TurnNoise } from "./later_run.ts";
 import { median } from "./statistics.ts";
 import { seededRandom } from "./seeded_random.ts";
 import { NEGLIGIBLE, overlappingTies, type Standing, standingsOf, type Turns } from "./tie_set.ts";
@@ -104,9 +104,10 @@ export async function finalRound(
   }
   const standings = done === 0 ? undefined : standingsOf(racing.map(ratesOf));
   const among = standings === undefined ? racing.length : standings.filter(({ isTied }) => isTied).length;
+  const noise = noiseOfTurns(racing.map(turnsOf));
   return racing.map((one, i) => ({
     before: one.before,
-    measurement: measurementAfter(one, among),
+    measurement: measurementAfter(one, { among, noise }),
     blocks: one.blocks,
     standing: standings?.[i],
   })).sort((a, b) => b.measurement.cellsPerSecond - a.measurement.cellsPerSecond);
@@ -139,12 +140,17 @@ function ratesOf({ blocks }: Racer): Turns {
   return blocks.map((samples) => samples === undefined ? undefined : median(samples));
 }
 
+/** The samples of each turn that a finalist had. */
+function turnsOf({ blocks }: Racer): readonly (readonly number[])[] {
+  return blocks.filter((samples) => samples !== undefined);
+}
+
 /**
  * The record of a finalist: its samples and its interval are those of its turns. The search's turn counts only where
  * there are too few: its batches are shorter, and those of torres slower.
  */
-function measurementAfter({ before, blocks, clock }: Racer, among: number): Measurement {
-  const turns = blocks.filter((samples) => samples !== undefined);
+function measurementAfter(racer: Racer, options: { among: number; noise: TurnNoise }): Measurement {
+  const { before, clock } = racer, turns = turnsOf(racer);
   const own = turns.flat();
   // of a round that was cut short, the search's turn counts as well
   const rates = own.length < FEW_SAMPLES ? [...before.samples, ...own] : own;
@@ -153,6 +159,6 @@ function measurementAfter({ before, blocks, clock }: Racer, among: number): Meas
     : measurementOf(before.configuration, rates, { ...before, clock });
   const { cellsPerSecond } = measurement;
   const compared = turns.length < 2 ? [before.samples, ...turns] : turns;
-  const confidence95 = laterRunInterval(compared, { rate: cellsPerSecond, among });
+  const confidence95 = laterRunInterval(compared, { rate: cellsPerSecond, ...options });
   return { ...measurement, confidence95 };
 }

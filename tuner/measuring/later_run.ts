@@ -12,6 +12,24 @@ export const RUN_TO_RUN = 0.01;
 /** How much the rate of another turn may differ if there was only one: the sampler's own tolerance. */
 export const TURN_TO_TURN = 0.03;
 
+/** How much turns differ, as the standard deviation of the logarithms of their rates, and how well that is known. */
+export interface TurnNoise {
+  readonly deviation: number;
+  readonly degrees: number;
+}
+
+/** The noise of all finalists' turns together: each has few, but the device and its moment are the same. */
+export function noiseOfTurns(finalists: readonly (readonly (readonly number[])[])[]): TurnNoise {
+  let squares = 0, degrees = 0;
+  for (const turns of finalists) {
+    if (turns.length < 2) continue;
+    const logarithms = turns.map((samples) => Math.log(median(samples)));
+    squares += (turns.length - 1) * sampleStandardDeviation(logarithms) ** 2;
+    degrees += turns.length - 1;
+  }
+  return { deviation: degrees === 0 ? 0 : Math.sqrt(squares / degrees), degrees };
+}
+
 /** Largest distance of an end from the centre, in logarithms. */
 const WIDEST = Math.log(10);
 
@@ -23,16 +41,17 @@ const WIDEST = Math.log(10);
  * mean of a later run's n turns lies within t s √(2/n) of this one's, with the standard deviation s of the logarithms
  * and n − 1 degrees of freedom (Student's prediction interval for a mean; Hahn, Meeker, "Statistical Intervals",
  * §4.8). If a configuration was chosen for its rate among several, the error is divided by their number (Bonferroni).
- * The interval is never narrower than {@linkcode RUN_TO_RUN} to either side.
+ * Where `noise` is known from more turns than these, those of others beside them, it counts with its degrees of freedom,
+ * but never as less than what these turns show. The interval is never narrower than {@linkcode RUN_TO_RUN} to either side.
  *
  * For a single turn it is the interval of its samples, at least {@linkcode TURN_TO_TURN} to either side.
  *
  * @param turns the samples of each turn, as rates above 0: at least one turn, each with at least one sample
- * @param options the rate, which the interval always contains, and among how many it was chosen for its rate
+ * @param options the rate, which the interval always contains; among how many it was chosen for its rate; the noise
  */
 export function laterRunInterval(
   turns: readonly (readonly number[])[],
-  { rate, among = 1 }: { readonly rate: number; readonly among?: number },
+  { rate, among = 1, noise }: { readonly rate: number; readonly among?: number; readonly noise?: TurnNoise },
 ): [low: number, high: number] {
   if (turns.length === 1) {
     const [low, high] = medianInterval95(turns[0]!);
@@ -40,8 +59,10 @@ export function laterRunInterval(
   }
   const logarithms = turns.map((samples) => Math.log(median(samples)));
   const centre = mean(logarithms);
-  const spread = studentQuantile(1 - 0.025 / among, turns.length - 1) * sampleStandardDeviation(logarithms) *
-    Math.sqrt(2 / turns.length);
+  const own = sampleStandardDeviation(logarithms), degrees = turns.length - 1;
+  const isPooled = noise !== undefined && noise.degrees > degrees;
+  const spread = studentQuantile(1 - 0.025 / among, isPooled ? noise.degrees : degrees) *
+    Math.max(own, isPooled ? noise.deviation : 0) * Math.sqrt(2 / turns.length);
   const half = Math.min(spread, WIDEST);
   return [
     Math.min(Math.exp(centre - half), rate * (1 - RUN_TO_RUN)),
