@@ -116,8 +116,9 @@ export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
   }).sort((a, b) => b.mean - a.mean - CAUTION * (b.deviation - a.deviation));
 }
 
-function isPlain(candidate: Candidate): boolean {
-  return kindOf(candidate) === stepwise.name;
+/** Whether it is stepwise, of the GPU or of the CPU. */
+function isPlain({ traversal: { name } }: Candidate): boolean {
+  return name === stepwise.name;
 }
 
 /** What the GPU can do with its part of the grid; kernels written as usual. */

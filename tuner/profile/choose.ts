@@ -12,6 +12,7 @@ import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
 import { kindOf, type Sample, samplesOf } from "./calibration.ts";
+import { type Asked, keep } from "./kept_choices.ts";
 import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
@@ -86,7 +87,8 @@ const CACHED_BYTES = 2 ** 20;
  * Chooses how to compute a problem on a device. For a problem that was measured there it is the measured configuration;
  * else, of all that can run, the one whose rate should be highest, by the models' predictions and how far off they were
  * where the profile measured; never one that should be slower than stepwise. What it returns has passed every check that
- * needs no compiling: those of the traversal, of the device's limits, of ghost zones and of memory.
+ * needs no compiling: those of the traversal, of the device's limits, of ghost zones and of memory. It is kept with the
+ * profile: to ask the same again costs next to nothing.
  *
  * @param profiles one profile or several, of any devices; an empty list gives the default
  * @param problem what to compute
@@ -122,7 +124,15 @@ export function chooseConfiguration(
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
   if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", given[odd]);
   if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
-  const list = given.flatMap(devicesOf);
+  const asked: Asked = { profiles: given, problem, device, cpuWorkers, copyBytesPerSecond };
+  const choice = keep(asked, () => chooseAnew(asked));
+  // what a caller makes of the configuration is its own
+  return { ...choice, configuration: structuredClone(choice.configuration) };
+}
+
+/** The choice, found by looking at all that can run. */
+function chooseAnew({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): Choice {
+  const list = profiles.flatMap(devicesOf);
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
   const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
