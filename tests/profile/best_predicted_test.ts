@@ -1,0 +1,75 @@
+import { assert, assertEquals } from "@std/assert";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { mostPromising } from "../../tuner/profile/best_predicted.ts";
+import {
+  Calibration,
+  type Candidate,
+  kindOf,
+  pointsOf,
+  type Sample,
+} from "../../tuner/profile/calibration.ts";
+import { problemOf } from "../../tuner/profile/profile_problem.ts";
+import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
+import { cpuCandidates } from "../../tuner/search/cpu_space.ts";
+import { deviceModelOf } from "../../tuner/search/device_model.ts";
+
+for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
+  Deno.test(`on the software GPU the choice is not slower than stepwise: ${name}`, async () => {
+    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.json.gz`);
+    const { device, problem: described } = space!.facet!, problem = problemOf(described)!;
+    const model = deviceModelOf(device, device.measured.copyBytesPerSecond!);
+    const samples = replayCandidates(space!).flatMap((one): Sample[] => {
+      const { traversal, parameters, demand, predicted, recorded: { rate } } = one;
+      const { loopInstructions = 0, workgroupBytes = 0 } = demand!;
+      const isTried = loopInstructions <= model.mostLoopInstructions! &&
+        workgroupBytes <= model.mostWorkgroupBytes!;
+      if (rate === undefined || !isTried) return [];
+      return [{
+        traversal,
+        parameters,
+        demand: demand!,
+        predicted: predicted!,
+        problem,
+        cellsPerSecond: rate,
+      }];
+    }).sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    const plain = samples.find((sample) => kindOf(sample) === "stepwise")!;
+    const ways = samples.map((candidate) => ({ candidate, on: problem }));
+    const points = pointsOf(
+      samples.map((sample) => ({ ...sample, traversal: sample.traversal.name, sample })),
+    );
+    // without a profile, and from one
+    for (const known of [[], points.map(({ sample }) => sample)]) {
+      const { candidate } = mostPromising(ways, new Calibration(known, model))[0]!.way;
+      const part = candidate.cellsPerSecond / plain.cellsPerSecond;
+      assert(part >= 1, `${known.length} known: ${part} of stepwise`);
+    }
+  });
+}
+
+Deno.test("on the CPU nothing that should be slower than stepwise is chosen, however sure its rate is", () => {
+  const problemOn = (...grid: Grid): Problem => ({ stencil: wave(2), grid, boundary: "zero", steps: 96 });
+  const here = problemOn(96, 96, 96), there = problemOn(24, 700, 300);
+  const ways = (problem: Problem): (Candidate & { readonly cpuWorkers: number })[] =>
+    cpuCandidates(problem, 2).map((one) => ({ ...one, cpuWorkers: one.configuration.share.cpuWorkers }));
+  const kind = (problem: Problem, wanted: string) => ways(problem).filter((one) => kindOf(one) === wanted);
+  // stepwise is known of another grid only, and promises a little more
+  const plain = kind(there, "cpu stepwise").map((one) => ({
+    ...one,
+    problem: there,
+    cellsPerSecond: 2 * one.predicted,
+  }));
+  const fastest = new Calibration(plain, { copyBytesPerSecond: 3e10 });
+  const expected = Math.max(...kind(here, "cpu stepwise").map((one) => Math.exp(fastest.mean(one, here))));
+  const others = kind(here, "cpu diamond-wavefront").map((one) => ({
+    ...one,
+    problem: here,
+    cellsPerSecond: 0.97 * expected,
+  }));
+  assert(others.length > 0);
+  const calibration = new Calibration([...plain, ...others], { copyBytesPerSecond: 3e10 });
+  const all = mostPromising(ways(here).map((candidate) => ({ candidate, on: here })), calibration);
+  assertEquals(kindOf(all[0]!.way.candidate), "cpu stepwise");
+});
