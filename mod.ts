@@ -137,6 +137,7 @@ export {
   type PassedOver,
   type TargetDevice,
 } from "./tuner/profile/choose.ts";
+export type { Refined, Tried } from "./tuner/solver/refined.ts";
 export { createSolver, solverLayout } from "./tuner/solver/create_solver.ts";
 export type { CellsOptions, CellValues, Solver, SolverOptions, SolverRun } from "./tuner/solver/solver.ts";
 export { SolverError } from "./tuner/solver/solver_error.ts";

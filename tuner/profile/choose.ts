@@ -6,6 +6,7 @@ import { adapterInfoOf } from "../devices/device.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { describeValue, formatPlural, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
@@ -45,6 +46,8 @@ export interface Choice {
   readonly changes: readonly string[];
   /** The first few better matches that cannot run here. */
   readonly passedOver: readonly PassedOver[];
+  /** What should be almost as fast, the best first: for `refine` of {@linkcode createSolver}. */
+  readonly runnersUp: readonly Configuration[];
   /** All of this in one line. */
   readonly message: string;
 }
@@ -76,6 +79,9 @@ const MOST_SAMPLES = 300;
 
 /** Passed over configurations that a choice lists. */
 const MOST_LISTED = 8;
+
+/** Runners-up of a choice. */
+const MOST_RUNNERS_UP = 5;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 const USUAL_BANDWIDTH = 200e9;
@@ -167,14 +173,20 @@ function chooseAnew({ profiles, problem, device, cpuWorkers, copyBytesPerSecond 
   const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
   const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
-  const { best: [best], reasons } = bestPredicted({ ...target, ...traversals }, []);
+  const { best: [best, ...others], reasons } = bestPredicted({ ...target, ...traversals }, []);
   if (best === undefined) {
     const { stencil: { title }, grid } = problem;
     throw new RangeError(
       `Cannot choose a configuration for ${title} on ${grid.join("x")}: ${reasons.join("; ")}`,
     );
   }
-  const choice = { configuration: best.configuration, match: "default" as const, changes: [], passedOver };
+  const choice = {
+    configuration: best.configuration,
+    runnersUp: configurationsOf(others),
+    match: "default" as const,
+    changes: [],
+    passedOver,
+  };
   return { ...choice, message: explain(choice) };
 }
 
@@ -195,7 +207,7 @@ function modelOf(
 }
 
 /** A choice before its words, and the entry that it comes from. */
-type Found = Pick<Choice, "configuration" | "changes" | "cellsPerSecond" | "interval95"> & {
+type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerSecond" | "interval95"> & {
   readonly near: NearEntry;
   /** Whether a configuration of its traversal was measured. */
   readonly isMeasured: boolean;
@@ -209,18 +221,28 @@ function measuredHere(nears: readonly NearEntry[], target: PredictionTarget): Fo
   for (const near of nears.filter(({ distance }) => distance === 0)) {
     const { configuration, result, tieSet } = near.entry;
     const ties = tieSet.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
-    for (const { cellsPerSecond, confidence95, ...one } of [{ configuration, ...result }, ...ties]) {
-      const adapted = adaptConfiguration(one.configuration, target);
-      if ("reason" in adapted) continue;
-      return {
-        ...adapted,
-        near,
-        isMeasured: true,
-        cellsPerSecond,
-        ...(confidence95 && { interval95: confidence95 }),
-      };
-    }
+    const able = [{ configuration, ...result }, ...ties].flatMap((rated) => {
+      const adapted = adaptConfiguration(rated.configuration, target);
+      return "reason" in adapted ? [] : [{ ...rated, ...adapted }];
+    });
+    const [best] = able;
+    if (best === undefined) continue;
+    const { cellsPerSecond, confidence95, changes } = best, own = configurationKey(best.configuration);
+    const others = able.filter((other) => configurationKey(other.configuration) !== own);
+    return {
+      configuration: best.configuration,
+      changes,
+      runnersUp: configurationsOf(others),
+      near,
+      isMeasured: true,
+      cellsPerSecond,
+      ...(confidence95 && { interval95: confidence95 }),
+    };
   }
+}
+
+function configurationsOf(others: readonly Pick<Choice, "configuration">[]): Configuration[] {
+  return others.slice(0, MOST_RUNNERS_UP).map(({ configuration }) => configuration);
 }
 
 /** What an entry teaches of the caller's stencil. */
@@ -248,7 +270,7 @@ function predicted(
   }
   const all = samples.flat().slice(0, MOST_SAMPLES);
   if (all.length === 0) return undefined;
-  const { best: [best], plain } = bestPredicted(target, all, nears[0]!.entry.configuration);
+  const { best: [best, ...others], plain } = bestPredicted(target, all, nears[0]!.entry.configuration);
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
@@ -260,6 +282,7 @@ function predicted(
   const near = nears[Math.max(0, at)]!;
   return {
     configuration,
+    runnersUp: configurationsOf(others),
     changes,
     cellsPerSecond,
     interval95,

@@ -10,8 +10,11 @@ import { checkProblem } from "../problem/resolve_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
-import { FieldSolver } from "./field_solver.ts";
 import { whyNot } from "../profile/adapt.ts";
+import { chooseConfiguration } from "../profile/choose.ts";
+import { configurationKey } from "../configuration_key.ts";
+import { FieldSolver } from "./field_solver.ts";
+import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
 
@@ -53,7 +56,7 @@ export function solverLayout(problem: Problem, { traversal, parameters, share }:
  * @param device your own device, with any limits; null where the CPU computes alone
  * @param problem what to compute; the configuration was tuned for runs of its `steps`, but runs may be of any length
  * @param configuration how to compute it, as {@linkcode chooseConfiguration} returns it
- * @param options your own buffers, the time-out, the CPU workers' module
+ * @param options your own buffers, the time-out, the CPU workers' module, whether to try other configurations
  * @throws {RangeError} if the request is wrong
  * @throws {SolverError} if the device cannot run it; the message is one line
  *
@@ -93,37 +96,97 @@ export async function createSolver(
   if (typeof configuration?.share !== "object" || typeof configuration.parameters !== "object") {
     refuse("a configuration is wanted, as chooseConfiguration returns it", configuration);
   }
-  const { share: { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } } = configuration;
+  const { share: { gpuSlices, deviceMemory } } = configuration;
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
   }
-  const { buffers, timeoutMs, workerUrl } = options;
+  const { buffers, timeoutMs, refine = false } = options;
+  if (typeof refine !== "boolean" && !Array.isArray(refine)) {
+    refuse("refine must be a boolean or a list of configurations", refine);
+  }
+  if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
   if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
     refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
   }
   return await failingAs("create the solver", async () => {
-    const gpu = gpuSlices > 0
+    const gpu = gpuSlices > 0 || (refine !== false && device !== null)
       ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
       : undefined;
-    if (gpu) checkParameters(problem, configuration, gpu);
-    if (buffers) checkBuffers(problem, configuration, buffers, device);
-    const cpuPool = cpuSlices > 0
-      ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
-      : undefined;
-    let solver: FieldSolver | undefined;
+    if (buffers && gpu) {
+      checkParameters(problem, configuration, gpu);
+      checkBuffers(problem, configuration, buffers, device);
+    }
+    let contender: Contender | undefined, solver: FieldSolver | undefined;
     try {
-      const gpuMemory = buffers && borrowedMemory(buffers);
-      const field = await SharedField.create(problem, { configuration, gpu, cpuPool, gpuMemory });
-      solver = new FieldSolver({ configuration, field, gpu, cpuPool, isBorrowed: buffers !== undefined });
+      contender = await openContender(problem, configuration, gpu, options);
+      const refinement = refine === false ? undefined : new Refinement(
+        problem,
+        candidatesOf(refine, problem, configuration, device),
+        (other) => openContender(problem, other, gpu, options),
+      );
+      solver = new FieldSolver({ contender, gpu, refinement, isBorrowed: buffers !== undefined });
       // without materials, all is zero already
       if (!buffers && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
       return solver;
     } catch (error) {
-      solver?.dispose();
-      cpuPool?.dispose();
+      if (solver !== undefined) solver.dispose();
+      else {
+        contender?.[Symbol.dispose]();
+        gpu?.[Symbol.dispose]();
+      }
       throw error;
     }
   });
+}
+
+/** What else is to be tried, each once. */
+function candidatesOf(
+  refine: true | readonly Configuration[],
+  problem: Problem,
+  configuration: Configuration,
+  device: GPUDevice | null,
+): readonly Configuration[] {
+  let all = refine;
+  if (all === true) {
+    const best = chooseConfiguration([], problem, device, { cpuWorkers: configuration.share.cpuWorkers });
+    all = [best.configuration, ...best.runnersUp];
+  }
+  const byKey = new Map(all.map((one) => [configurationKey(one), one]));
+  byKey.delete(configurationKey(configuration));
+  return [...byKey.values()];
+}
+
+/** Compiles a configuration and takes its memory. */
+async function openContender(
+  problem: Problem,
+  configuration: Configuration,
+  gpu: GpuDevice | undefined,
+  { buffers, workerUrl }: SolverOptions,
+): Promise<Contender> {
+  const { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } = configuration.share;
+  if (deviceMemory !== undefined) throw new SolverError("limits", "the grid passes through a window");
+  if (gpuSlices > 0) {
+    if (gpu === undefined) throw new SolverError("limits", "there is no GPU");
+    checkParameters(problem, configuration, gpu);
+  }
+  const cpuPool = cpuSlices > 0
+    ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
+    : undefined;
+  try {
+    const gpuMemory = buffers && borrowedMemory(buffers);
+    const field = await SharedField.create(problem, { configuration, gpu, cpuPool, gpuMemory });
+    return {
+      configuration,
+      field,
+      [Symbol.dispose]() {
+        field[Symbol.dispose]();
+        cpuPool?.dispose();
+      },
+    };
+  } catch (error) {
+    cpuPool?.dispose();
+    throw error;
+  }
 }
 
 /** Refuses what the device cannot run, and says what might help. */

@@ -12,18 +12,18 @@ import {
   writeShared,
 } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
-import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
+import type { Refined } from "./refined.ts";
+import type { Contender, Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
 import { failingAs } from "./solver_error.ts";
 
 /** What a solver is made of; all of it ends with the solver. */
 interface SolverParts {
-  readonly configuration: Configuration;
-  readonly field: SharedField;
+  readonly contender: Contender;
   readonly gpu: GpuDevice | undefined;
-  readonly cpuPool: CpuPool | undefined;
+  readonly refinement?: Refinement | undefined;
   /** Whether the GPU's arrays are the caller's. */
   readonly isBorrowed: boolean;
 }
@@ -37,33 +37,43 @@ const STEPS_AT_ONCE = 1000;
 /** A shared field with a queue of requests. */
 export class FieldSolver implements Solver {
   readonly #parts: SolverParts;
+  #current: Contender;
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isClosed = false;
 
   constructor(parts: SolverParts) {
     this.#parts = parts;
+    this.#current = parts.contender;
+  }
+
+  get #field(): SharedField {
+    return this.#current.field;
   }
 
   get problem(): Problem {
-    return this.#parts.field.problem;
+    return this.#field.problem;
   }
 
   get configuration(): Configuration {
-    return this.#parts.configuration;
+    return this.#current.configuration;
   }
 
   get step(): number {
-    return this.#parts.field.step;
+    return this.#field.step;
+  }
+
+  get refined(): Refined | undefined {
+    return this.#parts.refinement?.refined(this.configuration);
   }
 
   get layout(): Layout | undefined {
-    return this.#parts.field.gpuShare?.field.plan.layout;
+    return this.#field.gpuShare?.field.plan.layout;
   }
 
   level(ago: 0 | 1 = 0): GPUBuffer {
     if (this.#isClosed) throw new RangeError("Cannot give the GPU's level: the solver is disposed");
-    const part = this.#parts.field.gpuShare;
+    const part = this.#field.gpuShare;
     if (part === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
     const [{ array }, ...others] = part.field.level(ago) as [LevelPart, ...LevelPart[]];
     if (others.length > 0) {
@@ -82,9 +92,10 @@ export class FieldSolver implements Solver {
       throw new RangeError(`Cannot set the initial field: ${wanted}: found ${describeValue(kind)}`);
     }
     await this.#next("set the initial field", async () => {
-      const { field } = this.#parts;
-      await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
-      if (kind === "zero") await clearFields(field);
+      for (const field of this.#fields()) {
+        await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
+        if (kind === "zero") await clearFields(field);
+      }
       const { stencil: { update }, grid } = this.problem;
       for (const { name, formula } of update.materials) {
         if (formula === undefined) continue;
@@ -102,12 +113,19 @@ export class FieldSolver implements Solver {
 
   /** Writes cells of a field, or of a material into both time levels. */
   async #put({ isMaterial, ...range }: CellRange, source: SliceSource): Promise<void> {
-    const { field } = this.#parts;
-    await field.settle();
-    for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
-      await writeShared(field, { ...range, ago }, source);
+    for (const field of this.#fields()) {
+      await field.settle();
+      for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
+        await writeShared(field, { ...range, ago }, source);
+      }
+      if (!isAllZero(this.problem.boundary)) await field.gpuShare?.field.renewPads();
     }
-    if (!isAllZero(this.problem.boundary)) await field.gpuShare?.field.renewPads();
+  }
+
+  /** The solver's, and that of a candidate under way. */
+  #fields(): SharedField[] {
+    const candidate = this.#parts.refinement?.field;
+    return candidate === undefined ? [this.#field] : [this.#field, candidate];
   }
 
   async read(
@@ -118,7 +136,7 @@ export class FieldSolver implements Solver {
     const { grid: [, ny, nz] } = this.problem;
     return await this.#next(`read ${name}`, async () => {
       const cells = new Float32Array(range.slices * ny * nz);
-      await readShared(this.#parts.field, range, cells);
+      await readShared(this.#field, range, cells);
       return cells;
     });
   }
@@ -128,18 +146,28 @@ export class FieldSolver implements Solver {
       throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
     }
     return await this.#next("run", async () => {
-      const { field, isBorrowed } = this.#parts;
-      const { problem: { steps: tuned, grid, boundary }, gpuShare, cpuShare } = field;
-      // a GPU alone cuts long runs itself, and is waited for once
-      const atOnce = cpuShare === undefined ? steps : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+      const { isBorrowed, refinement } = this.#parts;
+      const { steps: tuned, grid, boundary } = this.problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
-      if (isBorrowed && !isAllZero(boundary)) await gpuShare?.field.renewPads();
+      if (isBorrowed && !isAllZero(boundary)) await this.#field.gpuShare?.field.renewPads();
       let timeNs = 0;
-      for (let done = 0; done < steps; done += atOnce) {
-        timeNs += (await field.run(Math.min(atOnce, steps - done))).timeNs;
+      for (let done = 0; done < steps;) {
+        const left = steps - done, piece = await refinement?.piece(this.#current, left);
+        if (piece?.kept !== undefined) this.#keep(piece.kept);
+        // a GPU alone cuts long runs itself, and is waited for once
+        const atOnce = this.#field.cpuShare === undefined ? left : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+        const ran = piece?.steps ?? Math.min(atOnce, left);
+        timeNs += piece?.timeNs ?? (await this.#field.run(ran)).timeNs;
+        done += ran;
       }
       return { steps, timeNs, cellsPerSecond: timeNs > 0 ? cellsOf(grid) * steps / (timeNs * 1e-9) : 0 };
     });
+  }
+
+  /** Goes on with a candidate, which holds the same field. */
+  #keep(candidate: Contender): void {
+    this.#current[Symbol.dispose]();
+    this.#current = candidate;
   }
 
   dispose(): void {
@@ -195,9 +223,9 @@ export class FieldSolver implements Solver {
   }
 
   #release(): void {
-    const { field, cpuPool, gpu } = this.#parts;
-    field[Symbol.dispose]();
-    cpuPool?.dispose();
+    const { refinement, gpu } = this.#parts;
+    refinement?.[Symbol.dispose]();
+    this.#current[Symbol.dispose]();
     gpu?.[Symbol.dispose]();
   }
 }

@@ -2,6 +2,7 @@ import type { InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
+import type { Refined } from "./refined.ts";
 
 /** Options of {@linkcode createSolver}. */
 export interface SolverOptions {
@@ -20,6 +21,15 @@ export interface SolverOptions {
    * @default {undefined} the file in this package
    */
   readonly workerUrl?: URL;
+  /**
+   * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
+   * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
+   * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
+   * run, and runs take up to twice as long. Runs of fewer steps than the problem's begin no measurement. Not with
+   * `buffers`.
+   * @default {false}
+   */
+  readonly refine?: boolean | readonly Configuration[];
 }
 
 /** Which cells to read or write. */
@@ -39,7 +49,7 @@ export type CellValues = ArrayLike<number> | number | ((x: number, y: number, z:
 export interface SolverRun {
   /** Steps of this run. */
   readonly steps: number;
-  /** Nanoseconds: by the device's own clock if one device computed alone and has a clock, else by the host's. */
+  /** Nanoseconds, what `refine` measured included: by the device's own clock if one device computed alone and has a clock, else by the host's. */
   readonly timeNs: number;
   /** Updates per second of the grid's own cells. */
   readonly cellsPerSecond: number;
@@ -53,10 +63,12 @@ export interface SolverRun {
 export interface Solver extends Disposable, AsyncDisposable {
   /** What is computed. */
   readonly problem: Problem;
-  /** How it is computed. */
+  /** How it is computed now. */
   readonly configuration: Configuration;
   /** Time steps since the initial state. */
   readonly step: number;
+  /** What `refine` has found so far; undefined without it. */
+  readonly refined: Refined | undefined;
   /** Where the cells lie in {@linkcode Solver.level}; undefined if the GPU has no share. */
   readonly layout: Layout | undefined;
 

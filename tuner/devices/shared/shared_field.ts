@@ -64,14 +64,14 @@ export class SharedField implements Disposable {
     return this.#step;
   }
 
-  /** Sets both levels of both shares, ghost zones too, and time step 0. */
-  async initialise({ kind, seed }: Start): Promise<void> {
+  /** Sets both levels of both shares, ghost zones too, and the time step. */
+  async initialise({ kind, seed, step = 0 }: Start & { readonly step?: number }): Promise<void> {
     const whole = this.problem.grid;
-    this.#step = 0;
+    this.#step = step;
     this.#rounds?.forget();
     const { cpuShare: cpu, gpuShare: gpu } = this;
-    await cpu?.field.setInitial(kind, { seed, first: [-cpu.first, 0, 0], whole });
-    await gpu?.field.initialise({ kind, seed, first: [(cpu?.slices ?? 0) - gpu.first, 0, 0], whole });
+    await cpu?.field.setInitial(kind, { seed, first: [-cpu.first, 0, 0], whole, step });
+    await gpu?.field.initialise({ kind, seed, first: [(cpu?.slices ?? 0) - gpu.first, 0, 0], whole, step });
   }
 
   /**

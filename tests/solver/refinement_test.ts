@@ -1,0 +1,259 @@
+/**
+ * A solver that tries other configurations while it runs: by a simulated clock, on whole numbers, bit for bit.
+ *
+ * @module
+ */
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { readsPrevious } from "../../kernels/update.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import type { Configuration } from "../../tuner/configuration.ts";
+import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
+import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
+import { RunFailure } from "../../tuner/devices/run_failure.ts";
+import { writeShared } from "../../tuner/devices/shared/shared_cells.ts";
+import { SharedField } from "../../tuner/devices/shared/shared_field.ts";
+import { checkProfile } from "../../tuner/profile/schema.ts";
+import { createSolver } from "../../tuner/solver/create_solver.ts";
+import { FieldSolver } from "../../tuner/solver/field_solver.ts";
+import { type Contender, Refinement } from "../../tuner/solver/refinement.ts";
+import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { PROFILE } from "../profile/sample_profile.ts";
+import { testOnGpu } from "../test_on_gpu.ts";
+
+const GRID: Grid = [14, 9, 11];
+const WAVE: Problem = { stencil: wholeNumberWave(2), grid: GRID, boundary: "periodic", steps: 2 };
+
+/** On the CPU, told apart by their steps between exchanges, which do nothing there. */
+function onCpu(exchangeEvery: number): Configuration {
+  const share = { cpuSlices: 14, gpuSlices: 0, exchangeEvery, cpuWorkers: 1 };
+  return { traversal: "stepwise", parameters: {}, share };
+}
+
+function onGpu(traversal: string, parameters: Configuration["parameters"], cpuSlices = 0): Configuration {
+  const share = { cpuSlices, gpuSlices: 14 - cpuSlices, exchangeEvery: 1, cpuWorkers: cpuSlices > 0 ? 1 : 0 };
+  return { traversal, parameters, share };
+}
+
+const PLAIN = onGpu("stepwise", { threadsZ: 8, threadsY: 2, threadsX: 1 });
+const TORRE = onGpu("diamond-torre", {
+  dts: 1,
+  nt: 8,
+  bands: 1,
+  zPerThread: 1,
+  threads: 11,
+  chunk: 2,
+  unroll: 2,
+  lookahead: 0,
+});
+const SHARED = onGpu("stepwise", PLAIN.parameters, 5);
+
+/** What a configuration does in the simulation. */
+interface Fate {
+  /** Simulated time of a step. */
+  readonly stepNs: number;
+  /** Called after each run. */
+  readonly after?: (field: SharedField, runs: number) => Promise<void> | void;
+}
+
+/** A solver whose fields are real and whose clock is not. */
+async function simulated(
+  problem: Problem,
+  fates: readonly (readonly [Configuration, Fate])[],
+  gpu?: GpuDevice,
+): Promise<{ solver: FieldSolver; open: Set<Configuration> }> {
+  const open = new Set<Configuration>();
+  const openOne = async (configuration: Configuration): Promise<Contender> => {
+    const { stepNs, after } = fates.find(([one]) => one === configuration)![1];
+    const cpuPool = configuration.share.cpuSlices > 0 ? await CpuPool.create({ workers: 1 }) : undefined;
+    const field = await SharedField.create(problem, { configuration, gpu, cpuPool });
+    const run = field.run.bind(field);
+    let runs = 0;
+    field.run = async (steps, repetitions) => {
+      const times = await run(steps, repetitions);
+      await after?.(field, ++runs);
+      return { ...times, timeNs: stepNs * steps };
+    };
+    open.add(configuration);
+    return {
+      configuration,
+      field,
+      [Symbol.dispose]() {
+        open.delete(configuration);
+        field[Symbol.dispose]();
+        cpuPool?.dispose();
+      },
+    };
+  };
+  const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
+  const refinement = new Refinement(problem, others.map(([one]) => one), openOne);
+  const contender = await openOne(first);
+  return { solver: new FieldSolver({ contender, gpu: undefined, refinement, isBorrowed: false }), open };
+}
+
+/** Whole numbers into both levels, and materials that are not the stencil's. */
+async function writeAll(solver: FieldSolver | Awaited<ReturnType<typeof createSolver>>): Promise<void> {
+  const { fields, materials } = solver.problem.stencil.update;
+  for (const [plane, name] of [...fields, ...materials.map(({ name }) => name)].entries()) {
+    const isMaterial = plane >= fields.length;
+    for (
+      const ago of readsPrevious(solver.problem.stencil.update) && !isMaterial
+        ? [0, 1] as const
+        : [0] as const
+    ) {
+      await solver.write(name, (x, y, z) => (x * 7 + y * 3 + z * 5 + plane + 2 * ago) % 3 - 1, { ago });
+    }
+  }
+}
+
+/** Every field and level. */
+async function stateOf(solver: FieldSolver | Awaited<ReturnType<typeof createSolver>>): Promise<number[][]> {
+  const state: number[][] = [[solver.step]];
+  const { update } = solver.problem.stencil;
+  for (const name of update.fields) {
+    for (const ago of readsPrevious(update) ? [0, 1] as const : [0] as const) {
+      state.push([...await solver.read(name, { ago })]);
+    }
+  }
+  return state;
+}
+
+/** Bit for bit, in few words. */
+function assertSame(found: number[][][], wanted: number[][][]): void {
+  const differing = wanted.flatMap((state, run) =>
+    state.flatMap((level, i) => {
+      const count = level.filter((value, cell) => value !== found[run]![i]![cell]).length;
+      const largest = level.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+      return count === 0 && largest <= 2 ** 24 ? [] : [{ run, level: i, count, largest }];
+    })
+  );
+  assertEquals(differing, []);
+}
+
+/** Odd runs; all is written anew before each, so that numbers stay small enough for f32. */
+const RUNS = [1, 2, 5, 1, 4, 3, 5, 4, 5, 3, 4];
+
+/** The states after each run; `between` is called first. */
+async function statesOf(
+  solver: FieldSolver | Awaited<ReturnType<typeof createSolver>>,
+  between: () => void = () => {},
+): Promise<number[][][]> {
+  const states: number[][][] = [];
+  for (const steps of RUNS) {
+    await writeAll(solver);
+    await solver.run(steps);
+    states.push(await stateOf(solver));
+    between();
+  }
+  return states;
+}
+
+const MS = 1e6;
+
+Deno.test("without refine nothing else is measured; what refine takes is checked", async () => {
+  await using solver = await createSolver(null, WAVE, onCpu(1));
+  await solver.run(8);
+  assertEquals(solver.refined, undefined);
+  await assertRejects(
+    () => createSolver(null, WAVE, onCpu(1), { refine: 3 as never }),
+    RangeError,
+    "refine must be a boolean or a list",
+  );
+  await assertRejects(
+    () => createSolver(null, WAVE, onCpu(1), { refine: true, buffers: [] as never }),
+    RangeError,
+    "with your own buffers refine must be false",
+  );
+});
+
+Deno.test("the fastest is kept, the entry can be stored, and all memory is given back", async () => {
+  const [slow, slower, fast, fastest] = [1, 2, 3, 4].map(onCpu) as [Configuration, ...Configuration[]];
+  const { solver, open } = await simulated(WAVE, [
+    [slow, { stepNs: 20 * MS }],
+    [slower!, { stepNs: 40 * MS }],
+    [fast!, { stepNs: 10 * MS }],
+    [fastest!, { stepNs: 5 * MS }],
+  ]);
+  {
+    await using _ = solver;
+    assertEquals([solver.refined!.isDone, solver.refined!.entry], [false, undefined]);
+    await solver.run(1); // too short to begin
+    assertEquals(open, new Set([slow]));
+    await solver.run(60);
+    const { isDone, configuration, cellsPerSecond, entry, tried } = solver.refined!;
+    assertEquals([isDone, configuration, solver.configuration], [true, fastest, fastest]);
+    assertEquals(open, new Set([fastest]));
+    assertEquals(cellsPerSecond, 14 * 9 * 11 / 5e-3);
+    assertEquals(tried.find((one) => one.configuration === slower)!.samples.length, 1, "given up at once");
+    checkProfile({ ...PROFILE, entries: [entry] }, "refined.json");
+    assertEquals(entry!.calibration![0]!.cellsPerSecond, cellsPerSecond);
+  }
+  assertEquals(open.size, 0);
+});
+
+Deno.test("a candidate that is wrong, fails or cannot be opened changes nothing, and is recorded", async () => {
+  // stable, so that rounding explains little after any number of steps
+  const problem: Problem = { ...WAVE, stencil: wave(2), boundary: "zero" };
+  const [first, wrong, late, failing, missing] = [1, 2, 3, 4, 5].map(onCpu) as Configuration[];
+  const spoil = (field: SharedField) =>
+    writeShared(field, { plane: 0, ago: 1, x: 4, slices: 1 }, () => new Float32Array(9 * 11).fill(9));
+  const { solver, open } = await simulated(problem, [
+    [first!, { stepNs: 20 * MS }],
+    [wrong!, { stepNs: MS, after: spoil }],
+    [late!, { stepNs: MS, after: (field, runs) => runs > 3 ? spoil(field) : undefined }],
+    [failing!, {
+      stepNs: MS,
+      after: () => {
+        throw new RunFailure("out-of-memory", "no memory");
+      },
+    }],
+    [{ ...missing!, share: { ...missing!.share, gpuSlices: 14, cpuSlices: 0 } }, { stepNs: MS }],
+  ]);
+  await using _ = solver;
+  await using plain = await createSolver(null, problem, first!);
+  assertSame(await statesOf(solver), await statesOf(plain));
+  const { isDone, tried, configuration } = solver.refined!;
+  assertEquals([isDone, configuration, open], [true, first, new Set([first])]);
+  assertEquals(
+    tried.flatMap(({ failure }) => failure?.reason ?? []).slice(0, 3),
+    ["incorrect", "incorrect", "out-of-memory"],
+  );
+  assertEquals(tried.length, 5);
+});
+
+Deno.test("a solver disposed while a candidate is under way gives its memory back", async () => {
+  const [first, other] = [onCpu(1), onCpu(2)];
+  const { solver, open } = await simulated(WAVE, [[first, { stepNs: 1 }], [other, { stepNs: 1 }]]);
+  await solver.run(4);
+  assertEquals(open, new Set([first, other]));
+  await solver[Symbol.asyncDispose]();
+  assertEquals(open.size, 0);
+});
+
+for (
+  const [name, problem] of [["waves", WAVE], ["elastic waves with a signal", {
+    ...WAVE,
+    stencil: wholeNumberElastic(),
+  }]] as const
+) {
+  testOnGpu(`refined ${name}: the results are those without, across layouts and devices`, async (gpu) => {
+    const all = [PLAIN, ...(name === "waves" ? [TORRE] : []), onCpu(1), SHARED];
+    // each is faster than the one before
+    const fates = all.map((one, i) => [one, { stepNs: 40 * MS / 2 ** i }] as const);
+    const { solver } = await simulated(problem, fates, gpu);
+    await using _ = solver;
+    await using plain = await createSolver(gpu.device, problem, PLAIN, { timeoutMs: 600_000 });
+    const used = new Set<Configuration>();
+    const states = await statesOf(solver, () => used.add(solver.configuration));
+    assertSame(states, await statesOf(plain));
+    assertGreater(used.size, 1, "it changed its configuration meanwhile");
+  });
+}
+
+testOnGpu("refine: true tries what the models predict", async ({ device }) => {
+  const configuration = PLAIN, options = { refine: true, timeoutMs: 600_000 };
+  await using solver = await createSolver(device, WAVE, configuration, options);
+  await using plain = await createSolver(device, WAVE, configuration);
+  assertSame(await statesOf(solver), await statesOf(plain));
+  assert(solver.refined!.tried.length > 0);
+});

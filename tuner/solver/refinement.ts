@@ -1,0 +1,242 @@
+import { amplitudeOf } from "../../kernels/initial_field.ts";
+import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { planesOf } from "../../kernels/update.ts";
+import { errorBound } from "../../models/error_bound.ts";
+import type { Configuration, Failure, Verification } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
+import { refute, stateLevels } from "../devices/reference.ts";
+import { isFailure } from "../devices/run_failure.ts";
+import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
+import type { SharedField } from "../devices/shared/shared_field.ts";
+import { median } from "../measuring/statistics.ts";
+import { firstLine } from "../profile/check_record.ts";
+import { describeConfiguration } from "../profile/describe.ts";
+import { type Refined, refinedOf, type Tried } from "./refined.ts";
+import { SolverError } from "./solver_error.ts";
+
+/** A configuration with a field of its own. */
+export interface Contender extends Disposable {
+  readonly configuration: Configuration;
+  readonly field: SharedField;
+}
+
+/** What a candidate is measured in, at the rate of the current configuration: one piece, and all together. */
+const PIECE_NS = 20e6, DECIDE_NS = 100e6;
+
+/** A candidate is decided after so many timed pieces at least, and after so many of any kind at most. */
+const LEAST_TIMED = 3, MOST_PIECES = 100;
+
+/** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
+const FASTER = 1.01, MUCH_SLOWER = 0.8;
+
+/** Cells that are copied or compared at once. */
+const CELLS_AT_ONCE = 2 ** 24;
+
+/** A candidate under way: it computes the same steps as the current configuration. */
+interface Duel {
+  readonly challenger: Contender;
+  /** Steps since both held the same field, and pieces. */
+  steps: number;
+  pieces: number;
+  verification?: Verification;
+  /** Speed over the current configuration's, of each timed piece; their time. */
+  readonly ratios: number[];
+  timeNs: number;
+}
+
+/**
+ * Tries candidates while a solver runs. Each gets a copy of the field and computes the same steps as the current
+ * configuration, whose field remains the solver's: a candidate's takes its place once it is measured to be faster and
+ * both fields agree as far as rounding allows, after the first piece and at the end.
+ */
+export class Refinement implements Disposable {
+  readonly #problem: Problem;
+  readonly #waiting: Configuration[];
+  readonly #open: (configuration: Configuration) => Promise<Contender>;
+  readonly #tried = new Map<string, Tried>();
+  #duel: Duel | undefined;
+  #timeNs = 0;
+
+  constructor(
+    problem: Problem,
+    candidates: readonly Configuration[],
+    open: (configuration: Configuration) => Promise<Contender>,
+  ) {
+    this.#problem = problem;
+    this.#waiting = [...candidates];
+    this.#open = open;
+  }
+
+  /** The candidate's field: what is written to the solver's is to be written to it, too. */
+  get field(): SharedField | undefined {
+    return this.#duel?.challenger.field;
+  }
+
+  /** What is known by now. */
+  refined(configuration: Configuration): Refined {
+    const isDone = this.#waiting.length === 0 && this.#duel === undefined;
+    return refinedOf(this.#problem, configuration, {
+      isDone,
+      tried: [...this.#tried.values()],
+      timeNs: this.#timeNs,
+    });
+  }
+
+  /**
+   * Advances the current configuration's field, and the candidate's.
+   *
+   * @param left steps that are to be done, of which it may do the first
+   * @returns steps and time of both, and the candidate if it is kept; undefined if none is to be measured now
+   */
+  async piece(
+    current: Contender,
+    left: number,
+  ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
+    const { steps: tuned, grid } = this.#problem, isLong = left >= tuned;
+    while (isLong && this.#duel === undefined && this.#waiting.length > 0) await this.#begin(current);
+    const duel = this.#duel;
+    if (duel === undefined) return undefined;
+    const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
+    const atOnce = isTimed ? Math.ceil(PIECE_NS * duel.steps / tuned / Math.max(1, duel.timeNs)) : 1;
+    const steps = isLong ? Math.min(Math.floor(left / tuned), atOnce) * tuned : left;
+    const runs = [() => current.field.run(steps), () => this.#attempt(() => challenger.field.run(steps))];
+    const times: number[] = [];
+    // by turns one is first
+    for (const one of ratios.length % 2 === 0 ? [0, 1] : [1, 0]) {
+      times[one] = Math.max(1, (await runs[one]!())?.timeNs ?? 0);
+    }
+    const [currentNs, candidateNs] = times as [number, number];
+    const timeNs = currentNs + candidateNs;
+    this.#timeNs += timeNs;
+    if (this.#duel === undefined) return { steps, timeNs };
+    duel.steps += steps;
+    duel.pieces++;
+    duel.timeNs += currentNs;
+    if (isTimed) {
+      const rateOf = (ns: number): number => cellsOf(grid) * steps / (ns * 1e-9);
+      this.#record(current.configuration, { samples: [rateOf(currentNs)] });
+      this.#record(challenger.configuration, { samples: [rateOf(candidateNs)] });
+      ratios.push(currentNs / candidateNs);
+    } else if (duel.verification === undefined && !await this.#agree(current, duel)) return { steps, timeNs };
+    const isDecided = ratios.length >= LEAST_TIMED && duel.timeNs >= DECIDE_NS;
+    const ratio = ratios.length > 0 ? median(ratios) : 1;
+    if (!isDecided && ratio > MUCH_SLOWER && duel.pieces < MOST_PIECES) return { steps, timeNs };
+    const isFaster = ratios.length >= LEAST_TIMED && ratio > FASTER;
+    if (!isFaster) this.#end();
+    else if (await this.#agree(current, duel)) {
+      this.#duel = undefined;
+      return { steps, timeNs, kept: challenger };
+    }
+    return { steps, timeNs };
+  }
+
+  [Symbol.dispose](): void {
+    this.#waiting.length = 0;
+    this.#end();
+  }
+
+  async #begin(current: Contender): Promise<void> {
+    const configuration = this.#waiting.shift()!;
+    try {
+      const challenger = await this.#open(configuration);
+      this.#duel = { challenger, steps: 0, pieces: 0, ratios: [], timeNs: 0 };
+    } catch (error) {
+      this.#record(configuration, { failure: failureOf(error) });
+      return;
+    }
+    await this.#attempt(() => copyState(current.field, this.#duel!.challenger.field));
+  }
+
+  /** Whether both fields are the same but for rounding; if not, the candidate is wrong and ends. */
+  async #agree(current: Contender, duel: Duel): Promise<boolean> {
+    const { challenger: { configuration, field }, steps } = duel;
+    const verification = await this.#attempt(async (): Promise<Verification> => {
+      const { maxError, largest } = await compareStates(current.field, field);
+      const problem = { ...this.#problem, steps }, { update, initialField } = problem.stencil;
+      // the bound is one for fields of the usual size: of smaller ones rounding explains less
+      const usual = amplitudeOf(update, initialField ?? "noise") || 1;
+      const bound = Number.isFinite(largest)
+        ? errorBound(problem, largest) * Math.min(1, largest / usual)
+        : 0;
+      return { maxError, bound, against: describeConfiguration(current.configuration) };
+    });
+    if (verification === undefined) return false;
+    const failure = refute(verification);
+    if (failure !== undefined) {
+      this.#record(configuration, { failure });
+      this.#end();
+      return false;
+    }
+    duel.verification = verification;
+    for (const one of [configuration, current.configuration]) this.#record(one, { verification });
+    return true;
+  }
+
+  /** A candidate's failure ends the candidate, not the run. */
+  async #attempt<T>(action: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await action();
+    } catch (error) {
+      this.#record(this.#duel!.challenger.configuration, { failure: failureOf(error) });
+      this.#end();
+    }
+  }
+
+  #end(): void {
+    this.#duel?.challenger[Symbol.dispose]();
+    this.#duel = undefined;
+  }
+
+  #record(configuration: Configuration, { samples = [], ...found }: Partial<Tried>): void {
+    const key = configurationKey(configuration);
+    const known = this.#tried.get(key) ?? { configuration, samples: [] };
+    this.#tried.set(key, { ...known, ...found, samples: [...known.samples, ...samples] });
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const isKnown = isFailure(error) || error instanceof SolverError;
+  return { reason: isKnown ? error.reason : "compile", message: firstLine(error) };
+}
+
+/** What the next steps need of a field, in pieces; a material is in both levels the same. */
+function* piecesOf({ stencil, grid: [nx, ny, nz] }: Problem): Generator<GridSlices> {
+  const { update } = stencil, most = Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+  for (let plane = 0; plane < planesOf(update); plane++) {
+    for (const ago of plane < update.fields.length ? stateLevels({ stencil }) : [0] as const) {
+      for (let x = 0; x < nx; x += most) yield { plane, ago, x, slices: Math.min(most, nx - x) };
+    }
+  }
+}
+
+/** Carries over all cells, whatever the layouts, and the time step. */
+async function copyState(from: SharedField, to: SharedField): Promise<void> {
+  const { stencil: { update }, grid: [, ny, nz], boundary } = from.problem;
+  await to.initialise({ kind: "noise", seed: 1, step: from.step });
+  for (const range of piecesOf(from.problem)) {
+    const cells = new Float32Array(range.slices * ny * nz);
+    await readShared(from, range, cells);
+    for (const ago of range.plane < update.fields.length ? [range.ago] : [0, 1] as const) {
+      const slice = (x: number): number => (x - range.x) * ny * nz;
+      await writeShared(to, { ...range, ago }, (x) => cells.subarray(slice(x), slice(x + 1)));
+    }
+  }
+  if (!isAllZero(boundary)) await to.gpuShare?.field.renewPads();
+}
+
+/** The largest |difference| and |value|; infinite where a value is not finite. */
+async function compareStates(one: SharedField, other: SharedField) {
+  const { grid: [, ny, nz] } = one.problem;
+  let maxError = 0, largest = 0;
+  for (const range of piecesOf(one.problem)) {
+    const [a, b] = [new Float32Array(range.slices * ny * nz), new Float32Array(range.slices * ny * nz)];
+    await readShared(one, range, a);
+    await readShared(other, range, b);
+    for (let i = 0; i < a.length; i++) {
+      const error = Math.abs(a[i]! - b[i]!);
+      if (!(error <= maxError)) maxError = Number.isFinite(error) ? error : Infinity;
+      largest = Math.max(largest, Math.abs(a[i]!));
+    }
+  }
+  return { maxError, largest };
+}
