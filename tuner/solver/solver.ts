@@ -25,7 +25,7 @@ export interface SolverOptions {
    * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
    * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
    * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
-   * run, and runs take up to twice as long. Runs of fewer steps than the problem's begin no measurement. Not with
+   * run, and runs take about twice as long. Runs of fewer steps than the problem's begin no measurement. Not with
    * `buffers`.
    * @default {false}
    */
