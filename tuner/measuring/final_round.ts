@@ -146,8 +146,9 @@ function turnsOf({ blocks }: Racer): readonly (readonly number[])[] {
 }
 
 /**
- * The record of a finalist: its samples and its interval are those of its turns. The search's turn counts only where
- * there are too few: its batches are shorter, and those of torres slower.
+ * The record of a finalist: its samples and its interval are those of its turns. The search's turn counts
+ * where the turns are too few, and in the interval where its batches are as long as these: not on a GPU that is kept
+ * busy, where torres are faster in the long ones.
  */
 function measurementAfter(racer: Racer, options: { among: number; noise: TurnNoise }): Measurement {
   const { before, clock } = racer, turns = turnsOf(racer);
@@ -158,7 +159,7 @@ function measurementAfter(racer: Racer, options: { among: number; noise: TurnNoi
     ? before
     : measurementOf(before.configuration, rates, { ...before, clock });
   const { cellsPerSecond } = measurement;
-  const compared = turns.length < 2 ? [before.samples, ...turns] : turns;
+  const compared = clock === undefined || turns.length < 2 ? [before.samples, ...turns] : turns;
   const confidence95 = laterRunInterval(compared, { rate: cellsPerSecond, ...options });
   return { ...measurement, confidence95 };
 }
