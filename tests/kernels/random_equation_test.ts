@@ -5,6 +5,8 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { NativeLoops } from "../../bench/native_loops.ts";
+import { hashBits, isPlainLoop } from "../../bench/write_c.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { definitionOf, hashOf, stencilOf } from "../../kernels/definition.ts";
 import { layOut } from "../../kernels/layout.ts";
@@ -77,6 +79,33 @@ Deno.test("random equations survive JSON, and workers compute them bit for bit l
     }
   }
   pool.dispose();
+});
+
+const HAS_GCC = await new Deno.Command("gcc", { args: ["--version"] }).output().then(() => true, () => false);
+
+Deno.test({
+  name: "random equations of one field in C equal the oracle bit for bit",
+  ignore: !HAS_GCC,
+  async fn() {
+    let compared = 0;
+    for (const kind of KINDS.slice(0, THOROUGH ? COUNT : 24)) {
+      const { stencil, grid } = problemOf(kind), { update } = stencil, { x, y, z } = reachOf(update);
+      if (!isPlainLoop(update)) continue;
+      const start = initialCells(grid, "noise", 0, stencil);
+      const run = { update, grid, boundary: "zero", steps: STEPS } as const;
+      const { current } = runReference({ current: start, previous: start }, run);
+      if (!current.every(Number.isFinite)) continue;
+      const layout = layOut(grid, { pad: [x, y, z] });
+      const loops = await NativeLoops.create({ update, layout });
+      await loops!.run(STEPS);
+      const found = await loops!.hash();
+      await loops!.dispose();
+      const wanted = hashBits(current, layOut(grid, { pad: [0, 0, 0], align: 1 }));
+      assertEquals(found, wanted, stencil.title);
+      compared++;
+    }
+    assert(compared >= 4, `${compared} compared`);
+  },
 });
 
 for (const kind of KINDS) {
