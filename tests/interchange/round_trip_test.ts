@@ -208,7 +208,7 @@ Deno.test("another tool's cache becomes a profile that says what it does not kno
   await fc.assert(property, { seed: 4, numRuns: 60 });
 });
 
-Deno.test("a file of Facet's that was changed is refused, or what is new in it is told", async () => {
+Deno.test("a file of Facet's that was changed is refused, or what is new in it is reported", async () => {
   const { profile, records } = fixture("wave");
   const [entry] = profile.entries;
   const { space } = spaceOfEntry(profile, entry!, entryRecords(profile, entry!, records));

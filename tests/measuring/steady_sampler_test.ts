@@ -41,7 +41,7 @@ class MovingClock {
     };
   }
 
-  /** As Deno 2.9.6 does: the host is blocked until the device is done, and is told 10 ms later. */
+  /** As Deno 2.9.6 does: the host is blocked until the device is done, and learns it 10 ms later. */
   async wait(endNs: number): Promise<void> {
     this.time.nowNs = Math.max(this.time.nowNs, endNs);
     await Promise.resolve();

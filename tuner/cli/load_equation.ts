@@ -1,8 +1,11 @@
 import { pathToFileURL } from "node:url";
 import { definitionOf, stencilOf } from "../../kernels/definition.ts";
-
 import type { Equation, Stencil } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { firstLine } from "../profile/check_record.ts";
+
+/** Characters of another error's message at most: those of equations name a place. */
+const LONGEST_LINE = 300;
 
 /** Whether `--stencil` names a module instead of a built-in equation. */
 export function isModule(text: string): boolean {
@@ -22,19 +25,16 @@ export async function loadEquation(text: string): Promise<Equation> {
   const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(text)?.[0]; // a single letter is a drive
   if (scheme !== undefined && scheme !== "file:") refuse("a path or a file's URL is wanted");
   const url = scheme === undefined ? pathToFileURL(text).href : text;
-  const module = await import(url).catch((error) => refuse(`it cannot be imported: ${firstLine(error)}`));
+  const module = await import(url).catch((error) =>
+    refuse(`it cannot be imported: ${firstLine(error, LONGEST_LINE)}`)
+  );
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;
   try {
     // what other processes and programs make of it
     stencil = stencilOf(definitionOf(module.default));
   } catch (error) {
-    return refuse(`its default export is no equation: ${firstLine(error)}`);
+    return refuse(`its default export is no equation: ${firstLine(error, LONGEST_LINE)}`);
   }
   return { name: stencil.name, title: stencil.title, create: () => stencil };
-}
-
-function firstLine(error: unknown): string {
-  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-  return line.slice(0, 300);
 }

@@ -21,7 +21,7 @@ export interface SamplingLimits {
  * Repeats a measurement until its median is stable or clearly too long, or samples or time run out. The first one can be
  * 40% off either way (measured 2026-11-21), so one is never enough, and a steady kernel should not pay for twenty.
  *
- * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on. It is told whether
+ * @param sample runs once and says how long it took, in nanoseconds; what it throws is passed on. It learns whether
  *   another will follow for certain
  * @returns nanoseconds of each repetition, in order
  * @throws {RangeError} if a sample is no finite time above 0

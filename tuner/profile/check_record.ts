@@ -114,7 +114,7 @@ function inspect(data: unknown): { keys: number; fault?: string } {
   return { keys: count };
 }
 
-/** The first line of an error's message. */
-export function firstLine(error: unknown): string {
-  return String(error instanceof Error ? error.message : error).replace(/\n.*/s, "").slice(0, 200);
+/** The first line of an error's message, so many characters of it at most. */
+export function firstLine(error: unknown, most = 200): string {
+  return String(error instanceof Error ? error.message : error).replace(/\n.*/s, "").slice(0, most);
 }

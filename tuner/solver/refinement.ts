@@ -1,13 +1,16 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
+import { layOut } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { Configuration, Failure, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
+import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
+import type { SliceCells } from "../devices/shared/slice_exchange.ts";
 import { median } from "../measuring/statistics.ts";
 import { firstLine } from "../profile/check_record.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -151,14 +154,14 @@ export class Refinement implements Disposable {
   async #agree(current: Contender, duel: Duel): Promise<boolean> {
     const { challenger: { configuration, field }, steps } = duel;
     const verification = await this.#attempt(async (): Promise<Verification> => {
-      const { maxError, largest } = await compareStates(current.field, field);
+      const { maxError, maxValue, notFinite } = await compareStates(current.field, field);
+      const against = describeConfiguration(current.configuration);
+      if (notFinite > 0) return { maxError: Infinity, bound: 0, against };
       const problem = { ...this.#problem, steps }, { update, initialField } = problem.stencil;
       // the bound is one for fields of the usual size: of smaller ones rounding explains less
       const usual = amplitudeOf(update, initialField ?? "noise") || 1;
-      const bound = Number.isFinite(largest)
-        ? errorBound(problem, largest) * Math.min(1, largest / usual)
-        : 0;
-      return { maxError, bound, against: describeConfiguration(current.configuration) };
+      const bound = errorBound(problem, maxValue) * Math.min(1, maxValue / usual);
+      return { maxError, bound, against };
     });
     if (verification === undefined) return false;
     const failure = refute(verification);
@@ -224,19 +227,19 @@ async function copyState(from: SharedField, to: SharedField): Promise<void> {
   if (!isAllZero(boundary)) await to.gpuShare?.field.renewPads();
 }
 
-/** The largest |difference| and |value|; infinite where a value is not finite. */
-async function compareStates(one: SharedField, other: SharedField) {
+/** Compares what the next steps need of two fields. */
+async function compareStates(one: SharedField, other: SharedField): Promise<Comparison> {
   const { grid: [, ny, nz] } = one.problem;
-  let maxError = 0, largest = 0;
+  const parts: Comparison[] = [];
   for (const range of piecesOf(one.problem)) {
-    const [a, b] = [new Float32Array(range.slices * ny * nz), new Float32Array(range.slices * ny * nz)];
-    await readShared(one, range, a);
-    await readShared(other, range, b);
-    for (let i = 0; i < a.length; i++) {
-      const error = Math.abs(a[i]! - b[i]!);
-      if (!(error <= maxError)) maxError = Number.isFinite(error) ? error : Infinity;
-      largest = Math.max(largest, Math.abs(a[i]!));
-    }
+    const layout = layOut([range.slices, ny, nz], { pad: [0, 0, 0], align: 1 });
+    const read = async (field: SharedField): Promise<SliceCells> => {
+      const cells = new Float32Array(layout.length);
+      await readShared(field, range, cells);
+      return { cells, layout, slice: 0 };
+    };
+    const expected = await read(one);
+    parts.push(compareSlices(await read(other), expected, range.slices));
   }
-  return { maxError, largest };
+  return joinComparisons(parts);
 }
