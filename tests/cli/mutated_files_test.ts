@@ -5,7 +5,7 @@
  * @module
  */
 import { assert } from "@std/assert";
-import { crc32, gunzipSync, gzipSync } from "node:zlib";
+import { crc32, gzipSync } from "node:zlib";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { THOROUGH } from "../thorough.ts";
 import { inDirectory, runCommand } from "./run_task.ts";
@@ -64,25 +64,6 @@ function t4(): string {
   }\n]}\n`;
 }
 
-/** A recording of an earlier version with fewer configurations. */
-function oldRecording(): string {
-  const packed = Deno.readFileSync("fixtures/llvmpipe/wave_order_4.json.gz");
-  const data = JSON.parse(new TextDecoder().decode(gunzipSync(packed)));
-  const shorten = (columns: Record<string, unknown>): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(columns).map(([name, column]) => [
-        name,
-        Array.isArray(column)
-          ? column.slice(0, 12)
-          : name === "parameters"
-          ? shorten(column as never)
-          : column,
-      ]),
-    );
-  // a value a line
-  return JSON.stringify({ ...data, traversals: data.traversals.map(shorten) }).replaceAll(/,(?! )/g, ",\n");
-}
-
 /** What Facet itself exports. */
 async function ownExport(format: string): Promise<string> {
   let text = "";
@@ -115,7 +96,6 @@ const KINDS: readonly Kind[] = [
       `export --format t4 --profile ${PROFILE} --entry 1 --journal FILE --out OUT/t4.json`,
     ],
   },
-  { name: "old.json", text: oldRecording(), commands: FROM_OTHERS },
   { name: "t4.json", text: t4(), commands: FROM_OTHERS },
   { name: "own.t4.json", text: await ownExport("t4"), commands: FROM_OTHERS },
   { name: "cache.json", text: cache(), commands: FROM_OTHERS },

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { assertRefused, runCommand, runTask } from "./run_task.ts";
 
-const FIXTURE = "fixtures/h100/heat_delta_1.json.gz";
+const FIXTURE = "fixtures/h100/heat_delta_1.jsonl.gz";
 const JOURNAL = "fixtures/h100/wave.json.journal.jsonl";
 
 Deno.test("replay prints a table for each space of a file, the same every time", async () => {

@@ -17,7 +17,7 @@ import { deviceModelOf } from "../../tuner/search/device_model.ts";
 
 for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
   Deno.test(`on the software GPU the choice is not slower than stepwise: ${name}`, async () => {
-    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.json.gz`);
+    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.jsonl.gz`);
     const { device, problem: described } = space!.facet!, problem = problemOf(described)!;
     const model = deviceModelOf(device, device.measured.copyBytesPerSecond!);
     const samples = replayCandidates(space!).flatMap((one): Sample[] => {

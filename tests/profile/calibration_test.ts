@@ -75,7 +75,7 @@ Deno.test("of what was measured the fastest with each value of each parameter is
 
 Deno.test("without measurements, in software, the best prediction is no slower than stepwise", async () => {
   for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
-    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.json.gz`);
+    const { spaces: [space] } = await readReplaySpaces(`fixtures/llvmpipe/${name}.jsonl.gz`);
     const problem = problemOf(space!.facet!.problem)!;
     const device = deviceModelOf(space!.facet!.device, space!.facet!.device.measured.copyBytesPerSecond!);
     const recorded = replayCandidates(space!).filter(({ recorded }) => recorded.rate !== undefined);

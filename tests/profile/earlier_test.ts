@@ -25,13 +25,11 @@ Deno.test("a profile and a journal of an earlier version are read whole, and bel
   assert(measured.length + failed.length > 30, `${measured.length}, ${failed.length}`);
 });
 
-Deno.test("recordings of an earlier version are replayed: in columns, and as a journal", async () => {
-  for (const [file, count] of [["recording.json.gz", 700], ["profile.json.journal.jsonl", 39]] as const) {
-    const { spaces: [space], notes } = await readReplaySpaces(`${FOLDER}/${file}`);
-    assertEquals([notes, space!.configurations.length <= count], [[], true]);
-    const candidates = replayCandidates(space!);
-    assertEquals(candidates.length, space!.configurations.length);
-    assert(candidates.length > 0.9 * count, `${candidates.length}`);
-    assert(candidates.every(({ predicted }) => predicted! > 0));
-  }
+Deno.test("a journal of an earlier version is replayed", async () => {
+  const { spaces: [space], notes } = await readReplaySpaces(`${FOLDER}/profile.json.journal.jsonl`);
+  assertEquals(notes, []);
+  const candidates = replayCandidates(space!);
+  assertEquals(candidates.length, space!.configurations.length);
+  assert(candidates.length > 35 && candidates.length < 40, `${candidates.length}`);
+  assert(candidates.every(({ predicted }) => predicted! > 0));
 });

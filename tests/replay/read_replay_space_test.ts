@@ -95,8 +95,6 @@ Deno.test("what holds nothing to replay is refused in one line", async () => {
   const cases: [string, string, string][] = [
     ["a.json", failed, "no configuration has a rate"],
     ["a.json", "{}", "wanted T4 results"],
-    ["a.json", '{"format":"facet-space","version":9}', "version: wanted 1"],
-    ["a.json", '{"format":"facet-space","version":1', "it is not JSON"],
     ["a.jsonl", "", "no configuration has a rate"],
     ["a.json", CACHE.replace('"cache"', '"objective":"GFLOP/s","cache"'), "Cannot re"],
     ["a.json", 'import("os")', "Cannot read"],

@@ -20,7 +20,7 @@ import { THOROUGH } from "../thorough.ts";
 /** All recorded spaces. */
 const FIXTURES = ["h100", "llvmpipe"].flatMap((device) =>
   [...Deno.readDirSync(`fixtures/${device}`)].map(({ name }) => `fixtures/${device}/${name}`)
-).filter((path) => path.endsWith(".json.gz"))
+).filter((path) => /(?:delta|order)_\d\.jsonl\.gz$/.test(path))
   // one space of each device that takes few evaluations, and the hardest of the H100's
   .filter((path) => THOROUGH || /h100.*(?:delta_1|order_4)|llvmpipe.*order_4/.test(path));
 

@@ -16,7 +16,6 @@ import {
   type RunRecord,
 } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { isOldRecording, readOldRecording } from "./old_recording.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
 /** The spaces of a file. */
@@ -30,7 +29,7 @@ export interface ReplaySpaces {
 /**
  * Reads recorded spaces. Nothing in a file is evaluated.
  *
- * @param path a journal, T4 results, a Kernel Tuner cache or a file of an older `record`, plain or gzipped
+ * @param path a journal, T4 results or a Kernel Tuner cache, plain or gzipped
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
@@ -47,10 +46,6 @@ async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
     const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
     if (torn) notes.push("the last line was cut off while it was written: left out");
     return { spaces: spacesOfJournal(records), notes };
-  }
-  if (isOldRecording(start)) {
-    const text = new TextDecoder().decode(await file.bytes());
-    return { spaces: [readOldRecording(text, path)], notes: [] };
   }
   const collected = new ForeignSpace();
   const { space, notes } = await readSpace(file, (record, reader) => collected.add(record, reader));
