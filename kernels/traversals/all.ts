@@ -5,7 +5,6 @@
  */
 import { classic } from "./classic.ts";
 import { diamondTorre } from "./diamond_torre.ts";
-import { hybrid } from "./hybrid.ts";
 import { marching } from "./marching.ts";
 import { stepwise } from "./stepwise.ts";
 import { swept } from "./swept.ts";
@@ -20,8 +19,10 @@ export const TRAVERSALS: readonly Traversal[] = [
   classic,
   swept,
   sweptRegister,
-  hybrid,
 ];
+
+/** Those of earlier versions, which profiles may still list beside their best. */
+export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
 
 /** The traversal of that name; throws a RangeError if there is none. */
 export function traversalNamed(name: string): Traversal {

@@ -94,7 +94,6 @@ const PHASE_UNIFORMS = [
   "lastRow",
   "fromNow",
   "second",
-  "firstNode",
   "nodes",
   "points",
   "plane",
@@ -122,14 +121,12 @@ interface PhaseOptions {
   readonly rowsAbove?: number;
   /** Whether flats come from a phase −1 before the first, which makes nothing else. @default {false} */
   readonly makesFlats?: boolean;
-  /** The first node of odd phases; the host computes those before it. @default {0} */
-  readonly firstNode?: number;
 }
 
 /** The phases that advance the line by `steps`. */
 export function phasesOf(
   { stencil: { update: { substeps } } }: Problem,
-  { nodes, layout, steps, rowsAbove = 0, makesFlats = false, firstNode = 0 }: PhaseOptions,
+  { nodes, layout, steps, rowsAbove = 0, makesFlats = false }: PhaseOptions,
 ): Phase[] {
   const lastRow = steps * substeps.length;
   if (lastRow === 0) return [];
@@ -151,7 +148,6 @@ export function phasesOf(
         fromNow: steps % 2,
         // the flats of odd phases begin as points of the line
         second: phase === 1 ? 1 : 0,
-        firstNode: (phase & 1) === 1 ? firstNode : 0,
         nodes: nodes.count,
         points: layout.grid[2],
         plane: layout.plane,
@@ -164,7 +160,7 @@ export function phasesOf(
 export function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
   return {
     shader: PHASE_KINDS.indexOf(kind),
-    workgroups: linearWorkgroups(uniforms.nodes - uniforms.firstNode, 1),
+    workgroups: linearWorkgroups(uniforms.nodes, 1),
     flipped: end % 2 === 0,
     uniforms: PHASE_UNIFORMS.map((name) => uniforms[name]),
   };
@@ -196,7 +192,7 @@ export function beginNode(threads: number): string {
       @builtin(num_workgroups) groups: vec3u,
     ) {
       let nodes = phase.nodes;
-      let node = i32(w.x + w.y * groups.x) + phase.firstNode;
+      let node = i32(w.x + w.y * groups.x);
       if (node >= nodes) { return; }
       let begin = node * PITCH + (1 - phase.odd) * (PITCH / 2) - NODE / 2;
       // the neighbours' edges: the right ones of the node before, the left ones of the node behind

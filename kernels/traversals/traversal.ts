@@ -89,14 +89,6 @@ export interface Shader {
   readonly code: string;
 }
 
-/** Work of the host beside a dispatch. Places are indices into the array of binding 1. */
-export interface HostTask {
-  /** What it needs, as the dispatches before have left it. */
-  readonly reads: readonly { readonly at: number; readonly count: number }[];
-  /** What the dispatches after this one find, from what was read, in its order. */
-  compute(values: readonly Float32Array[]): readonly { readonly at: number; readonly values: Float32Array }[];
-}
-
 /** One dispatch of a plan. */
 export interface Dispatch {
   /** Index into the plan's shaders. */
@@ -110,8 +102,6 @@ export interface Dispatch {
   readonly section?: number;
   /** It copies: binding 1 gets this section of the level that binding 0 has. */
   readonly copiesTo?: number;
-  /** What the host does at the same time; the dispatch neither reads nor writes what it writes. */
-  readonly host?: HostTask;
 }
 
 /** What a GPU runs for a configuration. */
@@ -129,8 +119,6 @@ export interface GpuPlan {
   /** What renews the pads of both levels where they lie in several sections. @default {[]} */
   readonly pads?: readonly Dispatch[];
   readonly shaders: readonly Shader[];
-  /** Whether the host works beside any dispatch. @default {false} */
-  readonly usesHost?: boolean;
   /**
    * The dispatches that advance the field by `steps` from time step `start`. F(t) lies in the array of even
    * levels (0) if t is even, else in that of odd levels (1); F(t−1) in the other. The dispatches run one

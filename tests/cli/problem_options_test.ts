@@ -162,7 +162,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--stencil ks --grid 2x2x64", 'wanted a whole number of points, at least 1, as 65536: found "2x2x64"'],
     ["--stencil ks --grid 0", 'found "0"'],
     ["--grid 4096", "wanted XxYxZ"],
-    ["--traversal swep", 'swept-register, hybrid: found "swep"'],
+    ["--traversal swep", 'swept, swept-register: found "swep"'],
     ["--strategy guess", "wanted one of auto, exhaustive"],
     ["--cpu-workers 2.5", 'found "2.5"'],
     ["--cpu-workers 99999", "wanted a whole number from 0 to 1024"],

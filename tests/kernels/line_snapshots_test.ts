@@ -16,13 +16,13 @@ const problem = (stencil: Stencil): Problem => {
   return { stencil, grid: [1, 1, 192], boundary, steps: 8 };
 };
 
-/** The shaders of all phases, named `name_start`, …; those of the swept rule are the hybrid's too. */
+/** The shaders of all phases, named `name_start`, … */
 function phases(
   name: "swept" | "swept_register",
   stencil: Stencil,
   parameters: Parameters,
 ): Record<string, string> {
-  const traversal = name === "swept_register" ? "swept-register" : "hybrid";
+  const traversal = name === "swept_register" ? "swept-register" : name;
   const { shaders } = traversalNamed(traversal).plan(problem(stencil), parameters);
   return Object.fromEntries(PHASE_KINDS.map((kind, i) => [`${name}_${kind}`, shaders[i]!.code]));
 }

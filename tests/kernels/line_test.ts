@@ -131,7 +131,7 @@ Deno.test("rows of the equations: sub-steps, reach, edge, rows kept", () => {
 
 Deno.test("each traversal refuses the dimensions it cannot sweep, as data", () => {
   const cube: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
-  for (const name of ["classic", "swept", "swept-register", "hybrid"]) {
+  for (const name of ["classic", "swept", "swept-register"]) {
     assertEquals(traversalNamed(name).refuse(cube), "it sweeps one dimension: the grid must be 1x1xN", name);
     assertEquals(traversalNamed(name).refuse(lineOf(heat1d(), 2048)), undefined, name);
     assertStringIncludes(
@@ -220,7 +220,6 @@ Deno.test("more nodes than one dimension of a dispatch takes", () => {
 const WAYS: readonly [name: string, parameters: Parameters][] = [
   ["classic", { threads: 32, points: 2 }],
   ["swept", { threads: 16, points: 2, steps: 4 }],
-  ["hybrid", { threads: 16, points: 2, steps: 4 }],
   ["swept-register", { threads: 4, points: 8, steps: 4 }],
 ];
 const POINTS = 384;

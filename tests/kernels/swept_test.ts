@@ -94,12 +94,6 @@ const fullHeat: LineCase[] = [
     parameters: { threads: 16, points: 2, steps: 16 },
     runs: { 32: [1, 15, 16, 17, 33, 50], 160: [45, 100] },
   },
-  // the same shaders
-  {
-    traversal: "hybrid",
-    parameters: { threads: 16, points: 2, steps: 16 },
-    runs: { 32: [1, 15, 17, 35], 160: [45, 100] },
-  },
   {
     traversal: "swept-register",
     parameters: { threads: 8, points: 4, steps: 16 },
@@ -130,7 +124,7 @@ const heatHexagons: LineCase[] = [
 const heat = (boundary: Boundary, cases: readonly LineCase[]): void =>
   testCases({ stencil: bitHeat, boundary, cases });
 heat("insulated", [onePointStepwise, ...classics, ...fullHeat, ...heatHexagons]);
-heat("periodic", [onePointStepwise, ...classics, ...fullHeat.slice(0, 2), narrowestFlat]);
+heat("periodic", [onePointStepwise, ...classics, ...fullHeat.slice(0, 1), narrowestFlat]);
 
 const classicKs: LineCase = {
   traversal: "classic",
@@ -138,11 +132,11 @@ const classicKs: LineCase = {
   runs: { 129: [1, 2, 9] },
 };
 // A triangle of 16 × 2 points has 8 rows of the flattened form: 4 steps; 16 rows of the other: 4 steps too.
-const fullKs: LineCase[] = ["swept", "hybrid"].map((traversal) => ({
-  traversal,
+const fullKs: LineCase = {
+  traversal: "swept",
   parameters: { threads: 16, points: 2, steps: 4 },
   runs: { 32: [1, 3, 4, 5, 20], 96: [13] },
-}));
+};
 const sweptKsHexagon = (threads: number, pitch: number): LineCase => ({
   traversal: "swept",
   parameters: { threads, points: 1, steps: 2 },
@@ -157,10 +151,10 @@ const registerKs = (steps: number, runs: LineCase["runs"]): LineCase => ({
 testCases({
   stencil: bitKs,
   boundary: "insulated",
-  cases: [classicKs, ...fullKs, registerKs(3, { 40: [1, 3, 4, 13], 80: [7] })],
+  cases: [classicKs, fullKs, registerKs(3, { 40: [1, 3, 4, 13], 80: [7] })],
 });
 testCases({ stencil: bitKs, boundary: "periodic", cases: [classicKs, sweptKsHexagon(24, 32)] });
-testCases({ stencil: bitKs3, boundary: "insulated", cases: [classicKs, ...fullKs] });
+testCases({ stencil: bitKs3, boundary: "insulated", cases: [classicKs, fullKs] });
 testCases({
   stencil: bitKs3,
   boundary: "periodic",
@@ -196,7 +190,6 @@ const LARGE_HEAT: readonly LineCase[] = [
     parameters: { threads: 24, points: 4, steps: 32 },
     runs: { 128: [1, 17, 90], 512: [31, 32, 33, 80] },
   },
-  { traversal: "hybrid", parameters: { threads: 64, points: 2, steps: 64 }, runs: { 640: [90, 200] } },
 ];
 const LARGE_KS: readonly LineCase[] = [
   { traversal: "swept", parameters: { threads: 64, points: 1, steps: 8 }, runs: { 2560: [37] } },

@@ -240,6 +240,13 @@ Deno.test("whichever configuration won, the best of each traversal on each devic
   assertEquals([gone.answer, gone.result.verdict, gone.session.recoveries], ["device failed", "failed", 1]);
 });
 
+Deno.test("the best of a traversal that this version no longer has is passed over", async () => {
+  const former = { ...BEST_OF_EACH[1]!, traversal: "hybrid", parameters: {} };
+  const session = new SimulatedSession({});
+  const { answer, results: [result] } = await qualifyOn(session, profileOf([entryOf({ best: [former] })]));
+  assertEquals([answer, result?.verdict, result?.othersVerified], ["yes", "pass", 0]);
+});
+
 Deno.test("what could not be verified is no pass: without the GPU, without time, interrupted", async () => {
   const noGpu = new SimulatedSession({ device: { ...HERE, gpu: null } });
   const missing = await qualifyOn(noGpu, profileOf([CPU_WINS]));

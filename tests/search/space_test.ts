@@ -186,7 +186,7 @@ Deno.test("a line's space has every way to sweep it, all feasible, and names wha
       steps: defaultSteps(stencil),
     };
     const { candidates, infeasible } = spaceOf(problem, TRAVERSALS);
-    for (const name of ["classic", "swept", "swept-register", "hybrid"]) {
+    for (const name of ["classic", "swept", "swept-register"]) {
       const own = candidates.filter(({ traversal }) => traversal.name === name);
       assert(own.length > 0, `${stencil.title}: ${name}`);
       for (const { traversal, parameters, predicted } of own) {

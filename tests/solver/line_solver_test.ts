@@ -38,7 +38,6 @@ const WAYS: Configuration[] = [
   { traversal: "classic", parameters: { threads: 32, points: 1 }, share: onGpu },
   { traversal: "swept", parameters: { threads: 16, points: 2, steps: 16 }, share: onGpu },
   { traversal: "swept-register", parameters: { threads: 16, points: 2, steps: 16 }, share: onGpu },
-  { traversal: "hybrid", parameters: { threads: 16, points: 2, steps: 16 }, share: onGpu },
   { traversal: "classic", parameters: {}, share: onCpu },
   { traversal: "swept", parameters: { points: 64 }, share: onCpu },
 ];

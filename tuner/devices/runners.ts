@@ -48,7 +48,7 @@ export async function prepare(
     },
   });
   // the workers' clock is as good as a device's
-  const isGpuUntimed = gpuSlices > 0 && (!gpu?.hasTimestamps || field.usesHost);
+  const isGpuUntimed = gpuSlices > 0 && !gpu?.hasTimestamps;
   const longRun = field.gpuShare?.field.longRun ?? 1;
   const isSteadied = gauge !== undefined && cpuSlices === 0 && !isGpuUntimed;
   return {

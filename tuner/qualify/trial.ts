@@ -1,5 +1,6 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { FORMER_TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Session } from "../devices/session.ts";
@@ -47,7 +48,9 @@ export function configurationsOf(entry: ProfileEntry): Configuration[] {
 
 /** The configurations of an entry that are not the chosen one, each once. */
 function othersOf({ configuration, tieSet, bestOfEach = [] }: ProfileEntry): ProfileRated[] {
-  const others = new Map([...tieSet, ...bestOfEach].map((one) => [configurationKey(one.configuration), one]));
+  const known = [...tieSet, ...bestOfEach]
+    .filter(({ configuration }) => !FORMER_TRAVERSALS.includes(configuration.traversal));
+  const others = new Map(known.map((one) => [configurationKey(one.configuration), one]));
   others.delete(configurationKey(configuration));
   return [...others.values()];
 }

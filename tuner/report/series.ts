@@ -32,7 +32,6 @@ const LOOKS: Readonly<Record<string, readonly [hue: number, mark: Look["mark"]]>
   "classic": [0, "square"],
   "swept": [1, "star"],
   "swept-register": [2, "wye"],
-  "hybrid": [5, "triangle"],
   "CPU classic": [3, "circle"],
   "CPU swept": [4, "diamond"],
 };

@@ -12,7 +12,7 @@ const W7 = -0.12000000476837158f;
 @group(0) @binding(0) var<storage, read_write> now: array<f32>;
 @group(0) @binding(1) var<storage, read_write> before: array<f32>;
 const ORIGIN = 8;
-struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, second: i32, firstNode: i32, nodes: i32, points: i32, plane: i32 }
+struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, second: i32, nodes: i32, points: i32, plane: i32 }
 @group(0) @binding(2) var<uniform> phase: Phase;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
@@ -25,7 +25,7 @@ fn main(
   @builtin(num_workgroups) groups: vec3u,
 ) {
   let nodes = phase.nodes;
-  let node = i32(w.x + w.y * groups.x) + phase.firstNode;
+  let node = i32(w.x + w.y * groups.x);
   if (node >= nodes) { return; }
   let begin = node * PITCH + (1 - phase.odd) * (PITCH / 2) - NODE / 2;
   // the neighbours' edges: the right ones of the node before, the left ones of the node behind

@@ -25,8 +25,8 @@ export interface DispatchResources {
 }
 
 /**
- * Runs a plan's dispatches on a field's two arrays: recorded for someone else's submission, in as many submissions as
- * the time-out asks for, or in turn with what the host computes.
+ * Runs a plan's dispatches on a field's two arrays: recorded for someone else's submission, or in as many submissions
+ * as the time-out asks for.
  */
 export class Dispatcher {
   readonly #gpu: GpuDevice;
@@ -74,7 +74,7 @@ export class Dispatcher {
   }
 
   /**
-   * Hands over dispatches that leave the host alone. While the device works on a batch, the next is recorded and
+   * Hands over dispatches. While the device works on a batch, the next is recorded and
    * submitted, and the one before is waited for: it never waits for the host if recording is faster than running.
    *
    * @returns when all is submitted; its time is as {@linkcode GpuDevice.timed} counts it
@@ -111,57 +111,6 @@ export class Dispatcher {
       return this.#gpu.hasTimestamps ? elapsedNs : (performance.now() - started) * 1e6;
     };
     return { finish };
-  }
-
-  /**
-   * Runs dispatches beside some of which the host works: it waits for what it reads, no longer, so that it computes
-   * while the device does.
-   *
-   * @returns when all is done; its time is from beginning to end by the host's clock
-   */
-  async beginWithHost(dispatches: readonly Dispatch[]): Promise<Submission> {
-    const gpu = this.#gpu, started = performance.now();
-    const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-    let waiting: Dispatch[] = [];
-    for (const dispatch of dispatches) {
-      const { host, flipped } = dispatch;
-      if (host === undefined) {
-        waiting.push(dispatch);
-        continue;
-      }
-      const array = this.#resources.arrays[0]![flipped ? 0 : 1];
-      const bytes = 4 * host.reads.reduce((sum, { count }) => sum + count, 0);
-      const staged = await gpu.buffer(bytes, usage, "what the host reads");
-      try {
-        const { passes, record } = await this.record(waiting);
-        const read: Recorder = (encoder) => {
-          let offset = 0;
-          for (const { at, count } of host.reads) {
-            encoder.copyBufferToBuffer(array, 4 * at, staged, offset, 4 * count);
-            offset += 4 * count;
-          }
-        };
-        const reading = await gpu.submit({ passes, outgoing: [staged], record: [...record, read] });
-        const computing = await gpu.submit(await this.record([dispatch]));
-        await reading.finish();
-        const values = new Float32Array(gpu.mapped(staged));
-        let first = 0;
-        const inputs = host.reads.map(({ count }) => values.slice(first, first += count));
-        for (const { at, values } of host.compute(inputs)) {
-          if (values.length > 0) gpu.write(array, 4 * at, new Float32Array(values));
-        }
-        await computing.finish();
-      } finally {
-        staged.destroy();
-      }
-      waiting = [];
-    }
-    const { passes, record } = await this.record(waiting);
-    // waits for the host's last values too
-    const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
-    await gpu.timed({ passes: passes + 1, record: [...record, last] });
-    const timeNs = (performance.now() - started) * 1e6;
-    return { finish: () => Promise.resolve(timeNs) };
   }
 
   /**

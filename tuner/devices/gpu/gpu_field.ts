@@ -163,10 +163,7 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    const lists = this.#listsOf(steps, repetitions);
-    const submission = this.usesHost
-      ? await this.#dispatcher.beginWithHost([...lists].flat())
-      : await this.#dispatcher.begin(lists);
+    const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
     this.#step += steps * repetitions;
     return submission;
   }
@@ -194,17 +191,12 @@ export class GpuField implements Disposable {
 
   /** The plan's dispatches; lists are kept where all that counts of the start is whether it is even. */
   #dispatches(steps: number, start: number): readonly Dispatch[] {
-    if (readsSignal(this.problem.stencil.update) || this.usesHost) return this.plan.dispatches(steps, start);
+    if (readsSignal(this.problem.stencil.update)) return this.plan.dispatches(steps, start);
     const key = 2 * steps + start % 2;
     const list = this.#lists.get(key) ?? this.plan.dispatches(steps, start % 2);
     if (this.#lists.size > MOST_LISTS) this.#lists.clear();
     this.#lists.set(key, list);
     return list;
-  }
-
-  /** Whether the host computes a part: then times are the host's. */
-  get usesHost(): boolean {
-    return this.plan.usesHost ?? false;
   }
 
   /**

@@ -123,11 +123,6 @@ export class SharedField implements Disposable {
     return joinComparisons(parts);
   }
 
-  /** Whether the host computes a part of the GPU's share. */
-  get usesHost(): boolean {
-    return this.gpuShare?.field.usesHost ?? false;
-  }
-
   /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
   async settle(): Promise<void> {
     await this.#rounds?.settle();
