@@ -160,6 +160,14 @@ export function constant(value: number): Expression {
 /** The value of the update's signal at this step. */
 export const SIGNAL: Expression = { kind: "signal" };
 
+/** Builds the tree again, partial sums taken apart, for those who replace some of its nodes. */
+export const TREE: Algebra<Expression> = {
+  ...eachOperation<Expression>((kind) => (...operands) => ({ kind, operands })),
+  tap: (tap) => tap,
+  constant,
+  signal: () => SIGNAL,
+};
+
 /** Replaces every node of the tree, leaves first, by what the algebra makes of it. */
 export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset = [0, 0, 0]): T {
   switch (expression.kind) {

@@ -42,8 +42,6 @@ export function noiseIn(range: ValueRange): Noise {
   return { least, count: Math.max(1, Math.floor(highest / unit) - least), unit };
 }
 
-const DEFAULT_NOISE = noiseIn(DEFAULT_RANGE);
-
 /** Multipliers of the hash: odd, from the fractional parts of √2, √3, √5, and Murmur3's finaliser. */
 export const HASH = {
   x: 0x6a09e667,
@@ -55,10 +53,7 @@ export const HASH = {
 
 /** The 32-bit hash of a cell; the same arithmetic stands in the WGSL of `kernels/wgsl/fields.ts`. */
 export function hashCell([x, y, z]: Grid, seed: number): number {
-  return mix((Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0);
-}
-
-function mix(bits: number): number {
+  const bits = (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0;
   let h = Math.imul(bits ^ (bits >>> 16), HASH.first);
   h = Math.imul(h ^ (h >>> 13), HASH.second);
   return (h ^ (h >>> 16)) >>> 0;
@@ -66,16 +61,6 @@ function mix(bits: number): number {
 
 /** How the seeds of two planes of one problem differ: 2³² by the golden ratio. */
 export const PLANE_SEED = 0x9e3779b9;
-
-/** The seed of a plane. */
-function seedOf(plane: number, seed: number): number {
-  return (seed + Math.imul(plane, PLANE_SEED)) | 0;
-}
-
-/** The initial value of a field's cell, exact in f32. */
-export function initialValue(kind: InitialField, cell: Grid, seed: number, plane = 0): number {
-  return valueOf(kind, hashCell(cell, seedOf(plane, seed)), DEFAULT_NOISE);
-}
 
 function valueOf(kind: InitialField, hash: number, { least, count, unit }: Noise): number {
   switch (kind) {
@@ -100,10 +85,9 @@ export function initialRow(
 ): void {
   const values = materials[plane - fields.length]?.values;
   const noise = noiseIn(ranges?.[plane] ?? DEFAULT_RANGE);
-  const start =
-    (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(first, HASH.z) + seedOf(plane, seed)) | 0;
+  const seedOfPlane = seed + Math.imul(plane, PLANE_SEED);
   for (let z = 0; z < row.length; z++) {
-    const hash = mix((start + Math.imul(z, HASH.z)) | 0);
+    const hash = hashCell([x, y, first + z], seedOfPlane);
     row[z] = values === undefined ? valueOf(kind, hash, noise) : values[hash >>> 29]!;
   }
 }

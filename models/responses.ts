@@ -10,14 +10,7 @@
  *
  * @module
  */
-import {
-  type Algebra,
-  eachOperation,
-  type Expression,
-  fold,
-  SIGNAL,
-  type Tap,
-} from "../kernels/expression.ts";
+import { type Algebra, eachOperation, type Expression, fold, type Tap, TREE } from "../kernels/expression.ts";
 import { amplitudeOf, hashCell } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
@@ -106,12 +99,7 @@ export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => 
 const statesAfter = remembered((stencil: Stencil, steps: number): Float64Array[] => {
   const { update } = stencil, { fields, materials } = update;
   const onLine = (expression: Expression): Expression =>
-    fold<Expression>(expression, {
-      ...eachOperation<Expression>((kind) => (...operands) => ({ kind, operands })),
-      tap: (tap) => ({ ...tap, offset: [0, 0, cellAt(tap)] }),
-      constant: (value) => ({ kind: "constant", value }),
-      signal: () => SIGNAL,
-    });
+    fold<Expression>(expression, { ...TREE, tap: (tap) => ({ ...tap, offset: [0, 0, cellAt(tap)] }) });
   const line = {
     ...update,
     substeps: update.substeps.map((substep) =>

@@ -1,13 +1,13 @@
 /**
- * What cross-shaped stencils have in common: the coefficients of the central second derivative, its largest value
- * and its effect on a wave, and the sums of taps that it weighs.
+ * What cross-shaped stencils have in common: the coefficients of the central second derivative, its largest value,
+ * what they make of a wave, and the sums of taps that they weigh.
  *
  * @module
  */
 import type { FieldTap } from "../equation.ts";
 import type { Expression, Offset } from "../expression.ts";
 import { add, multiply } from "../operations.ts";
-import type { Grid } from "./stencil.ts";
+import type { ExactSolution, Grid } from "./stencil.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -32,9 +32,15 @@ export function spreadOf({ centre, sides }: CrossWeights): number {
   return Math.abs(centre) + 2 * sides.reduce((sum, c) => sum + Math.abs(c), 0);
 }
 
-/** −G(θ) = c_0 + 2Σ c_k cos kθ: what the second derivative multiplies a wave of phase θ = kh a cell by. */
-export function symbolAt({ centre, sides }: CrossWeights, theta: number): number {
-  return sides.reduce((sum, c, i) => sum + 2 * c * Math.cos((i + 1) * theta), centre);
+/**
+ * c_0 + 2 Σ_θ Σ_k c_k cos kθ: what a wave of phase θ = kh a cell along each axis is multiplied by. Of the second
+ * derivative along one axis it is −G(θ).
+ */
+export function symbolAt({ centre, sides }: CrossWeights, ...phases: readonly number[]): number {
+  return phases.reduce(
+    (before, theta) => sides.reduce((sum, c, i) => sum + 2 * c * Math.cos((i + 1) * theta), before),
+    centre,
+  );
 }
 
 /** Weights of a cross-shaped update, the same along every axis. */
@@ -71,13 +77,20 @@ function unitOf(value: number): number {
   return 2 ** (Math.floor(Math.log2(Math.abs(value) * (1 + 2 ** -20))) - 23);
 }
 
-/** A phase for each axis. */
-export type Phases = readonly [x: number, y: number, z: number];
-
-/** The phases θ = kh a cell of a wave with so many whole periods along each axis. */
-export function phasesOf([nx, ny, nz]: Grid, [mx, my, mz]: Offset): Phases {
-  const turn = 2 * Math.PI;
-  return [turn * mx / nx, turn * my / ny, turn * mz / nz];
+/**
+ * A wave with so many whole periods along each axis, which a scheme carries without error.
+ *
+ * @param carry of the phases θ = kh a cell along the axes: its value where it has a phase, after so many steps
+ */
+export function waveOn(
+  grid: Grid,
+  modes: Offset,
+  carry: (phases: readonly number[]) => (phase: number, step: number) => number,
+): ExactSolution {
+  const phases = modes.map((periods, axis) => 2 * Math.PI * periods / grid[axis]!), valueAt = carry(phases);
+  return {
+    at: (cell, step) => valueAt(phases.reduce((sum, theta, axis) => sum + theta * cell[axis]!, 0), step),
+  };
 }
 
 /** For every distance 1, 2, … its weight times the sum of the six cells that far away along the axes. */

@@ -8,28 +8,9 @@
  * @module
  */
 import { equation } from "../equation.ts";
-import type { Offset } from "../expression.ts";
 import { add, multiply } from "../operations.ts";
-import type { Update } from "../update.ts";
-import {
-  armsOf,
-  conservingWeights,
-  type CrossWeights,
-  type Phases,
-  phasesOf,
-  secondDerivative,
-  spreadOf,
-  symbolAt,
-} from "./cross.ts";
-import {
-  type Equation,
-  type ExactSolution,
-  type Grid,
-  oneOf,
-  requireStable,
-  requireValue,
-  type Stencil,
-} from "./stencil.ts";
+import { armsOf, conservingWeights, secondDerivative, spreadOf, symbolAt, waveOn } from "./cross.ts";
+import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
 export const HEAT_DELTAS = [1, 2, 3, 4] as const;
@@ -37,19 +18,6 @@ export const HEAT_DELTAS = [1, 2, 3, 4] as const;
 /** Largest stable Fourier number Fo = αΔt/h² in three dimensions: 2/(3S), S = |c_0| + 2Σ|c_k|. */
 export function fourierLimit(delta: number): number {
   return 2 / (3 * spreadOf(secondDerivative(2 * delta)));
-}
-
-/** The update of heat diffusion; whole-number weights make it exact on whole numbers. */
-export function heatUpdate(weights: CrossWeights): Update {
-  return heatOf(weights).update;
-}
-
-function heatOf({ centre, sides }: CrossWeights): Stencil {
-  return equation({
-    name: "heat",
-    fields: { F: [-1, 1] },
-    step: ({ F }) => ({ F: add(multiply(centre, F), ...armsOf(F, sides)) }),
-  });
 }
 
 /** Options of {@linkcode heat}. */
@@ -79,29 +47,24 @@ export interface HeatOptions {
  * ```
  */
 export function heat(delta: number, options: HeatOptions = {}): Stencil {
-  const deltas: readonly number[] = HEAT_DELTAS;
-  requireValue(deltas.includes(delta), "heat", `delta must be ${deltas.join(", ")}`, delta);
-  const limit = fourierLimit(delta);
-  const fourier = options.fourier ?? 0.9 * limit;
+  requireOneOf("heat", "delta", HEAT_DELTAS, delta);
+  const limit = fourierLimit(delta), { fourier = 0.9 * limit } = options;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);
-  const weights = conservingWeights(1, secondDerivative(2 * delta).sides.map((c) => fourier * c), 6);
-  const alongAxis = { ...weights, centre: (weights.centre - 1) / 3 };
-  /** What a step multiplies the wave with phases θ = kh along the axes by. */
-  const factor = (phases: Phases): number =>
-    phases.reduce((sum, theta) => sum + symbolAt(alongAxis, theta), 1);
-  return {
-    ...heatOf(weights),
+  const scaled = secondDerivative(2 * delta).sides.map((c) => fourier * c);
+  const weights = conservingWeights(1, scaled, 6), { centre, sides } = weights;
+  const stencil = equation({
+    name: "heat",
     variant: { delta },
     title: `heat diffusion, delta ${delta}`,
-    planeWave: (grid, modes) => decayingWave(grid, modes, factor),
+    fields: { F: [-1, 1] },
+    step: ({ F }) => ({ F: add(multiply(centre, F), ...armsOf(F, sides)) }),
+  });
+  // λⁿ cos(k·r), where λ = 1 − Fo Σ_d G(k_d h)
+  const carry = (phases: readonly number[]) => {
+    const lambda = symbolAt(weights, ...phases);
+    return (phase: number, step: number): number => lambda ** step * Math.cos(phase);
   };
-}
-
-/** λⁿ cos(k·r), which the scheme carries without error when λ = 1 − Fo Σ_d G(k_d h). */
-function decayingWave(grid: Grid, modes: Offset, factor: (phases: Phases) => number): ExactSolution {
-  const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
-  const lambda = factor(phases);
-  return { at: ([x, y, z], step) => lambda ** step * Math.cos(kx * x + ky * y + kz * z) };
+  return { ...stencil, planeWave: (grid, modes) => waveOn(grid, modes, carry) };
 }
 
 /** Heat diffusion as the command line offers it. */

@@ -10,28 +10,11 @@
  */
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
-import type { Update } from "../update.ts";
-import { conservingWeights, type CrossWeights } from "./cross.ts";
+import { conservingWeights } from "./cross.ts";
 import { type Equation, requireStable, type Stencil } from "./stencil.ts";
 
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
-
-/** The update of a rod by the weights of a point and of each neighbour; whole numbers make it exact on such. */
-export function rodUpdate(weights: CrossWeights): Update {
-  return rodOf(weights).update;
-}
-
-function rodOf({ centre, sides: [side = 0] }: CrossWeights): Stencil {
-  return equation({
-    name: "heat-1d",
-    title: "heat conduction in a rod",
-    dimensions: 1,
-    boundaries: ["insulated", "periodic"],
-    fields: { T: [-1, 1] },
-    step: ({ T }) => ({ T: add(multiply(side, add(T.at(-1), T.at(1))), multiply(centre, T)) }),
-  });
-}
 
 /** Options of {@linkcode heat1d}. */
 export interface Heat1dOptions {
@@ -58,7 +41,15 @@ export interface Heat1dOptions {
  */
 export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {}): Stencil {
   requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
-  return rodOf(conservingWeights(1, [fourier], 2));
+  const { centre, sides: [side = 0] } = conservingWeights(1, [fourier], 2);
+  return equation({
+    name: "heat-1d",
+    title: "heat conduction in a rod",
+    dimensions: 1,
+    boundaries: ["insulated", "periodic"],
+    fields: { T: [-1, 1] },
+    step: ({ T }) => ({ T: add(multiply(side, add(T.at(-1), T.at(1))), multiply(centre, T)) }),
+  });
 }
 
 /** Heat in a rod as the command line offers it. */

@@ -16,7 +16,7 @@ import { equation } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { conservingWeights } from "./cross.ts";
-import { type Equation, oneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
 export const KS_POINTS = [5, 3] as const;
@@ -59,8 +59,7 @@ export interface KsOptions {
  * ```
  */
 export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = {}): Stencil {
-  const allowed: readonly number[] = KS_POINTS;
-  requireValue(allowed.includes(points), "ks", `points must be ${allowed.join(" or ")}`, points);
+  requireOneOf("ks", "points", KS_POINTS, points);
   requireValue(spacing > 0 && spacing <= 1, "ks", "Δx must be above 0 and at most 1", spacing);
   const limit = ksTimeStepLimit(spacing);
   const step = timeStep ?? 0.9 * limit;

@@ -60,8 +60,8 @@ export function mirrored(i: number, n: number): number {
 
 /** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */
 export interface ExactSolution {
-  /** Value of the cell at time step `step`, of the field with this index (0 unless given). */
-  at(cell: Offset, step: number, field?: number): number;
+  /** Value of the cell at time step `step`. */
+  at(cell: Offset, step: number): number;
 }
 
 /** One explicit update: equation, order and coefficients. */
@@ -164,6 +164,11 @@ export interface Problem {
 /** Refuses to build a stencil with a value: `wanted` says what it must be. */
 export function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
   if (!holds) throw new RangeError(`Cannot build the ${name} stencil: ${wanted}: current value is ${value}`);
+}
+
+/** Refuses a value that is none of a few. */
+export function requireOneOf(name: string, what: string, values: readonly number[], value: number): void {
+  requireValue(values.includes(value), name, `${what} must be ${values.join(", ")}`, value);
 }
 
 /** Refuses a number that is not above 0 and at most the stability limit; `what` names it. */

@@ -7,28 +7,9 @@
  * @module
  */
 import { equation } from "../equation.ts";
-import type { Offset } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
-import type { Update } from "../update.ts";
-import {
-  armsOf,
-  conservingWeights,
-  type CrossWeights,
-  type Phases,
-  phasesOf,
-  secondDerivative,
-  spreadOf,
-  symbolAt,
-} from "./cross.ts";
-import {
-  type Equation,
-  type ExactSolution,
-  type Grid,
-  oneOf,
-  requireStable,
-  requireValue,
-  type Stencil,
-} from "./stencil.ts";
+import { armsOf, conservingWeights, secondDerivative, spreadOf, symbolAt, waveOn } from "./cross.ts";
+import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
 export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
@@ -36,19 +17,6 @@ export const WAVE_ORDERS = [2, 4, 6, 8, 10, 12, 14] as const;
 /** Largest stable Courant number C = cΔt/h in three dimensions: 2/√(3S), S = |c_0| + 2Σ|c_k|. */
 export function stabilityLimit(order: number): number {
   return 2 / Math.sqrt(3 * spreadOf(secondDerivative(order)));
-}
-
-/** The update of the wave equation; whole-number weights make it exact on whole numbers. */
-export function waveUpdate(weights: CrossWeights): Update {
-  return waveOf(weights).update;
-}
-
-function waveOf({ centre, sides }: CrossWeights): Stencil {
-  return equation({
-    name: "wave",
-    fields: { F: [-1, 1] },
-    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides)) }),
-  });
 }
 
 /** Options of {@linkcode wave}. */
@@ -77,30 +45,24 @@ export interface WaveOptions {
  * ```
  */
 export function wave(order: number, options: WaveOptions = {}): Stencil {
-  const orders: readonly number[] = WAVE_ORDERS;
-  requireValue(orders.includes(order), "wave", `order must be ${orders.join(", ")}`, order);
-  const limit = stabilityLimit(order);
-  const courant = options.courant ?? 0.9 * limit;
+  requireOneOf("wave", "order", WAVE_ORDERS, order);
+  const limit = stabilityLimit(order), { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);
-  const square = courant * courant;
-  const weights = conservingWeights(2, secondDerivative(order).sides.map((c) => square * c), 6);
-  const alongAxis = { ...weights, centre: (weights.centre - 2) / 3 };
-  /** cos ωΔt of the plane wave with phases θ = kh along the axes. */
-  const cosine = (phases: Phases): number =>
-    phases.reduce((sum, theta) => sum + 0.5 * symbolAt(alongAxis, theta), 1);
-  return {
-    ...waveOf(weights),
+  const scaled = secondDerivative(order).sides.map((c) => courant * courant * c);
+  const weights = conservingWeights(2, scaled, 6), { centre, sides } = weights;
+  const stencil = equation({
+    name: "wave",
     variant: { order },
     title: `acoustic wave equation, order ${order}`,
-    planeWave: (grid, modes) => planeWave(grid, modes, cosine),
+    fields: { F: [-1, 1] },
+    step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides)) }),
+  });
+  // cos(k·r − ωt), where cos ωΔt = 1 − ½C² Σ_d G(k_d h)
+  const carry = (phases: readonly number[]) => {
+    const omega = Math.acos(symbolAt(weights, ...phases) / 2);
+    return (phase: number, step: number): number => Math.cos(phase - omega * step);
   };
-}
-
-/** cos(k·r − ωt), which the scheme carries without error when cos ωΔt = 1 − ½C² Σ_d G(k_d h). */
-function planeWave(grid: Grid, modes: Offset, cosine: (phases: Phases) => number): ExactSolution {
-  const phases = phasesOf(grid, modes), [kx, ky, kz] = phases;
-  const omega = Math.acos(cosine(phases));
-  return { at: ([x, y, z], step) => Math.cos(kx * x + ky * y + kz * z - omega * step) };
+  return { ...stencil, planeWave: (grid, modes) => waveOn(grid, modes, carry) };
 }
 
 /** The wave equation as the command line offers it. */

@@ -2,7 +2,7 @@ import { assertAlmostEquals, assertEquals, assertLess, assertThrows } from "@std
 import { fold, NUMBERS } from "../../kernels/expression.ts";
 import { indexOf, layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
-import { fourierLimit, heat, HEAT_DELTAS, heatUpdate } from "../../kernels/stencils/heat.ts";
+import { fourierLimit, heat, HEAT_DELTAS } from "../../kernels/stencils/heat.ts";
 import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
@@ -20,6 +20,7 @@ import {
   maxAbs,
   type OracleCase,
 } from "./oracle_case.ts";
+import { reweighted } from "./reweighted.ts";
 
 /** Heat diffusion's shape with whole-number weights: exact on whole numbers. */
 function wholeNumberHeat(delta: number): Stencil {
@@ -27,7 +28,7 @@ function wholeNumberHeat(delta: number): Stencil {
   return {
     ...heat(delta),
     title: `whole-number heat, delta ${delta}`,
-    update: heatUpdate({ centre: -1, sides }),
+    update: reweighted(heat(delta).update, [-1, ...sides]),
   };
 }
 

@@ -1,6 +1,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { equation } from "../../kernels/equation.ts";
-import { hashCell, initialValue, noiseIn } from "../../kernels/initial_field.ts";
+import { hashCell, noiseIn } from "../../kernels/initial_field.ts";
+import { initialValue } from "./initial_value.ts";
 import { layOut } from "../../kernels/layout.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import type { ValueRange } from "../../kernels/update.ts";

@@ -11,8 +11,8 @@ import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
 import { type FieldLevels, runReference } from "../../kernels/reference.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
-import { elastic, elasticUpdate } from "../../kernels/stencils/elastic.ts";
-import { wave, waveUpdate } from "../../kernels/stencils/wave.ts";
+import { elastic } from "../../kernels/stencils/elastic.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
 import type { GpuPlan, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { readsPrevious, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
@@ -21,6 +21,7 @@ import type { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../tuner/devices/gpu/gpu_field.ts";
 import { initialCells as makeInitialCells } from "../../tuner/devices/oracle.ts";
 import { readCells } from "../devices/cells.ts";
+import { reweighted } from "./reweighted.ts";
 
 /** What is run and compared. */
 export interface OracleCase {
@@ -50,7 +51,7 @@ export function wholeNumberWave(order: number): Stencil {
   return {
     ...wave(order),
     title: `whole-number weights, order ${order}`,
-    update: waveUpdate({ centre: -1, sides }),
+    update: reweighted(wave(order).update, [-1, ...sides]),
   };
 }
 
@@ -59,18 +60,16 @@ export function wholeNumberElastic(): Stencil {
   return {
     ...elastic(),
     title: "elastic waves, whole numbers",
-    update: elasticUpdate({
-      near: 1,
-      far: 1,
-      force: [1, 0, -2],
-      medium: {
-        buoyancy: { values: [1, 0, 1, 1, 0, 1, 1, 1] },
-        lambda: { values: [0, 1, 0, 0, 1, 0, 0, 0] },
-        mu: { values: [0, 0, 1, 0, 1, 0, 0, 1] },
-      },
-      source: { values: [0, 1, 2, 3, 4, 5, 6, 7] },
-      signal: (step) => add(step, 1),
-    }),
+    update: {
+      ...reweighted(elastic().update, () => 1),
+      materials: Object.entries({
+        buoyancy: [1, 0, 1, 1, 0, 1, 1, 1],
+        lambda: [0, 1, 0, 0, 1, 0, 0, 0],
+        mu: [0, 0, 1, 0, 1, 0, 0, 1],
+        force: [0, 1, 2, 3, 4, 5, 6, 7],
+      }).map(([name, values]) => ({ name, values })),
+      signal: add(formula("step"), 1),
+    },
   };
 }
 

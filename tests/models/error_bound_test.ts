@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { tap } from "../../kernels/expression.ts";
 import { absolute, add, divide, minimum, multiply, subtract } from "../../kernels/operations.ts";
-import { initialValue } from "../../kernels/initial_field.ts";
+import { initialValue } from "../kernels/initial_value.ts";
 import { runReference } from "../../kernels/reference.ts";
 import {
   type Boundary,
@@ -13,9 +13,10 @@ import {
 import { conservingWeights, secondDerivative } from "../../kernels/stencils/cross.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import { life } from "../../kernels/stencils/life.ts";
-import { stabilityLimit, wave, waveUpdate } from "../../kernels/stencils/wave.ts";
+import { stabilityLimit, wave } from "../../kernels/stencils/wave.ts";
 import { type Update, updateOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
+import { reweighted } from "../kernels/reweighted.ts";
 
 const GRID: Grid = [9, 7, 11];
 
@@ -66,7 +67,7 @@ for (const order of [2, 6, 14]) {
       const courant = 0.9 * stabilityLimit(order);
       const { centre, sides: [nearest = 0, ...others] } = secondDerivative(order);
       const sides = [nearest * (1 + 1e-4), ...others].map((c) => c * courant ** 2);
-      const wrong = { update: waveUpdate({ centre: 2 + 3 * centre * courant ** 2, sides }) };
+      const wrong = { update: reweighted(wave(order).update, [2 + 3 * centre * courant ** 2, ...sides]) };
       const steps = 20;
       const exact = run(Float64Array, stencil, { boundary, steps });
       const error = difference(run(Float32Array, wrong, { boundary, steps }), exact);

@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { type Offset, tap } from "../../kernels/expression.ts";
 import { add, choose, divide, greater, multiply, squareRoot, subtract } from "../../kernels/operations.ts";
-import { initialValue } from "../../kernels/initial_field.ts";
+import { initialValue } from "../kernels/initial_value.ts";
 import { runReference } from "../../kernels/reference.ts";
 import { type CrossWeights, secondDerivative, symbolAt } from "../../kernels/stencils/cross.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";

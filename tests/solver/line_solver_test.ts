@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { runReference } from "../../kernels/reference.ts";
-import { heat1d, rodUpdate } from "../../kernels/stencils/heat_1d.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks } from "../../kernels/stencils/ks.ts";
 import type { Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { createSolver } from "../../tuner/solver/create_solver.ts";
@@ -13,9 +13,10 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { chooseConfiguration } from "../../tuner/profile/choose.ts";
 import { tune } from "../../tuner/tune/library_tune.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
+import { reweighted } from "../kernels/reweighted.ts";
 
 /** T(t+1) = T₋ + T₊ − T: whole numbers stay whole, and small for a while. */
-const WHOLE_ROD: Stencil = { ...heat1d(), update: rodUpdate({ centre: -1, sides: [1] }) };
+const WHOLE_ROD: Stencil = { ...heat1d(), update: reweighted(heat1d().update, [1, -1]) };
 
 const POINTS = 256, STEPS = 13;
 const PROBLEM: Problem = {

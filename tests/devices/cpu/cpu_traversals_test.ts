@@ -14,12 +14,13 @@ import { elastic } from "../../../kernels/stencils/elastic.ts";
 import { heat } from "../../../kernels/stencils/heat.ts";
 import { life } from "../../../kernels/stencils/life.ts";
 import type { Boundaries, Grid, Stencil } from "../../../kernels/stencils/stencil.ts";
-import { wave, waveUpdate } from "../../../kernels/stencils/wave.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
 import { errorBound } from "../../../models/error_bound.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { gatherCells } from "../cells.ts";
+import { reweighted } from "../../kernels/reweighted.ts";
 
 const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice().buffer);
 
@@ -129,7 +130,7 @@ Deno.test("the candidates of every grid are feasible, and more workers than slic
 Deno.test("fused products are exact on whole numbers, and elsewhere differ from the oracle within the bound", async () => {
   const pool = await CpuPool.create({ workers: 2 });
   const grid: Grid = [9, 14, 19], steps = 6, boundary = "zero";
-  const whole = waveUpdate({ centre: -3, sides: [2, -1] });
+  const whole = reweighted(wave(4).update, [-3, 2, -1]);
   for (const [update, kind] of [[whole, "integers"], [wave(4).update, "noise"]] as const) {
     const { x, y, z } = reachOf(update);
     const layout = layOut(grid, { pad: [x, y, z] });

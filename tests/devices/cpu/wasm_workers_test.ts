@@ -2,7 +2,9 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import fc from "fast-check";
 import { constant, tap } from "../../../kernels/expression.ts";
 import { add, multiply } from "../../../kernels/operations.ts";
-import { type InitialField, initialValue } from "../../../kernels/initial_field.ts";
+import type { InitialField } from "../../../kernels/initial_field.ts";
+import { initialValue } from "../../kernels/initial_value.ts";
+import { reweighted } from "../../kernels/reweighted.ts";
 import { indexOf, type Layout, layOut } from "../../../kernels/layout.ts";
 import { runReference } from "../../../kernels/reference.ts";
 import {
@@ -13,7 +15,7 @@ import {
   type Grid,
 } from "../../../kernels/stencils/stencil.ts";
 import { cellsOf } from "../../../kernels/stencils/stencil.ts";
-import { wave, WAVE_ORDERS, waveUpdate } from "../../../kernels/stencils/wave.ts";
+import { wave, WAVE_ORDERS } from "../../../kernels/stencils/wave.ts";
 import { reachOf, type Update, updateOf } from "../../../kernels/update.ts";
 import { errorBound } from "../../../models/error_bound.ts";
 import type { CpuField } from "../../../tuner/devices/cpu/cpu_field.ts";
@@ -101,7 +103,7 @@ for (const workers of [1, 2, 3]) {
 
 Deno.test("a grid visited in strips equals the f32 oracle bit for bit", async () => {
   const pool = await CpuPool.create({ workers: 2 });
-  const update = waveUpdate({ centre: -3, sides: [0, 0, 0, 1] }), grid: Grid = [3, 67, 301];
+  const update = reweighted(wave(8).update, [-3, 0, 0, 0, 1]), grid: Grid = [3, 67, 301];
   await assertEqualsOracle(pool, { update, grid, boundary: "zero", runs: [2], kind: "integers" });
   pool.dispose();
 });
@@ -120,7 +122,7 @@ Deno.test("any grid, steps, workers and weights equal the f32 oracle bit for bit
       }),
       ({ pool, grid, boundary, runs, sides }) =>
         assertEqualsOracle(pool, {
-          update: waveUpdate({ centre: -3, sides }),
+          update: reweighted(wave(2 * sides.length).update, [-3, ...sides]),
           grid,
           boundary: boundary as unknown as AxisBoundaries,
           runs,
@@ -198,7 +200,7 @@ async function runShare(
 Deno.test("a share with R·reach ghost slices runs R steps like the whole grid; one slice fewer is caught", async () => {
   const pool = await CpuPool.create({ workers: 2 });
   for (const sides of [[1], [1, -1], [1, 0, 2]]) {
-    const update = waveUpdate({ centre: -4, sides }), reach = sides.length;
+    const reach = sides.length, update = reweighted(wave(2 * reach).update, [-4, ...sides]);
     for (const steps of [1, 2, 3]) {
       const width = steps * reach;
       // zero boundary: the first slices of the grid, ghosts at high x only, and the last slices

@@ -12,7 +12,7 @@ import {
   assertRejects,
   assertStringIncludes,
 } from "@std/assert";
-import { initialValue } from "../../../kernels/initial_field.ts";
+import { initialValue } from "../../kernels/initial_value.ts";
 import { layOut } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
