@@ -385,7 +385,29 @@ Deno.test("a budget is kept within a tenth or two seconds", async () => {
   }
 });
 
-Deno.test("where a single run exceeds the budget, that is said before anything runs", async () => {
+Deno.test("where a run takes a good part of the budget, one is timed, not several", async () => {
+  const runNs = 0.9e9, timed: number[] = [];
+  const behave: Simulation["behave"] = () => ({
+    batchNs: (repetitions) => runNs * timed.push(repetitions) / timed.length * repetitions,
+  });
+  const { evaluators } = beside(new SimulatedSession(), () => 0);
+  const simulation = { referenceNs: 1.2e9, behave };
+  const { outcome } = await simulate(simulation, { budget: { timeNs: 5e9 } }, { evaluators });
+  assertEquals([outcome.evaluated, timed.length], [1, 2]);
+  assert(outcome.elapsedNs < 5e9);
+});
+
+Deno.test("where a single run exceeds the budget, that is said before the search", async () => {
+  const said: string[] = [], stages: string[] = [];
+  const session = new SimulatedSession({ referenceNs: 6e9 });
+  const onWarning = (text: string): void => void said.push(text);
+  const onStart = (): void => void stages.push(`${said.length}`);
+  await tuneOn(session, { budget: { timeNs: 5e9 } }, { onWarning, onStart });
+  assertEquals([said.length, stages], [1, ["1"]]);
+  assertMatch(said[0]!, /^one run of this problem takes this device about 6.00 s: the budget of 5.00 s will/);
+});
+
+Deno.test("where a single run is known to exceed the budget, that is said before anything runs", async () => {
   const warningsOf = async (timeNs: number): Promise<string[]> => {
     const session = new SimulatedSession(), warnings: string[] = [];
     const onWarning = (text: string): void => {

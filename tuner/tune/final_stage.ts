@@ -5,6 +5,9 @@ import { orderTies } from "../measuring/tie_set.ts";
 import { blocksTime, finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
+/** The part of what may go beyond the budget that a final round may be expected to take. */
+const TOLERATED = 0.5;
+
 /**
  * The final round of a run: measures the best few and the best stepwise again, in blocks, and orders those that tie.
  * Fewer take part if time is short, and none where not even two blocks would end in time.
@@ -23,7 +26,8 @@ export async function finals(run: TuningRun): Promise<void> {
   while (most > LEAST_FINALISTS && timeOf(chosen, WANTED_BLOCKS) > leftNs) {
     chosen = chooseFinalists(measured, { order, most: --most });
   }
-  const toleratedNs = plan.latestNs - plan.endNs;
+  // what is measured may take longer than it did in the search
+  const toleratedNs = TOLERATED * (plan.latestNs - plan.endNs);
   if (timeOf(chosen, SURE_BLOCKS) > leftNs + toleratedNs) return;
   // the search's rate of stepwise will do for the speedup
   const withBaseline = run.withStepwise(chosen);

@@ -118,7 +118,9 @@ export function outcomeOf(evaluation: Evaluation | undefined, spentNs = 0): Outc
 async function startEvaluator(run: TuningRun, turn: Turn): Promise<Evaluator> {
   const { environment: { signal }, evaluators, session, problem } = run;
   if (evaluators === undefined) {
-    const evaluate: Evaluator["evaluate"] = (configuration, { best }) => run.measure(configuration, { best });
+    const { samplingNs } = run.evaluationLimits;
+    const evaluate: Evaluator["evaluate"] = (configuration, { best }) =>
+      run.measure(configuration, { best, samplingNs });
     return { alive: true, evaluate, close: () => {} };
   }
   for (let tries = 1;; tries++) {

@@ -151,8 +151,9 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
-    this.#warnOf(copyBytesPerSecond);
+    const isSaid = copyBytesPerSecond !== null && this.#warnOf(this.#predictRunNs(request, copyBytesPerSecond));
     await this.#fixProblem(copyBytesPerSecond);
+    if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
     if (device.gpu !== null && copyBytesPerSecond !== null) {
       const { traversals, learned = [] } = request, model = deviceModelOf(device, copyBytesPerSecond);
@@ -177,16 +178,15 @@ export class TuningRun {
     return { problem, copyBytesPerSecond, space: this.space };
   }
 
-  /** Says before anything runs that the budget cannot be kept, where a single run of the problem would exceed it. */
-  #warnOf(copyBytesPerSecond: number | null): void {
-    const { request, environment: { onWarning } } = this;
-    if (copyBytesPerSecond === null || !("timeNs" in request.budget)) return;
-    const runNs = this.#predictRunNs(request, copyBytesPerSecond);
-    if (runNs <= request.budget.timeNs) return;
-    onWarning?.(
+  /** Says that the budget cannot be kept, where a single run of the problem would exceed it; returns whether it did. */
+  #warnOf(runNs: number): boolean {
+    const { timeNs } = this.#time;
+    if (runNs <= timeNs) return false;
+    this.environment.onWarning?.(
       `one run of this problem takes this device about ${formatDuration(runNs)}: ` +
-        `the budget of ${formatDuration(request.budget.timeNs)} will be exceeded`,
+        `the budget of ${formatDuration(timeNs)} will be exceeded`,
     );
+    return true;
   }
 
   /** Time of a run by the plain traversal, by this GPU's bandwidth. */
