@@ -502,13 +502,24 @@ Deno.test("without a GPU the CPU alone is tuned", async () => {
   assertEquals(outcome.space.candidates, []);
 });
 
-Deno.test("where time is short, the CPU computes a line in the most promising of its ways", async () => {
+Deno.test("where time is short, the CPU computes a line in the most promising of its ways, and in the plain one", async () => {
   const line = { stencil: heat1d(), grid: [1, 1, 2048], boundary: "insulated", steps: 64 } as const;
   const request = { ...line, cpuWorkers: 1, budget: { timeNs: 1 } };
   const { evaluations } = await simulate({ device: CPU_ONLY }, request);
   const tried = new Set(evaluations.map(({ configuration }) => configurationKey(configuration)));
   const [{ configuration: { traversal, parameters } }] = evaluations as [Evaluation];
-  assertEquals([tried.size, traversal, parameters], [1, "swept", { points: 2048 }]);
+  assertEquals([tried.size, traversal, parameters], [2, "swept", { points: 2048 }]);
+});
+
+Deno.test("the speedup is over stepwise on the winner's own device, which is measured for it", async () => {
+  const request = { grid: [96, 96, 64] as Grid, cpuWorkers: 2 };
+  for (const timeNs of [1, 60e9]) {
+    const behave: Simulation["behave"] = (_, { traversal, share }, problem) =>
+      atRate(share.gpuSlices > 0 ? 1e8 : traversal === "stepwise" ? 4e9 : 1e10, problem);
+    const { entry } = (await simulate({ behave }, { ...request, budget: { timeNs } })).outcome;
+    assertEquals(entry!.configuration.traversal, "diamond-wavefront");
+    assertAlmostEquals(entry!.result.speedupOverStepwise!, 2.5, 1e-6);
+  }
 });
 
 Deno.test("a CPU far behind the GPU is left out where there is no time for it, and the outcome says so", async () => {

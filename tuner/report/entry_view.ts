@@ -114,7 +114,8 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   const winner = points.find(({ isWinner }) => isWinner)!;
   const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
     .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
-  const found = fastest.filter(({ series }) => PLAIN.includes(series)).sort(faster)[0];
+  const plains = fastest.filter(({ series }) => PLAIN.includes(series)).sort(faster);
+  const found = plains.find((point) => deviceOf(point) === deviceOf(winner)) ?? plains[0];
   // the final round's rate of the plain kernel, which the profile keeps as a ratio
   const plain = found === undefined || found === winner || speedupOverStepwise === null ? found : {
     ...found,

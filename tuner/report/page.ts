@@ -24,7 +24,7 @@ import { SCRIPT } from "./script.ts";
 import { lookOf, markKey, seriesOf } from "./series.ts";
 import { sharing } from "./sharing_charts.ts";
 import { STYLE } from "./style.ts";
-import { overviewSentence, whySentence } from "./why.ts";
+import { overviewSentence, plainName, whySentence } from "./why.ts";
 import { ABOVE_ROOF, intervalWords } from "./words.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
@@ -161,7 +161,9 @@ function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryVi
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
   const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
-  if (speedup !== undefined && winner !== plain) tiles.push(tile(formatFactor(speedup), "the plain kernel"));
+  if (speedup !== undefined && winner !== plain) {
+    tiles.push(tile(formatFactor(speedup), plainName(plain, winner)));
+  }
   if (fraction !== undefined) {
     const roof = `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`;
     tiles.push(tile(formatPercent(fraction), roof));

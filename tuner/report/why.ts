@@ -35,9 +35,14 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     return `${name} computes ${rate}, ${which}.`;
   }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
-  const where = plain && deviceOf(plain) === "GPU" && deviceOf(winner) === "CPU" ? " on the GPU" : "";
-  const base = plain ? nameOf(plain) : "the plain kernel";
-  return `${name} is ${gain}as fast as ${base}${where}${because(winner, plain)}.`;
+  return `${name} is ${gain}as fast as ${plainName(plain, winner)}${because(winner, plain)}.`;
+}
+
+/** What the winner is compared with; where that is the GPU's kernel and the winner the CPU's, it is said. */
+export function plainName(plain: Point | undefined, winner: Point): string {
+  if (plain === undefined) return "the plain kernel";
+  const isOther = deviceOf(plain) === "GPU" && deviceOf(winner) === "CPU";
+  return `${nameOf(plain)}${isOther ? " on the GPU" : ""}`;
 }
 
 /** The sentence that opens a page of several problems. */

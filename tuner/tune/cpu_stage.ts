@@ -8,6 +8,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
+import { isPlain } from "./findings.ts";
 import { outcomeOf } from "./search_stage.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
@@ -76,10 +77,9 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     const eachNs = timed === 0 ? cpu!.evaluationNs : spentNs / timed;
     const isLate = session.now() + eachNs > run.plan.cpuUntilNs;
     const best = findings.bestOn("cpu");
-    if (isLate && best !== undefined) break;
-    const why = isLate ? whyNot(run) : undefined;
+    const why = isLate && best === undefined ? whyNot(run) : undefined;
     if (why !== undefined) return why;
-    const candidate = strategySearch.next();
+    const candidate = isLate && best !== undefined ? missingPlain(run, eachNs) : strategySearch.next();
     if (candidate === undefined) break;
     const { configuration } = candidate;
     run.report("cpu", evaluated, total);
@@ -95,6 +95,13 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
   }
   const isUnknown = findings.bestOn("cpu") === undefined && failure !== undefined;
   return isUnknown ? `not measured: ${failure?.reason}: ${failure?.message}` : undefined;
+}
+
+/** The plain traversal, where the CPU is the fastest without it, and it would probably still end in time. */
+function missingPlain({ findings, cpuSpace, plan, session }: TuningRun, eachNs: number) {
+  const isFastest = findings.best === findings.bestOn("cpu");
+  const isMissing = isFastest && findings.baseline === undefined && session.now() + eachNs <= plan.latestNs;
+  return isMissing ? cpuSpace.find(({ configuration }) => isPlain(configuration)) : undefined;
 }
 
 /** Why not even the first of the CPU's configurations is evaluated, late as it is; undefined if it is. */

@@ -52,10 +52,12 @@ export class Findings {
     return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
   }
 
-  /** The fastest of the plain traversal, the baseline of the speedup. */
+  /** The fastest of the plain traversal on the device of the best, the baseline of the speedup. */
   get baseline(): Measurement | undefined {
-    const { bestOfEach } = this;
-    return [...bestOfEach.values()].find(({ configuration }) => PLAIN.includes(wayOf(configuration)));
+    const { best, bestOfEach } = this;
+    return best && [...bestOfEach.values()].find(({ configuration }) =>
+      isPlain(configuration) && deviceOf(configuration) === deviceOf(best.configuration)
+    );
   }
 
   /** Counts an evaluation of one device alone, and remembers its rate. */
@@ -98,8 +100,10 @@ export class Findings {
   }
 }
 
-/** The plain traversal's ways; on a line the CPU calls it classic. */
-const PLAIN = ["stepwise", "cpu stepwise", "cpu classic"];
+/** Whether it is the plain traversal; on a line the CPU calls it classic. */
+export function isPlain({ traversal }: Pick<Configuration, "traversal">): boolean {
+  return traversal === "stepwise" || traversal === "classic";
+}
 
 /** How one device computes alone: the name of a traversal of the GPU's, or `cpu` and the name of one of the CPU's. */
 export function wayOf(configuration: Configuration): string {
