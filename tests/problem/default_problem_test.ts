@@ -5,7 +5,8 @@ import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { misfitOf } from "../../tuner/problem/resolve_problem.ts";
-import { DEFAULT_STEPS, defaultGrid } from "../../tuner/problem/default_problem.ts";
+import { DEFAULT_STEPS, defaultGrid, withSuitedSteps } from "../../tuner/problem/default_problem.ts";
+import { DEVICE } from "../profile/sample_profile.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 
 /** A common GPU but for the size of its bindings. */
@@ -66,4 +67,14 @@ Deno.test("each halving halves x, down to 8 slices", () => {
     assert(x % 8 === 0 && Math.abs(x - sizes[i]! / 2) <= 8, sizes.join());
   }
   assertEquals(sizes[4], 8);
+});
+
+Deno.test("steps that were left open grow where runs are short on a GPU in hardware", () => {
+  const problem = { stencil: wave(2), grid: [256, 256, 256], boundary: "zero", steps: 96 } as const;
+  const stepsOf = (isDefaultSteps: boolean, isFallback: boolean, bytesPerSecond = 3e12): number => {
+    const device = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback } };
+    return withSuitedSteps({ problem, isDefaultSteps, device }, bytesPerSecond).steps;
+  };
+  assertEquals([stepsOf(true, false), stepsOf(false, false), stepsOf(true, true)], [1536, 96, 96]);
+  assertEquals(stepsOf(true, false, 0.2e12), 192);
 });

@@ -80,7 +80,7 @@ Deno.test("a shared configuration in words names both devices' traversals", () =
 Deno.test("reports, JUnit and Markdown distinguish the variants", () => {
   const entries = PROBLEMS.map((problem) => ({ ...ENTRY, problem }));
   const profile = { ...PROFILE, entries };
-  const { page } = buildReport(profile, { journal: [], entries: [0] });
+  const { page } = buildReport(profile, { journal: [], only: 0 });
   distinguishes(
     [...page.matchAll(/<tr><th scope="row" class="text" data-label="problem">(.*?)<\/th>/g)].map(([, name]) =>
       name!

@@ -9,6 +9,7 @@ import {
 } from "../../tuner/qualify/qualify.ts";
 import { qualify } from "../../tuner/qualify/qualify.ts";
 import { detectDevice } from "../../tuner/devices/device.ts";
+import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import type { Profile } from "../../tuner/profile/schema.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { miscompiled } from "../devices/miscompiled.ts";
@@ -405,4 +406,25 @@ Deno.test("a profile of the CPU alone qualifies without a GPU", async () => {
     "oracle f32",
     0,
   ]);
+});
+
+Deno.test("of a merged profile the entries of this device count; where it has none, the devices are named", async () => {
+  const here = profileOf([entryOf()]);
+  const elsewhere = profileOf([entryOf({ rate: 5e9 }), entryOf({ rate: 6e9 })], {
+    ...DEVICE,
+    gpu: { ...DEVICE.gpu!, description: "Another GPU" },
+  });
+  const session = new SimulatedSession({ behave: inTurn({}) });
+  const { answer, recorded, results } = await qualifyOn(session, mergeProfiles(elsewhere, here));
+  assertEquals([answer, recorded, results.length], ["yes", DEVICE, 1]);
+  // of a machine with the same GPU and another CPU, the GPU's entries still say something
+  const cpu = { ...HERE.cpu, cores: 3 };
+  const beside = new SimulatedSession({ behave: inTurn({}), device: { ...HERE, cpu } });
+  assertEquals((await qualifyOn(beside, mergeProfiles(elsewhere, here))).answer, "yes");
+  const third = new SimulatedSession({ device: { ...HERE, gpu: { ...HERE.gpu!, description: "A third" } } });
+  await assertRejects(
+    () => qualifyOn(third, mergeProfiles(elsewhere, here)),
+    ProfileError,
+    "Cannot qualify: wanted one of the profile's 2 devices (Another GPU",
+  );
 });

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { parseHTML } from "linkedom";
 import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../tuner/format.ts";
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
+import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
 import { neighboursOf } from "../../tuner/report/configuration_card.ts";
 import { type Point, viewEntry } from "../../tuner/report/entry_view.ts";
@@ -36,7 +37,7 @@ function parse(page: string): any {
 
 Deno.test("the page of a real run: every problem, every measurement, the same text every time", () => {
   const { page, measurements } = REPORT;
-  const [one, again] = [1, 2].map(() => buildReport(WAVE, { journal: JOURNAL, entries: [0] }).page);
+  const [one, again] = [1, 2].map(() => buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
   assertEquals(one, again);
   const views = WAVE.entries.map((_, i) => viewEntry(WAVE, i, JOURNAL));
   assertEquals(measurements, views.reduce((sum, { points }) => sum + points.length, 0));
@@ -59,7 +60,7 @@ Deno.test("the page of a real run: every problem, every measurement, the same te
 });
 
 Deno.test("the page opens with a sentence that says why; of several problems each has its own", () => {
-  const first = wordsOf(buildReport(WAVE, { journal: JOURNAL, entries: [0] }).page);
+  const first = wordsOf(buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
   const { winner, plain } = viewEntry(WAVE, 0, JOURNAL);
   const factor = formatFactor(WAVE.entries[0]!.result.speedupOverStepwise!).replace("×", "");
   const why = `diamond-torre is ${factor} times as fast as the plain kernel because it moves ` +
@@ -298,7 +299,7 @@ Deno.test("of many problems the first are drawn, all are listed", () => {
   assertEquals(document.querySelectorAll("nav tbody tr").length, MAX_ENTRIES + 3);
   assertEquals(document.querySelectorAll("section h2[id^=entry]").length, MAX_ENTRIES);
   assertStringIncludes(wordsOf(page), "3 problems are listed only");
-  const only = parse(buildReport({ ...PROFILE, entries }, { journal: [], entries: [MAX_ENTRIES + 1] }).page);
+  const only = parse(buildReport({ ...PROFILE, entries }, { journal: [], only: MAX_ENTRIES + 1 }).page);
   assertEquals([...only.querySelectorAll("section h2[id^=entry]")].map((h2) => h2.id), [
     `entry-${MAX_ENTRIES + 2}`,
   ]);
@@ -319,7 +320,7 @@ Deno.test("neighbours differ from the winner in one parameter exactly", () => {
 
 Deno.test("the charts show what was measured: every mark, every best rate", () => {
   const { points, best } = viewEntry(WAVE, 0, JOURNAL);
-  const { page } = buildReport(WAVE, { journal: JOURNAL, entries: [0] });
+  const { page } = buildReport(WAVE, { journal: JOURNAL, only: 0 });
   const section = parse(page).querySelector("main > section");
   const looks = best.map(({ series }) => lookOf(series).color).toSorted();
   for (const drawing of section.querySelectorAll("figure .wide svg")) {
@@ -464,7 +465,7 @@ Deno.test("the profile's best of each traversal is shown where there is no journ
 });
 
 Deno.test("the configuration as JSON is the profile's, and the button copies it", () => {
-  const document = parse(buildReport(WAVE, { journal: JOURNAL, entries: [0] }).page);
+  const document = parse(buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
   const button = document.querySelector("button.copy");
   const source = document.getElementById(button.dataset.copy);
   assertEquals(JSON.parse(source.textContent), WAVE.entries[0]!.configuration);
@@ -498,7 +499,7 @@ function rowsBehind(page: string, caption: string): string[][] {
 }
 
 Deno.test("localities on the roofline: the paper's formulas over DTS, and the best rate of each DTS", () => {
-  const { page } = buildReport(WAVE, { journal: JOURNAL, entries: [0] });
+  const { page } = buildReport(WAVE, { journal: JOURNAL, only: 0 });
   const rows = rowsBehind(page, "Localities and roofs by tile size");
   const [{ dts = 0, nt = 0 }, bandwidth] = [
     WAVE.entries[0]!.configuration.parameters,
@@ -518,7 +519,7 @@ Deno.test("localities on the roofline: the paper's formulas over DTS, and the be
   assertEquals(rows[0]!.slice(0, 3), ["one step", (1 / 3).toFixed(3), "12"]);
   assertEquals(rows[1]!.at(-1), "");
   const without = { ...WAVE, device: { ...WAVE.device, measured: { copyBytesPerSecond: null } } };
-  assert(!buildReport(without, { journal: [], entries: [0] }).page.includes("Localities"));
+  assert(!buildReport(without, { journal: [], only: 0 }).page.includes("Localities"));
 });
 
 Deno.test("the localities leave out torres that Facet would not write", () => {
@@ -556,4 +557,18 @@ Deno.test("the parts of a step over R: computing on both devices and copies, eac
     ["1", "10.0 ms", "655 µs", "144 µs", "8.00 ms"],
     ["4", "10.0 ms", "677 µs", "166 µs", "2.00 ms"],
   ]);
+});
+
+Deno.test("every device of a merged profile has a section, and entries are counted over all of them", () => {
+  const gpu = { ...PROFILE.device.gpu!, description: "Another GPU" };
+  const other = { ...PROFILE, device: { ...PROFILE.device, gpu } };
+  const merged = mergeProfiles(WAVE, other);
+  const document = parse(buildReport(merged, { journal: [] }).page);
+  const titles = [...document.querySelectorAll("main > section > h2.device")].map((h2) => h2.textContent);
+  assertEquals(titles, [WAVE.device.gpu!.description, "Another GPU"]);
+  assertEquals(document.querySelectorAll("section h2[id^=entry]").length, WAVE.entries.length + 1);
+  const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+  assertEquals(new Set(ids).size, ids.length);
+  const only = parse(buildReport(merged, { journal: [], only: WAVE.entries.length }).page);
+  assertEquals(only.querySelector("h1").textContent, "Another GPU");
 });

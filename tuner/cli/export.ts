@@ -61,10 +61,9 @@ async function fromProfile(
   path: string,
   given: { journal: string | undefined; entry: number | undefined },
 ): Promise<{ space: RecordedSpace; notes: readonly string[] }> {
-  const profile = await readProfile(path);
-  const entry = profile.entries[chooseEntry(profile, given.entry)]!;
+  const { device, entry } = chooseEntry(await readProfile(path), given.entry);
   const { records, warnings } = await readProfileJournal(path, given.journal);
-  const { space, notCarried } = spaceOfEntry(profile, entry, entryRecords(profile, entry, records));
+  const { space, notCarried } = spaceOfEntry(device, entry, entryRecords(device, entry, records));
   return { space, notes: [...warnings, ...notCarried] };
 }
 

@@ -4,7 +4,8 @@ import { ProfileError, reasonOf } from "../profile/profile_error.ts";
 import { readBytes } from "../profile/read_bytes.ts";
 import { formatPlural } from "../format.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
-import type { Profile } from "../profile/schema.ts";
+import { devicesOf } from "../profile/merge.ts";
+import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { checkFileWritable } from "../profile/store.ts";
 import { wrongValue } from "./options.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -83,20 +84,30 @@ export async function writePieces<Result>(
   return next.value as Result;
 }
 
-/** The index of the entry that `--entry` names, from 1; the only one where there is one. */
-export function chooseEntry(profile: Profile, given: number | undefined): number {
-  const { entries } = profile;
-  if (entries.length === 0) {
+/** An entry of a profile. */
+interface ChosenEntry {
+  /** The device that it was measured on, as a profile of its own. */
+  readonly device: Profile;
+  readonly entry: ProfileEntry;
+  /** Where it stands among the entries of all devices, from 0. */
+  readonly at: number;
+}
+
+/** The entry that `--entry` names, from 1, over all devices; the only one where there is one. */
+export function chooseEntry(profile: Profile, given: number | undefined): ChosenEntry {
+  const all = devicesOf(profile).flatMap((device) => device.entries.map((entry) => ({ device, entry })))
+    .map((one, at) => ({ ...one, at }));
+  if (all.length === 0) {
     throw new RequestError("Cannot use --profile: wanted a profile with entries: found none");
   }
+  const chosen = given === undefined && all.length > 1 ? undefined : all[(given ?? 1) - 1];
+  if (chosen !== undefined) return chosen;
   if (given !== undefined) {
-    if (given <= entries.length) return given - 1;
-    throw wrongValue("entry", `a whole number from 1 to ${entries.length}`, `${given}`);
+    throw wrongValue("entry", `a whole number from 1 to ${all.length}`, `${given}`);
   }
-  if (entries.length === 1) return 0;
-  const list = entries.slice(0, 20).map(({ problem }, i) => `${i + 1} ${describeProfileProblem(problem)}`);
-  if (entries.length > 20) list.push("…");
+  const list = all.slice(0, 20).map(({ entry, at }) => `${at + 1} ${describeProfileProblem(entry.problem)}`);
+  if (all.length > 20) list.push("…");
   throw new RequestError(
-    `Cannot choose an entry: the profile has ${entries.length}: give --entry N: ${list.join("; ")}`,
+    `Cannot choose an entry: the profile has ${all.length}: give --entry N: ${list.join("; ")}`,
   );
 }

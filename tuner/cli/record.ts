@@ -26,6 +26,7 @@ import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
 import { failureWords } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { withSuitedSteps } from "../problem/default_problem.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { TOOL } from "../version.ts";
@@ -162,8 +163,9 @@ async function record(options: RecordOptions): Promise<number> {
 async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
   const { noGpu, limit, seed } = options;
   const resolved = await resolveOptions("record", { ...options, ...(noGpu ? {} : { cpuWorkers: 0 }) });
-  const { problem } = resolved, { grid, steps } = problem;
-  const { candidates, device, space } = noGpu ? cpuSpace(resolved) : await gpuSpace(resolved, earlier);
+  const { candidates, device, space, problem } = noGpu
+    ? cpuSpace(resolved)
+    : await gpuSpace(resolved, earlier);
   const header: JournalHeader = {
     tool: TOOL,
     device,
@@ -181,7 +183,7 @@ async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
     leastNs: (some: readonly Configuration[]): number =>
       some.reduce((sum, one) => {
         const rate = predicted.get(configurationKey(one))!;
-        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(grid) * steps / rate);
+        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(problem.grid) * problem.steps / rate);
       }, 0),
   };
 }
@@ -192,11 +194,12 @@ type Recordable = Pick<CpuCandidate, "traversal" | "configuration" | "predicted"
 /** The CPU's candidates; the space of a GPU that it comes without is empty. */
 function cpuSpace({ problem, device, cpuWorkers }: ResolvedProblem) {
   const candidates = cpuCandidates(problem, cpuWorkers);
-  return { candidates, device: measuredDevice(device, null), space: EMPTY_SPACE };
+  return { candidates, device: measuredDevice(device, null), space: EMPTY_SPACE, problem };
 }
 
 /** The GPU's candidates. */
-async function gpuSpace({ problem, traversals, device }: ResolvedProblem, earlier: RunRecord | undefined) {
+async function gpuSpace(resolved: ResolvedProblem, earlier: RunRecord | undefined) {
+  const { traversals, device } = resolved;
   if (device.gpu === null) {
     throw new RequestError("Cannot record: there is no WebGPU adapter: --no-gpu records the CPU's space");
   }
@@ -204,6 +207,7 @@ async function gpuSpace({ problem, traversals, device }: ResolvedProblem, earlie
   // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
   const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
+  const problem = withSuitedSteps(resolved, copyBytesPerSecond);
   const space = enumerateSpace(problem, {
     traversals,
     limits: device.gpu.limits,
@@ -214,7 +218,7 @@ async function gpuSpace({ problem, traversals, device }: ResolvedProblem, earlie
     throw new RequestError(`Cannot record: no configuration can run this problem: ${reasons}`);
   }
   const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
-  return { candidates, device: measuredDevice(device, copyBytesPerSecond), space };
+  return { candidates, device: measuredDevice(device, copyBytesPerSecond), space, problem };
 }
 
 /** What the file holds already, to go on with. No other file is overwritten or added to. */

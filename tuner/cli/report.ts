@@ -28,9 +28,9 @@ export const run = command({
   if (profile.entries.length === 0) {
     throw new RequestError(`Cannot show ${path}: wanted a profile with entries: found none`);
   }
-  const entries = options.entry === undefined ? {} : { entries: [chooseEntry(profile, options.entry)] };
+  const only = options.entry === undefined ? undefined : chooseEntry(profile, options.entry).at;
   const { records, path: journal, warnings } = await readProfileJournal(path, options.journal);
-  const { page, measurements } = buildReport(profile, { journal: records, warnings, ...entries });
+  const { page, measurements } = buildReport(profile, { journal: records, warnings, only });
   await writeText(options.out, page);
   const bytes = new TextEncoder().encode(page).length;
   const record = { out: options.out, bytes, measurements, journal: journal ?? null, warnings };

@@ -1,5 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { withSuitedSteps } from "../problem/default_problem.ts";
 import { leftOut } from "../problem/left_out.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
@@ -29,7 +30,8 @@ export const run = command({
   about: "Shows every configuration that tune would try, best prediction first. Nothing is measured.",
   options: OPTIONS,
 }, async (options) => {
-  const { problem, traversals, device } = await resolveOptions("list the space", options);
+  const resolved = await resolveOptions("list the space", options), { traversals, device } = resolved;
+  const problem = withSuitedSteps(resolved, ASSUMED_BYTES_PER_SECOND);
   const limits = device.gpu?.limits;
   const space = limits === undefined ? EMPTY_SPACE : enumerateSpace(problem, {
     traversals,

@@ -1,7 +1,11 @@
-import type { Grid, Stencil } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Grid, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { planesOf, reachOf } from "../../kernels/update.ts";
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
+import { predictRate } from "../../models/roofline.ts";
 import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
+import { REFERENCE_SHAPE } from "../devices/reference.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 
 /** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
 export const DEFAULT_STEPS = 96;
@@ -16,18 +20,36 @@ export function defaultSteps({ dimensions }: Stencil): number {
   return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
 }
 
+/** Time of a run by the plain traversal, in nanoseconds, by a GPU's bandwidth. */
+export function predictRunNs(
+  problem: Problem,
+  device: Pick<DeviceDescription, "gpu" | "cpu">,
+  copyBytesPerSecond: number,
+): number {
+  const cells = cellsOf(problem.grid), demand = stepwise.demand(problem, REFERENCE_SHAPE);
+  const rate = predictRate(demand, deviceModelOf(device, copyBytesPerSecond), { cells });
+  return cells * problem.steps / rate * 1e9;
+}
+
 /**
- * Time steps that suit a grid and a GPU in hardware. The first and the last steps of a run are slower where a traversal
- * computes several steps at once: torres with 8 bands of 32 steps on 256³ reach 569 Gcells/s in runs of 768 steps, 600
- * in runs of 1536 (H100, 2026-11-22). So where runs are short they get longer; by doubling, so that the same device always has the same.
- *
- * @param steps of a usual run
- * @param runNs its time by the plain traversal, in nanoseconds, as predicted
+ * The problem with steps that suit its grid and a GPU in hardware, where they were left open. The first and the last
+ * steps of a run are slower where a traversal computes several steps at once: torres with 8 bands of 32 steps on 256³
+ * reach 569 Gcells/s in runs of 768 steps, 600 in runs of 1536 (H100, 2026-11-22). So where runs are short they get
+ * longer; by doubling, so that the same device always has the same.
  */
-export function longerSteps(steps: number, runNs: number): number {
+export function withSuitedSteps(
+  { problem, isDefaultSteps, device }: {
+    readonly problem: Problem;
+    readonly isDefaultSteps: boolean;
+    readonly device: Pick<DeviceDescription, "gpu" | "cpu">;
+  },
+  copyBytesPerSecond: number,
+): Problem {
+  const isOpen = isDefaultSteps && device.gpu?.isFallback === false && problem.stencil.dimensions !== 1;
+  const runNs = isOpen ? predictRunNs(problem, device, copyBytesPerSecond) : Infinity;
   let factor = 1;
   while (factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
-  return factor * steps;
+  return { ...problem, steps: factor * problem.steps };
 }
 
 /**

@@ -1,4 +1,6 @@
-import { detectDevice } from "../devices/device.ts";
+import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { devicesOf, isSameDevice } from "../profile/merge.ts";
+import { ProfileError } from "../profile/profile_error.ts";
 import { checkProfile, type Profile } from "../profile/schema.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
@@ -7,6 +9,7 @@ import { answerOf, type EntryResult, type Qualification } from "./qualification.
 import { type Others, verifyOthers, withOthers } from "./others.ts";
 import { attempt, configurationsOf, expectedNs, notRun, type Run, type Trial, trialsOf } from "./trial.ts";
 import { checkTolerance, judgedInterval } from "./verdict.ts";
+import { describeDevice } from "./words.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
 export type { Rate, RateVerdict } from "./verdict.ts";
@@ -58,7 +61,7 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  * traversal are verified, so that a broken kernel is noticed whichever one won.
  *
  * @returns what became of every entry, also if it was interrupted
- * @throws {ProfileError} if the profile has no entries, or a configuration that no device can run
+ * @throws {ProfileError} if the profile has no entries, none of its several devices is this one, or it has a configuration that no device can run
  * @throws {RangeError} if the tolerance is not from 0 to below 1
  *
  * @example
@@ -76,22 +79,45 @@ const TIMEOUT_MS = 20_000, QUICK_TIMEOUT_MS = 10_000;
  */
 export async function qualify(profile: Profile, options: QualifyOptions = {}): Promise<Qualification> {
   checkProfile(profile, "the profile");
+  const device = await detectDevice();
   using session = new DeviceSession({
-    device: await detectDevice(),
-    useGpu: profile.entries.flatMap(configurationsOf).some(({ share }) => share.gpuSlices > 0),
+    device,
+    useGpu: partFor(profile, device).entries.flatMap(configurationsOf).some(({ share }) =>
+      share.gpuSlices > 0
+    ),
     timeoutMs: options.quick ? QUICK_TIMEOUT_MS : TIMEOUT_MS,
   });
   return await qualifyOn(session, profile, options);
 }
 
+/**
+ * The part of a profile of several devices that was measured on this one, or else on the same GPU.
+ *
+ * @throws {ProfileError} if none was
+ */
+function partFor(profile: Profile, here: DeviceDescription): Profile {
+  const parts = devicesOf(profile),
+    isSameGpu = (one: Profile): boolean =>
+      here.gpu !== null && isSameDevice({ ...one.device, cpu: here.cpu }, here);
+  const own = parts.find(({ device }) => isSameDevice(device, here)) ?? parts.find(isSameGpu);
+  if (own !== undefined || parts.length === 1) return own ?? profile;
+  const wanted = parts.map(({ device }) => describeDevice(device)).join("; ");
+  throw new ProfileError(
+    `Cannot qualify: wanted one of the profile's ${parts.length} devices (${wanted}): found ${
+      describeDevice(here)
+    }`,
+  );
+}
+
 /** The same on a session that is given, as a simulated one. */
 export async function qualifyOn(
   session: Session,
-  profile: Profile,
+  whole: Profile,
   options: QualifyOptions = {},
 ): Promise<Qualification> {
   const { tolerance = 0.1, quick = false, numericsOnly = false, onProgress, signal } = options;
   checkTolerance(tolerance);
+  const profile = partFor(whole, session.device);
   const trials = trialsOf(profile, session);
   const startedNs = session.now();
   const run: Run = {

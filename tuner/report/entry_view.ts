@@ -64,7 +64,13 @@ export interface EntryView {
   readonly records: EntryRecords;
 }
 
-export function viewEntry(profile: Profile, index: number, journal: readonly JournalRecord[]): EntryView {
+/** @param number of the entry on the page, from 1 */
+export function viewEntry(
+  profile: Profile,
+  index: number,
+  journal: readonly JournalRecord[],
+  number: number = index + 1,
+): EntryView {
   const entry = profile.entries[index]!;
   const { configuration, result, tieSet, bestOfEach = [] } = entry;
   const { roofFraction, speedupOverStepwise } = result;
@@ -124,7 +130,7 @@ export function viewEntry(profile: Profile, index: number, journal: readonly Jou
   };
   return {
     entry,
-    id: `entry-${index + 1}`,
+    id: `entry-${number}`,
     points,
     winner,
     best: fastest.map((one) => one === found ? plain! : one).sort(faster),

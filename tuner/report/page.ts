@@ -10,6 +10,7 @@ import {
 } from "../profile/leave_one_out.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import { deviceModelOf } from "../search/device_model.ts";
+import { devicesOf } from "../profile/merge.ts";
 import type { Profile } from "../profile/schema.ts";
 import { allMeasurements } from "./all_measurements.ts";
 import { configurationCard } from "./configuration_card.ts";
@@ -37,24 +38,42 @@ const NO_JOURNAL =
 interface ReportOptions {
   /** The profile's evaluations; none where there is no journal. */
   readonly journal: readonly JournalRecord[];
-  /** Indices of the entries to draw. @default {undefined} the first {@linkcode MAX_ENTRIES} */
-  readonly entries?: readonly number[];
+  /** The only entry to draw, counted from 0 over all devices. @default {undefined} the first {@linkcode MAX_ENTRIES} */
+  readonly only?: number | undefined;
   /** Warnings about the files, one line each. @default {[]} */
   readonly warnings?: readonly string[];
 }
 
+/** A device of the profile, and its entries that are drawn. */
+interface DevicePart {
+  readonly profile: Profile;
+  readonly views: readonly EntryView[];
+}
+
 /**
  * Makes the report of a profile with at least one entry: the text of an HTML file that needs nothing else, and how many
- * measurements it shows. Pure: the same profile and journal give the same text.
+ * measurements it shows. Each device of a merged profile has a section. Pure: the same profile and journal give the same
+ * text.
  */
-export function buildReport(profile: Profile, { journal, entries, warnings = [] }: ReportOptions): {
+export function buildReport(profile: Profile, { journal, only, warnings = [] }: ReportOptions): {
   page: string;
   measurements: number;
 } {
-  const chosen = entries ?? profile.entries.map((_, i) => i).slice(0, MAX_ENTRIES);
-  const views = chosen.map((index) => viewEntry(profile, index, journal));
-  const [first] = views;
+  const devices = devicesOf(profile);
+  let count = 0;
+  const parts = devices.map((profile): DevicePart => {
+    const first = count;
+    count += profile.entries.length;
+    const isDrawn = (at: number): boolean => only === undefined ? at < MAX_ENTRIES : at === only;
+    const views = profile.entries.flatMap((_, i) =>
+      isDrawn(first + i) ? viewEntry(profile, i, journal, first + i + 1) : []
+    );
+    return { profile, views };
+  }).filter(({ views }) => only === undefined || views.length > 0);
+  const views = parts.flatMap(({ views }) => views);
   const measurements = views.reduce((sum, { points }) => sum + points.length, 0);
+  const [one] = parts, isOne = parts.length === 1;
+  const title = isOne ? deviceTitle(one!.profile.device) : formatPlural(parts.length, "device");
   const page = markup`
     <!doctype html>
     <html lang="en">
@@ -64,21 +83,19 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
         <meta name="color-scheme" content="light dark">
         <meta http-equiv="Content-Security-Policy"
           content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-        <title>Facet: ${deviceTitle(profile.device)}</title>
+        <title>Facet: ${title}</title>
         <style>${new Html(STYLE)}</style>
       </head>
       <body>
-    <a class="skip" href="#${first!.id}">Skip to the first problem</a>
+    <a class="skip" href="#${views[0]!.id}">Skip to the first problem</a>
     <header>
     <p class="kind">Facet · tuning report</p>
-    <h1>${deviceTitle(profile.device)}</h1>
-    <p class="lead">${views.length === 1 ? whySentence(first!) : overviewSentence(views)}</p>
+    <h1>${title}</h1>
+    ${isOne ? lead(views) : ""}
     ${warnings.map((warning) => markup`<p class="warning">${warning}</p>`)}
     </header>
     <main>
-    ${profile.entries.length > 1 ? overview(profile, views) : ""}
-    ${views.map((view, i) => problemSection(view, { isAlone: views.length === 1, isOpen: i === 0 }))}
-    <section aria-labelledby="device"><h2 id="device">The device</h2>${deviceCard(profile)}</section>
+    ${parts.map((part, i) => isOne ? deviceContent(part, i) : deviceSection(part, i))}
     </main>
     <footer><p>Made by <code>deno task report</code> from a profile and its journal. Rates count the grid's own cells per second. A <dfn>roof</dfn> is the highest rate that the measured copy bandwidth permits for a kernel's memory traffic. Every rate was measured; every prediction is called one.</p></footer>
     <script>${new Html(SCRIPT)}</script>
@@ -88,8 +105,31 @@ export function buildReport(profile: Profile, { journal, entries, warnings = [] 
   return { page: page.text.trimStart(), measurements };
 }
 
+/** The sentence that opens a page or a device. */
+function lead(views: readonly EntryView[]): Html | "" {
+  const [first] = views;
+  if (first === undefined) return "";
+  return markup`<p class="lead">${views.length === 1 ? whySentence(first) : overviewSentence(views)}</p>`;
+}
+
+/** One of several devices. */
+function deviceSection(part: DevicePart, at: number): Html {
+  const id = `device-${at + 1}`, { profile: { device }, views } = part;
+  return markup`<section aria-labelledby="${id}"><h2 id="${id}" class="device">${deviceTitle(device)}</h2>
+    ${lead(views)}${deviceContent(part, at)}</section>`;
+}
+
+function deviceContent({ profile, views }: DevicePart, at: number): Html {
+  const isAlone = views.length === 1, id = `hardware-${at + 1}`;
+  return markup`
+    ${profile.entries.length > 1 ? overview(profile, views, at) : ""}
+    ${views.map((view, i) => problemSection(view, { isAlone, isOpen: at === 0 && i === 0 }))}
+    <section aria-labelledby="${id}"><h2 id="${id}">The device</h2>${deviceCard(profile)}</section>
+  `;
+}
+
 /** The table of contents: all problems of the profile, with links to those that are drawn. */
-function overview(profile: Profile, views: readonly EntryView[]): Html {
+function overview(profile: Profile, views: readonly EntryView[], at: number): Html {
   const drawn = new Map(views.map((view) => [view.entry, view.id]));
   const rows = profile.entries.map((entry) => {
     const { problem, configuration, result: { cellsPerSecond, roofFraction, speedupOverStepwise } } = entry;
@@ -108,7 +148,8 @@ function overview(profile: Profile, views: readonly EntryView[]): Html {
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
   const unseen = lossOf(profile);
   const undrawn = `${formatCount(others)} problems are listed only: --entry N draws another.`;
-  return markup`<nav aria-labelledby="problems"><h2 id="problems">Problems</h2>
+  const label = `problems-${at + 1}`;
+  return markup`<nav aria-labelledby="${label}"><h2 id="${label}">Problems</h2>
     ${table("The fastest of every problem", columns, rows)}
     ${isAbove ? markup`<p>Above 100%: ${ABOVE_ROOF}.</p>` : ""}
     ${others > 0 ? markup`<p>${undrawn}</p>` : ""}

@@ -55,9 +55,10 @@ export class Findings {
   /** The fastest of the plain traversal on the device of the best, the baseline of the speedup. */
   get baseline(): Measurement | undefined {
     const { best, bestOfEach } = this;
-    return best && [...bestOfEach.values()].find(({ configuration }) =>
-      isPlain(configuration) && deviceOf(configuration) === deviceOf(best.configuration)
-    );
+    return best &&
+      [...bestOfEach.values()].find(({ configuration }) =>
+        isPlain(configuration) && deviceOf(configuration) === deviceOf(best.configuration)
+      );
   }
 
   /** Counts an evaluation of one device alone, and remembers its rate. */

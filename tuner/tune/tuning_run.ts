@@ -6,13 +6,12 @@ import { shortestBatchNs } from "../devices/gpu/gpu_clock.ts";
 import { REFERENCE_SHAPE } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatDuration } from "../format.ts";
-import { predictRate } from "../../models/roofline.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
-import { defaultGrid, longerSteps } from "../problem/default_problem.ts";
+import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
 import { Calibration, correctSpace } from "../profile/calibration.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
@@ -151,7 +150,8 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
-    const isSaid = copyBytesPerSecond !== null && this.#warnOf(this.#predictRunNs(request, copyBytesPerSecond));
+    const isSaid = copyBytesPerSecond !== null &&
+      this.#warnOf(predictRunNs(request, device, copyBytesPerSecond));
     await this.#fixProblem(copyBytesPerSecond);
     if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
@@ -189,23 +189,16 @@ export class TuningRun {
     return true;
   }
 
-  /** Time of a run by the plain traversal, by this GPU's bandwidth. */
-  #predictRunNs(problem: Problem, copyBytesPerSecond: number): number {
-    const cells = cellsOf(problem.grid), model = deviceModelOf(this.session.device, copyBytesPerSecond);
-    return 1e9 * cells * problem.steps /
-      predictRate(stepwise.demand(problem, REFERENCE_SHAPE), model, { cells });
-  }
-
   /** A default grid shrinks until the reference fits into the memory. */
   async #fixProblem(copyBytesPerSecond: number | null): Promise<void> {
     const { request, session } = this;
     const { stencil, boundary, grid: wanted, isDefaultGrid = false, isDefaultSteps = false } = request;
-    const isHardware = session.device.gpu?.isFallback === false && copyBytesPerSecond !== null;
-    const steps = isDefaultSteps && isHardware && stencil.dimensions !== 1
-      ? longerSteps(request.steps, this.#predictRunNs(request, copyBytesPerSecond))
-      : request.steps;
+    const { device } = session, problem = { stencil, grid: wanted, boundary, steps: request.steps };
+    const { steps } = copyBytesPerSecond === null
+      ? problem
+      : withSuitedSteps({ problem, isDefaultSteps, device }, copyBytesPerSecond);
     for (let halvings = 0;; halvings++) {
-      const grid = halvings === 0 ? wanted : defaultGrid(stencil, session.device.gpu, halvings);
+      const grid = halvings === 0 ? wanted : defaultGrid(stencil, device.gpu, halvings);
       this.problem = { stencil, grid, boundary, steps };
       const beganNs = session.now();
       try {
