@@ -9,7 +9,10 @@
 /** What is tested where no path is named: tests, and the examples in the documentation of the rest. */
 const PATHS = ["tests/", "kernels/", "models/", "tuner/", "std/", "mod.ts", "README.md", "docs/"];
 
-const PERMISSIONS = ["read", "write", "run", "env", "sys"].map((name) => `--allow-${name}`);
+const PERMISSIONS = ["read", "write", "run", "env", "sys", "ffi"].map((name) => `--allow-${name}`);
+
+/** Lets the process end after its threads. */
+const PRELOAD = ["--preload", new URL("./late_exit.ts", import.meta.url).href];
 
 /** How many tests there were. */
 export interface Tally {
@@ -55,7 +58,16 @@ const VALUED = new Set([
  */
 export function testArguments(args: readonly string[]): string[] {
   const hasPath = args.some((arg, i) => !arg.startsWith("-") && !VALUED.has(args[i - 1]!));
-  return ["test", "--doc", "--parallel", "--no-prompt", ...PERMISSIONS, ...args, ...(hasPath ? [] : PATHS)];
+  return [
+    "test",
+    "--doc",
+    "--parallel",
+    "--no-prompt",
+    ...PERMISSIONS,
+    ...PRELOAD,
+    ...args,
+    ...(hasPath ? [] : PATHS),
+  ];
 }
 
 /** Passes a stream on as it comes, and keeps it. */

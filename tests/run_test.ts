@@ -29,6 +29,11 @@ Deno.test("testArguments passes flags on, and names the paths unless they are gi
   assertEquals(testArguments(["--filter=foo", "tests/std/"]).at(-1), "tests/std/");
 });
 
+Deno.test("the process of the tests ends after its threads", () => {
+  const args = testArguments([]), file = args[args.indexOf("--preload") + 1] ?? "";
+  assertStringIncludes(file, "late_exit.ts");
+});
+
 /** Runs tests/run.ts on one file with this text. */
 async function runOn(text: string, ...flags: string[]): Promise<{ lines: string[]; code: number }> {
   const folder = await Deno.makeTempDir();
