@@ -43,6 +43,23 @@ async function race(
   return { results, order, told };
 }
 
+/** A final round of fakes of a GPU that is kept busy. */
+async function raceBusy(runNs: number, options: Partial<FinalRoundOptions> = {}) {
+  const time = { nowNs: 0 };
+  return await race({}, {
+    now: () => time.nowNs,
+    prepare: (configuration: Configuration) => {
+      const fake = new FakeRunner(configuration, { batchNs: (count) => runNs * count }, time);
+      const begin = (runs: number) =>
+        Promise.resolve({
+          finish: () => Promise.resolve({ timeNs: (time.nowNs += runNs * runs, runNs * runs), clock: 1 }),
+        });
+      return Promise.resolve(Object.assign(fake, { begin }));
+    },
+    ...options,
+  });
+}
+
 const blocksOf = (order: readonly string[]): string[] =>
   Array.from({ length: order.length / 4 }, (_, i) => order.slice(4 * i, 4 * i + 4).join(""));
 const namesOf = (measurements: readonly Measurement[]): string =>
@@ -78,22 +95,21 @@ Deno.test("the samples of all turns count, the fastest comes first", async () =>
 });
 
 Deno.test("of a GPU that is kept busy only the turns count, whose batches are longer than the search's", async () => {
-  const time = { nowNs: 0 };
-  const { results } = await race({}, {
-    now: () => time.nowNs,
-    prepare: (configuration: Configuration) => {
-      const fake = new FakeRunner(configuration, {}, time);
-      const begin = (runs: number) =>
-        Promise.resolve({
-          finish: () => Promise.resolve({ timeNs: (time.nowNs += 0.5e6 * runs, 0.5e6 * runs), clock: 1 }),
-        });
-      return Promise.resolve(Object.assign(fake, { begin }));
-    },
-  });
+  const { results } = await raceBusy(0.5e6);
   for (const { measurement } of results) {
     const [low, high] = measurement.confidence95;
     assert(low >= 0.9899 * 2e9 && high <= 1.0101 * 2e9, `${measurement.confidence95}`);
   }
+});
+
+Deno.test("of a GPU that is kept busy the search's shorter runs never count, however early the round ends", async () => {
+  const controller = new AbortController();
+  const { results } = await raceBusy(150e6, {
+    signal: controller.signal,
+    onEvaluation: () => controller.abort(), // after the first turn, whose batches are 150 ms
+  });
+  const { measurement: { samples } } = results.find(({ blocks }) => blocks.length > 0)!;
+  assert(samples.length >= 2 && samples.every((rate) => rate < 2e7), samples.join());
 });
 
 Deno.test("one that is surely slower has no further turn, one that is hardly slower has all", async () => {

@@ -109,6 +109,12 @@ Deno.test("one that left early is compared in the blocks that it had, and its no
   assertEquals(missing.map(({ isTied }) => isTied), [true, false, true]);
 });
 
+Deno.test("half the rate never ties, however few blocks there are", () => {
+  // a final round on an H100: two of the best, and stepwise, whose turns vary (order 8, 2026-11-22)
+  const first = [196.1, 196.0, 196.0], stepwise = [100.6, 103.0, 102.7];
+  assertEquals(tiedOf([first, [194.8, 194.8, 194.7], stepwise, [184.0, 183.9]])[2], false);
+});
+
 Deno.test("of a single block, or of turns in different blocks, nothing is said", () => {
   assertEquals(standingsOf([[100], [90]]), undefined);
   assertEquals(standingsOf([[100, 100, 100], [90]]), undefined);

@@ -37,6 +37,9 @@ export interface EvaluateOptions {
 /** Samples at most; a first run slower than this fraction of the best will not win: two are enough to say so. */
 const MOST_SAMPLES = 30, FAR_BELOW = 0.8;
 
+/** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
+const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
+
 /** Verifies and times a configuration in a session. */
 export function evaluateOn(
   session: Session,
@@ -87,7 +90,7 @@ export async function evaluate(
         : (isFollowed) => steady.sample(isFollowed),
       {
         now,
-        budgetNs: samplingNs,
+        budgetNs: steady && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
         maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,

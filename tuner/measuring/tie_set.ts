@@ -14,7 +14,8 @@
  * Two limits follow:
  *
  * - a finalist **ties** unless it is slower than another by more than {@linkcode DISTINCT}, with an error of
- *   {@linkcode TIE_ERROR};
+ *   {@linkcode TIE_ERROR}, or looks slower by more than {@linkcode FAR}: of two or three blocks Student's interval is so
+ *   wide that it would contain half the rate;
  * - the choice is made among the **core**: finalists that are not slower than another by more than
  *   {@linkcode NEGLIGIBLE}, with an error of {@linkcode CORE_ERROR}, nor measured as slower by more than DISTINCT.
  *
@@ -31,7 +32,7 @@ import { studentQuantile } from "./statistics.ts";
 
 /** The smallest difference that counts, and one that does not matter for the choice, as parts of the rate. */
 export const DISTINCT = 0.01, NEGLIGIBLE = 0.005;
-/** A finalist that looks slower by more than this part of the rate does not count toward the noise. */
+/** A finalist that looks slower by more than this part of the rate does not tie, nor count toward the noise. */
 const FAR = 0.25;
 /** Probability that a finalist is rejected though it is not slower by {@linkcode DISTINCT}. */
 const TIE_ERROR = 1e-4;
@@ -91,7 +92,7 @@ export function standingsOf(finalists: readonly Turns[]): readonly Standing[] | 
   const near = pairs.map((row, i) => row.filter((_, j) => isNear[i] && isNear[j]));
   const noise = noiseOf(near.flat().some((pair) => pair !== undefined) ? near : pairs);
   const sure = studentQuantile(1 - TIE_ERROR / others, noise.degrees);
-  const isTied = pairs.map((row) => largest(row, noise, -sure) <= DISTINCT);
+  const isTied = pairs.map((row, i) => isNear[i]! && largest(row, noise, -sure) <= DISTINCT);
   // if turns are missing, each may look slower than another
   if (!isTied.includes(true)) return undefined;
   // one that is rejected is not the fastest, however little else is known of it
