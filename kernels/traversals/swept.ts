@@ -12,104 +12,40 @@
  *
  * @module
  */
-import type { Layout } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, tapsOf, type Update } from "../update.ts";
-import { declareLevels, linearWorkgroups, strides } from "../wgsl/declare.ts";
+import { declareLevels, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "./classic.ts";
-import { hasInsulatedEnds, lineShape, madeBy, refuseSweep, rowTap } from "./line.ts";
-import {
-  beginNode,
-  declarePhase,
-  dispatchPhase,
-  fieldOnLine,
-  type Nodes,
-  nodesOf,
-  type Phase,
-  PHASE_KINDS,
-  phasesOf,
-  refuseNodes,
-  SWEPT_STEPS,
-  sweptLayout,
-  type SweptParameters,
-  sweptThreads,
-} from "./swept_plan.ts";
+import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
+import { beginNode, declarePhase, fieldOnLine, type Nodes, type Phase, sweeping } from "./swept_plan.ts";
 import type { Shader, Traversal } from "./traversal.ts";
-import { exceededLimit } from "./workgroup_limits.ts";
 
-/** One dispatch a phase; its parameters are threads a workgroup, points a thread and steps a dispatch. */
-export const swept: Traversal = {
+/** Its parameters are threads a workgroup, points a thread and steps a dispatch. */
+export const swept: Traversal = sweeping({
   name: "swept",
   title: "the swept rule, nodes in workgroup memory",
-  dimensions: 1,
-  refuse: refuseSweep,
-  parameterLists: (_, limits) => ({
-    threads: sweptThreads(limits),
-    points: [1, 2, 4, 8],
-    steps: SWEPT_STEPS,
-  }),
-  infeasible(problem, parameters, limits) {
-    const { stencil: { update } } = problem;
-    const unit = rowsPerTurn(update) / update.substeps.length;
-    const reason = refuseNodes(problem, { ...parameters, unit });
-    if (reason !== undefined) return reason;
-    const nodes = nodesOf(problem, parameters);
-    return exceededLimit(limits, {
-      layout: nodeLayout(problem, nodes),
-      workgroup: [parameters.threads, 1, 1],
-      workgroupBytes: rowBytes(update, nodes),
-      workgroups: linearWorkgroups(nodes.count, 1),
-    });
-  },
-  pitch: (problem, parameters) => nodesOf(problem, parameters).pitch,
-  demand(problem, parameters) {
-    const { threads, points, steps } = parameters;
-    const { update } = problem.stencil;
-    const { edge, reach, substeps } = lineShape(update);
-    const nodes = nodesOf(problem, parameters);
+  pointsToTry: () => [1, 2, 4, 8],
+  pieces: (update) => ({ rows: rowsPerTurn(update), least: 1 }),
+  storedValues: (update, { rows, flat }) => 2 * rows * lineShape(update).edge + flat,
+  demand(update, { points, perThread }) {
+    const { reach, rows, substeps } = lineShape(update);
     const taps = update.substeps.flatMap(tapsOf).length;
     return {
-      // two edges and a flat are read and written for each hexagon
-      bytesPerUpdate: 4 * (4 * edge * nodes.rows + 2 * nodes.flat) / (nodes.pitch * steps),
-      registersPerThread: 20 + points * (2 * reach + 2),
-      threadsPerWorkgroup: threads,
-      workgroupBytes: rowBytes(update, nodes),
-      workgroupsPerDispatch: nodes.count,
-      dispatchesPerStep: 1 / steps,
+      registersPerThread: 20 + perThread * (2 * reach + 2),
+      workgroupBytes: 4 * rows * (points + 2 * reach),
       // half of the threads wait while the rows of a triangle shrink
       exchangesPerUpdate: 2 * (taps + substeps),
     };
   },
-  plan(problem, parameters) {
-    const nodes = nodesOf(problem, parameters);
-    const layout = nodeLayout(problem, nodes);
-    const { threads, points, steps: perPhase } = parameters;
-    return {
-      label: `swept ${threads}x${points}, ${perPhase} steps, on ${problem.grid[2]}`,
-      layout,
-      shaders: PHASE_KINDS.map((kind) => sweptShader(problem, kind, parameters)),
-      dispatches: (steps, start) =>
-        phasesOf(problem, { nodes, layout, steps, rowsAbove: nodes.flat > 0 ? 1 : 0 })
-          .map((phase) => dispatchPhase(phase, start + steps)),
-    };
-  },
-} satisfies Traversal<SweptParameters>;
-
-/** The line, and in each region two edges and the flat of every node. */
-export function nodeLayout(problem: Problem, { count, rows, flat }: Nodes): Layout {
-  return sweptLayout(problem, count * (2 * rows * lineShape(problem.stencil.update).edge + flat));
-}
-
-/** Workgroup memory that the kept rows take. */
-function rowBytes(update: Update, { points }: Nodes): number {
-  const { rows, reach } = lineShape(update);
-  return 4 * rows * (points + 2 * reach);
-}
+  rowsAbove: () => 1,
+  makesFlats: false,
+  shader: sweptShader,
+});
 
 /** Rows in the loop's body: as many as give each a fixed place in workgroup memory and a fixed sub-step. */
-export function rowsPerTurn(update: Update): number {
+function rowsPerTurn(update: Update): number {
   const { substeps, rows } = lineShape(update);
   let turn = substeps;
   while (turn % rows !== 0) turn += substeps;
@@ -117,11 +53,10 @@ export function rowsPerTurn(update: Update): number {
 }
 
 /** The shader of one kind of phase. */
-export function sweptShader(problem: Problem, kind: Phase["kind"], parameters: SweptParameters): Shader {
-  const { threads, points } = parameters;
+function sweptShader(problem: Problem, kind: Phase["kind"], nodes: Nodes): Shader {
+  const { threads, perThread: points } = nodes;
   const { update, title } = problem.stencil;
   const { substeps, reach, edge, rows } = lineShape(update);
-  const nodes = nodesOf(problem, parameters);
   const turn = rowsPerTurn(update);
   const isClipped = kind !== "middle", isStart = kind === "start";
   const { constants, write } = updateWriter(expressionsOf(update));

@@ -21,18 +21,22 @@
  */
 import type { Layout } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import type { Update } from "../update.ts";
 import { linearWorkgroups, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { lineLayout } from "./classic.ts";
-import { lineShape, refusePoints } from "./line.ts";
-import type { DeviceLimits, Dispatch, ParametersOf } from "./traversal.ts";
-import { powersOfTwo } from "./workgroup_limits.ts";
+import { lineShape, refusePoints, refuseSweep } from "./line.ts";
+import type { Demand, DeviceLimits, Dispatch, ParametersOf, Shader, Traversal } from "./traversal.ts";
+import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The parameters of all ways to sweep: threads a workgroup, points a thread, steps a dispatch. */
-export type SweptParameters = ParametersOf<"threads" | "points" | "steps">;
+type SweptParameters = ParametersOf<"threads" | "points" | "steps">;
 
 /** A line cut into nodes. */
 export interface Nodes {
+  readonly threads: number;
+  /** Points a thread. */
+  readonly perThread: number;
   /** W. */
   readonly points: number;
   /** W + b: points from one node to the next. */
@@ -50,34 +54,109 @@ export function nodesOf(
 ): Nodes {
   const { reach, substeps } = lineShape(update);
   const points = threads * perThread, rows = steps * substeps, flat = points - 2 * reach * rows;
-  return { points, pitch: points + flat, count: nz / (points + flat), rows, flat };
+  return { threads, perThread, points, pitch: points + flat, count: nz / (points + flat), rows, flat };
 }
 
-/** Why the line cannot be cut into such nodes; undefined if it can. Steps must be a multiple of `unit`. */
-export function refuseNodes(
-  problem: Problem,
-  { unit, ...parameters }: SweptParameters & { readonly unit: number },
-): string | undefined {
-  const { steps } = parameters;
-  const { reach, substeps } = lineShape(problem.stencil.update);
-  const { points, pitch } = nodesOf(problem, parameters);
-  const most = Math.floor(points / (2 * reach * substeps));
-  if (steps > most) return `${steps} steps a dispatch: a node of ${points} points can make at most ${most}`;
-  if (steps % unit !== 0) return `${steps} steps a dispatch: they must be a multiple of ${unit}`;
-  return refusePoints(problem.grid[2], pitch);
+/** What distinguishes a way to sweep from others. */
+export interface SweepingWay {
+  readonly name: string;
+  readonly title: string;
+  /** Points a thread to try. */
+  pointsToTry(update: Update): readonly number[];
+  /** Why no thread can sweep so many points; undefined if it can. @default {it can} */
+  refuse?(update: Update, perThread: number): string | undefined;
+  /** Rows that are made as one piece, and pieces that a triangle has at least. */
+  pieces(update: Update, perThread: number): Readonly<Record<"rows" | "least", number>>;
+  /** Values that a node stores for the next phases: its edges and its flat. */
+  storedValues(update: Update, nodes: Nodes): number;
+  demand(
+    update: Update,
+    nodes: Nodes,
+  ): Pick<Demand, "registersPerThread" | "workgroupBytes" | "exchangesPerUpdate" | "loopInstructions">;
+  /** Of nodes with flats: rows that a phase makes above row (p + 1)·h − 1. */
+  rowsAbove(update: Update, perThread: number): number;
+  /** Whether flats come from a phase −1 before the first, which makes nothing else. */
+  readonly makesFlats: boolean;
+  shader(problem: Problem, kind: Phase["kind"], nodes: Nodes): Shader;
+}
+
+/** The traversal that sweeps in one way: a dispatch a phase. */
+export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
+  /** The line, and in each region what all nodes store. */
+  const layoutOf = (problem: Problem, nodes: Nodes): Layout =>
+    sweptLayout(problem, nodes.count * way.storedValues(problem.stencil.update, nodes));
+  return {
+    name: way.name,
+    title: way.title,
+    dimensions: 1,
+    refuse: refuseSweep,
+    parameterLists: ({ stencil: { update } }, limits) => ({
+      threads: sweptThreads(limits),
+      points: way.pointsToTry(update),
+      steps: SWEPT_STEPS,
+    }),
+    infeasible(problem, parameters, limits) {
+      const { stencil: { update }, grid: [, , nz] } = problem, { steps, points: perThread } = parameters;
+      const { reach, substeps } = lineShape(update);
+      const nodes = nodesOf(problem, parameters), { threads, points, pitch, count } = nodes;
+      const pieces = way.pieces(update, perThread), unit = pieces.rows / substeps;
+      const most = Math.floor(points / (2 * reach * substeps));
+      const reason = way.refuse?.(update, perThread);
+      if (reason !== undefined) return reason;
+      const dispatch = `${steps} steps a dispatch`;
+      if (steps > most) return `${dispatch}: a node of ${points} points can make at most ${most}`;
+      if (steps % unit !== 0) return `${dispatch}: they must be a multiple of ${unit}`;
+      if (steps < pieces.least * unit) {
+        return `${dispatch}: a node has at least ${pieces.least} levels of ${unit} steps`;
+      }
+      return refusePoints(nz, pitch) ?? exceededLimit(limits, {
+        layout: layoutOf(problem, nodes),
+        workgroup: [threads, 1, 1],
+        workgroupBytes: way.demand(update, nodes).workgroupBytes,
+        workgroups: linearWorkgroups(count, 1),
+      });
+    },
+    pitch: (problem, parameters) => nodesOf(problem, parameters).pitch,
+    demand(problem, parameters) {
+      const { update } = problem.stencil, { steps } = parameters;
+      const nodes = nodesOf(problem, parameters);
+      return {
+        ...way.demand(update, nodes),
+        // for each hexagon, all that is stored is written and read
+        bytesPerUpdate: 4 * 2 * way.storedValues(update, nodes) / (nodes.pitch * steps),
+        threadsPerWorkgroup: nodes.threads,
+        workgroupsPerDispatch: nodes.count,
+        dispatchesPerStep: 1 / steps,
+      };
+    },
+    plan(problem, parameters) {
+      const nodes = nodesOf(problem, parameters), layout = layoutOf(problem, nodes);
+      const { threads, perThread, flat } = nodes;
+      const rowsAbove = flat > 0 ? way.rowsAbove(problem.stencil.update, perThread) : 0;
+      const makesFlats = way.makesFlats && flat > 0;
+      return {
+        label: `${way.name} ${threads}x${perThread}, ${parameters.steps} steps, on ${problem.grid[2]}`,
+        layout,
+        shaders: PHASE_KINDS.map((kind) => way.shader(problem, kind, nodes)),
+        dispatches: (steps, start) =>
+          phasesOf(problem, { nodes, layout, steps, rowsAbove, makesFlats })
+            .map((phase) => dispatchPhase(phase, start + steps)),
+      };
+    },
+  };
 }
 
 /** Threads a workgroup to try: powers of two from 32 to 1024, and 96, 192, 384, whose hexagons fit powers of two. */
-export function sweptThreads(limits: DeviceLimits): number[] {
+function sweptThreads(limits: DeviceLimits): number[] {
   const most = Math.min(1024, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX);
   return [...powersOfTwo(32, 1024), 96, 192, 384].filter((threads) => threads <= most);
 }
 
 /** Steps a dispatch to try, most first. */
-export const SWEPT_STEPS = [2048, 1024, 512, 256, 128, 64, 32, 16, 8] as const;
+const SWEPT_STEPS = [2048, 1024, 512, 256, 128, 64, 32, 16, 8] as const;
 
 /** The line, and behind it two **regions** that phases write by turns, each with so many values. */
-export function sweptLayout(problem: Problem, regionValues: number): Layout {
+function sweptLayout(problem: Problem, regionValues: number): Layout {
   const layout = lineLayout(problem);
   return { ...layout, length: edgesAt(layout) + 2 * regionValues };
 }
@@ -157,7 +236,7 @@ export function phasesOf(
 }
 
 /** The dispatch of a phase of a run that ends at a time step, one workgroup a node. */
-export function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
+function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
   return {
     shader: PHASE_KINDS.indexOf(kind),
     workgroups: linearWorkgroups(uniforms.nodes, 1),
