@@ -80,18 +80,12 @@ export {
   type Problem,
   type Stencil,
 } from "./kernels/stencils/stencil.ts";
-export {
-  elastic,
-  ELASTIC_FIELDS,
-  ELASTIC_LIMIT,
-  type ElasticOptions,
-  MEDIA,
-} from "./kernels/stencils/elastic.ts";
-export { fourierLimit, heat, HEAT_DELTAS, type HeatOptions } from "./kernels/stencils/heat.ts";
-export { FOURIER_LIMIT_1D, heat1d, type Heat1dOptions } from "./kernels/stencils/heat_1d.ts";
-export { ks, KS_POINTS, type KsOptions, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
+export { elastic, ELASTIC_FIELDS, ELASTIC_LIMIT, MEDIA } from "./kernels/stencils/elastic.ts";
+export { fourierLimit, heat, HEAT_DELTAS } from "./kernels/stencils/heat.ts";
+export { FOURIER_LIMIT_1D, heat1d } from "./kernels/stencils/heat_1d.ts";
+export { ks, KS_POINTS, ksTimeStepLimit } from "./kernels/stencils/ks.ts";
 export { life } from "./kernels/stencils/life.ts";
-export { stabilityLimit, wave, WAVE_ORDERS, type WaveOptions } from "./kernels/stencils/wave.ts";
+export { stabilityLimit, wave, WAVE_ORDERS } from "./kernels/stencils/wave.ts";
 export type { LinearCost } from "./models/shared_step.ts";
 export type { SharedCosts } from "./models/shared_step.ts";
 export type { DeviceLimits, Parameters } from "./kernels/traversals/traversal.ts";

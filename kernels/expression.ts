@@ -45,31 +45,17 @@ export interface PartialSum {
   readonly offset: Offset;
 }
 
-/** What becomes of each operation's operands. Comparisons give 1 or 0; `minimum` and `maximum` either of two zeros. */
-export interface Operations<T> {
-  /** left + right */
-  add(left: T, right: T): T;
-  /** left − right */
-  subtract(left: T, right: T): T;
-  /** left · right */
-  multiply(left: T, right: T): T;
-  /** left / right */
-  divide(left: T, right: T): T;
-  /** The smaller one. */
-  minimum(left: T, right: T): T;
-  /** The larger one. */
-  maximum(left: T, right: T): T;
-  /** Whether left ≥ right. */
-  atLeast(left: T, right: T): T;
-  /** Whether left > right. */
-  greater(left: T, right: T): T;
-  /** |of| */
-  absolute(of: T): T;
-  /** √of */
-  squareRoot(of: T): T;
-  /** `then` where the condition is not 0, else `otherwise`. */
-  choose(condition: T, then: T, otherwise: T): T;
-}
+/**
+ * What becomes of each operation's operands: a comparison gives 1 or 0, the smaller or larger of two zeros is either,
+ * and `choose` gives the second operand where the first is not 0, else the third.
+ */
+export type Operations<T> =
+  & Record<"absolute" | "squareRoot", (of: T) => T>
+  & Record<
+    "add" | "subtract" | "multiply" | "divide" | "minimum" | "maximum" | "atLeast" | "greater",
+    (left: T, right: T) => T
+  >
+  & { choose(condition: T, then: T, otherwise: T): T };
 
 /** An update of a cell as a tree. */
 export type Expression =
@@ -172,7 +158,7 @@ export const TREE: Algebra<Expression> = {
 export function fold<T>(expression: Expression, algebra: Algebra<T>, at: Offset = [0, 0, 0]): T {
   switch (expression.kind) {
     case "tap":
-      return algebra.tap(shiftTap(expression, at));
+      return algebra.tap({ ...expression, offset: plus(expression.offset, at) });
     case "constant":
       return algebra.constant(expression.value);
     case "signal":
@@ -213,16 +199,6 @@ export function visitTaps(
     },
     partial: (of, offset) => enter?.(of, offset) || undefined,
   });
-}
-
-/** The taps that remain when the partial sums that `isKept` names are kept. */
-export function tapsOutside(
-  expression: Expression,
-  isKept: (of: Expression, offset: Offset) => boolean,
-): Tap[] {
-  const found: Tap[] = [];
-  visitTaps(expression, (tap) => found.push(tap), isKept);
-  return found;
 }
 
 /**
@@ -286,18 +262,20 @@ export function isSame(a: Expression, b: Expression): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The tap as the cell `at` sees it. */
-function shiftTap(tap: Tap, at: Offset): Tap {
-  return at.every((cells) => cells === 0) ? tap : { ...tap, offset: plus(tap.offset, at) };
-}
-
 function plus(a: Offset, b: Offset): Offset {
   return [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 }
 
-/** Every tap of the expressions once, in the order of first appearance; partial sums taken apart. */
-export function tapsIn(expressions: readonly Expression[]): Tap[] {
+/**
+ * Every tap of the expressions once, in the order of first appearance.
+ *
+ * @param isKept which partial sums are passed over; others are taken apart
+ */
+export function tapsIn(
+  expressions: readonly Expression[],
+  isKept?: (of: Expression, offset: Offset) => boolean,
+): Tap[] {
   const found = new Map<string, Tap>();
-  for (const expression of expressions) visitTaps(expression, (tap) => found.set(tapKey(tap), tap));
+  for (const expression of expressions) visitTaps(expression, (tap) => found.set(tapKey(tap), tap), isKept);
   return [...found.values()];
 }

@@ -82,14 +82,13 @@ export function planesOf({ fields, materials }: Update): number {
 }
 
 /** The expressions of a sub-step, or of all. */
-export function expressionsOf(update: Update | Substep): Expression[] {
-  const substeps = isSubstep(update) ? [update] : update.substeps;
-  return substeps.flat().map(({ value }) => value);
+export function expressionsOf(of: Update | Substep): Expression[] {
+  return ("substeps" in of ? of.substeps.flat() : of).map(({ value }) => value);
 }
 
 /** Every tap once, in the order of first appearance. */
-export const tapsOf: (update: Update | Substep) => readonly Tap[] = remembered((update: Update | Substep) =>
-  tapsIn(expressionsOf(update))
+export const tapsOf: (of: Update | Substep) => readonly Tap[] = remembered((of: Update | Substep) =>
+  tapsIn(expressionsOf(of))
 );
 
 /** The function, which remembers what it found: an enumeration of parameters asks again and again. */
@@ -173,7 +172,3 @@ export const OPERATION_COUNT: Omit<Algebra<number>, "tap"> = uniform(
   0,
   (...operands) => operands.reduce((sum, each) => sum + each, 1),
 );
-
-function isSubstep(update: Update | Substep): update is Substep {
-  return Array.isArray(update);
-}

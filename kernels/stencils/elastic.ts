@@ -40,23 +40,11 @@ type Field = typeof ELASTIC_FIELDS[number];
 type Axis = 0 | 1 | 2;
 const X = 0, Y = 1, Z = 2, VELOCITIES = ["vx", "vy", "vz"] as const;
 
-/** Options of {@linkcode elastic}. */
-export interface ElasticOptions {
-  /**
-   * V_p Δt/h, above 0 and at most {@linkcode ELASTIC_LIMIT}.
-   * @default {0.9 · ELASTIC_LIMIT}
-   */
-  courant?: number | undefined;
-  /**
-   * Whether buoyancy, λ and μ differ from cell to cell.
-   * @default {"scattered"}
-   */
-  medium?: typeof MEDIA[number] | undefined;
-}
-
 /**
  * Elastic waves with a body force.
  *
+ * @param options the Courant number V_p Δt/h, 0.9 times {@linkcode ELASTIC_LIMIT} unless given; and whether buoyancy, λ
+ *   and μ differ from cell to cell, as they do unless given
  * @returns the stencil: nine fields, two sub-steps, which together reach 4 cells along each axis
  * @throws {RangeError} for a Courant number beyond the stability limit
  *
@@ -70,8 +58,9 @@ export interface ElasticOptions {
  * ```
  */
 export function elastic(
-  { courant = 0.9 * ELASTIC_LIMIT, medium = "scattered" }: ElasticOptions = {},
+  options: { courant?: number | undefined; medium?: typeof MEDIA[number] | undefined } = {},
 ): Stencil {
+  const { courant = 0.9 * ELASTIC_LIMIT, medium = "scattered" } = options;
   requireStable("elastic", "the Courant number V_p Δt/h", courant, ELASTIC_LIMIT);
   const isUniform = medium === "uniform";
   // Δt times the force's direction, the same along every axis

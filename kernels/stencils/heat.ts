@@ -20,20 +20,11 @@ export function fourierLimit(delta: number): number {
   return 2 / (3 * spreadOf(secondDerivative(2 * delta)));
 }
 
-/** Options of {@linkcode heat}. */
-export interface HeatOptions {
-  /**
-   * Fo = αΔt/h², above 0 and at most {@linkcode fourierLimit}.
-   * @default {0.9 · fourierLimit(delta)}
-   */
-  fourier?: number | undefined;
-}
-
 /**
  * Heat diffusion of one reach.
  *
  * @param delta δ, one of {@linkcode HEAT_DELTAS}
- * @param options the Fourier number
+ * @param options the Fourier number Fo, 0.9 times {@linkcode fourierLimit} unless given
  * @returns the stencil, reach δ along each axis, one time level
  * @throws {RangeError} for another δ, or a Fourier number beyond the stability limit
  *
@@ -46,7 +37,7 @@ export interface HeatOptions {
  * assertEquals(tapsOf(heat(2).update).length, 13);
  * ```
  */
-export function heat(delta: number, options: HeatOptions = {}): Stencil {
+export function heat(delta: number, options: { fourier?: number | undefined } = {}): Stencil {
   requireOneOf("heat", "delta", HEAT_DELTAS, delta);
   const limit = fourierLimit(delta), { fourier = 0.9 * limit } = options;
   requireStable("heat", "the Fourier number αΔt/h²", fourier, limit, ` of delta ${delta}`);

@@ -16,18 +16,10 @@ import { type Equation, requireStable, type Stencil } from "./stencil.ts";
 /** Largest stable Fourier number Fo = αΔt/Δx². */
 export const FOURIER_LIMIT_1D = 0.5;
 
-/** Options of {@linkcode heat1d}. */
-export interface Heat1dOptions {
-  /**
-   * Fo = αΔt/Δx², above 0 and at most {@linkcode FOURIER_LIMIT_1D}.
-   * @default {0.45}
-   */
-  fourier?: number | undefined;
-}
-
 /**
  * The heat equation in one dimension, on grids of 1×1×N points.
  *
+ * @param options the Fourier number Fo, 0.45 unless given
  * @throws {RangeError} for a Fourier number beyond the stability limit
  *
  * @example
@@ -39,7 +31,8 @@ export interface Heat1dOptions {
  * assertEquals(reachOf(heat1d().update).z, 1);
  * ```
  */
-export function heat1d({ fourier = 0.9 * FOURIER_LIMIT_1D }: Heat1dOptions = {}): Stencil {
+export function heat1d(options: { fourier?: number | undefined } = {}): Stencil {
+  const { fourier = 0.9 * FOURIER_LIMIT_1D } = options;
   requireStable("heat-1d", "the Fourier number αΔt/Δx²", fourier, FOURIER_LIMIT_1D);
   const { centre, sides: [side = 0] } = conservingWeights(1, [fourier], 2);
   return equation({

@@ -16,38 +16,28 @@ import { equation } from "../equation.ts";
 import type { Expression } from "../expression.ts";
 import { add, multiply, subtract } from "../operations.ts";
 import { conservingWeights } from "./cross.ts";
-import { type Equation, oneOf, requireOneOf, requireStable, requireValue, type Stencil } from "./stencil.ts";
+import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** Points that a sub-step reads: the flattened form, and the one that takes four sub-steps. */
 export const KS_POINTS = [5, 3] as const;
 
-/** Δx where none is given: about 18 points to the wavelength that grows fastest, 2π√2. */
+/** Δx: about 18 points to the wavelength that grows fastest, 2π√2. */
 const SPACING = 0.5;
 
-/** Largest Δt for which the linear part is stable: 2 / (16/Δx⁴ − 4/Δx²). */
-export function ksTimeStepLimit(spacing: number = SPACING): number {
-  return 2 / (16 / spacing ** 4 - 4 / spacing ** 2);
-}
+/** 1/Δx² and 1/Δx⁴. */
+const R2 = 1 / SPACING ** 2, R4 = R2 * R2;
 
-/** Options of {@linkcode ks}. */
-export interface KsOptions {
-  /**
-   * Δt, above 0 and at most {@linkcode ksTimeStepLimit}.
-   * @default {0.9 · ksTimeStepLimit(spacing)}
-   */
-  timeStep?: number | undefined;
-  /**
-   * Δx, at most 1: with larger ones nothing damps the shortest waves.
-   * @default {0.5}
-   */
-  spacing?: number;
+/** Largest Δt for which the linear part is stable. */
+export function ksTimeStepLimit(): number {
+  return 2 / (16 * R4 - 4 * R2);
 }
 
 /**
  * The Kuramoto–Sivashinsky equation, on periodic grids of 1×1×N points.
  *
  * @param points 5: two sub-steps a step; 3: four
- * @throws {RangeError} for other numbers of points, and time steps or spacings beyond the stability limit
+ * @param options the time step Δt, 0.9 times {@linkcode ksTimeStepLimit} unless given
+ * @throws {RangeError} for other numbers of points, and time steps beyond the stability limit
  *
  * @example
  * ```ts
@@ -58,67 +48,61 @@ export interface KsOptions {
  * assertEquals(ks(3).update.fields, ["u", "v", "p", "w"]);
  * ```
  */
-export function ks(points: number, { timeStep, spacing = SPACING }: KsOptions = {}): Stencil {
+export function ks(points: number, options: { timeStep?: number | undefined } = {}): Stencil {
   requireOneOf("ks", "points", KS_POINTS, points);
-  requireValue(spacing > 0 && spacing <= 1, "ks", "Δx must be above 0 and at most 1", spacing);
-  const limit = ksTimeStepLimit(spacing);
-  const step = timeStep ?? 0.9 * limit;
-  requireStable("ks", "Δt", step, limit, ` of Δx = ${spacing}`);
-  return {
-    ...(points === 5 ? fivePoints : threePoints)(step, spacing),
+  const limit = ksTimeStepLimit(), { timeStep = 0.9 * limit } = options;
+  requireStable("ks", "Δt", timeStep, limit, ` of Δx = ${SPACING}`);
+  const line = {
+    name: "ks",
     variant: { points },
     title: `Kuramoto-Sivashinsky equation, ${points} points`,
-  };
+    dimensions: 1,
+    boundaries: ["periodic"],
+  } as const;
+  return points === 5
+    ? equation({
+      ...line,
+      fields: { u: [-1, 1], p: [-1, 1] },
+      step: ({ u, p }) => [
+        { p: advance(timeStep / 2, u.at, 1) },
+        { u: add(u, advance(timeStep, p.next, 0)) },
+      ],
+    })
+    : equation({
+      ...line,
+      fields: { u: [-1, 1], v: [-1, 1], p: [-1, 1], w: [-1, 1] },
+      step: ({ u, v, p, w }) => [
+        { v: withCurvature(u.at) },
+        { p: add(u, ...change(timeStep / 2, u.at, v.next)) },
+        { w: withCurvature(p.next) },
+        { u: add(u, ...change(timeStep, p.next, w.next)) },
+      ],
+    });
 }
-
-/** What both forms have in common. */
-const LINE = { name: "ks", dimensions: 1, boundaries: ["periodic"] } as const;
 
 /** A field so many points away, at any time level. */
 type At = (points: number) => Expression;
 
-function fivePoints(step: number, spacing: number): Stencil {
-  const r2 = 1 / spacing ** 2, r4 = r2 * r2;
-  /** base + τ f(the field), the base weighing the point itself. */
-  const advance = (tau: number, at: At, base: number): Expression => {
-    const { centre, sides: [near = 0, far = 0] } = conservingWeights(
-      base,
-      [tau * (4 * r4 - r2), -tau * r4],
-      2,
-    );
-    const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
-    const inner = add(near, multiply(-tau / (4 * spacing), difference));
-    return add(multiply(centre, at(0)), multiply(sum, inner), multiply(far, add(at(2), at(-2))));
-  };
-  return equation({
-    ...LINE,
-    fields: { u: [-1, 1], p: [-1, 1] },
-    step: ({ u, p }) => [{ p: advance(step / 2, u.at, 1) }, { u: add(u, advance(step, p.next, 0)) }],
-  });
+/** Five points: base + τ f(the field), the base weighing the point itself. */
+function advance(tau: number, at: At, base: number): Expression {
+  const { centre, sides: [near = 0, far = 0] } = conservingWeights(base, [tau * (4 * R4 - R2), -tau * R4], 2);
+  const sum = add(at(1), at(-1)), difference = subtract(at(1), at(-1));
+  const inner = add(near, multiply(-tau / (4 * SPACING), difference));
+  return add(multiply(centre, at(0)), multiply(sum, inner), multiply(far, add(at(2), at(-2))));
 }
 
-function threePoints(step: number, spacing: number): Stencil {
-  const r2 = 1 / spacing ** 2;
-  /** a + a_xx */
-  const withCurvature = (at: At): Expression => {
-    const { centre, sides: [side = 0] } = conservingWeights(1, [r2], 2);
-    return add(multiply(side, add(at(1), at(-1))), multiply(centre, at(0)));
-  };
-  /** −τ(½(a²)_x + b_xx), b = a + a_xx: its two parts */
-  const change = (tau: number, a: At, b: At): [flux: Expression, curvature: Expression] => [
-    multiply(-tau / (4 * spacing), multiply(add(a(1), a(-1)), subtract(a(1), a(-1)))),
-    add(multiply(-tau * r2, add(b(1), b(-1))), multiply(2 * tau * r2, b(0))),
+/** Three points: a + a_xx */
+function withCurvature(at: At): Expression {
+  const { centre, sides: [side = 0] } = conservingWeights(1, [R2], 2);
+  return add(multiply(side, add(at(1), at(-1))), multiply(centre, at(0)));
+}
+
+/** Three points: −τ(½(a²)_x + b_xx), b = a + a_xx: its two parts. */
+function change(tau: number, a: At, b: At): [flux: Expression, curvature: Expression] {
+  return [
+    multiply(-tau / (4 * SPACING), multiply(add(a(1), a(-1)), subtract(a(1), a(-1)))),
+    add(multiply(-tau * R2, add(b(1), b(-1))), multiply(2 * tau * R2, b(0))),
   ];
-  return equation({
-    ...LINE,
-    fields: { u: [-1, 1], v: [-1, 1], p: [-1, 1], w: [-1, 1] },
-    step: ({ u, v, p, w }) => [
-      { v: withCurvature(u.at) },
-      { p: add(u, ...change(step / 2, u.at, v.next)) },
-      { w: withCurvature(p.next) },
-      { u: add(u, ...change(step, p.next, w.next)) },
-    ],
-  });
 }
 
 /** The equation as the command line offers it. */

@@ -14,7 +14,7 @@ import { add, atLeast, multiply, shifted } from "../operations.ts";
 import type { Equation, Stencil } from "./stencil.ts";
 
 /** Numbers of living neighbours, ends included. */
-export interface LifeRule {
+interface LifeRule {
   /** With which an empty cell comes to life. */
   readonly born: readonly [low: number, high: number];
   /** With which a living cell stays alive. */
@@ -22,10 +22,10 @@ export interface LifeRule {
 }
 
 /** The rule of the paper, as text. */
-export const DEFAULT_RULE = "5/2-7";
+const DEFAULT_RULE = "5/2-7";
 
 /** What {@linkcode readRule} accepts, for people. */
-export const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/2-7";
+const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/2-7";
 
 /** Reads a rule as "5/2-7", born with 5, survives with 2 to 7; undefined where the text is no rule. */
 export function readRule(text: string): LifeRule | undefined {

@@ -161,8 +161,7 @@ export interface Problem {
   readonly steps: number;
 }
 
-/** Refuses to build a stencil with a value: `wanted` says what it must be. */
-export function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
+function requireValue(holds: boolean, name: string, wanted: string, value: number | string): void {
   if (!holds) throw new RangeError(`Cannot build the ${name} stencil: ${wanted}: current value is ${value}`);
 }
 

@@ -19,20 +19,11 @@ export function stabilityLimit(order: number): number {
   return 2 / Math.sqrt(3 * spreadOf(secondDerivative(order)));
 }
 
-/** Options of {@linkcode wave}. */
-export interface WaveOptions {
-  /**
-   * C = cΔt/h, above 0 and at most {@linkcode stabilityLimit}.
-   * @default {0.9 · stabilityLimit(order)}
-   */
-  courant?: number | undefined;
-}
-
 /**
  * The wave equation of one order.
  *
  * @param order order of approximation in space, 2, 4, … 14
- * @param options the Courant number
+ * @param options the Courant number C, 0.9 times {@linkcode stabilityLimit} unless given
  * @returns the stencil, reach order/2 along each axis, two time levels
  * @throws {RangeError} for another order, or a Courant number beyond the stability limit
  *
@@ -44,7 +35,7 @@ export interface WaveOptions {
  * assertEquals(wave(4).variant, { order: 4 });
  * ```
  */
-export function wave(order: number, options: WaveOptions = {}): Stencil {
+export function wave(order: number, options: { courant?: number | undefined } = {}): Stencil {
   requireOneOf("wave", "order", WAVE_ORDERS, order);
   const limit = stabilityLimit(order), { courant = 0.9 * limit } = options;
   requireStable("wave", "the Courant number cΔt/h", courant, limit, ` of order ${order}`);

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { type Tap, tapsIn, tapsOutside } from "../expression.ts";
+import { type Tap, tapsIn } from "../expression.ts";
 import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
 import { expressionsOf, remembered, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
@@ -37,7 +37,7 @@ export const marching: Traversal = {
     if (update.substeps.length > 1 && taps.some(({ ago }) => ago === 1)) {
       return "several sub-steps and a tap at t − 1: that level is overwritten too early";
     }
-    const outside = expressionsOf(update).flatMap((value) => tapsOutside(value, isKept));
+    const outside = tapsIn(expressionsOf(update), isKept);
     if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
       return "a tap is off the x axis and in no partial sum of its slice: no register holds it";
     }

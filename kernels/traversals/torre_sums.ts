@@ -16,7 +16,6 @@ import {
   type Tap,
   tap,
   tapsIn,
-  tapsOutside,
   visitTaps,
 } from "../expression.ts";
 import { onlyExpression, OPERATION_COUNT, remembered, tapsOf, type Update } from "../update.ts";
@@ -54,9 +53,7 @@ export const sumsOf: (update: Update) => TorreSums | undefined = remembered(find
 
 /** Taps off the axes along z that lie in no partial sum which could be kept. */
 export function strayTaps(expression: Expression): Tap[] {
-  return tapsOutside(expression, canBeKept).filter(({ offset: [x, y, z] }) =>
-    z !== 0 && (x !== 0 || y !== 0)
-  );
+  return tapsIn([expression], canBeKept).filter(({ offset: [x, y, z] }) => z !== 0 && (x !== 0 || y !== 0));
 }
 
 /** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */
