@@ -7,7 +7,7 @@
  * @module
  */
 import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
-import { type Tap, tapsIn, type Variable } from "./expression.ts";
+import { type Tap, tapsIn, type Variable, wordOf } from "./expression.ts";
 import { INITIAL_FIELDS } from "./initial_field.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { readsSignal, signalAt, type Update, type ValueRange } from "./update.ts";
@@ -147,8 +147,7 @@ function checkUpdate(update: Update, isLine: boolean, want: Want): void {
         const reason = isLine && (x !== 0 || y !== 0)
           ? "cells of the line, along z, are wanted"
           : whyUnreadable(tap, index, madeIn.get(tap.plane));
-        const word = tap.ago === 0 ? "at" : tap.ago === 1 ? "before" : "next";
-        const found = `${names[tap.plane]}.${word}(${tap.offset.join(", ")})`;
+        const found = `${names[tap.plane]}.${wordOf(tap.ago)}(${tap.offset.join(", ")})`;
         want(reason === undefined, `sub-step ${index + 1}, field ${fields[field]}`, reason ?? "", found);
       }
     }

@@ -15,16 +15,17 @@
 import { checkStencil, wantOf } from "./check_definition.ts";
 import { isRecord, MOST_DEEP, type Want } from "./check_expression.ts";
 import {
-  type Ago,
   constant,
   eachOperation,
   type Expression,
   fold,
   FORMULA_WORDS,
+  LEVELS,
   NUMBERS,
   type Offset,
   OPERATIONS,
   SIGNAL,
+  wordOf,
 } from "./expression.ts";
 import type { InitialField } from "./initial_field.ts";
 import { CHAINS, operate } from "./operations.ts";
@@ -61,9 +62,6 @@ export interface Definition {
   /** The signal as a formula of the step. */
   readonly signal?: ExpressionData;
 }
-
-/** The words for the time level of a tap. */
-const LEVELS: readonly (readonly [word: string, ago: Ago])[] = [["at", 0], ["before", 1], ["next", -1]];
 
 /** What a stencil's definition says, as data that JSON keeps: names are as in {@linkcode equation}. */
 export function definitionOf(stencil: Stencil): Definition {
@@ -113,10 +111,6 @@ function findHash({ fields, materials, substeps, signal }: Update): string {
     hash = BigInt.asUintN(64, (hash ^ BigInt(letter.codePointAt(0)!)) * 0x100000001b3n);
   }
   return hash.toString(16).padStart(16, "0");
-}
-
-function wordOf(ago: Ago): string {
-  return LEVELS.find((level) => level[1] === ago)![0];
 }
 
 /** An expression as data; sums and products of several have one list. */

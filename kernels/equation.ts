@@ -5,7 +5,7 @@
  */
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
 import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
-import { type Ago, type Expression, type Offset, SIGNAL, type Tap } from "./expression.ts";
+import { type Ago, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
 import type { InitialField } from "./initial_field.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
 import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
@@ -139,7 +139,7 @@ export function equation<Field extends string, MaterialName extends string = nev
     want(known.includes(key), place, `one of ${known.join(", ")} is wanted`, key);
     return known.indexOf(key);
   };
-  const planes = Object.fromEntries(names.map((key, plane) => [key, new PlaneTap(plane, dimensions)]));
+  const planes = Object.fromEntries(names.map((key, plane) => [key, planeTap(plane, dimensions)]));
   const known = new Proxy(planes, {
     get: (_, key) => typeof key === "string" ? planes[names[indexOf(key, "step", names)]!] : undefined,
   });
@@ -173,31 +173,16 @@ export function equation<Field extends string, MaterialName extends string = nev
   return stencil;
 }
 
-/** A field or a material as the user's function sees it. */
-class PlaneTap implements FieldTap {
-  readonly kind = "tap";
-  readonly offset: Offset = [0, 0, 0];
-  readonly ago = 0;
-  readonly plane: number;
-  readonly #dimensions: 1 | 3;
-
-  constructor(plane: number, dimensions: 1 | 3) {
-    this.plane = plane;
-    this.#dimensions = dimensions;
-  }
-
-  // as values, so that they can be handed on: `advance(u.at)`
-  readonly at = (...cells: readonly number[]): Tap => this.#tap(0, cells);
-  readonly before = (...cells: readonly number[]): Tap => this.#tap(1, cells);
-  readonly next = (...cells: readonly number[]): Tap => this.#tap(-1, cells);
-
-  #tap(ago: Ago, cells: readonly number[]): Tap {
-    const isShort = this.#dimensions === 1 && cells.length < 3;
+/** A field or a material as the user's function sees it; its functions can be handed on: `advance(u.at)`. */
+function planeTap(plane: number, dimensions: 1 | 3): FieldTap {
+  const tapAt = (ago: Ago) => (...cells: readonly number[]): Tap => {
+    const isShort = dimensions === 1 && cells.length < 3;
     const offset = isShort
       ? [0, 0, 0, ...cells].slice(cells.length)
       : [...cells, 0, 0, 0].slice(0, Math.max(3, cells.length));
-    return { kind: "tap", offset: offset as unknown as Offset, ago, plane: this.plane };
-  }
+    return { kind: "tap", offset: offset as unknown as Offset, ago, plane };
+  };
+  return { ...tap(0, 0, 0, 0, plane), at: tapAt(0), before: tapAt(1), next: tapAt(-1) };
 }
 
 /** A material with the eight values of it that Facet scatters over the cells. */

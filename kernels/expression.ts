@@ -23,6 +23,17 @@ export type Offset = readonly [x: number, y: number, z: number];
 /** Time level of a tap: 0, the newest, t; 1, the one before, t − 1; −1, what this step has already made, t + 1. */
 export type Ago = -1 | 0 | 1;
 
+/** The words for time levels. */
+export const LEVELS: readonly (readonly [word: string, ago: Ago])[] = [["at", 0], ["before", 1], [
+  "next",
+  -1,
+]];
+
+/** The word for a time level. */
+export function wordOf(ago: Ago): string {
+  return LEVELS.find((level) => level[1] === ago)![0];
+}
+
 /** The value of one cell that an update reads. */
 export interface Tap {
   /** What tells a tap from other nodes. */

@@ -6,14 +6,7 @@
  */
 import { type Algebra, eachOperation, fold, type Tap } from "./expression.ts";
 import { planesOf, signalAt, type Update } from "./update.ts";
-import {
-  alongAxes,
-  type Boundaries,
-  type Boundary,
-  cellsOf,
-  type Grid,
-  mirrored,
-} from "./stencils/stencil.ts";
+import { alongAxes, type Boundaries, cellsOf, type Grid, imageOf } from "./stencils/stencil.ts";
 
 /**
  * The two newest time levels, dense (no pads): x slowest, then the planes (fields, then materials), y, and z
@@ -79,25 +72,19 @@ export function runReference<T extends Float32Array | Float64Array>(
   let previous = levels.previous.slice() as T, current = levels.current.slice() as T, next = current;
   const newRow = (): T => current.slice(0, nz) as T;
   const [alongX, alongY, alongZ] = alongAxes(boundary);
-  /** The cell that a place along an axis stands for; undefined where zeros lie. */
-  const place = (i: number, n: number, along: Boundary): number | undefined => {
-    if (along === "insulated") return mirrored(i, n);
-    if (along === "periodic") return ((i % n) + n) % n;
-    return i >= 0 && i < n ? i : undefined;
-  };
   let x = 0, y = 0, signal = 0;
   const read = ({ offset: [dx, dy, dz], ago, plane }: Tap) => {
     const row = newRow();
     const outside = [...row.keys()].filter((z) => z + dz < 0 || z + dz >= nz);
     const first = Math.min(nz, Math.max(0, -dz)), end = Math.max(first, Math.min(nz, nz - dz));
     return (): T => {
-      const i = place(x + dx, nx, alongX), j = place(y + dy, ny, alongY);
+      const i = imageOf(x + dx, nx, alongX), j = imageOf(y + dy, ny, alongY);
       if (i === undefined || j === undefined) return row.fill(0) as T;
       const level = ago === 0 ? current : ago === 1 ? previous : next;
       const start = ((i * planes + plane) * ny + j) * nz;
       row.set(level.subarray(start + first + dz, start + end + dz), first);
       for (const z of outside) {
-        const k = place(z + dz, nz, alongZ);
+        const k = imageOf(z + dz, nz, alongZ);
         row[z] = k === undefined ? 0 : level[start + k]!;
       }
       return row;

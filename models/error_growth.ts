@@ -15,7 +15,12 @@ import { reachOf, readsPrevious, type Update } from "../kernels/update.ts";
 import { type Response, responsesOf, STAGES } from "./responses.ts";
 
 /** A complex square matrix, row by row. */
-interface Matrix {
+interface Matrix extends Row {
+  readonly size: number;
+}
+
+/** Complex values. */
+interface Row {
   readonly re: Float64Array;
   readonly im: Float64Array;
 }
@@ -36,19 +41,19 @@ export function varianceAfter(
   stencil: Stencil,
   { steps, made, cells }: { steps: number; made: readonly number[]; cells?: number | undefined },
 ): number {
-  const { update } = stencil;
-  const fields = update.fields.length, size = sizeOf(update);
+  const { update } = stencil, size = sizeOf(update);
   const firsts = stagesOf(stencil, steps);
   const stages = firsts.map((first, i) => ({
     responses: responsesOf(stencil, 1, first),
     steps: (firsts[i + 1] ?? steps) - first,
   }));
-  const mean = new Float64Array(fields);
+  const mean = new Float64Array(update.fields.length);
   const addWave = (theta: readonly number[], share: number): void => {
     let variance = zeros(size);
     for (const { responses, steps } of stages) {
       const { step, errors } = waveStep(update, responses, { theta, made, size });
-      variance = afterPowers(variance, { step, errors, size, steps });
+      const { sum, power } = sumOver(steps, { first: errors, step, carry: carryVariance });
+      variance = plus(sum, carryVariance(power, variance));
     }
     mean.forEach((_, field) => mean[field]! += share * variance.re[field * (size + 1)]!);
   };
@@ -73,20 +78,11 @@ export function biasAfter(
   const { step, errors } = waveStep(update, responses, { theta: [0, 0, 0], made, size });
   const start = zeros(size);
   for (let i = 0; i < size; i++) start.re[i * size] = Math.sqrt(errors.re[i * (size + 1)]!);
-  const sumUntil = (end: number): Matrix => {
-    let sum = start, power = step;
-    for (const bit of end.toString(2).slice(1)) {
-      sum = plus(sum, product(power, sum, size));
-      power = product(power, power, size);
-      if (bit === "0") continue;
-      sum = plus(start, product(step, sum, size));
-      power = product(step, power, size);
-    }
-    return sum;
-  };
-  const once = sumUntil(steps), twice = sumUntil(2 * steps);
+  const [once, twice] = [steps, 2 * steps].map((end) =>
+    sumOver(end, { first: start, step, carry: product }).sum
+  );
   return update.fields.reduce((most, _, field) => {
-    const at = field * size, more = 2 * Math.abs(once.re[at]!) - Math.abs(twice.re[at]!);
+    const at = field * size, more = 2 * Math.abs(once!.re[at]!) - Math.abs(twice!.re[at]!);
     return Math.max(most, Number.isNaN(more) ? 0 : more);
   }, 0);
 }
@@ -128,16 +124,17 @@ function waveStep(
   { theta, made, size }: { theta: readonly number[]; made: readonly number[]; size: number },
 ): { step: Matrix; errors: Matrix } {
   const fields = update.fields.length, columns = size + responses.length;
+  const newRow = (): Row => ({ re: new Float64Array(columns), im: new Float64Array(columns) });
   // how each field of a level depends on the levels before the step and on the errors of its assignments
-  const level = (first: number): Matrix[] =>
+  const level = (first: number): Row[] =>
     Array.from({ length: fields }, (_, field) => {
-      const row = { re: new Float64Array(columns), im: new Float64Array(columns) };
+      const row = newRow();
       if (first + field < size) row.re[first + field] = 1;
       return row;
     });
   const current = level(0), previous = level(fields), next = [...current];
   responses.forEach(({ field, taps }, index) => {
-    const row = { re: new Float64Array(columns), im: new Float64Array(columns) };
+    const row = newRow();
     for (const { tap: { offset, ago, plane }, slope } of taps) {
       const from = (ago === 0 ? current : ago === 1 ? previous : next)[plane]!;
       const phase = offset.reduce((sum, cells, axis) => sum + cells * theta[axis]!, 0);
@@ -165,37 +162,42 @@ function waveStep(
   return { step, errors };
 }
 
+/** G V G* */
+function carryVariance(by: Matrix, of: Matrix): Matrix {
+  return product(product(by, of), by, true);
+}
+
 /**
- * G^n V G^n* + Σ_j G^j P G^j* over j < n. The sum of 2k terms is that of k plus G^k (that of k) G^k*, of one more it is
- * P + G (that of k) G*.
+ * The sum of `steps` terms, the first and what `carry` makes of it with every power of G; and G^steps. The sum of 2k
+ * terms is that of k plus what G^k makes of it, that of one more the first plus what G makes of it.
  */
-function afterPowers(
-  variance: Matrix,
-  { step, errors, size, steps }: { step: Matrix; errors: Matrix; size: number; steps: number },
-): Matrix {
-  const carry = (by: Matrix, of: Matrix): Matrix => product(product(by, of, size), by, size, true);
-  let sum = errors, power = step;
+function sumOver(
+  steps: number,
+  { first, step, carry }: { first: Matrix; step: Matrix; carry: (by: Matrix, of: Matrix) => Matrix },
+): { sum: Matrix; power: Matrix } {
+  let sum = first, power = step;
   for (const bit of steps.toString(2).slice(1)) {
     sum = plus(sum, carry(power, sum));
-    power = product(power, power, size);
+    power = product(power, power);
     if (bit === "0") continue;
-    sum = plus(errors, carry(step, sum));
-    power = product(step, power, size);
+    sum = plus(first, carry(step, sum));
+    power = product(step, power);
   }
-  return plus(sum, carry(power, variance));
+  return { sum, power };
 }
 
 function zeros(size: number): Matrix {
-  return { re: new Float64Array(size * size), im: new Float64Array(size * size) };
+  return { size, re: new Float64Array(size * size), im: new Float64Array(size * size) };
 }
 
 function plus(a: Matrix, b: Matrix): Matrix {
-  return { re: a.re.map((value, i) => value + b.re[i]!), im: a.im.map((value, i) => value + b.im[i]!) };
+  const sum = (part: "re" | "im"): Float64Array => a[part].map((value, i) => value + b[part][i]!);
+  return { size: a.size, re: sum("re"), im: sum("im") };
 }
 
 /** a·b, or a·b* */
-function product(a: Matrix, b: Matrix, size: number, isAdjoint = false): Matrix {
-  const { re, im } = zeros(size), sign = isAdjoint ? -1 : 1;
+function product(a: Matrix, b: Matrix, isAdjoint = false): Matrix {
+  const { size } = a, { re, im } = zeros(size), sign = isAdjoint ? -1 : 1;
   for (let i = 0; i < size; i++) {
     for (let j = 0; j < size; j++) {
       let sumRe = 0, sumIm = 0;
@@ -209,5 +211,5 @@ function product(a: Matrix, b: Matrix, size: number, isAdjoint = false): Matrix 
       im[i * size + j] = sumIm;
     }
   }
-  return { re, im };
+  return { size, re, im };
 }

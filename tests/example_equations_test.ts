@@ -11,7 +11,7 @@ import grayScott from "../examples/gray_scott.ts";
 import shallowWater from "../examples/shallow_water.ts";
 import { definitionOf, stencilOf } from "../kernels/definition.ts";
 import type { Boundary, Grid, Problem, Stencil } from "../kernels/stencils/stencil.ts";
-import { cellsOf, mirrored } from "../kernels/stencils/stencil.ts";
+import { cellsOf, imageOf } from "../kernels/stencils/stencil.ts";
 import type { Parameters } from "../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../kernels/traversals/all.ts";
 import { errorBound } from "../models/error_bound.ts";
@@ -77,8 +77,7 @@ function flow({ h, p, q }: Planes, x: number, y: number, z: number): Record<stri
 
 /** The values of a plane, and what lies beyond the grid. */
 function lookUp(cells: ArrayLike<number>, [nx, ny, nz]: Grid, boundary: Boundary): At {
-  const place = (i: number, n: number) =>
-    boundary === "periodic" ? (i + n) % n : boundary === "zero" ? i : mirrored(i, n);
+  const place = (i: number, n: number) => boundary === "zero" ? i : imageOf(i, n, boundary)!;
   return (x, y, z) => {
     const [i, j, k] = [place(x, nx), place(y, ny), place(z, nz)];
     const isInside = i >= 0 && i < nx && j >= 0 && j < ny && k >= 0 && k < nz;

@@ -51,11 +51,12 @@ export function isAllZero(boundary: Boundaries): boolean {
   return shortBoundary(boundary) === "zero";
 }
 
-/** The cell 0 ≤ i < n that stands for cell i of an endless axis, mirrored about cells 0 and n − 1. */
-export function mirrored(i: number, n: number): number {
-  const period = Math.max(1, 2 * (n - 1));
+/** The cell 0 ≤ i < n that cell i of an axis is an image of; undefined where zeros lie. */
+export function imageOf(i: number, n: number, boundary: Boundary): number | undefined {
+  if (boundary === "zero") return i >= 0 && i < n ? i : undefined;
+  const period = boundary === "periodic" ? n : Math.max(1, 2 * (n - 1));
   const folded = ((i % period) + period) % period;
-  return Math.min(folded, period - folded) % n;
+  return boundary === "periodic" ? folded : Math.min(folded, period - folded) % n;
 }
 
 /** A plane wave (periodic boundary) or standing mode whose discrete time evolution is known exactly. */

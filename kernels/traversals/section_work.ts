@@ -50,24 +50,20 @@ export function copyShaders(sections: readonly Section[]): Shader[] {
 export class SectionWork {
   readonly #dispatches: Dispatch[] = [];
   readonly #sections: readonly Section[];
-  readonly #layout: Layout;
+  readonly #slice: number;
   readonly #copies: number;
-  /** By level: how often each slice was written; by level and section: what of it the section holds. */
-  readonly #newest: readonly Int32Array[];
-  readonly #held: readonly (readonly Int32Array[])[];
+  /** By level and section: slices that another section has written since. */
+  readonly #stale: readonly (readonly Set<number>[])[];
 
   /**
    * @param sections none, where whoever runs the dispatches moves slices himself
    * @param copies the place among the plan's shaders of the first of {@linkcode copyShaders}
    */
-  constructor(sections: readonly Section[], layout: Layout, copies: number) {
+  constructor(sections: readonly Section[], { slice }: Layout, copies: number) {
     this.#sections = sections;
-    this.#layout = layout;
+    this.#slice = slice;
     this.#copies = copies;
-    const slices = sections.length <= 1 ? 0 : layout.grid[0] + 2 * layout.pad[0];
-    const perLevel = [0, 1];
-    this.#newest = perLevel.map(() => new Int32Array(slices));
-    this.#held = perLevel.map(() => sections.map(() => new Int32Array(slices)));
+    this.#stale = [0, 1].map(() => sections.map(() => new Set<number>()));
   }
 
   add(dispatch: Dispatch, { section, ranges, levels, reach = 0 }: Touches): void {
@@ -98,26 +94,28 @@ export class SectionWork {
 
   /** Copies what the section holds of a range, but not as it was written last. */
   #bring(section: number, level: Level, [from, to]: SliceRange): void {
-    if (this.#sections.length <= 1) return;
-    const { slices: [first, last] } = this.#sections[section]!;
-    const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
-    for (let x = Math.max(from, first); x < Math.min(to, last); x++) {
-      if (held[x + padX] === newest[x + padX]) continue;
+    const stale = this.#stale[level]![section];
+    for (let x = from; x < to && stale !== undefined && stale.size > 0; x++) {
+      if (!stale.has(x)) continue;
       const source = this.#sections.findIndex((_, one) => this.#isCurrent(one, level, x));
       this.#push(level, { source, section, from: x, to: x });
-      held[x + padX] = newest[x + padX]!;
+      stale.delete(x);
     }
   }
 
   #wrote(section: number, level: Level, [from, to]: SliceRange): void {
-    if (this.#sections.length <= 1) return;
-    const held = this.#held[level]![section]!, newest = this.#newest[level]!, [padX] = this.#layout.pad;
-    for (let i = from + padX; i < Math.min(to + padX, newest.length); i++) held[i] = ++newest[i]!;
+    this.#sections.forEach(({ slices: [first, last] }, one) => {
+      const stale = this.#stale[level]![one]!;
+      if (one === section && stale.size === 0) return;
+      for (let x = Math.max(from, first); x < Math.min(to, last); x++) {
+        if (one === section) stale.delete(x);
+        else stale.add(x);
+      }
+    });
   }
 
   #isCurrent(section: number, level: Level, x: number): boolean {
-    const i = x + this.#layout.pad[0];
-    return holds(this.#sections[section]!, x) && this.#held[level]![section]![i] === this.#newest[level]![i];
+    return holds(this.#sections[section]!, x) && !this.#stale[level]![section]!.has(x);
   }
 
   /** Copies a slice, together with those before it where it can. */
@@ -125,7 +123,7 @@ export class SectionWork {
     level: Level,
     { source, section, from, to }: Record<"source" | "section" | "from" | "to", number>,
   ): void {
-    const vectors = this.#layout.slice / 4;
+    const vectors = this.#slice / 4;
     const at = (one: number, x: number): number => (x - this.#sections[one]!.slices[0]) * vectors;
     const shader = this.#copies + (source === section ? 1 : 0);
     let first = at(source, from), goal = at(section, to), count = vectors;

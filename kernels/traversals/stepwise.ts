@@ -11,8 +11,8 @@ import {
   type AxisBoundaries,
   cellsOf,
   describeBoundary,
+  imageOf,
   isAllZero,
-  mirrored,
   type Problem,
 } from "../stencils/stencil.ts";
 import {
@@ -235,8 +235,9 @@ export function planSteps(
       work.add(wrap, { section, ranges: [own], levels: [level] });
     });
     if (!isCut || alongX === "zero") return;
-    const imageOf = alongX === "periodic" ? wrapped : mirrored;
-    for (let x = -padX; x < nx + padX; x = x === -1 ? nx : x + 1) work.copy(level, imageOf(x, nx), x);
+    for (let x = -padX; x < nx + padX; x = x === -1 ? nx : x + 1) {
+      work.copy(level, imageOf(x, nx, alongX)!, x);
+    }
   };
   const work = (): SectionWork => new SectionWork(sections, layout, copies);
   const bothPads = work();
@@ -262,9 +263,4 @@ export function planSteps(
       return list.finish();
     },
   };
-}
-
-/** The cell 0 ≤ i < n that stands for cell i of a periodic axis. */
-function wrapped(i: number, n: number): number {
-  return ((i % n) + n) % n;
 }

@@ -1,5 +1,5 @@
 import type { Layout } from "../layout.ts";
-import { type AxisBoundaries, type Boundary, mirrored } from "../stencils/stencil.ts";
+import { type AxisBoundaries, type Boundary, imageOf } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
 import { addBoxFunction, type Local, type Node, range, type Target } from "./functions.ts";
 
@@ -46,7 +46,7 @@ export function wrapRow(
   const start = (): Node => m.i32.add(row.get(), m.i32.const((plane * layout.plane - first) * CELL | 0));
   const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
   return pads.map((z) => {
-    const image = along === "insulated" ? mirrored(z, cells) : ((z % cells) + cells) % cells;
+    const image = imageOf(z, cells, along)!;
     return m.f32.store((first + z) * CELL, CELL, start(), m.f32.load((first + image) * CELL, CELL, start()));
   });
 }
@@ -77,7 +77,7 @@ export function addCopyRows(target: Target, source: WasmSource): void {
     const modulo = (value: Node, n: number): Node => m.i32.rem_s(value, m.i32.const(n));
     const wrapped = (n: number): Node => modulo(m.i32.add(modulo(i.get(), n), m.i32.const(n)), n);
     if (boundary === "periodic" || cells === 1) return wrapped(cells);
-    // as `mirrored` does: n − 1 − |n − 1 − i| of what is left of i in a period
+    // as `imageOf` does: n − 1 − |n − 1 − i| of what is left of i in a period
     const last = (): Node => m.i32.const(cells - 1);
     const fromLast = (): Node => m.i32.sub(last(), wrapped(2 * (cells - 1)));
     const isBefore = m.i32.gt_s(fromLast(), m.i32.const(0));

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { indexOf, layOut } from "../../kernels/layout.ts";
-import { mirrored } from "../../kernels/stencils/stencil.ts";
+import { imageOf } from "../../kernels/stencils/stencil.ts";
 import { laneImages, laneOffset, LANES, layLanes } from "../../kernels/wasm/lanes.ts";
 import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
 import { writeLine } from "../../kernels/wasm/write_line.ts";
@@ -13,11 +13,6 @@ const LINE = {
   reach: fc.integer({ min: 1, max: 4 }),
   ends: fc.constantFrom("insulated" as const, "periodic" as const),
 };
-
-/** The point that a place beyond a line's ends is the image of. */
-function imageOf(point: number, points: number, ends: "insulated" | "periodic"): number {
-  return ends === "periodic" ? (point + points) % points : mirrored(point, points);
-}
 
 Deno.test("lanes hold every point, and their pads its neighbours or the images of the line's ends", () => {
   fc.assert(fc.property(LINE.points, LINE.reach, LINE.ends, (points, reach, ends) => {

@@ -11,7 +11,7 @@ import fc from "fast-check";
 import { runReference } from "../../kernels/reference.ts";
 import { FOURIER_LIMIT_1D, heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { ks, ksTimeStepLimit } from "../../kernels/stencils/ks.ts";
-import { mirrored, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
+import { imageOf, type Problem, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { lineShape, refusePoints, refuseSweep } from "../../kernels/traversals/line.ts";
@@ -54,10 +54,20 @@ Deno.test("the oracle carries the modes of an insulated rod exactly", () => {
   }
 });
 
-Deno.test("mirrored about the outermost cells, any number of times", () => {
-  assertEquals([-2, -1, 0, 1, 2, 3, 4, 5, 6].map((i) => mirrored(i, 4)), [2, 1, 0, 1, 2, 3, 2, 1, 0]);
-  assertEquals([-3, 0, 5].map((i) => mirrored(i, 1)), [0, 0, 0]);
-  assertEquals([-3, -2, -1, 0, 1, 2].map((i) => mirrored(i, 2)), [1, 0, 1, 0, 1, 0]);
+Deno.test("imageOf about the outermost cells, any number of times", () => {
+  assertEquals([-2, -1, 0, 1, 2, 3, 4, 5, 6].map((i) => imageOf(i, 4, "insulated")), [
+    2,
+    1,
+    0,
+    1,
+    2,
+    3,
+    2,
+    1,
+    0,
+  ]);
+  assertEquals([-3, 0, 5].map((i) => imageOf(i, 1, "insulated")), [0, 0, 0]);
+  assertEquals([-3, -2, -1, 0, 1, 2].map((i) => imageOf(i, 2, "insulated")), [1, 0, 1, 0, 1, 0]);
 });
 
 Deno.test("a rod keeps its trapezoid sum, the Kuramoto-Sivashinsky field its sum, in f64", () => {

@@ -16,7 +16,7 @@ import {
   type Surroundings,
 } from "../../../kernels/cpu/cpu_order.ts";
 import { diamondOrder, refuseDiamonds } from "../../../kernels/cpu/diamond_order.ts";
-import { BOUNDARIES, type Boundary, mirrored } from "../../../kernels/stencils/stencil.ts";
+import { BOUNDARIES, imageOf } from "../../../kernels/stencils/stencil.ts";
 import { seededRandom } from "../../../tuner/measuring/seeded_random.ts";
 
 interface Game {
@@ -28,13 +28,6 @@ interface Game {
   readonly parts: number;
   readonly ghost: readonly [boolean, boolean];
   readonly seed: number;
-}
-
-/** The cell that a place along an axis is an image of; undefined where zeros lie. */
-function placeOf(i: number, n: number, along: Boundary): number | undefined {
-  if (i >= 0 && i < n) return i;
-  if (along === "zero") return undefined;
-  return along === "insulated" ? mirrored(i, n) : ((i % n) + n) % n;
 }
 
 /** Plays an order, and throws where a visit reads what is not there. */
@@ -66,7 +59,7 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
       for (let y = y0; y < y1; y++) {
         for (let dx = -rx; dx <= rx; dx++) {
           for (let dy = -ry; dy <= ry; dy++) {
-            const i = placeOf(x + dx, nx, boundaries[0]), j = placeOf(y + dy, ny, boundaries[1]);
+            const i = imageOf(x + dx, nx, boundaries[0]), j = imageOf(y + dy, ny, boundaries[1]);
             if (i === undefined || j === undefined) continue;
             const at = i * ny + j;
             now.forEach((values) => assertEquals(values[at], step, `${where(x, y)} reads ${dx},${dy}`));
@@ -262,7 +255,7 @@ Deno.test("images are the pads' rows, each once, of any grid", () => {
             forEachImage(box, { grid: [nx, ny], boundaries, reach }, ({ x0, x1, y0, y1 }) => {
               for (let x = x0; x < x1; x++) {
                 for (let y = y0; y < y1; y++) {
-                  const i = placeOf(x, nx, alongX)!, j = placeOf(y, ny, alongY)!;
+                  const i = imageOf(x, nx, alongX)!, j = imageOf(y, ny, alongY)!;
                   const isOfBox = i >= box.x0 && i < box.x1 && j >= box.y0 && j < box.y1;
                   found.push(isOfBox ? `${x},${y}` : "no image of the box");
                 }
