@@ -11,7 +11,7 @@
  *
  * **Many steps.** The error made in one step travels on as the scheme carries any field. Errors of different
  * steps and cells are independent, so variances add: `varianceAfter` in `error_growth.ts`. Where all values are whole
- * numbers that f32 holds, and stay so, there are none.
+ * numbers, and no partial result exceeds what f32 holds of these, there are none.
  *
  * **All cells.** λ = 8 leaves 2 exp(−32) = 2.5 · 10⁻¹⁴ for one cell, and 2.5 · 10⁻⁵ for any of 10⁹ cells.
  *
@@ -32,12 +32,11 @@
  *
  * @module
  */
-import { type Algebra, eachOperation, fold } from "../kernels/expression.ts";
 import { amplitudeOf } from "../kernels/initial_field.ts";
 import { alongAxes, cellsOf, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
 import { remembered } from "../kernels/update.ts";
 import { biasAfter, varianceAfter } from "./error_growth.ts";
-import { rangeOf, responsesOf } from "./responses.ts";
+import { responsesOf } from "./responses.ts";
 
 /** Largest relative error of one f32 rounding to nearest. */
 const UNIT_ROUNDOFF = 2 ** -24;
@@ -58,7 +57,7 @@ export function errorBound({ stencil, grid, boundary, steps }: Problem, maxField
         `they are ${steps} and ${maxField}`,
     );
   }
-  if (steps === 0 || isExact(stencil)) return 0;
+  if (steps === 0) return 0;
   const initial = amplitudeOf(stencil.update, stencil.initialField ?? "noise") || 1;
   const largest = Math.max(initial, maxField);
   const scale = Number((largest / initial).toPrecision(2));
@@ -83,40 +82,3 @@ const growthOf = remembered((
   variance: varianceAfter(stencil, { steps, made, cells }),
   bias: biasAfter(stencil, { steps, made }),
 }));
-
-/** The least and the largest of whole numbers that f32 holds; NaN where values are not such. */
-type Span = readonly [low: number, high: number];
-
-const NOT_WHOLE: Span = [NaN, NaN];
-
-function spanOf(values: readonly number[]): Span {
-  const isWhole = values.every((value) => Number.isInteger(value) && Math.abs(value) <= 2 ** 24);
-  return isWhole ? [Math.min(...values), Math.max(...values)] : NOT_WHOLE;
-}
-
-/** Whether no operation ever rounds: all values are whole numbers, and a step leads from the initial range into it. */
-const isExact = remembered((stencil: Stencil): boolean => {
-  const { fields, materials, substeps } = stencil.update;
-  if ((stencil.initialField ?? "noise") === "noise") return false;
-  const algebra: Algebra<Span> = {
-    // the ends of what comes out are made of ends of what goes in
-    ...eachOperation<Span>((_, operate) => (...operands) => {
-      const [first = NOT_WHOLE, second = first] = operands;
-      const ends = first.flatMap((a) => second.map((b) => operate(a, b)));
-      return operands.some(([low]) => Number.isNaN(low)) ? NOT_WHOLE : spanOf(ends);
-    }),
-    tap: ({ plane }) =>
-      plane < fields.length ? rangeOf(stencil, plane) : spanOf(materials[plane - fields.length]!.values),
-    constant: (value) => spanOf([value]),
-    signal: () => NOT_WHOLE,
-    divide: () => NOT_WHOLE,
-    squareRoot: () => NOT_WHOLE,
-    absolute: (of) => spanOf([0, ...of.map(Math.abs)]),
-    choose: ([condition], then, otherwise) =>
-      Number.isNaN(condition) ? NOT_WHOLE : spanOf([...then, ...otherwise]),
-  };
-  return substeps.flat().every(({ field, value }) => {
-    const [low, high] = fold(value, algebra), [lowest, highest] = rangeOf(stencil, field);
-    return low >= lowest && high <= highest;
-  });
-});

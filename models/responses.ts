@@ -10,13 +10,22 @@
  *
  * @module
  */
-import { type Algebra, eachOperation, type Expression, fold, type Tap, TREE } from "../kernels/expression.ts";
+import {
+  type Algebra,
+  eachOperation,
+  type Expression,
+  fold,
+  type Tap,
+  TREE,
+  uniform,
+} from "../kernels/expression.ts";
 import { amplitudeOf, hashCell } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 import {
   type Assignment,
   DEFAULT_RANGE,
+  expressionsOf,
   planesOf,
   remembered,
   signalAt,
@@ -128,13 +137,13 @@ function algebraOf(
   stencil: Stencil,
   { taps, state, cell, scale }: { taps: readonly Tap[]; state: Float64Array; cell: number; scale: number },
 ): Algebra<Node> {
-  const { fields, materials } = stencil.update;
+  const { fields, materials } = stencil.update, largestExact = areWhole(stencil) ? 2 ** 24 : -1;
   const leaf = (value: number, size = Math.abs(value)): Node => {
     return { value, size, variance: 0, slopes: new Float64Array(taps.length) };
   };
   const node = (value: number, size: number, units: number, ...operands: Operand[]): Node => {
     const made = leaf(value, size);
-    let variance = (units * size) ** 2;
+    let variance = size <= largestExact ? 0 : (units * size) ** 2;
     for (const [operand, slope, most = slope] of operands) {
       for (let i = 0; i < taps.length; i++) made.slopes[i]! += slope * operand.slopes[i]!;
       if (operand.variance > 0) variance += most * most * operand.variance;
@@ -181,8 +190,23 @@ function algebraOf(
   };
 }
 
+/** Whether all values are whole numbers: then nothing rounds as long as f32 holds them. */
+const areWhole = remembered(({ update, initialField = "noise" }: Stencil): boolean =>
+  initialField !== "noise" &&
+  update.materials.every(({ values }) => values.every(Number.isInteger)) &&
+  expressionsOf(update).every((value) =>
+    fold<boolean>(value, {
+      ...uniform(false, (...operands) => operands.every(Boolean)),
+      tap: () => true,
+      constant: Number.isInteger,
+      divide: () => false,
+      squareRoot: () => false,
+    })
+  )
+);
+
 /** What the initial values of a field lie between. */
-export function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
+function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
   if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
   return initialField === "binary" ? [0, 1] : [-4, 3];
 }

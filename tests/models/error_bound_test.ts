@@ -122,11 +122,15 @@ Deno.test("there is no error where nothing is rounded", () => {
   const shift = { ...wave(2), update: updateOf(minimum(tap(0, 0, 1), absolute(tap(0, 1, 0)))) };
   assertEquals(errorBound({ ...problem, stencil: shift, steps: 9 }, 1), 0);
   assertEquals(errorBound({ ...problem, stencil: life(), steps: 1000 }, 1), 0);
-  // whole numbers, but not for long; and quotients of whole numbers
+  // whole numbers that f32 no longer holds, and quotients of whole numbers
   const u = tap(0, 0, 0);
   for (const value of [add(u, tap(0, 0, 1)), divide(u, add(u, 1))]) {
     const stencil = { ...life(), update: updateOf(value) };
-    assert(errorBound({ ...problem, stencil, steps: 9 }, 1) > 0);
+    assert(errorBound({ ...problem, stencil, steps: 9 }, 2 ** 24) > 0);
+  }
+  const sum = { ...life(), update: updateOf(add(u, tap(0, 0, 1))) };
+  for (const [largest, isExact] of [[8e6, true], [9e6, false]] as const) {
+    assertEquals(errorBound({ ...problem, stencil: sum, steps: 9 }, largest) === 0, isExact);
   }
 });
 
