@@ -17,12 +17,13 @@ export const OPTIONS = {
     help: "a profile to merge; a name without an option is one, too",
     read: readText,
     repeatable: true,
+    isBare: true,
   },
   out: { ...file("the profile to write; its journal goes beside it"), required: "the profile to write" },
   json: COMMON.json,
 } as const satisfies Options;
 
-const merge = command({
+export const run = command({
   usage: "deno task merge FILE FILE … --out FILE [--json]",
   about:
     "Makes one profile of several, of other machines or other problems. Where two have the same problem on " +
@@ -69,11 +70,4 @@ const merge = command({
 
 function rate({ result: { cellsPerSecond, confidence95 } }: Conflict["kept"]): string {
   return `${formatRate(cellsPerSecond)}${formatInterval(confidence95)}`;
-}
-
-/** The files come without an option. */
-export function run(args: readonly string[]): Promise<number> {
-  const isFile = (arg: string, i: number): boolean =>
-    !arg.startsWith("-") && !/^--(out|from)$/.test(args[i - 1] ?? "");
-  return merge(args.map((arg, i) => isFile(arg, i) ? `--from=${arg}` : arg));
 }

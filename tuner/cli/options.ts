@@ -25,6 +25,8 @@ export interface Option {
   readonly required?: string;
   /** May be given several times. */
   readonly repeatable?: true;
+  /** Whether an argument without an option is one of its values. */
+  readonly isBare?: true;
   /** Options that it cannot be combined with, as `--no-gpu` or `--cpu-workers 0`, and why. */
   readonly notWith?: Readonly<Record<string, string>>;
   /** Options that it needs, as `--profile`, and why. */

@@ -1,4 +1,4 @@
-import { parseArgs } from "@std/cli/parse-args";
+import { parseArgs } from "node:util";
 import { RequestError } from "../problem/request_error.ts";
 import { type EarlierValues, nameOf, type Option, type Options, type Values, wrongValue } from "./options.ts";
 import { EXIT } from "./report_error.ts";
@@ -33,56 +33,41 @@ export async function parseOptions<const S extends Options>(
 /** The texts that each option was given, by key; a switch has none. */
 function readTexts(args: readonly string[], options: Options): Map<string, string[]> {
   const keys = new Map(Object.keys(options).map((key) => [nameOf(key), key]));
-  const isSwitch = (name: string): boolean => options[keys.get(name) ?? ""]?.read === undefined;
-  const names = [...keys.keys()];
-  const valued = names.filter((name) => !isSwitch(name));
-  const parsed: Record<string, unknown> = parseArgs(joinNegatives(args, valued), {
-    boolean: names.filter(isSwitch),
-    string: ["_", ...valued],
-    // every option is collected, so that a repetition is noticed
-    collect: valued,
-    alias: { help: "h" },
-    unknown: (arg) => {
-      throw new RequestError(describeUnknown(arg, names));
-    },
-  });
-  // what follows a lone -- is never "unknown"
-  const [stray] = parsed._ as string[];
-  if (stray !== undefined) throw new RequestError(describeUnknown(stray, []));
+  const bare = Object.keys(options).find((key) => options[key]!.isBare);
+  const types = [...keys].map(([name, key]) =>
+    [name, { type: options[key]!.read === undefined ? "boolean" : "string", multiple: true }] as const
+  );
+  const declared = { ...Object.fromEntries(types), help: { type: "boolean", short: "h" } } as const;
+  const { tokens } = parseArgs({ args: [...args], options: declared, strict: false, tokens: true });
   const given = new Map<string, string[]>();
-  for (const [name, key] of keys) {
-    const option = options[key]!;
-    if (isSwitch(name)) {
-      if (args.some((arg) => arg.startsWith(`--${name}=`))) {
-        throw new RequestError(`Cannot read --${name}: it is a switch and takes no value`);
-      }
-      if (parsed[name] === true) given.set(key, []);
-      continue;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") continue;
+    const key = token.kind === "positional" ? bare : keys.get(token.name);
+    const text = token.value;
+    if (key === undefined) {
+      throw new RequestError(
+        token.kind === "option"
+          ? describeUnknown(token.rawName, [...keys.keys()])
+          : `Unexpected argument "${text}": every option begins with --`,
+      );
     }
-    const texts = (parsed[name] as unknown[]).map(String);
-    if (texts.includes("")) {
-      throw new RequestError(`Cannot read --${name}: it needs a value: --${name} ${option.value}`);
+    const name = nameOf(key), { read, value, repeatable } = options[key]!, texts = given.get(key) ?? [];
+    given.set(key, texts);
+    if (read === undefined) {
+      if (text === undefined) continue;
+      throw new RequestError(`Cannot read --${name}: it is a switch and takes no value`);
     }
-    if (texts.length > 1 && !option.repeatable) {
+    if (!text || text.startsWith("--")) {
+      throw new RequestError(`Cannot read --${name}: it needs a value: --${name} ${value}`);
+    }
+    if (!repeatable || !texts.includes(text)) texts.push(text);
+    if (texts.length > 1 && !repeatable) {
       throw new RequestError(
         `Cannot read --${name}: it can only be given once: found ${texts.join(" and ")}`,
       );
     }
-    if (texts.length > 0) given.set(key, [...new Set(texts)]);
   }
   return given;
-}
-
-/** Ties a negative number to its option: in `--budget -1s` it is a value, not an option named 1. */
-function joinNegatives(args: readonly string[], valued: readonly string[]): string[] {
-  const joined: string[] = [];
-  for (const arg of args) {
-    const option = joined.at(-1) ?? "";
-    const takesValue = option.startsWith("--") && valued.includes(option.slice(2));
-    if (takesValue && /^-[\d.]/.test(arg)) joined[joined.length - 1] = `${option}=${arg}`;
-    else joined.push(arg);
-  }
-  return joined;
 }
 
 /** The checked value of one option. */
@@ -168,11 +153,7 @@ export async function parseCommand<const S extends Options>(
   return values;
 }
 
-function describeUnknown(arg: string, names: readonly string[]): string {
-  if (!arg.startsWith("-") || names.length === 0) {
-    return `Unexpected argument "${arg}": every option begins with --`;
-  }
-  const [shown = arg] = arg.split("=");
+function describeUnknown(shown: string, names: readonly string[]): string {
   const given = shown.replace(/^-+/, "").slice(0, 40);
   // in a short name, two letters are nearly all of it
   const near = names.find((name) => lettersApart(given, name) <= Math.min(2, name.length / 2 - 1 / 2));
