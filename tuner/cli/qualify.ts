@@ -3,9 +3,14 @@ import { formatDuration, formatPercent } from "../format.ts";
 import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
 import { checkFileWritable, readProfile } from "../profile/store.ts";
 import { type Answer, type EntryResult, type Qualification, qualify } from "../qualify/qualify.ts";
-import { junitOf } from "../qualify/junit.ts";
-import { markdownOf } from "../qualify/markdown.ts";
-import { describeAnswer, describeDevice, describeVerdict, explainResult } from "../qualify/words.ts";
+import {
+  describeAnswer,
+  describeDevice,
+  describeVerdict,
+  explainResult,
+  junitOf,
+  markdownOf,
+} from "../qualify/formats.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { COMMON, file, type Options, readPercentage } from "./options.ts";
 import { command } from "./parse_options.ts";

@@ -6,10 +6,20 @@ import { isFailure } from "../devices/run_failure.ts";
 import { DeviceSession, type Session } from "../devices/session.ts";
 import { noteOf } from "./comparability.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
-import { type Others, verifyOthers, withOthers } from "./others.ts";
-import { attempt, configurationsOf, expectedNs, notRun, type Run, type Trial, trialsOf } from "./trial.ts";
+import {
+  attempt,
+  configurationsOf,
+  expectedNs,
+  notRun,
+  type Others,
+  type Run,
+  type Trial,
+  trialsOf,
+  verifyOthers,
+  withOthers,
+} from "./trial.ts";
 import { checkTolerance, judgedInterval } from "./verdict.ts";
-import { describeDevice } from "./words.ts";
+import { describeDevice } from "./formats.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
 export type { Rate, RateVerdict } from "./verdict.ts";

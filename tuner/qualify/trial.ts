@@ -12,11 +12,11 @@ import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem, ProfileRated } from "../profile/schema.ts";
 import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
-import type { EntryResult } from "./qualification.ts";
+import { type EntryResult, isPassing } from "./qualification.ts";
 import { judgeRate, leastRate, type Rate } from "./verdict.ts";
 
 /** An entry that would take longer until its first sample is not run. */
-export const ENTRY_NS = 600e9;
+const ENTRY_NS = 600e9;
 /** Time for the samples of a measurement, at most and at least. */
 const SAMPLING_NS = 3e9, LEAST_SAMPLING_NS = 0.2e9;
 /** Samples of which the interval assumes no distribution. */
@@ -108,7 +108,7 @@ export function expectedNs({ problem, result }: ProfileEntry, slowdown: number):
 }
 
 /** Nanoseconds of a run at a recorded rate. */
-export function runNs({ grid, steps }: ProfileProblem, { cellsPerSecond }: Rate): number {
+function runNs({ grid, steps }: ProfileProblem, { cellsPerSecond }: Rate): number {
   return Math.max(cellsOf(grid) * steps / cellsPerSecond * 1e9, steps * STEP_NS);
 }
 
@@ -170,7 +170,7 @@ function resultOf(
 }
 
 /** What a failure says of a configuration. */
-export function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
+function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
   if (failure === "incorrect") return "wrong";
   return failure === "limits" || failure === "out-of-memory" ? "not run" : "failed";
 }
@@ -189,5 +189,66 @@ export function notRun({ entry }: Trial, reason: string | null): EntryResult {
     attempts: 0,
     othersVerified: 0,
     elapsedNs: 0,
+  };
+}
+
+/** What became of one that is not right. */
+type Fault = Pick<EntryResult, "verdict" | "failure" | "reason">;
+
+/** What became of the configurations of an entry besides the chosen one. */
+export interface Others {
+  /** How many are right. */
+  readonly verified: number;
+  /** The one that is wrong or failed, else the first that could not be run; undefined where all are right. */
+  readonly fault: Fault | undefined;
+  readonly elapsedNs: number;
+}
+
+/**
+ * Verifies an entry's ties, which other programs take if the chosen one cannot run, and the best of each traversal on the
+ * GPU and the CPU, so that a broken kernel is noticed whichever one won. Each runs once and is compared, until one is
+ * wrong or fails; no rate is.
+ */
+export async function verifyOthers(trial: Trial, run: Run): Promise<Others> {
+  const { session } = run;
+  const startedNs = session.now();
+  let verified = 0, fault: Fault | undefined;
+  for (const other of trial.others) {
+    const found = await verifyOther(trial, other, run);
+    if (found === undefined) verified++;
+    else if (found.verdict === "not run") fault ??= found;
+    else return { verified, fault: found, elapsedNs: session.now() - startedNs };
+  }
+  return { verified, fault, elapsedNs: session.now() - startedNs };
+}
+
+/** Why one cannot be called right; undefined if it can. */
+async function verifyOther(
+  { entry, problem }: Trial,
+  other: ProfileRated,
+  { session, deadlineNs, slowdown, signal }: Run,
+): Promise<Fault | undefined> {
+  const { configuration } = other;
+  const name = `not the chosen one, but ${describeConfiguration(configuration)}`;
+  const expected = slowdown * runNs(entry.problem, other);
+  const isLate = expected > Math.min(ENTRY_NS, deadlineNs - session.now());
+  const obstacle = whyNotHere(problem!, configuration, session.device.gpu?.limits) ??
+    (signal?.aborted ? "interrupted" : isLate ? `no time: it takes ${formatDuration(expected)}` : undefined);
+  if (obstacle !== undefined) return { verdict: "not run", failure: null, reason: `${name}: ${obstacle}` };
+  const found = await verifyOn(session, configuration, problem!);
+  if ("verification" in found) return undefined;
+  const { reason: failure, message } = found.failure;
+  session.recover(found.failure);
+  return { verdict: verdictOf(failure), failure, reason: `${name}: ${failure}: ${message}` };
+}
+
+/** An entry's result together with that of its other configurations: the worse verdict counts. */
+export function withOthers(result: EntryResult, { verified, fault, elapsedNs }: Others): EntryResult {
+  const isWorse = fault !== undefined && (fault.verdict !== "not run" || isPassing(result.verdict));
+  return {
+    ...result,
+    ...(isWorse ? fault : {}),
+    othersVerified: verified,
+    elapsedNs: result.elapsedNs + elapsedNs,
   };
 }

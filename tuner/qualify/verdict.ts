@@ -28,17 +28,12 @@ export function judgeRate(recorded: Rate, measured: Rate, tolerance: number): Ra
   checkTolerance(tolerance);
   const [low, high] = judgedInterval(measured);
   if (high < leastRate(recorded, tolerance)) return "slower";
-  return low > mostRate(recorded, tolerance) ? "faster" : "pass";
+  return low > judgedInterval(recorded)[1] * (1 + tolerance) ? "faster" : "pass";
 }
 
 /** The lowest rate that still passes. */
 export function leastRate(recorded: Rate, tolerance: number): number {
   return judgedInterval(recorded)[0] * (1 - tolerance);
-}
-
-/** The highest rate that is not faster yet. */
-export function mostRate(recorded: Rate, tolerance: number): number {
-  return judgedInterval(recorded)[1] * (1 + tolerance);
 }
 
 /** A rate's interval as far as it counts. */

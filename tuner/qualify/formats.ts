@@ -1,0 +1,192 @@
+/**
+ * A qualification as text: in words, as Markdown and as JUnit XML.
+ *
+ * @module
+ */
+import type { DeviceDescription } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
+import {
+  formatDuration,
+  formatError,
+  formatInterval,
+  formatPercent,
+  formatPlural,
+  formatRate,
+  formatSmall,
+} from "../format.ts";
+import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import type { ProfileDevice } from "../profile/schema.ts";
+import { type Answer, type EntryResult, isPassing, type Qualification } from "./qualification.ts";
+import type { Rate } from "./verdict.ts";
+
+/** The verdict in short: `slower by 67%`. */
+export function describeVerdict({ verdict, ratio }: EntryResult): string {
+  if (ratio === null || (verdict !== "slower" && verdict !== "faster")) return verdict;
+  return `${verdict} by ${formatPercent(Math.abs(1 - ratio))}`;
+}
+
+/** The figures or the reason behind a verdict, one line each. */
+export function explainResult(result: EntryResult): string[] {
+  const { entry, reason, verification, measured, leastCellsPerSecond: least, attempts } = result;
+  const lines = reason === null ? [] : [reason];
+  if (measured !== null) {
+    const tries = attempts > 1 ? `, the best of ${attempts} measurements` : "";
+    lines.push(`measured ${describeRate(measured)}${tries}`, `recorded ${describeRate(entry.result)}`);
+    if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
+  }
+  if (verification !== null) {
+    lines.push(`verified against ${verification.against}: ${formatError(verification)}`);
+    const { othersVerified } = result;
+    if (othersVerified > 0) {
+      const others = formatPlural(othersVerified, "other configuration");
+      lines.push(`${others} of this entry verified as well: ties, and the best of each traversal`);
+    }
+    if (entry.bestOfEach === undefined) lines.push("the profile lists no best of each traversal to verify");
+  }
+  return lines;
+}
+
+/** A rate with its interval. */
+function describeRate({ cellsPerSecond, confidence95 }: Rate): string {
+  return `${formatRate(cellsPerSecond)}${formatInterval(confidence95)}`;
+}
+
+const ANSWERS: Readonly<Record<Answer, string>> = {
+  yes: "Qualified",
+  no: "Not qualified",
+  "device failed": "The device failed",
+  unanswered: "Not qualified, as not everything could be run and compared",
+};
+
+/** The answer in a sentence, and how many entries have each verdict: `Qualified: 2 pass, 1 faster`. */
+export function describeAnswer({ answer, results, interrupted }: Qualification): string {
+  const groups = Map.groupBy(results, ({ verdict }) => verdict);
+  const counts = [...groups].map(([verdict, { length }]) => `${length} ${verdict}`);
+  return `${interrupted ? "Interrupted" : ANSWERS[answer]}: ${counts.join(", ")}`;
+}
+
+/** A device in a line: `NVIDIA H100 80GB HBM3, Intel(R) Xeon(R) Processor (16 cores), linux x86_64`. */
+export function describeDevice({ gpu, cpu, os, deno }: DeviceDescription | ProfileDevice): string {
+  const name = gpu === null ? "no GPU" : gpuName(gpu);
+  const kind = gpu?.isFallback ? " (software)" : "";
+  return `${name}${kind}, ${cpu.model} (${formatPlural(cpu.cores, "core")}), ${os}, Deno ${deno}`;
+}
+
+/** A sign before the answer and each verdict, so that a long table is read at a glance. */
+const signOf = (isGood: boolean): string => isGood ? "✅" : "❌";
+
+/**
+ * Writes Markdown for a pull request's comment or a CI job's summary: the answer, a table with a row for each entry, and
+ * what lies behind every verdict that is no pass.
+ */
+export function markdownOf(qualification: Qualification): string {
+  const { results, device, recorded, tolerance, note, elapsedNs } = qualification;
+  const behind = results.filter(({ verdict }) => !isPassing(verdict));
+  const allowed = tolerance === null ? "" : `Tolerance ${formatPercent(tolerance)}, `;
+  const [here, there] = [device, recorded].map((one) => escapeMarkdown(describeDevice(one)));
+  const lines = [
+    `## ${signOf(behind.length === 0)} ${escapeMarkdown(describeAnswer(qualification))}`,
+    "",
+    `On ${here}; recorded on ${there}. ${allowed}${formatDuration(elapsedNs)}.`,
+    ...(note === null ? [] : ["", escapeMarkdown(note)]),
+    "",
+    "| | problem | configuration | recorded | measured | largest error |",
+    "| --- | --- | --- | --: | --: | --: |",
+    ...results.map(markdownRow),
+    ...behind.flatMap((result) => [
+      "",
+      `**${escapeMarkdown(describeVerdict(result))}**: ` +
+      escapeMarkdown(describeProfileProblem(result.entry.problem)),
+      "",
+      ...explainResult(result).map((line) => `- ${escapeMarkdown(line)}`),
+    ]),
+  ];
+  return lines.join("\n") + "\n";
+}
+
+function markdownRow(result: EntryResult): string {
+  const { entry: { problem, configuration, result: recorded }, verdict, measured, verification } = result;
+  const cells = [
+    `${signOf(isPassing(verdict))} ${describeVerdict(result)}`,
+    describeProfileProblem(problem),
+    describeConfiguration(configuration),
+    formatRate(recorded.cellsPerSecond),
+    measured === null ? "" : formatRate(measured.cellsPerSecond),
+    verification === null ? "" : formatSmall(verification.maxError),
+  ];
+  return `| ${cells.map(escapeMarkdown).join(" | ")} |`;
+}
+
+/** Text that Markdown and HTML leave as it is, on one line; a name after @ would notify somebody. */
+export function escapeMarkdown(text: string): string {
+  return text.replace(/\s+/g, " ")
+    .replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+    .replace(/[\\`*_[\]|~#]/g, (character) => `\\${character}`)
+    .replaceAll("@", "@\u200b");
+}
+
+/**
+ * Writes JUnit XML, which CI systems show as test results: a test case for each entry. A failed device is an error, any
+ * other verdict but a pass a failure, for what was not run or compared has not passed either. The format is that of
+ * https://github.com/testmoapp/junitxml, the common part of what its readers take.
+ *
+ * @param timestamp as `2026-11-21T10:00:00Z`
+ */
+export function junitOf(qualification: Qualification, timestamp: string): string {
+  const { results, elapsedNs, device, recorded, tolerance, note } = qualification;
+  const count = (kind: string): number => results.filter((result) => junitKind(result) === kind).length;
+  const totals = `tests="${results.length}" failures="${count("failure")}" errors="${count("error")}" ` +
+    `time="${seconds(elapsedNs)}"`;
+  const properties = Object.entries({
+    device: describeDevice(device),
+    recorded: describeDevice(recorded),
+    ...(tolerance === null ? {} : { tolerance: `${tolerance}` }),
+    ...(note === null ? {} : { note }),
+  }).map(([name, value]) => `      <property name="${name}" value="${escapeXml(value)}"/>`);
+  return [
+    `<?xml version="1.0" encoding="UTF-8"?>`,
+    `<testsuites name="facet qualify" ${totals}>`,
+    `  <testsuite name="facet qualify" ${totals} timestamp="${escapeXml(timestamp)}">`,
+    `    <properties>`,
+    ...properties,
+    `    </properties>`,
+    ...results.map(testCase),
+    `  </testsuite>`,
+    `</testsuites>`,
+    "",
+  ].join("\n");
+}
+
+/** The element that a test case contains. */
+function junitKind({ verdict }: EntryResult): "failure" | "error" | "passed" {
+  return isPassing(verdict) ? "passed" : verdict === "failed" ? "error" : "failure";
+}
+
+function testCase(result: EntryResult): string {
+  const { entry: { problem, configuration }, elapsedNs, verdict, reason } = result;
+  const kind = junitKind(result), text = escapeXml(explainResult(result).join("\n"));
+  const name = escapeXml(`${describeProfileProblem(problem)}: ${describeConfiguration(configuration)}`);
+  const message = escapeXml(`${describeVerdict(result)}${reason === null ? "" : `: ${reason}`}`);
+  const classname = `facet.${escapeXml(problem.stencil)}`;
+  return [
+    `    <testcase classname="${classname}" name="${name}" time="${seconds(elapsedNs)}">`,
+    ...(kind === "passed" ? [] : [`      <${kind} type="${verdict}" message="${message}">${text}</${kind}>`]),
+    `      <system-out>${text}</system-out>`,
+    `    </testcase>`,
+  ].join("\n");
+}
+
+function seconds(timeNs: number): string {
+  return (timeNs / 1e9).toFixed(3);
+}
+
+/**
+ * Text for an element or an attribute. What XML 1.0 has no place for, as control characters, becomes U+FFFD; an
+ * attribute's line ends and tabs would be read as spaces.
+ */
+export function escapeXml(text: string): string {
+  return text.toWellFormed()
+    // deno-lint-ignore no-control-regex -- these are what is meant
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
+    .replace(/[&<>"'\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
