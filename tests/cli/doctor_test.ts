@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { advise, type Findings, render } from "../../tuner/cli/doctor.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
-import { DRIVER_PACKAGES } from "../../tuner/cli/driver_package.ts";
+import { DRIVER_PACKAGES } from "../../tuner/cli/setup.ts";
 import type { GpuDescription } from "../../tuner/devices/device.ts";
 import { H100_LIMITS } from "../h100_limits.ts";
 import { runCommand, runTask } from "./run_task.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type CommandOutcome, setUp, type SetupHost } from "../../tuner/cli/setup.ts";
+import { setUp, type SetupHost } from "../../tuner/cli/setup.ts";
 
 /** What a set-up said and ran. */
 interface Trace {
@@ -63,7 +63,7 @@ Deno.test("setUp does not install again what is there and does not help", async 
 });
 
 Deno.test("setUp installs from older package lists where the update fails", async () => {
-  const run = ([...command]: readonly string[]): Promise<CommandOutcome> =>
+  const run = ([...command]: readonly string[]): ReturnType<SetupHost["run"]> =>
     Promise.resolve({ success: !command.includes("update"), output: "no network" });
   const { said, ran } = await setUpWith({ run });
   assertEquals([said.length, ran.length], [1, 2]);

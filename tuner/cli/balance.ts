@@ -7,7 +7,9 @@ import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
+import { withSuitedSteps } from "../problem/default_problem.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
+import { deviceModelOf } from "../search/device_model.ts";
 import { enumerateSpace, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
@@ -20,7 +22,6 @@ import {
 import { EXIT } from "./report_error.ts";
 import { COMMON, count, type Options, type Reader, type Values, whole } from "./options.ts";
 import { command } from "./parse_options.ts";
-import { ASSUMED_BYTES_PER_SECOND } from "./space.ts";
 import { print } from "./terminal.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -78,54 +79,35 @@ export const run = command({
   options: OPTIONS,
 }, async (options) => {
   const request = await resolveOptions("balance", { ...options, traversal: [options.traversal] });
-  const { problem } = request;
   if (request.device.gpu === null) {
     throw new RequestError("Cannot balance: there is no WebGPU adapter to share a grid with");
   }
-  if (problem.grid[0] < 2) {
+  const { grid } = request.problem;
+  if (grid[0] < 2) {
     throw new RequestError(
-      `Cannot balance: wanted a grid of at least 2 slices to share: found ${problem.grid.join("x")}`,
+      `Cannot balance: wanted a grid of at least 2 slices to share: found ${grid.join("x")}`,
     );
   }
-  const configuration = bestPredicted(problem, request);
   using attended = new AttendedRun(options);
   using session = new DeviceSession({ device: request.device });
-  return await balanceDevices(options, { request, configuration, attended, session })
+  return await balanceDevices(options, { request, attended, session })
     .catch(deviceFailed("The devices failed"));
 });
-
-/** The best predicted configuration of the traversal that was asked for. */
-function bestPredicted(problem: Problem, { traversals, device }: ResolvedProblem): Configuration {
-  const space = enumerateSpace(problem, {
-    traversals,
-    limits: device.gpu!.limits,
-    device: { copyBytesPerSecond: ASSUMED_BYTES_PER_SECOND },
-  });
-  if (space.candidates.length === 0) {
-    const [why = ""] = [
-      ...space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`),
-      ...space.infeasible.map(({ traversal, example }) => `${traversal}: ${example}`),
-    ];
-    throw new RequestError(`Cannot balance: ${why}`);
-  }
-  const best = space.candidates.reduce((best, one) => one.predicted > best.predicted ? one : best);
-  return onGpuAlone(best, problem);
-}
 
 /** What is shared, on which devices. */
 interface BalanceSetup {
   readonly request: ResolvedProblem;
-  readonly configuration: Configuration;
   readonly attended: AttendedRun;
   readonly session: DeviceSession;
 }
 
 async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSetup): Promise<number> {
-  const { request: { problem, cpuWorkers }, configuration, attended, session } = setup;
+  const { request: { cpuWorkers }, attended, session } = setup;
   const { signal, progress } = attended;
+  const { problem, configuration } = await bestPredicted(setup);
   progress.update({ stage: "reference", done: 0, total: 0 });
   await session.open(problem, cpuWorkers);
-  const context = await measureAlone(setup);
+  const context = await measureAlone(problem, configuration, setup);
   if (signal.aborted) return attended.exitCode;
   const stage = options.sweepExchange === undefined ? "balance" : "sweep";
   const { gpuAlone, cpuAlone } = context;
@@ -152,11 +134,8 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
     return signal.aborted ? attended.exitCode : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
   }
   const { startShare, exchangeEvery } = options;
-  const result = await balance({
-    ...sharing,
-    startShare,
-    exchangeEvery: exchangeEvery === undefined ? undefined : [exchangeEvery],
-  });
+  const periods = exchangeEvery === undefined ? undefined : [exchangeEvery];
+  const result = await balance({ ...sharing, startShare, exchangeEvery: periods });
   progress.clear();
   print(options.json ? balanceRecord(result, context) : renderBalance(result, context));
   if (signal.aborted) return attended.exitCode;
@@ -165,22 +144,39 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
   return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;
 }
 
-/** Verifies and times each device with the whole grid; the CPU in the best of its ways. */
+/** The problem with the steps that suit the GPU, and the best predicted configuration of the traversal asked for. */
+async function bestPredicted({ request, session }: BalanceSetup) {
+  const { traversals, device } = request;
+  const copyBytesPerSecond = await session.copyBytesPerSecond();
+  const problem = withSuitedSteps(request, copyBytesPerSecond);
+  const { candidates, refused, infeasible } = enumerateSpace(problem, {
+    traversals,
+    limits: device.gpu!.limits,
+    device: deviceModelOf(device, copyBytesPerSecond),
+  });
+  const [best] = candidates.toSorted((a, b) => b.predicted - a.predicted);
+  if (best !== undefined) return { problem, configuration: onGpuAlone(best, problem) };
+  const reasons = [
+    ...refused,
+    ...infeasible.map(({ traversal, example: reason }) => ({ traversal, reason })),
+  ];
+  throw new RequestError(`Cannot balance: ${reasons.map((one) => `${one.traversal}: ${one.reason}`).at(0)}`);
+}
+
+/** Verifies and times each device with the whole grid; the CPU in the best predicted of each of its traversals. */
 async function measureAlone(
-  { request: { problem, device, cpuWorkers }, configuration, attended: { progress }, session }: BalanceSetup,
+  problem: Problem,
+  configuration: Configuration,
+  { request: { device, cpuWorkers }, attended: { progress }, session }: BalanceSetup,
 ): Promise<BalanceContext> {
-  const measure = async (stage: string, configuration: Configuration): Promise<Measurement | undefined> => {
+  const measure = async (stage: string, configuration: Configuration): Promise<Measurement[]> => {
     progress.update({ stage, done: 0, total: 0 });
     const evaluation = await evaluateOn(session, configuration, { problem });
-    return "measurement" in evaluation ? evaluation.measurement : undefined;
+    return "measurement" in evaluation ? [evaluation.measurement] : [];
   };
-  const gpuAlone = await measure("GPU alone", configuration);
-  let cpuAlone: Measurement | undefined;
-  // the best predicted of each traversal come first
-  const ways = cpuCandidates(problem, cpuWorkers);
-  for (const { configuration } of ways.slice(0, new Set(ways.map(({ traversal }) => traversal.name)).size)) {
-    const one = await measure("CPU alone", configuration);
-    if (one !== undefined && one.cellsPerSecond > (cpuAlone?.cellsPerSecond ?? 0)) cpuAlone = one;
-  }
+  const [gpuAlone] = await measure("GPU alone", configuration), onCpu: Measurement[] = [];
+  const ways = Map.groupBy(cpuCandidates(problem, cpuWorkers), ({ traversal }) => traversal.name);
+  for (const [best] of ways.values()) onCpu.push(...await measure("CPU alone", best!.configuration));
+  const [cpuAlone] = onCpu.toSorted((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   return { problem, device, gpuAlone, cpuAlone };
 }

@@ -18,8 +18,8 @@ export interface BalanceContext {
   readonly problem: Problem;
   readonly device: DeviceDescription;
   /** The devices alone, verified; undefined where one failed. */
-  readonly gpuAlone: Measurement | undefined;
-  readonly cpuAlone: Measurement | undefined;
+  readonly gpuAlone?: Measurement | undefined;
+  readonly cpuAlone?: Measurement | undefined;
 }
 
 /** How much longer the CPU takes than the GPU, as a part of the longer time. */
@@ -44,7 +44,7 @@ export function balanceRecord(
     iterations: iterations.map((one, i) => ({ iteration: i + 1, ...one, difference: differenceOf(one) })),
     settled,
     message,
-    together: shortOf(best),
+    together: best ?? null,
     partOfSum: partOfSum(context, best),
     failures: evaluations.filter((evaluation) => "failure" in evaluation),
     costModel: costModel === undefined ? null : describeCostModel(costModel),
@@ -52,29 +52,14 @@ export function balanceRecord(
 }
 
 /** A sweep as a record for `--json`. */
-export function sweepRecord({ costs, picked, fastest, ...sweep }: ExchangeSweep, context: BalanceContext) {
-  return {
-    ...headRecord(context),
-    ...sweep,
-    picked: picked.exchangeEvery,
-    fastest: fastest.exchangeEvery,
-    coefficients: costs,
-  };
+export function sweepRecord({ costs, ...sweep }: ExchangeSweep, context: BalanceContext) {
+  const { picked: { exchangeEvery: picked }, fastest: { exchangeEvery: fastest } } = sweep;
+  return { ...headRecord(context), ...sweep, picked, fastest, coefficients: costs };
 }
 
 function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
-  return {
-    device,
-    problem: describeProblem(problem),
-    gpuAlone: shortOf(gpuAlone),
-    cpuAlone: shortOf(cpuAlone),
-  };
-}
-
-function shortOf(measurement: Measurement | undefined) {
-  if (measurement === undefined) return null;
-  const { configuration, cellsPerSecond, confidence95, verification } = measurement;
-  return { configuration, cellsPerSecond, confidence95, verification };
+  const alone = { gpuAlone: gpuAlone ?? null, cpuAlone: cpuAlone ?? null };
+  return { device, problem: describeProblem(problem), ...alone };
 }
 
 /** A table of numbers. */

@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { listGpus, type PciGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatBytes, formatPlural } from "../format.ts";
 import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
 import { gpuName, vendorName } from "../devices/vendors.ts";
 import { VERSION } from "../version.ts";
 import { detectWasmFeatures, type WasmFeatures } from "../devices/cpu/wasm_features.ts";
-import { commandToType, type DriverPackage, fileExists, findDriverPackage } from "./driver_package.ts";
+import { commandToType, type DriverPackage, findDriverPackage } from "./setup.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, type Table } from "./terminal.ts";
@@ -43,7 +44,7 @@ export const run = command({
     webAssembly: detectWasmFeatures(),
     memory: readMemory(),
   };
-  const advice = advise(findings, { driverPackage: findDriverPackage(fileExists), isRoot: Deno.uid() === 0 });
+  const advice = advise(findings, { driverPackage: findDriverPackage(existsSync), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
   print(json ? { ...heading, ...findings, advice } : render(heading, findings, advice));
 });
@@ -54,7 +55,7 @@ function readMemory(): Memory | null {
 }
 
 function readSystemName(): string {
-  if (Deno.build.os !== "linux" || !fileExists("/etc/os-release")) return "";
+  if (Deno.build.os !== "linux" || !existsSync("/etc/os-release")) return "";
   return /^PRETTY_NAME="?(.*?)"?$/m.exec(Deno.readTextFileSync("/etc/os-release"))?.[1] ?? "";
 }
 

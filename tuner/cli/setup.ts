@@ -1,9 +1,35 @@
+import { existsSync } from "node:fs";
 import { requestAdapter } from "../devices/device.ts";
-import { type CommandLine, commandToType, fileExists, findDriverPackage } from "./driver_package.ts";
 import { quietMesa } from "../devices/mesa_environment.ts";
 
-/** What a command left behind: both streams as text. */
-export type CommandOutcome = { readonly success: boolean; readonly output: string };
+/** How one system installs Mesa's software Vulkan driver. */
+export interface DriverPackage {
+  /** Path of the package manager; where it exists, this is the system. */
+  readonly manager: string;
+  /** The command that installs the driver, for root. */
+  readonly install: readonly [program: string, ...args: string[]];
+}
+
+/** The systems whose packages are known. */
+export const DRIVER_PACKAGES: readonly DriverPackage[] = [
+  { manager: "/usr/bin/apt-get", install: ["apt-get", "install", "-y", "libvulkan1", "mesa-vulkan-drivers"] },
+  { manager: "/usr/bin/dnf", install: ["dnf", "install", "-y", "vulkan-loader", "mesa-vulkan-drivers"] },
+  { manager: "/usr/bin/zypper", install: ["zypper", "install", "-y", "libvulkan1", "libvulkan_lvp"] },
+  {
+    manager: "/usr/bin/pacman",
+    install: ["pacman", "-S", "--noconfirm", "vulkan-icd-loader", "vulkan-swrast"],
+  },
+];
+
+/** The package of this system; undefined on a system that is not known. */
+export function findDriverPackage(exists: (path: string) => boolean): DriverPackage | undefined {
+  return DRIVER_PACKAGES.find(({ manager }) => exists(manager));
+}
+
+/** The command to type, for root or for anyone. */
+export function commandToType({ install }: DriverPackage, isRoot: boolean): string {
+  return [...(isRoot ? [] : ["sudo"]), ...install].join(" ");
+}
 
 /** The machine as {@linkcode setUp} sees it; tests give another one. */
 export interface SetupHost {
@@ -13,8 +39,8 @@ export interface SetupHost {
   /** Asked only where there is no adapter. */
   isRoot(): boolean;
   exists(path: string): boolean;
-  /** Runs a command to its end, silently. */
-  run(command: CommandLine): Promise<CommandOutcome>;
+  /** Runs a command to its end, silently; what it wrote is one text. */
+  run(command: DriverPackage["install"]): Promise<{ readonly success: boolean; readonly output: string }>;
   /** Shows a line to the person. */
   say(line: string): void;
 }
@@ -67,8 +93,8 @@ function thisHost(): SetupHost {
     hasAdapter: async () => await requestAdapter() !== null,
     os: Deno.build.os,
     isRoot: () => Deno.uid() === 0,
-    exists: fileExists,
-    run: async ([program, ...args]: CommandLine) => {
+    exists: existsSync,
+    run: async ([program, ...args]) => {
       const env = { DEBIAN_FRONTEND: "noninteractive" };
       const { success, stdout, stderr } = await new Deno.Command(program, { args, env, stdin: "null" })
         .output();

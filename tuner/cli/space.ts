@@ -14,7 +14,7 @@ import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
 import { describeWork } from "./summary.ts";
 
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
-export const ASSUMED_BYTES_PER_SECOND = 1e12;
+const ASSUMED_BYTES_PER_SECOND = 1e12;
 
 /** Rows of the table for people. */
 const ROWS = 30;

@@ -43,33 +43,24 @@ export function summaryRecord(
   outcome: TuneOutcome,
   { device, written }: Pick<SummaryContext, "device" | "written">,
 ) {
-  const short = (measurement: Measurement | undefined) =>
-    measurement === undefined ? null : {
-      configuration: measurement.configuration,
-      cellsPerSecond: measurement.cellsPerSecond,
-      confidence95: measurement.confidence95,
-    };
+  const { balanceMessage, elapsedNs, copyBytesPerSecond, problem: _, space: __, ...found } = outcome;
   return {
     profile: written ?? null,
-    device: { ...device, measured: { copyBytesPerSecond: outcome.copyBytesPerSecond } },
+    ...found,
+    device: { ...device, measured: { copyBytesPerSecond } },
     entry: outcome.entry ?? null,
-    gpuAlone: short(outcome.gpuAlone),
-    cpuAlone: short(outcome.cpuAlone),
-    together: short(outcome.together),
-    balance: outcome.balanceMessage,
+    gpuAlone: outcome.gpuAlone ?? null,
+    cpuAlone: outcome.cpuAlone ?? null,
+    together: outcome.together ?? null,
+    balance: balanceMessage,
     costModel: outcome.costModel === undefined ? null : describeCostModel(outcome.costModel),
     cpuMessage: outcome.cpuMessage ?? null,
-    bestOfEach: Object.fromEntries([...outcome.bestOfEach].map(([name, best]) => [name, short(best)])),
+    bestOfEach: Object.fromEntries(outcome.bestOfEach),
     finalists: outcome.finalists.map(finalistRecord),
     notTried: notTried(outcome, device),
-    evaluated: outcome.evaluated,
-    recalled: outcome.recalled,
     searchVerdict: outcome.searchVerdict ?? null,
-    failed: outcome.failed,
-    drifts: outcome.drifts,
     budgetMessage: outcome.budgetMessage ?? null,
-    interrupted: outcome.interrupted,
-    elapsedMs: outcome.elapsedNs / 1e6,
+    elapsedMs: elapsedNs / 1e6,
   };
 }
 

@@ -16,7 +16,7 @@ import { allMeasurements } from "./all_measurements.ts";
 import { configurationCard } from "./configuration_card.ts";
 import { deviceCard, deviceTitle } from "./device_card.ts";
 import { type EntryView, roofFraction, viewEntry } from "./entry_view.ts";
-import { explain } from "./explain.ts";
+import { explain, overviewSentence, plainName, whySentence } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
 import { Html, markup, numbers, table } from "./html.ts";
 import { ratesFigure } from "./rates_chart.ts";
@@ -25,7 +25,6 @@ import { SCRIPT } from "./script.ts";
 import { lookOf, markKey, seriesOf } from "./series.ts";
 import { sharing } from "./sharing_charts.ts";
 import { STYLE } from "./style.ts";
-import { overviewSentence, plainName, whySentence } from "./why.ts";
 import { ABOVE_ROOF, intervalWords } from "./words.ts";
 
 /** Entries that are drawn; a profile of more is listed whole, and the others are drawn with `--entry`. */
