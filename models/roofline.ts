@@ -29,7 +29,7 @@ export interface DeviceModel {
   readonly cacheBytes?: number;
   /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
   readonly workgroupsAtOnce?: number;
-  /** @default {0.3} bytes of device memory that take as long as one access to workgroup memory */
+  /** @default {0.8} bytes of device memory that take as long as one access to workgroup memory */
   readonly bytesPerExchange?: number;
   /** Whether threads step through branches that none of them takes. @default {false} */
   readonly stepsThroughBranches?: boolean;
@@ -40,17 +40,11 @@ export interface DeviceModel {
 }
 
 /**
- * Equivalent bytes of one access to workgroup memory: what torres with 1 z a thread take beyond their traffic
- * (order 2, DTS 5, 6, 7: 659, 803, 788 Gcells/s; order 4, DTS 3: 470; order 6, DTS 2: 304).
+ * Equivalent bytes of one access to workgroup memory, and of one read that the caches serve. Fitted with what marching
+ * and stepwise ask to 941 of their shapes of orders 2 to 8 and heat on 22 grids (H100, 2026-11-22): half of them are off
+ * by less than 6%.
  */
-const BYTES_PER_EXCHANGE = 0.3;
-
-/**
- * Equivalent bytes of r cached reads per update: this · r². More reads need more cache bandwidth, and more
- * planes share the same cache, so that more of them miss. Measured beyond the roof with r = 7, 13, 19, 25 and rows
- * of 128 cells: 2.5, 6.1, 9.2, 17.6 B; with rows of 256 cells, up to twice that.
- */
-const BYTES_PER_SQUARED_READ = 0.03;
+const BYTES_PER_EXCHANGE = 0.8, BYTES_PER_READ = 0.26;
 
 /**
  * Equivalent bytes of one spilled register, per update. Measured beyond the roof, over estimated registers: 5 B at
@@ -67,11 +61,11 @@ const LOOP_INSTRUCTIONS = 2600;
 /** One dispatch with its memory barrier; 2.05 µs measured with tiny grids. */
 const DISPATCH_NS = 2000;
 
-/** Starting a workgroup; 128-thread stepwise workgroups reached 173, 256-thread ones 223 Gcells/s. */
-const WORKGROUP_NS = 0.12;
+/** Starting a workgroup. */
+const WORKGROUP_NS = 0.03;
 
 /** The estimate leaves out addresses and counters: a thread spills a little before its values fill the registers. */
-export const REGISTER_TOLERANCE = 0.96;
+export const REGISTER_TOLERANCE = 0.93;
 
 /** A multiprocessor keeps at most so many threads and workgroups in flight. */
 const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
@@ -88,12 +82,13 @@ const BARRIER_STALL = 0.1;
 /**
  * What a round of a long workgroup takes where memory does not limit it, in ns on the H100: a barrier, a thread's
  * instruction if nothing else runs, a multiprocessor's instruction of a SIMD group; and what starting a dispatch of them
- * takes. Fitted to 2,144 torres of orders 2 to 8 and heat on 15 grids (2026-11-22); 20% are off by more than 15%.
+ * takes, and a workgroup, whose memory is set to zero first, for each byte of it. Fitted to 1,542 torres of orders 2 to 8
+ * and heat on 22 grids (2026-11-22); a quarter of them are off by more than 15%.
  */
-const BARRIER_NS = 27, THREAD_NS = 1.19, GROUP_NS = 0.461, ROUNDS_DISPATCH_NS = 4560;
+const BARRIER_NS = 30, THREAD_NS = 1.56, GROUP_NS = 0.459, ROUNDS_DISPATCH_NS = 1390, CLEARED_BYTE_NS = 0.12;
 
 /** By how much a spilled register slows a round, and an instruction beyond those that fit the cache. */
-const SPILL_SLOWDOWN = 0.0139, FETCHED = 1870, FETCH_SLOWDOWN = 1.52e-4;
+const SPILL_SLOWDOWN = 0.0133, FETCHED = 1984, FETCH_SLOWDOWN = 2.2e-4;
 
 /** The H100's copy: other devices are taken to be faster or slower in everything. */
 const REFERENCE_BYTES_PER_SECOND = 3e12;
@@ -117,7 +112,7 @@ function registerLimitOf(demand: Demand, device: DeviceModel): number {
   return Math.min(registersPerThreadLimit, shared);
 }
 
-/** A thread's values over the registers that it can have, by the estimate of the demand; some spill from 0.96 on. */
+/** A thread's values over the registers that it can have, by the estimate of the demand; some spill from 0.93 on. */
 export function registerPressure(demand: Demand, device: DeviceModel): number {
   return demand.registersPerThread / registerLimitOf(demand, device);
 }
@@ -153,7 +148,7 @@ export function predictRate(
   const fromCache = 8 * cells <= (device.cacheBytes ?? CACHE_BYTES) ? CACHED : 1;
   const bytes = fromCache * demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
     bytesPerExchange * (demand.exchangesPerUpdate ?? 0) +
-    BYTES_PER_SQUARED_READ * (demand.cachedReadsPerUpdate ?? 0) ** 2 +
+    BYTES_PER_READ * (demand.cachedReadsPerUpdate ?? 0) +
     BYTES_PER_SPILL * spilled;
   // a loop that outgrows the instruction cache is fetched anew by every SIMD group
   const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
@@ -168,8 +163,8 @@ export function predictRate(
   const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
   const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);
   const turns = demand.workgroupsPerDispatch / workgroupsAtOnce;
-  // of workgroups that take long, the last ones to run leave multiprocessors idle: half a turn on average
-  const busy = demand.hasLongWorkgroups ? turns / (turns + 0.5) : 1;
+  // of workgroups that take long, the last ones to run leave multiprocessors idle: a quarter of a turn on average
+  const busy = demand.hasLongWorkgroups ? turns / (turns + 0.25) : 1;
   const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled * busy;
 
   const updateSeconds = equivalentBytes / (copyBytesPerSecond * utilisation);
@@ -217,7 +212,8 @@ function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): numb
       rest = each - full * resident;
     const last = rest > 0 ? overlapped(latencyNs, Math.ceil(rest) * serviceNs) : 0;
     const computing = full * overlapped(latencyNs, resident * serviceNs) + last;
-    return sum + count * (rounds * overlapped(computing, workgroups * memoryNs) + ROUNDS_DISPATCH_NS);
+    const starting = ROUNDS_DISPATCH_NS + Math.ceil(each / resident) * CLEARED_BYTE_NS * demand.workgroupBytes;
+    return sum + count * (rounds * overlapped(computing, workgroups * memoryNs) + starting);
   }, 0);
   return scale * sumNs * 1e-9 / cells;
 }

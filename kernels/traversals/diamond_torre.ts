@@ -285,7 +285,7 @@ function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [nu
  */
 function workOf(
   { stencil: { update } }: Problem,
-  { zPerThread, lookahead }: TorreParameters,
+  { zPerThread, chunk, lookahead }: TorreParameters,
   { slope, width, cells, perChunk }: TorreShape,
 ): Record<"exchanged" | "moved" | "exchanges" | "alive" | "instructions" | "written", number> {
   const sums = sumsOf(update);
@@ -298,7 +298,7 @@ function workOf(
       exchanged: cells,
       moved,
       exchanges: cells * (1 + 2 * Math.ceil(reachOf(update).z / zPerThread)),
-      alive: needed + (readsPrevious(update) ? cells : 0),
+      alive: needed + (readsPrevious(update) ? cells : 0) + chunk / zPerThread,
       instructions: cells * (zPerThread * taps + 2) + 2 * moved,
       written: cells * (taps + 6),
     };

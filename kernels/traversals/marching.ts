@@ -11,7 +11,7 @@
  */
 import { type Tap, tapsIn } from "../expression.ts";
 import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, remembered, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, reachOf, remembered, tapsOf, type Update } from "../update.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
 import { planSteps, stepNeeds, stepwiseLayout } from "./stepwise.ts";
@@ -85,27 +85,28 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
-    const { zPerThread, threadsZ, threadsY, haloZ, slices, queues } = shape;
+    const { zPerThread, threadsZ, threadsY, isTiled, slices, queues } = shape;
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups;
     const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
     const { cached, tiled } = readsOf(update, shape);
-    const fill = Math.max(queues.warmUp, ...queues.columns.map(({ low, high }) => high - low));
-    // sectors of 32 bytes at the ends of a workgroup's rows; half of them from the caches
-    const rim = (haloZ === 0 ? 0.25 : 0.5) * 8 / (threadsZ * zPerThread);
+    // what a march reads before its first cell, another one reads, too
+    const fill = [...queues.columns, ...queues.sums].reduce((sum, { low, high }) => sum + high - low, 0);
+    const { y } = reachOf(update);
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
-      extraBytesPerUpdate: 4 * arrays * (0.25 * fill / slices + rim),
+      // rows of other workgroups, or the tile's rim, for which most threads wait
+      extraBytesPerUpdate: 2.7 * fill / slices + (isTiled ? 2.2 * y : 1.2 * y / threadsY),
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: workgroups.reduce((a, b) => a * b),
       dispatchesPerStep: isAllZero(problem.boundary) ? 1 : 2,
       exchangesPerUpdate: computed * tiled / zPerThread,
-      // Every read takes instructions as well, the fewer the more cells it brings: these factors fit an H100 (life
-      // with 1, 2, 4 cells a thread 244, 290, 324 Gcells/s; heat of reach 4 187, 239, 246; 2026-11-21).
-      cachedReadsPerUpdate: Math.hypot(...cached) * computed * (0.8 + 0.6 / zPerThread),
+      // Every read takes instructions as well, the fewer the more cells it brings (550 shapes of orders 2 to 8 and heat
+      // on 22 grids, H100, 2026-11-22).
+      cachedReadsPerUpdate: Math.hypot(...cached) * computed * (0.7 + 2.4 / zPerThread),
       hasLongWorkgroups: true,
       warmUp: queues.warmUp / slices,
     };

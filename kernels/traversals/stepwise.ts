@@ -18,6 +18,7 @@ import {
 import {
   expressionsOf,
   planesOf,
+  reachOf,
   readsSignal,
   stepReach,
   type Substep,
@@ -67,19 +68,19 @@ export const stepwise: Traversal = {
     const groups = workgroupsOf(problem, [threadsZ, threadsY, threadsX]).reduce((a, b) => a * b);
     // threads beyond the grid take half the time of others (402 shapes on 22 grids, H100, 2026-11-22)
     const idle = Math.sqrt(groups * threads / cellsOf(problem.grid));
+    const { x, y, z } = reachOf(update);
     return {
       bytesPerUpdate: 4 * values,
-      extraBytesPerUpdate: 4 * values * (idle - 1),
+      // What a workgroup reads of the cells around it comes from further away: slices, rows, and lines of memory at the
+      // ends of rows (391 shapes of orders 2 to 8 and heat on 22 grids, H100, 2026-11-22).
+      extraBytesPerUpdate: 4 * values * (idle - 1) + 1.5 * x / threadsX + 0.6 * y / threadsY +
+        (z > 0 ? 48 / threadsZ : 0),
       registersPerThread: 32,
       threadsPerWorkgroup: threads,
       workgroupBytes: 0,
       workgroupsPerDispatch: groups,
       dispatchesPerStep: update.substeps.length * (isAllZero(problem.boundary) ? 1 : 2),
-      // Lines of memory are shared by threads side by side along z, and slices best by workgroups one after
-      // another; the powers fit an H100 (orders 2 and 4, 256x1x1 … 256x2x2, 2026-11-21).
-      cachedReadsPerUpdate: cachedReads(update) * Math.sqrt(idle) *
-        Math.max(1, 256 / threadsZ) ** 0.15 * threadsX ** 0.33 *
-        Math.max(1, threads / 256) ** 0.2,
+      cachedReadsPerUpdate: cachedReads(update) * Math.sqrt(idle),
     };
   },
   sweepSteps: (problem, _, limits) => sweepNeeds(problem, stepwiseLayout(problem), limits).steps,

@@ -45,7 +45,6 @@ const LENGTHS = {
   workgroups: 2.4,
   instructions: 1.2,
   registers: 0.4,
-  warmUp: 0.5,
 };
 
 /**
@@ -54,8 +53,14 @@ const LENGTHS = {
  */
 const SAFE_PRESSURE = 0.5, RISK = 2, AS_FAST = 0.8;
 
+/** Measurements of an entry that a profile keeps to predict from. */
+const MOST_POINTS = 60;
+
 /** More registers than so many times those that there are make no difference. */
 const MOST_PRESSURE = 3;
+
+/** Measurements that are learnt from: time grows with the cube. */
+const MOST_SAMPLES = 600;
 
 /** What is known of one kind of configurations. */
 interface Kind {
@@ -78,9 +83,10 @@ export class Calibration {
   /** Of the GPU's kinds. */
   readonly #level: number;
 
+  /** @param samples those that say most first, as of the nearest problems */
   constructor(samples: readonly Sample[], device: DeviceModel) {
     this.#device = device;
-    for (const [kind, some] of Map.groupBy(samples, kindOf)) {
+    for (const [kind, some] of Map.groupBy(samples.slice(0, MOST_SAMPLES), kindOf)) {
       const names = [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
       const errors = some.map(({ cellsPerSecond, predicted }) => Math.log(cellsPerSecond / predicted));
       const level = median(errors);
@@ -129,9 +135,8 @@ export class Calibration {
     const point = names.map((name) => Math.log2(1 + (parameters[name] ?? 0)) / LENGTHS.parameter);
     point.push(Math.log2(grid[2]) / LENGTHS.row, Math.log2(cellsOf(grid)) / LENGTHS.cells);
     if (demand !== undefined) {
-      const { workgroupsPerDispatch, loopInstructions = 0, warmUp = 0 } = demand;
+      const { workgroupsPerDispatch, loopInstructions = 0 } = demand;
       point.push(
-        Math.log2(1 + warmUp) / LENGTHS.warmUp,
         Math.log2(workgroupsPerDispatch) / LENGTHS.workgroups,
         Math.log2(1 + loopInstructions) / LENGTHS.instructions,
         this.#pressureOf({ demand }) / LENGTHS.registers,
@@ -164,7 +169,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Of what was measured, what says most of other grids: of each traversal the fastest with each value of each parameter.
+ * Of what was measured, what says most of other grids: of each traversal the fastest with each value of each parameter,
+ * and what else was fastest.
  *
  * @param measured the fastest first
  */
@@ -172,13 +178,14 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
   measured: readonly P[],
 ): P[] {
   const seen = new Set<string>();
-  return measured.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
+  const telling = measured.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
     const before = seen.size;
     for (const value of [["cpuWorkers", cpuWorkers], ...Object.entries(parameters)]) {
       seen.add([traversal, cpuWorkers > 0, ...value].join());
     }
     return seen.size > before;
   });
+  return [...new Set([...telling, ...measured])].slice(0, MOST_POINTS);
 }
 
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */

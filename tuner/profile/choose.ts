@@ -74,9 +74,6 @@ export interface ChooseOptions {
 /** Entries that are looked at: those after them are too far away to tell more. */
 const MOST_ENTRIES = 64;
 
-/** Measurements that predictions learn from, of the nearest entries: time grows with the cube. */
-const MOST_SAMPLES = 300;
-
 /** Passed over configurations that a choice lists. */
 const MOST_LISTED = 8;
 
@@ -268,7 +265,7 @@ function predicted(
     if (!("reason" in adapted)) break;
     if (passedOver.length < MOST_LISTED) passedOver.push({ configuration, reason: adapted.reason });
   }
-  const all = samples.flat().slice(0, MOST_SAMPLES);
+  const all = samples.flat();
   if (all.length === 0) return undefined;
   const { best: [best, ...others], plain } = bestPredicted(target, all, nears[0]!.entry.configuration);
   if (best === undefined) return undefined;
