@@ -212,7 +212,8 @@ function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): numb
       rest = each - full * resident;
     const last = rest > 0 ? overlapped(latencyNs, Math.ceil(rest) * serviceNs) : 0;
     const computing = full * overlapped(latencyNs, resident * serviceNs) + last;
-    const starting = ROUNDS_DISPATCH_NS + Math.ceil(each / resident) * CLEARED_BYTE_NS * demand.workgroupBytes;
+    const starting = ROUNDS_DISPATCH_NS +
+      Math.ceil(each / resident) * CLEARED_BYTE_NS * demand.workgroupBytes;
     return sum + count * (rounds * overlapped(computing, workgroups * memoryNs) + starting);
   }, 0);
   return scale * sumNs * 1e-9 / cells;

@@ -64,13 +64,15 @@ Deno.test("what was not measured, and what needs more registers than anything fa
   assert(["stepwise", "diamond-torre"].includes(kindOf(chosen[0]!.way.candidate)));
 });
 
-Deno.test("of what was measured the fastest with each value of each parameter is kept", () => {
+Deno.test("of what was measured the fastest with each value of each parameter is kept, then the fastest", () => {
   const point = (threadsZ: number, threadsY: number) => ({
     traversal: "stepwise",
     parameters: { threadsZ, threadsY },
   });
   const all = [point(64, 4), point(64, 2), point(32, 4), point(32, 2), { ...point(64, 4), cpuWorkers: 2 }];
-  assertEquals(pointsOf(all), [all[0], all[1], all[2], all[4]]);
+  assertEquals(pointsOf(all), [all[0], all[1], all[2], all[4], all[3]]);
+  const many = Array.from({ length: 100 }, (_, i) => i === 99 ? point(32, 8) : { ...point(64, 4), i });
+  assertEquals(pointsOf(many), [many[0], many[99], ...many.slice(1, 59)]);
 });
 
 Deno.test("without measurements, in software, the best prediction is no slower than stepwise", async () => {
