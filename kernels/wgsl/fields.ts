@@ -97,15 +97,51 @@ export function compareWorkgroups({ grid: [nx, ny], planes }: Layout): [number, 
   return linearWorkgroups(nx * ny * planes, 1);
 }
 
+/** Where a workgroup's row of cells begins. */
+function rowOf({ origin, slice, plane, pitch }: Layout, first: string): string {
+  return `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
+}
+
+/** Which row a workgroup has. */
+function declareRow({ grid: [nx, ny], planes }: Layout): string {
+  return wgsl`
+    let row = i32(w.x + w.y * groups.x);
+    if (row >= ${nx * ny * planes}) { return; }
+    let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
+  `;
+}
+
+/**
+ * Copies all planes of a state that may lie differently in memory. Bindings 0 and 1: where to, and where from; binding 2:
+ * their first slices. {@linkcode compareWorkgroups} of the first.
+ */
+export function copyShader(to: Layout, from: Layout): string {
+  return wgsl`
+    struct Slices { to: i32, from: i32 }
+    @group(0) @binding(0) var<storage, read_write> to: array<f32>;
+    @group(0) @binding(1) var<storage, read_write> cells: array<f32>;
+    @group(0) @binding(2) var<uniform> slices: Slices;
+
+    @compute @workgroup_size(64)
+    fn main(
+      @builtin(local_invocation_id) l: vec3u,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      ${declareRow(to)}
+      let mine = ${rowOf(to, "slices.to")};
+      let other = ${rowOf(from, "slices.from")};
+      for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { to[mine + z] = cells[other + z]; }
+    }
+  `;
+}
+
 /**
  * Compares two states of one grid that may lie differently in memory. Bindings 0 and 1: result and reference;
  * binding 2: their first slices; 3: four words, as {@linkcode COMPARISON_WORDS}: the bits of the largest
  * |difference| and |reference|, the number of values that are not finite, and of cells compared.
  */
 export function compareShader(result: Layout, reference: Layout): string {
-  const [nx, ny, nz] = result.grid;
-  const rowOf = ({ origin, slice, plane, pitch }: Layout, first: string): string =>
-    `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
   return wgsl`
     // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
@@ -128,13 +164,11 @@ export function compareShader(result: Layout, reference: Layout): string {
       @builtin(workgroup_id) w: vec3u,
       @builtin(num_workgroups) groups: vec3u,
     ) {
-      let row = i32(w.x + w.y * groups.x);
-      if (row >= ${nx * ny * result.planes}) { return; }
-      let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
+      ${declareRow(result)}
       let mine = ${rowOf(result, "slices.result")};
       let other = ${rowOf(reference, "slices.reference")};
       var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
-      for (var z = i32(l.x); z < ${nz}; z += 64) {
+      for (var z = i32(l.x); z < ${result.grid[2]}; z += 64) {
         let a = result[mine + z]; let b = reference[other + z];
         if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
         error = max(error, abs(a - b));

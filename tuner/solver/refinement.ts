@@ -6,6 +6,7 @@ import { errorBound } from "../../models/error_bound.ts";
 import type { Configuration, Failure, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
+import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
@@ -212,10 +213,18 @@ function* piecesOf({ stencil, grid: [nx, ny, nz] }: Problem): Generator<GridSlic
   }
 }
 
+/** The GPU's fields, where it computes both alone. */
+function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, GpuField] | undefined {
+  if (one.cpuShare !== undefined || other.cpuShare !== undefined) return undefined;
+  return [one.gpuShare!.field, other.gpuShare!.field];
+}
+
 /** Carries over all cells, whatever the layouts, and the time step. */
 async function copyState(from: SharedField, to: SharedField): Promise<void> {
   const { stencil: { update }, grid: [, ny, nz], boundary } = from.problem;
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
+  const fields = onGpuAlone(from, to);
+  if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
   for (const range of piecesOf(from.problem)) {
     const cells = new Float32Array(range.slices * ny * nz);
     await readShared(from, range, cells);
@@ -230,6 +239,8 @@ async function copyState(from: SharedField, to: SharedField): Promise<void> {
 /** Compares what the next steps need of two fields. */
 async function compareStates(one: SharedField, other: SharedField): Promise<Comparison> {
   const { grid: [, ny, nz] } = one.problem;
+  const fields = onGpuAlone(one, other);
+  if (fields !== undefined) return await fields[1].compare(fields[0], { levels: stateLevels(one.problem) });
   const parts: Comparison[] = [];
   for (const range of piecesOf(one.problem)) {
     const layout = layOut([range.slices, ny, nz], { pad: [0, 0, 0], align: 1 });

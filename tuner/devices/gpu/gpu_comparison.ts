@@ -2,7 +2,7 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import type { LevelPart } from "./gpu_field.ts";
-import { compileCompare } from "./gpu_pipelines.ts";
+import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { SliceCells } from "../shared/slice_exchange.ts";
@@ -50,6 +50,32 @@ export async function compareLevels(
     done += slices;
   }
   return joinComparisons(comparisons);
+}
+
+/** Copies a level to another field's, which may lie otherwise; slices that several of its parts hold to each of them. */
+export async function copyLevel(
+  from: readonly LevelPart[],
+  to: readonly LevelPart[],
+  { gpu, uniforms }: Omit<ComparisonOptions, "slices">,
+): Promise<void> {
+  for (const { array, layout, x } of to) {
+    const [all, ny, nz] = layout.grid;
+    for (let slice = 0; slice < all;) {
+      const source = slabAt({ levels: [from], slice: x }, slice),
+        slices = Math.min(all - slice, source.slices);
+      const part: Layout = { ...layout, grid: [slices, ny, nz] };
+      const { pipeline, bindings } = await compileCopy(gpu, part, source.layout);
+      const [slot] = await uniforms.place([[slice, source.slice]]);
+      await gpu.enqueue((encoder) => {
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, uniforms.bind(bindings, [[0, array], [1, source.arrays[0]!]]), slot!, 0, 1);
+        pass.dispatchWorkgroups(...compareWorkgroups(part));
+        pass.end();
+      });
+      slice += slices;
+    }
+  }
 }
 
 /** The slices from the first but so many on that lie in one part. */

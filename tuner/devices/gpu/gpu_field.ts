@@ -9,7 +9,7 @@ import type { ComparedLevel } from "../reference.ts";
 import { copyStaged, type Levels, type SliceBuffer } from "../shared/slice_exchange.ts";
 import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { Comparison } from "../comparison.ts";
-import { compareHostCells, compareLevels } from "./gpu_comparison.ts";
+import { compareHostCells, compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
@@ -252,6 +252,13 @@ export class GpuField implements Disposable {
       const { record } = await this.#dispatcher.record(pads);
       await this.device.enqueue((encoder) => record.forEach((piece) => piece(encoder, () => ({}))));
     }
+  }
+
+  /** Takes over all cells of a field of the same problem at the same time step. */
+  async copyFrom(other: GpuField): Promise<void> {
+    const options = { gpu: this.device, uniforms: this.#uniforms };
+    for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), options);
+    await this.renewPads();
   }
 
   /** Compares levels of this field with a reference field's at the same time step, on the device. */

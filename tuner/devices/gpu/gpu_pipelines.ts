@@ -1,7 +1,7 @@
 import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { compareShader, fillShader } from "../../../kernels/wgsl/fields.ts";
+import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
@@ -69,4 +69,9 @@ export async function compileWrap(
 /** What compares a level with a reference's. */
 export function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
   return compile(gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
+}
+
+/** What copies a level to where it lies otherwise. */
+export function compileCopy(gpu: GpuDevice, to: Layout, from: Layout): Promise<Pipeline> {
+  return compile(gpu, copyShader(to, from), "copy", [0, 1]);
 }
