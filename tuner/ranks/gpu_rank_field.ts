@@ -39,6 +39,8 @@ export class GpuRankField implements RankField {
   readonly #pieces: Growing[] = [];
   readonly #readable: Growing[] = [];
   readonly #uniforms: Growing;
+  /** Pieces that were handed out. */
+  #mapped: readonly GPUBuffer[] = [];
 
   constructor(shared: SharedField, field: GpuField) {
     this.#shared = shared;
@@ -51,6 +53,7 @@ export class GpuRankField implements RankField {
   }
 
   async advance(...[steps, _open, groups = [], onPiece]: Parameters<RankField["advance"]>): Promise<number> {
+    this.#takeBack();
     const field = this.#field, { device } = field;
     const pieces = groups.flatMap((boxes, group) => piecesOf(boxes).map((piece) => ({ ...piece, group })));
     if (pieces.length === 0) return steps === 0 ? 0 : await field.run(steps);
@@ -71,9 +74,9 @@ export class GpuRankField implements RankField {
       },
     });
     const timeNs = await submission.finish();
+    this.#mapped = copies.map(({ readable }) => readable);
     pieces.forEach(({ group, cells }, i) => {
-      onPiece?.(group, new Float32Array(device.mapped(copies[i]!.readable).slice(0, 4 * cells)));
-      device.unmap(copies[i]!.readable);
+      onPiece?.(group, new Float32Array(device.mapped(this.#mapped[i]!, 0, 4 * cells)));
     });
     return timeNs;
   }
@@ -85,12 +88,18 @@ export class GpuRankField implements RankField {
       device.write(staged, 0, pieces[i]!);
       await device.enqueue(await this.#recordRuns([piece], () => staged, "unpack"));
     }
+    this.#takeBack();
     await this.#field.renewPads();
   }
 
   [Symbol.dispose](): void {
     for (const memory of [...this.#pieces, ...this.#readable, this.#uniforms]) memory.destroy();
     this.#shared[Symbol.dispose]();
+  }
+
+  #takeBack(): void {
+    for (const buffer of this.#mapped) this.#field.device.unmap(buffer);
+    this.#mapped = [];
   }
 
   #piece(i: number, bytes: number): Promise<GPUBuffer> {

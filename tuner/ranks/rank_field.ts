@@ -22,7 +22,8 @@ export interface RankField extends Disposable {
   /** Sets both levels and the time step; `first` is where cell (0, 0, 0) lies in the whole grid. */
   initialise(start: RankStart, first: Grid, whole: Grid): Promise<void>;
   /**
-   * Advances all cells, then hands out groups of boxes, piece by piece, each as soon as it is on the host.
+   * Advances all cells, then hands out groups of boxes, piece by piece, each as soon as it is on the host. A piece stays
+   * as it is until the next call, which may take it back in.
    *
    * @param open whether x has a ghost zone at its low and its high end: the CPU leaves out what becomes invalid there
    * @returns nanoseconds that the device took

@@ -53,6 +53,7 @@ export class RankSolver implements Disposable {
   #step = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh = 0;
+  #axes: Side[][] | undefined;
 
   /** @param parts made by {@linkcode createRankSolver} */
   constructor(
@@ -147,7 +148,7 @@ export class RankSolver implements Disposable {
 
   /** Brings the ghost zones up to date after {@linkcode restore}, materials too. */
   async restored(): Promise<void> {
-    await this.#exchange(0, allPlanesOf(this.problem));
+    await this.#exchange(0, this.#sides(allPlanesOf(this.problem)));
   }
 
   /** Slices of the whole grid on rank 0; undefined on the others. Every rank calls it. */
@@ -232,38 +233,49 @@ export class RankSolver implements Disposable {
    *
    * @returns nanoseconds that the device took
    */
-  async #exchange(steps: number, which: Exchanged = fieldsOf(this.problem)): Promise<number> {
-    const { world } = this,
-      axes = AXES.filter((axis) => this.part.neighbours[axis]!.some((one) => one !== undefined));
+  async #exchange(steps: number, axes = this.#axes ??= this.#sides(fieldsOf(this.problem))): Promise<number> {
+    const { world } = this;
     let computeNs = 0, left = steps;
-    for (const axis of axes) {
-      const sides = ([0, 1] as const).flatMap((side) => {
-        const rank = this.part.neighbours[axis]![side];
-        if (rank === undefined) return [];
-        return [{
-          rank,
-          side,
-          ...exchangedBoxes(this.problem, this.plan, this.part, { axis, side, ...which }),
-        }];
-      });
-      const arriving = sides.map(({ receive }) =>
-        piecesOf(receive).map(({ cells }) => new Float32Array(cells))
-      );
-      // what the neighbour at the low end sends goes to its high end
-      const messages = sides.flatMap(({ rank, side }, i) =>
-        arriving[i]!.map((piece) => world.receive(rank, 2 * axis + (1 - side), piece))
+    for (const sides of axes) {
+      const messages = sides.flatMap(({ rank, inTag, arriving }) =>
+        arriving.map((piece) => world.receive(rank, inTag, piece))
       );
       computeNs += await this.#field.advance(left, this.#open, sides.map(({ send }) => send), (i, cells) => {
-        messages.push(world.send(sides[i]!.rank, 2 * axis + sides[i]!.side, cells));
+        messages.push(world.send(sides[i]!.rank, sides[i]!.outTag, cells));
       });
       left = 0;
       await world.finish(messages);
-      for (const [i, { receive }] of sides.entries()) await this.#field.unpack(receive, arriving[i]!);
+      for (const { receive, arriving } of sides) await this.#field.unpack(receive, arriving);
     }
     if (left > 0) computeNs += await this.#field.advance(left, this.#open);
     this.#fresh = this.plan.exchangeEvery;
     return computeNs;
   }
+
+  /** What is exchanged along each axis that is cut, at the sides where there is a neighbour. */
+  #sides(which: Exchanged): Side[][] {
+    return AXES.map((axis) =>
+      ([0, 1] as const).flatMap((side): Side[] => {
+        const rank = this.part.neighbours[axis]![side];
+        if (rank === undefined) return [];
+        const boxes = exchangedBoxes(this.problem, this.plan, this.part, { axis, side, ...which });
+        const arriving = piecesOf(boxes.receive).map(({ cells }) => new Float32Array(cells));
+        // what the neighbour at the low end sends goes to its high end
+        return [{ rank, ...boxes, outTag: 2 * axis + side, inTag: 2 * axis + (1 - side), arriving }];
+      })
+    ).filter((sides) => sides.length > 0);
+  }
+}
+
+/** An exchange with a neighbour. */
+interface Side {
+  readonly rank: number;
+  readonly send: readonly Box[];
+  readonly receive: readonly Box[];
+  readonly outTag: number;
+  readonly inTag: number;
+  /** Pieces of what is received: kept, since new memory of this size costs as much time as the message. */
+  readonly arriving: readonly Float32Array<ArrayBuffer>[];
 }
 
 /** Tag of gathered cells: those below are the exchange's, two for each axis. */
