@@ -10,6 +10,9 @@ import { say } from "./terminal.ts";
 /** Set for the process that computes, by the one that watches it. */
 const WATCHED = "FACET_RANK";
 
+/** Time that `mpirun` needs at most to forward a line. */
+const FORWARD_MS = 200;
+
 /** The rank of this process, as `mpirun` says. */
 function ownRank(): number {
   return Number(Deno.env.get("OMPI_COMM_WORLD_RANK") ?? Deno.env.get("PMI_RANK") ?? 0);
@@ -65,6 +68,8 @@ export async function onRanks<T>(
     if (world.size === 1) throw error;
     const { text } = reportError(error);
     say(`facet: rank ${world.rank}: ${text}`);
+    // MPICH's mpirun forwards nothing more once a rank has ended all
+    await new Promise((resolve) => setTimeout(resolve, FORWARD_MS));
     return world.abort(EXIT.deviceFailed);
   }
 }
