@@ -1,81 +1,77 @@
 /**
  * The time of a step on ranks, predicted and measured, over R and decompositions:
  *
- *     deno run -A bench/rank_rates.ts --every 1,2,4,8,16,32 --decompose 2x1x1,1x2x1 --runs 3 mpirun -n 2 -- \
- *       --stencil wave --grid 128x128x128 --steps 192
+ *     mpirun -n 2 deno run -A bench/rank_rates.ts --grid 128x128x128 --every 1,2,4,8,16,32 \
+ *       --decompose 2x1x1,1x2x1 --passes 3
  *
- * runs `solve` for each of them `--runs` times, by turns, and at last with what the model chooses. A row has the medians.
+ * Each pass fits the model and lets it choose, as `solve` does, then measures every plan of the table and the chosen
+ * one. A row has the medians over the passes. One CPU worker a rank computes, or what `--gpu` names, with `--profile`.
  *
  * @module
  */
 import { parseArgs } from "@std/cli";
-import { formatDuration, formatPercent, formatRate, formatTable } from "../tuner/format.ts";
+import { wave } from "../kernels/stencils/wave.ts";
+import type { Grid, Problem } from "../kernels/stencils/stencil.ts";
+import { arrangements } from "../models/decomposition.ts";
+import { planOf, type RankPlan } from "../models/rank_part.ts";
+import { predictPlan } from "../models/rank_step.ts";
+import { formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
+import { readProfile } from "../tuner/profile/store.ts";
+import { chooseForRank } from "../tuner/ranks/create_rank_solver.ts";
+import { openWorld } from "../tuner/ranks/mpi_world.ts";
+import { openRankDevice } from "../tuner/ranks/open_rank_device.ts";
+import { measurePlan, planRanks } from "../tuner/ranks/plan_ranks.ts";
 
-const end = Deno.args.indexOf("--"), options = Deno.args.slice(end + 1);
-const { every = "1,2,4,8,16,32", decompose = "", runs = "1", _: launcher } = parseArgs(
-  Deno.args.slice(0, end),
-  { string: ["every", "decompose", "runs", "_"], stopEarly: true },
+const { grid = "128x128x128", every = "1,2,4,8,16,32", decompose, passes = "3", gpu, profile } = parseArgs(
+  Deno.args,
+  { string: ["grid", "every", "decompose", "passes", "gpu", "profile"] },
 );
+const world = await openWorld();
+using device = await openRankDevice(world, gpu === undefined ? { cpuWorkers: 1 } : { gpu });
+const profiles = profile === undefined ? [] : [await readProfile(profile)];
+const choose = (part: Problem) => chooseForRank(profiles, part, device);
+const sizes = (text: string) => text.split("x").map(Number) as unknown as Grid;
+const problem: Problem = { stencil: wave(2), grid: sizes(grid), boundary: "zero", steps: 1024 };
 
-/** What `solve --json` says. */
-interface Solved {
-  readonly decompose: readonly number[];
-  readonly exchangeEvery: number;
-  readonly cellsPerSecond: number;
-  readonly stepNs: number;
-  readonly predictedStepNs: number;
-  readonly exchangeFraction: number;
+/** A plan, and what it took and should have taken in each pass. */
+interface Row {
+  readonly plan: RankPlan;
+  readonly predicted: number[];
+  readonly measured: number[];
 }
-
-async function solve(more: readonly string[]): Promise<Solved | undefined> {
-  const [command = "deno", ...args] = launcher.map(String);
-  const program = command === "deno" ? [] : ["deno"];
-  const { stdout, stderr } = await new Deno.Command(command, {
-    args: [...args, ...program, "run", "-A", "tuner/cli/main.ts", "solve", ...options, ...more, "--json"],
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder().decode(stdout);
-  if (text.trim() !== "") return JSON.parse(text);
-  console.error(new TextDecoder().decode(stderr));
-  return undefined;
-}
-
-const combinations = decompose.split(",").flatMap((parts) =>
-  every.split(",").map((steps) => [...(parts ? ["--decompose", parts] : []), "--exchange-every", steps])
+const rates = new Array<number>(world.size).fill(1);
+const rows: Row[] = (decompose?.split(",").map(sizes) ?? arrangements(world.size)).flatMap((parts) =>
+  every.split(",").flatMap((steps) => {
+    const plan = planOf(problem, { parts, exchangeEvery: Number(steps), rates });
+    return plan === undefined ? [] : [{ plan, predicted: [], measured: [] }];
+  })
 );
-const found = new Map<string, Solved[]>();
-for (let run = 0; run < Number(runs); run++) {
-  for (const more of [...combinations, []]) {
-    const solved = await solve(more);
-    if (solved !== undefined) found.set(more.join(" "), [...found.get(more.join(" ")) ?? [], solved]);
+const chosen: { readonly name: string; readonly ns: number }[] = [];
+for (let pass = 0; pass < Number(passes); pass++) {
+  const { plan: best, costs } = await planRanks(world, device, problem, { choose });
+  for (const { plan, predicted, measured } of rows) {
+    predicted.push(predictPlan(problem, plan, costs).stepNs);
+    measured.push((await measurePlan(world, device, problem, { plan, choose })).stepNs);
+  }
+  const { stepNs: ns } = await measurePlan(world, device, problem, { plan: best, choose });
+  chosen.push({ name: `${best.parts.join("x")}, R = ${best.exchangeEvery}`, ns });
+}
+if (world.rank === 0) {
+  const errors = rows.map(({ predicted, measured }) => median(predicted) / median(measured) - 1);
+  const cells = rows.map(({ plan, predicted, measured }, i) => [
+    plan.parts.join("x"),
+    `${plan.exchangeEvery}`,
+    formatDuration(median(predicted)),
+    formatDuration(median(measured)),
+    `${errors[i]! < 0 ? "−" : "+"}${formatPercent(Math.abs(errors[i]!))}`,
+  ]);
+  console.log(`${grid}, ${world.size} × ${device.name}`);
+  console.log(formatTable([["parts", "R", "predicted", "measured", "error"], ...cells]));
+  const best = Math.min(...rows.map(({ measured }) => median(measured)));
+  console.log(`Median error ${formatPercent(median(errors.map(Math.abs)))}; best ${formatDuration(best)}`);
+  for (const { name, ns } of chosen) {
+    console.log(`Chosen: ${name}: ${formatDuration(ns)}, ${formatPercent(ns / best)} of the best`);
   }
 }
-const middle = (solved: readonly Solved[], name: "stepNs" | "predictedStepNs" | "exchangeFraction"): number =>
-  median(solved.map((one) => one[name]));
-const rows = [...found].map(([key, solved]) => {
-  const measured = middle(solved, "stepNs"), predicted = middle(solved, "predictedStepNs");
-  const [{ decompose, exchangeEvery, cellsPerSecond, stepNs }] = solved as [Solved];
-  return {
-    isChosen: key === "",
-    measured,
-    error: Math.abs(predicted / measured - 1),
-    cells: [
-      `${decompose.join("x")}${key === "" ? " (chosen)" : ""}`,
-      `${exchangeEvery}`,
-      formatDuration(predicted),
-      formatDuration(measured),
-      `${predicted < measured ? "−" : "+"}${formatPercent(Math.abs(predicted / measured - 1))}`,
-      formatRate(cellsPerSecond * stepNs / measured),
-      formatPercent(middle(solved, "exchangeFraction")),
-    ],
-  };
-});
-const header = ["parts", "R", "predicted", "measured", "error", "rate", "exchange"];
-console.log(formatTable([header, ...rows.map(({ cells }) => cells)]));
-const fixed = rows.filter(({ isChosen }) => !isChosen), chosen = rows.find(({ isChosen }) => isChosen);
-if (fixed.length > 0) console.log(`Median error ${formatPercent(median(fixed.map(({ error }) => error)))}`);
-if (chosen !== undefined && fixed.length > 0) {
-  const best = Math.min(...fixed.map(({ measured }) => measured));
-  console.log(`What was chosen takes ${formatPercent(chosen.measured / best)} of the best's time`);
-}
+await world.close();

@@ -1,12 +1,12 @@
 /**
  * Time of a step of a grid that several ranks share, as a function of R and the decomposition: Eq. 1–7 of B2R for parts
- * that need not be cubes. Per round of R steps a rank computes (Eq. 2, 3), copies what it sends and receives between
- * its device and the host (Eq. 6), and sends and receives at the same time (Eq. 5), along each axis that is cut, one
- * after another. The slowest rank sets the time.
+ * that need not be cubes. Per round of R steps a rank computes (Eq. 2, 3), then exchanges along each axis that is cut,
+ * one after another: it copies what it sends and receives between its device and the host (Eq. 6), and sends and
+ * receives at the same time (Eq. 5). The slowest rank sets the time.
  *
  * Two differences from the paper. The time of a cell update is measured for several R instead of taken as constant: a
- * torre of few steps is slower than a long one. And only boxes are copied to the host, where Eq. 6 has whole
- * subdomains.
+ * torre of few steps is slower than a long one. And Eq. 5 and 6 are one straight line: only boxes are copied to the
+ * host, so that copies and messages grow with the same bytes.
  *
  * @module
  */
@@ -14,6 +14,7 @@ import type { Problem } from "../kernels/stencils/stencil.ts";
 import { stepReach } from "../kernels/update.ts";
 import { arrangements, AXES, type Parts } from "./decomposition.ts";
 import {
+  type Box,
   cellsIn,
   exchangedBoxes,
   fieldsOf,
@@ -22,25 +23,26 @@ import {
   type RankPart,
   type RankPlan,
 } from "./rank_part.ts";
-import type { LinearCost } from "./shared_step.ts";
+
+/** What an exchange consists of, or takes: axes (the latency), bytes (the inverse of the bandwidth) and rows. */
+export type ExchangeCost = readonly [axes: number, bytes: number, rows: number];
 
 /** A rank's fitted coefficients. */
 export interface RankCosts {
-  /** Time of a cell update in runs of so many steps, in order of the steps. */
+  /** Time of a cell update in rounds of so many steps, in order of the steps. */
   readonly updates: readonly { readonly steps: number; readonly ns: number }[];
+  /** How much longer it takes in parts of other shapes: a factor by `XxYxZ`. */
+  readonly shapes: Readonly<Record<string, number>>;
   /** Whether the device leaves out what becomes invalid along x (Eq. 2), or computes all (Eq. 3). */
   readonly shrinks: boolean;
-  /** Copies between the device and messages: of bytes, and of each axis. */
-  readonly copies: LinearCost;
-  /** Messages to both sides at once: of bytes sent, and of each axis. */
-  readonly messages: LinearCost;
+  /** Copies and messages: time of each axis, of a byte sent, and of each row of cells that lie together. */
+  readonly exchange: ExchangeCost;
 }
 
 /** Predicted times of a round, in nanoseconds. */
 export interface RankRound {
   readonly computeNs: number;
-  readonly copyNs: number;
-  readonly messageNs: number;
+  readonly exchangeNs: number;
 }
 
 /** A plan and its predicted time. */
@@ -52,17 +54,19 @@ export interface PredictedPlan {
   readonly stepNs: number;
 }
 
-/** R that are looked at, and the largest. */
-const PERIODS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32];
-export const LONGEST_ROUND = 32;
+/** R that are looked at. */
+const PERIODS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64];
 
-/** Time of a cell update in runs of so many steps, between those that were measured. */
-export function updateNs({ updates }: Pick<RankCosts, "updates">, steps: number): number {
-  const above = updates.findIndex((one) => one.steps >= steps);
-  if (above <= 0) return updates.at(above)!.ns;
+/** Time of a cell update in rounds of so many steps, between those that were measured. */
+export function updateNs(
+  { updates, shapes }: Pick<RankCosts, "updates" | "shapes">,
+  { exchangeEvery: steps, parts }: Pick<RankPlan, "exchangeEvery" | "parts">,
+): number {
+  const factor = shapes[parts.join("x")] ?? 1, above = updates.findIndex((one) => one.steps >= steps);
+  if (above <= 0) return factor * updates.at(above)!.ns;
   const [low, high] = [updates[above - 1]!, updates[above]!];
   const part = Math.log(steps / low.steps) / Math.log(high.steps / low.steps);
-  return low.ns + part * (high.ns - low.ns);
+  return factor * (low.ns + part * (high.ns - low.ns));
 }
 
 /** Cell updates of a round of R steps. */
@@ -78,31 +82,28 @@ export function updatesOf(
   return exchangeEvery * (nx - lost) * ny * nz;
 }
 
-/** Bytes that a rank sends in a round along each axis that is cut. */
-export function bytesSent(problem: Problem, plan: RankPlan, part: RankPart): number[] {
-  return AXES.filter((axis) => part.neighbours[axis]!.some((one) => one !== undefined)).map((axis) => {
-    const sides = ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined);
-    const boxes = sides.flatMap((side) =>
-      exchangedBoxes(problem, plan, part, { axis, side, ...fieldsOf(problem) }).send
-    );
-    return 4 * boxes.reduce((sum, box) => sum + cellsIn(box), 0);
-  });
+/** What a rank sends in a round: along how many axes, how many bytes, and rows. */
+export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): ExchangeCost {
+  const all = AXES.map((axis) =>
+    ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined)
+      .flatMap((side) => exchangedBoxes(problem, plan, part, { axis, side, ...fieldsOf(problem) }).send)
+  ).filter((boxes) => boxes.length > 0);
+  const sum = (of: (box: Box) => number): number => all.flat().reduce((total, box) => total + of(box), 0);
+  return [all.length, sum((box) => 4 * cellsIn(box)), sum((box) => cellsIn(box) / box.size[2])];
 }
 
 /** Predicted time of a rank's round. */
 export function predictRound(problem: Problem, plan: RankPlan, part: RankPart, costs: RankCosts): RankRound {
-  const bytes = bytesSent(problem, plan, part), total = bytes.reduce((sum, one) => sum + one, 0);
-  const { copies, messages, shrinks } = costs;
+  const work = exchangeOf(problem, plan, part), { exchange, shrinks } = costs;
   return {
-    computeNs: updateNs(costs, plan.exchangeEvery) * updatesOf(problem, plan, part, shrinks),
-    copyNs: copies.a * 2 * total + copies.b * bytes.length,
-    messageNs: messages.a * total + messages.b * bytes.length,
+    computeNs: updateNs(costs, plan) * updatesOf(problem, plan, part, shrinks),
+    exchangeNs: exchange.reduce((sum, ns, i) => sum + ns * work[i]!, 0),
   };
 }
 
 /** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer; one for all that are alike. */
 export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly RankCosts[]): PredictedPlan {
-  let slowest: RankRound = { computeNs: 0, copyNs: 0, messageNs: 0 };
+  let slowest: RankRound = { computeNs: 0, exchangeNs: 0 };
   for (const rank of costs.length === 1 ? typicalRanks(plan) : plan.extents.keys()) {
     const part = partOfRank(problem, plan, rank);
     const round = predictRound(problem, plan, part, costs[rank % costs.length]!);
@@ -123,8 +124,8 @@ function typicalRanks({ parts, extents }: RankPlan): number[] {
   return along.reduce((all, places) => all.flatMap((rank) => places.map((place) => rank + place)), [0]);
 }
 
-function sumOf({ computeNs, copyNs, messageNs }: RankRound): number {
-  return computeNs + copyNs + messageNs;
+function sumOf({ computeNs, exchangeNs }: RankRound): number {
+  return computeNs + exchangeNs;
 }
 
 /**
@@ -150,7 +151,7 @@ export function bestPlan(
     for (const exchangeEvery of periods) {
       const rates = Array.from(
         { length: ranks },
-        (_, rank) => 1 / updateNs(costs[rank % costs.length]!, exchangeEvery),
+        (_, rank) => 1 / updateNs(costs[rank % costs.length]!, { exchangeEvery, parts }),
       );
       const plan = planOf(problem, { parts, exchangeEvery, rates: evened(rates) });
       if (plan === undefined) break; // a longer round needs wider ghost zones

@@ -3,13 +3,13 @@ import { heat } from "../../kernels/stencils/heat.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { partOfRank, planOf } from "../../models/rank_part.ts";
-import { bestPlan, bytesSent, predictPlan, type RankCosts, updateNs } from "../../models/rank_step.ts";
+import { bestPlan, exchangeOf, predictPlan, type RankCosts, updateNs } from "../../models/rank_step.ts";
 
 const COSTS: RankCosts = {
   updates: [{ steps: 1, ns: 2 }],
+  shapes: {},
   shrinks: false,
-  copies: { a: 0.5, b: 1000 },
-  messages: { a: 0.25, b: 20_000 },
+  exchange: [20_000, 0.25, 3],
 };
 
 Deno.test("a cubic part in three dimensions costs what Eq. 3 and 5 of B2R say", () => {
@@ -17,13 +17,13 @@ Deno.test("a cubic part in three dimensions costs what Eq. 3 and 5 of B2R say", 
   const problem: Problem = { stencil: heat(delta), grid: [60, 60, 60], boundary: "periodic", steps: 12 };
   const plan = planOf(problem, { parts: [3, 3, 3], exchangeEvery: R, rates: new Array(27).fill(1) })!;
   // Eq. 5's volume: all of the ghost zones, corners too
-  const bytes = bytesSent(problem, plan, partOfRank(problem, plan, 13)).reduce((sum, one) => sum + one, 0);
+  const [axes, bytes, rows] = exchangeOf(problem, plan, partOfRank(problem, plan, 13));
+  assertEquals(axes, 3);
   assertEquals(bytes, 4 * ((B + 2 * ghost) ** 3 - B ** 3));
   const { round, stepNs } = predictPlan(problem, plan, [COSTS]);
   assertAlmostEquals(round.computeNs, R * 2 * (B + 2 * ghost) ** 3);
-  assertAlmostEquals(round.messageNs, 0.25 * bytes + 3 * 20_000);
-  assertAlmostEquals(round.copyNs, 0.5 * 2 * bytes + 3 * 1000);
-  assertAlmostEquals(stepNs, (round.computeNs + round.messageNs + round.copyNs) / R);
+  assertAlmostEquals(round.exchangeNs, 3 * 20_000 + 0.25 * bytes + 3 * rows);
+  assertAlmostEquals(stepNs, (round.computeNs + round.exchangeNs) / R);
 });
 
 Deno.test("a device that leaves out what becomes invalid along x computes as much as Eq. 2 says", () => {
@@ -33,13 +33,13 @@ Deno.test("a device that leaves out what becomes invalid along x computes as muc
   // 36 slices, of which steps 1 to 4 leave out 1 to 4
   assertAlmostEquals(round.computeNs, 2 * 64 * (35 + 34 + 33 + 32));
   // F(t−1) is sent one reach less far
-  assertEquals(bytesSent(problem, plan, partOfRank(problem, plan, 0)), [4 * 64 * (4 + 3)]);
+  assertEquals(exchangeOf(problem, plan, partOfRank(problem, plan, 0)), [1, 4 * 64 * (4 + 3), 8 * (4 + 3)]);
 });
 
 Deno.test("the best R grows with the latency of messages, and a faster rank gets more", () => {
   const problem: Problem = { stencil: heat(1), grid: [128, 64, 64], boundary: "zero", steps: 64 };
   const best = (latencyNs: number) =>
-    bestPlan(problem, 4, [{ ...COSTS, messages: { a: 0.25, b: latencyNs } }])!.plan.exchangeEvery;
+    bestPlan(problem, 4, [{ ...COSTS, exchange: [latencyNs, 0.25, 0] }])!.plan.exchangeEvery;
   const found = [0, 1e5, 1e6, 1e7].map(best);
   assertEquals(found, found.toSorted((a, b) => a - b));
   assert(found[0]! === 1 && found.at(-1)! >= 8, `${found}`);
@@ -47,5 +47,7 @@ Deno.test("the best R grows with the latency of messages, and a faster rank gets
   const { plan: { extents } } = bestPlan(problem, 2, uneven, { parts: [2, 1, 1], exchangeEvery: 1 })!;
   assertEquals(extents.map(({ size }) => size[0]), [85, 43]);
   assertEquals(bestPlan(problem, 2, [COSTS], { parts: [1, 1, 2], exchangeEvery: 40 }), undefined);
-  assertEquals(updateNs({ updates: [{ steps: 1, ns: 4 }, { steps: 4, ns: 2 }] }, 2), 3);
+  const costs = { updates: [{ steps: 1, ns: 4 }, { steps: 4, ns: 2 }], shapes: { "1x1x4": 1.5 } };
+  assertEquals(updateNs(costs, { exchangeEvery: 2, parts: [4, 1, 1] }), 3);
+  assertEquals(updateNs(costs, { exchangeEvery: 2, parts: [1, 1, 4] }), 4.5);
 });

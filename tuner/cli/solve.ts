@@ -203,7 +203,7 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: 
   const slowest = runs.reduce((one, other) => other.wallNs > one.wallNs ? other : one);
   const { wallNs, steps } = slowest;
   // what all devices would take together, without ghost cells and exchanges
-  const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan.exchangeEvery), 0);
+  const rate = costs.reduce((sum, cost) => sum + 1 / updateNs(cost, plan), 0);
   return {
     cellsPerSecond: cellsOf(grid) * steps / (wallNs * 1e-9),
     stepNs: wallNs / steps,

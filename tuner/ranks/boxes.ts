@@ -1,4 +1,4 @@
-import { indexOf, type Layout } from "../../kernels/layout.ts";
+import type { Layout } from "../../kernels/layout.ts";
 import { type Box, cellsIn } from "../../models/rank_part.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
@@ -41,23 +41,30 @@ export function piecesOf(boxes: readonly Box[]): Piece[] {
   return pieces;
 }
 
-/** Calls `copy` with each row of a piece: where its cells lie in the level and in the piece, and how many. */
-export function eachRow(
+/** Shorter rows are copied cell by cell: a call takes as long as some thirty cells. */
+const SHORT_ROW = 32;
+
+/** Copies the cells of a piece between levels, each in memory of this layout, and the piece's own memory. */
+export function copyPiece(
   { runs }: Piece,
-  layout: Layout,
-  copy: (run: Run, inLevel: number, inPiece: number, count: number) => void,
+  { levels, layout: { origin, slice, plane: perPlane, pitch } }: {
+    readonly levels: readonly [now: Float32Array, before: Float32Array];
+    readonly layout: Layout;
+  },
+  cells: Float32Array,
+  direction: "pack" | "unpack",
 ): void {
-  for (const run of runs) {
-    const { box: { low: [x, y, z], size: [nx, ny, nz], plane }, first, count, at } = run;
+  for (const { box: { ago, low: [x, y, z], size: [nx, ny, nz], plane }, first, count, at } of runs) {
+    const level = levels[ago];
     for (let done = 0; done < count;) {
-      const cell = first + done, row = Math.floor(cell / nz);
-      const from = indexOf(
-        layout,
-        [x + Math.floor(row / ny) % nx, y + row % ny, z + cell % nz],
-        plane + Math.floor(row / ny / nx),
-      );
-      const length = Math.min(nz - cell % nz, count - done);
-      copy(run, from, at + done, length);
+      const cell = first + done, row = Math.floor(cell / nz), length = Math.min(nz - cell % nz, count - done);
+      const from = origin + (x + Math.floor(row / ny) % nx) * slice + (y + row % ny) * pitch +
+        (plane + Math.floor(row / ny / nx)) * perPlane + z + cell % nz;
+      const [source, target, read, write] = direction === "pack"
+        ? [level, cells, from, at + done]
+        : [cells, level, at + done, from];
+      if (length >= SHORT_ROW) target.set(source.subarray(read, read + length), write);
+      else for (let i = 0; i < length; i++) target[write + i] = source[read + i]!;
       done += length;
     }
   }

@@ -1,11 +1,11 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { partOfRank, problemOfRank, type RankPlan } from "../../models/rank_part.ts";
+import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
 import { planRanks, type RankWishes } from "./plan_ranks.ts";
-import { makeRankField, type RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 
@@ -66,8 +66,8 @@ export async function createRankSolver(
     {},
 ): Promise<RankSolver> {
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
-  const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
-  const configuration = choose(local);
-  const field = await failingAs("create the solver", () => makeRankField(local, device, configuration));
-  return new RankSolver({ problem, world, plan, part, configuration, field });
+  return await failingAs(
+    "create the solver",
+    () => RankSolver.create(world, device, problem, { plan, choose }),
+  );
 }

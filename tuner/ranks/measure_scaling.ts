@@ -1,12 +1,11 @@
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
-import { bestPlan, type PredictedPlan, type RankCosts, updateNs } from "../../models/rank_step.ts";
+import { bestPlan, type PredictedPlan, type RankCosts } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
-import { createRankSolver } from "./create_rank_solver.ts";
 import { firstRanks } from "./first_ranks.ts";
-import { planRanks } from "./plan_ranks.ts";
+import { measurePlan, planRanks } from "./plan_ranks.ts";
 import type { RankDevice } from "./rank_field.ts";
-import { meet, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** A number of ranks with the plan that should be fastest, and what it takes. */
 export interface ScalingPoint {
@@ -35,10 +34,7 @@ export interface Scaling {
 const RANKS = [...Array.from({ length: 10 }, (_, i) => 2 ** i), 1000];
 
 /** R of the curve. */
-const PERIODS = [1, 2, 4, 8, 16, 32];
-
-/** Runs of each point: the median counts. */
-const RUNS = 3;
+const PERIODS = [1, 2, 4, 8, 16, 32, 64];
 
 /**
  * Fits the model's coefficients on all ranks of a world, and predicts from them alone how long a step takes on 1 to
@@ -56,7 +52,7 @@ export async function measureScaling(
   const all = [...new Set([...measured, ...RANKS.filter((ranks) => ranks > world.size)])];
   const { costs } = await planRanks(world, device, grown(problem, world.size), { choose });
   // more ranks than there are: each as slow as the slowest of these
-  const slowest = costs.reduce((a, b) => updateNs(b, 1) > updateNs(a, 1) ? b : a);
+  const slowest = costs.reduce((a, b) => b.updates[0]!.ns > a.updates[0]!.ns ? b : a);
   const pointOf = async (whole: Problem, ranks: number, exchangeEvery?: number): Promise<ScalingPoint[]> => {
     const best = bestPlan(whole, ranks, ranks > world.size ? [slowest] : costs, { exchangeEvery });
     if (best === undefined) return [];
@@ -99,20 +95,10 @@ async function measure(
   { plan }: PredictedPlan,
   choose: (part: Problem) => Configuration,
 ): Promise<number> {
-  const ranks = plan.extents.length, times: number[] = [];
-  if (world.rank < ranks) {
-    const those = firstRanks(world, ranks);
-    using solver = await createRankSolver(those, device, problem, [], { plan, choose });
-    await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
-    // the first run warms up
-    for (let run = 0; run <= RUNS; run++) {
-      await meet(those);
-      const { wallNs } = await solver.run(problem.steps);
-      const [slowest = 0] = await those.reduce(Float64Array.of(wallNs), "max");
-      if (run > 0) times.push(slowest / problem.steps);
-    }
-  }
-  times.sort((a, b) => a - b);
-  const [median = 0] = await world.reduce(Float64Array.of(times[Math.floor(times.length / 2)] ?? 0), "max");
-  return median;
+  const ranks = plan.extents.length;
+  const trial = world.rank < ranks
+    ? await measurePlan(firstRanks(world, ranks), device, problem, { plan, choose })
+    : undefined;
+  const [stepNs = 0] = await world.reduce(Float64Array.of(trial?.stepNs ?? 0), "max");
+  return stepNs;
 }

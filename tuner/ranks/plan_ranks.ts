@@ -1,27 +1,21 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { arrangements, AXES, type Parts } from "../../models/decomposition.ts";
+import { arrangements, type Parts } from "../../models/decomposition.ts";
 import { fitCosts } from "../../models/least_squares.ts";
-import {
-  exchangedBoxes,
-  fieldsOf,
-  partOfRank,
-  planOf,
-  problemOfRank,
-  type RankPlan,
-} from "../../models/rank_part.ts";
+import { partOfRank, planOf, type RankPlan } from "../../models/rank_part.ts";
 import {
   bestPlan,
-  bytesSent,
-  LONGEST_ROUND,
+  type ExchangeCost,
+  exchangeOf,
   type PredictedPlan,
+  predictPlan,
   type RankCosts,
   updatesOf,
 } from "../../models/rank_step.ts";
-import type { LinearCost } from "../../models/shared_step.ts";
 import type { Configuration } from "../configuration.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { median } from "../measuring/statistics.ts";
-import { makeRankField, type RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./rank_field.ts";
+import { RankSolver } from "./rank_solver.ts";
 import { meet, shareAll, type World } from "./world.ts";
 
 /** What is not to be chosen, but given. */
@@ -37,15 +31,32 @@ export interface MeasuredPlan extends PredictedPlan {
   readonly costs: readonly RankCosts[];
 }
 
-/** Values of the messages with which the network is timed, and how often each. */
-const MESSAGE_VALUES = [64, 4096, 2 ** 16, 2 ** 20], MESSAGE_PASSES = 7;
+/** Rounds of a plan, measured. */
+export interface Trial {
+  readonly plan: RankPlan;
+  /** Time of a step by the host's clock. */
+  readonly stepNs: number;
+  /** What a round takes besides computing, on the rank that waits least for others. */
+  readonly exchangeNs: number;
+  /** Time of a cell update, of each rank. */
+  readonly updateNs: readonly number[];
+}
 
-/** Runs of each R, and time for them. */
-const LEAST_RUNS = 3, MOST_RUNS = 20, RUNS_MS = 30;
+/** R that are measured: the first for several decompositions, the others for the best of these. */
+const FIRST_PERIOD = 4, PERIODS = [2, 1, 8, 16, 32, 64];
+
+/** Larger ones are not measured once a step takes so much longer than the best. */
+const MUCH_SLOWER = 1.3;
+
+/** Decompositions that are measured: those with the smallest parts, ghost zones included. */
+const SHAPES = 3;
+
+/** Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. */
+const WARM_UP_MS = 60, BATCH_MS = 15, BATCHES = 5;
 
 /**
- * Measures what computing, copies and messages take, on all ranks at the same time, and finds the decomposition and R
- * that should be fastest. All ranks get the same plan.
+ * Measures rounds of a few plans on all ranks at the same time, fits the model to them, and finds the decomposition and
+ * R that should be fastest. That plan is measured, too: the fastest measured one is chosen. All ranks get the same.
  *
  * @throws {RequestError} if no plan fits
  */
@@ -56,106 +67,107 @@ export async function planRanks(
   { choose, ...wishes }: RankWishes & { readonly choose: (part: Problem) => Configuration },
 ): Promise<MeasuredPlan> {
   checkParts(problem, world.size, wishes);
-  const messages = await measureMessages(world);
-  const own = await measureDevice(world, device, problem, { choose, ...wishes });
-  const costs = await shareAll<RankCosts>(world, { ...own, messages });
-  return { ...bestPlan(problem, world.size, costs, wishes)!, costs };
-}
-
-/** The whole world's time of messages: every rank sends to the next, and receives from the one before. */
-async function measureMessages(world: World): Promise<LinearCost> {
-  if (world.size === 1) return { a: 0, b: 0 };
-  const next = (world.rank + 1) % world.size, before = (world.rank + world.size - 1) % world.size;
-  const samples: { work: number[]; time: number }[] = [];
-  for (const values of MESSAGE_VALUES) {
-    const [out, incoming] = [new Float32Array(values), new Float32Array(values)];
-    const times: number[] = [];
-    for (let pass = 0; pass < MESSAGE_PASSES; pass++) {
-      await meet(world);
-      const started = performance.now();
-      // both neighbours, as in an exchange
-      await world.finish([
-        world.receive(before, 0, incoming),
-        world.receive(next, 1, incoming.slice()),
-        world.send(next, 0, out),
-        world.send(before, 1, out),
-      ]);
-      times.push((performance.now() - started) * 1e6);
-    }
-    // those that wait longest count: the slowest rank sets the time
-    const [time = 0] = await world.reduce(Float64Array.of(median(times)), "max");
-    samples.push({ work: [8 * values, 1], time });
+  const isAlone = world.size === 1, { parts, exchangeEvery } = wishes;
+  let first = exchangeEvery ?? Math.min(problem.steps, isAlone ? PERIODS.at(-1)! : FIRST_PERIOD);
+  while (plansOf(problem, world.size, { parts, exchangeEvery: first }).length === 0) first--;
+  const trials: Trial[] = [];
+  for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
+    trials.push(await measurePlan(world, device, problem, { plan, choose }));
   }
-  const [a = 0, b = 0] = fitCosts(samples).coefficients;
-  return { a, b };
+  const shape = fastest(trials).plan.parts;
+  const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
+  for (const steps of others) {
+    const [plan] = plansOf(problem, world.size, { parts: shape, exchangeEvery: steps });
+    const isLate = steps > first && trials.at(-1)!.stepNs > MUCH_SLOWER * fastest(trials).stepNs;
+    if (plan === undefined || isLate || steps > problem.steps) continue;
+    trials.push(await measurePlan(world, device, problem, { plan, choose }));
+  }
+  const shrinks = await shareAll(world, device.gpu === undefined);
+  const costsOf = () => fitTrials(problem, trials, { shape, shrinks });
+  const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
+  if (!trials.some((trial) => JSON.stringify(trial.plan) === JSON.stringify(plan))) {
+    trials.push(await measurePlan(world, device, problem, { plan, choose }));
+  }
+  const costs = costsOf();
+  return { ...predictPlan(problem, fastest(trials).plan, costs), costs };
 }
 
-/** The device's time of cell updates and of copies, on a part like those of the plan to come. */
-async function measureDevice(
+function fastest(trials: readonly Trial[]): Trial {
+  return trials.reduce((best, one) => one.stepNs < best.stepNs ? one : best);
+}
+
+/** Measures rounds of a plan. Every rank calls it and gets the same. */
+export async function measurePlan(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { choose, parts, exchangeEvery }: RankWishes & { readonly choose: (part: Problem) => Configuration },
-): Promise<Omit<RankCosts, "messages">> {
-  const periods = world.size === 1
-    ? [Math.min(problem.steps, LONGEST_ROUND)]
-    : exchangeEvery === undefined
-    ? [1, 2, 4, 8, 16, LONGEST_ROUND].filter((steps) => steps === 1 || steps <= problem.steps)
-    : [exchangeEvery];
-  const updates: { steps: number; ns: number }[] = [], copies: { work: number[]; time: number }[] = [];
-  const shrinks = device.gpu === undefined;
-  for (const steps of periods) {
-    const plan = thickest(problem, world.size, { parts, exchangeEvery: steps });
-    if (plan === undefined) break;
-    const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
-    using field = await makeRankField(local, device, choose(local));
-    const kind = problem.stencil.initialField ?? "noise";
-    await field.initialise({ kind, seed: 1 }, [0, 0, 0], local.grid);
-    const open = [shrinks && part.before[0] > 0, shrinks && part.after[0] > 0] as const;
-    const boxes = AXES.flatMap((axis) =>
-      ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined)
-        .flatMap((side) => exchangedBoxes(problem, plan, part, { axis, side, ...fieldsOf(problem) }).send)
-    );
-    const times: number[] = [], copyTimes: number[] = [];
-    let runs = 1;
-    // the first run warms up, and says how many more there is time for: on all ranks as many
-    for (let run = 0; run <= runs; run++) {
-      await meet(world);
-      const started = performance.now();
-      const deviceNs = await field.advance(steps, open);
-      const computed = performance.now(), pieces: Float32Array<ArrayBuffer>[] = [];
-      await field.advance(0, open, [boxes], (_, cells) => pieces.push(cells));
-      await field.unpack(boxes, pieces);
-      const ended = performance.now();
-      if (run === 0) {
-        const fitting = Math.min(MOST_RUNS, Math.max(LEAST_RUNS, RUNS_MS / (ended - started)));
-        [runs = 0] = await world.reduce(Float64Array.of(Math.ceil(fitting)), "max");
-        continue;
-      }
-      // a GPU's steps and copies are one submission, with one wait: that of the copies
-      times.push(shrinks ? (computed - started) * 1e6 : deviceNs);
-      copyTimes.push((ended - computed) * 1e6);
-    }
-    updates.push({ steps, ns: median(times) / updatesOf(problem, plan, part, shrinks) });
-    const bytes = bytesSent(problem, plan, part).reduce((sum, one) => sum + one, 0);
-    if (bytes > 0) copies.push({ work: [2 * bytes, 1], time: median(copyTimes) });
+  { plan, choose }: { readonly plan: RankPlan; readonly choose: (part: Problem) => Configuration },
+): Promise<Trial> {
+  using solver = await RankSolver.create(world, device, problem, { plan, choose });
+  await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
+  const { exchangeEvery } = plan, updates = updatesOf(problem, plan, solver.part, device.gpu === undefined);
+  const timesOf = async (rounds: number) => {
+    await meet(world);
+    const run = await solver.run(rounds * exchangeEvery, true);
+    const [wallNs = 0, least = 0] = await world.reduce(Float64Array.of(run.wallNs, -run.exchangeNs), "max");
+    return { wallNs: wallNs / rounds, exchangeNs: -least / rounds, computeNs: run.computeNs / rounds };
+  };
+  let rounds = 1, roundNs = 0;
+  for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
+    roundNs = (await timesOf(rounds)).wallNs;
+    spentMs += rounds * roundNs * 1e-6;
   }
-  const [a = 0, b = 0] = copies.length === 0 ? [] : fitCosts(copies).coefficients;
-  return { updates, shrinks, copies: { a, b } };
+  const batches: Awaited<ReturnType<typeof timesOf>>[] = [];
+  for (let i = 0; i < BATCHES; i++) batches.push(await timesOf(Math.ceil(BATCH_MS * 1e6 / roundNs)));
+  const middle = (name: "wallNs" | "exchangeNs" | "computeNs") => median(batches.map((one) => one[name]));
+  return {
+    plan,
+    stepNs: middle("wallNs") / exchangeEvery,
+    exchangeNs: middle("exchangeNs"),
+    updateNs: await shareAll(world, middle("computeNs") / updates),
+  };
 }
 
-/** The plan of equal parts whose parts have the smallest surface; undefined where the ghost zones fit none. */
-function thickest(
+/** Each rank's coefficients; R count in parts of one shape, others by how much longer a cell update takes in them. */
+function fitTrials(
+  problem: Problem,
+  trials: readonly Trial[],
+  { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
+): RankCosts[] {
+  const samples = trials.flatMap(({ plan, exchangeNs }) => {
+    const sent = shrinks.map((_, rank) => exchangeOf(problem, plan, partOfRank(problem, plan, rank)));
+    const [most] = sent.toSorted((a, b) => b[1] - a[1]);
+    return most![0] === 0 ? [] : [{ work: most!, time: Math.max(1, exchangeNs) }];
+  });
+  const coefficients = samples.length === 0 ? [0, 0, 0] : fitCosts(samples).coefficients;
+  const exchange = coefficients as unknown as ExchangeCost;
+  const has = (trial: Trial, parts: Parts): boolean => `${trial.plan.parts}` === `${parts}`;
+  return shrinks.map((shrinks, rank): RankCosts => {
+    const curve = new Map(
+      trials.filter((trial) => has(trial, shape))
+        .map(({ plan, updateNs }) => [plan.exchangeEvery, updateNs[rank]!]),
+    );
+    const updates = [...curve].map(([steps, ns]) => ({ steps, ns })).sort((a, b) => a.steps - b.steps);
+    const shapes = trials.filter((trial) => !has(trial, shape)).map(({ plan, updateNs }) => {
+      const usual = curve.get(plan.exchangeEvery);
+      return [plan.parts.join("x"), usual === undefined ? 1 : updateNs[rank]! / usual] as const;
+    });
+    return { updates, shapes: Object.fromEntries(shapes), shrinks, exchange };
+  });
+}
+
+/** Plans of equal parts, those with the smallest parts first. */
+function plansOf(
   problem: Problem,
   ranks: number,
   { parts, exchangeEvery }: { readonly parts: Parts | undefined; readonly exchangeEvery: number },
-): RankPlan | undefined {
+): RankPlan[] {
   const rates = new Array<number>(ranks).fill(1);
   const plans = (parts ? [parts] : arrangements(ranks)).flatMap((parts) =>
     planOf(problem, { parts, exchangeEvery, rates }) ?? []
   );
   const cellsOfLast = (plan: RankPlan): number => cellsOf(partOfRank(problem, plan, ranks - 1).grid);
-  return plans.toSorted((a, b) => cellsOfLast(a) - cellsOfLast(b))[0];
+  return plans.toSorted((a, b) => cellsOfLast(a) - cellsOfLast(b));
 }
 
 /**
@@ -164,7 +176,7 @@ function thickest(
  * @throws {RequestError} saying how large the grid is
  */
 export function checkParts(problem: Problem, ranks: number, { parts, exchangeEvery = 1 }: RankWishes): void {
-  if (thickest(problem, ranks, { parts, exchangeEvery }) !== undefined) return;
+  if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
   const cut = parts === undefined ? `for ${ranks} ranks` : `into ${parts.join("x")} parts`;
   const zones = `its ghost zones of ${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}`;
   throw new RequestError(

@@ -1,4 +1,3 @@
-import type { Layout } from "../../kernels/layout.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import type { Box } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
@@ -8,7 +7,7 @@ import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { Start } from "../devices/reference.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
 import { levelOf } from "../devices/shared/slice_exchange.ts";
-import { eachRow, type Piece, piecesOf } from "./boxes.ts";
+import { copyPiece, piecesOf } from "./boxes.ts";
 import { GpuRankField } from "./gpu_rank_field.ts";
 
 /** What a run starts from, and at which time step. */
@@ -77,9 +76,7 @@ class CpuRankField implements RankField {
     groups.forEach((boxes, group) => {
       for (const piece of piecesOf(boxes)) {
         const cells = new Float32Array(piece.cells);
-        this.#eachRow(piece, (level, inLevel, inPiece, count) => {
-          cells.set(level.subarray(inLevel, inLevel + count), inPiece);
-        });
+        copyPiece(piece, this.#memory, cells, "pack");
         onPiece?.(group, cells);
       }
     });
@@ -87,21 +84,13 @@ class CpuRankField implements RankField {
   }
 
   unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) =>
-      this.#eachRow(piece, (level, inLevel, inPiece, count) => {
-        level.set(pieces[i]!.subarray(inPiece, inPiece + count), inLevel);
-      })
-    );
+    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#memory, pieces[i]!, "unpack"));
     return Promise.resolve();
   }
 
-  #eachRow(
-    piece: Piece,
-    copy: (level: Float32Array, inLevel: number, inPiece: number, count: number) => void,
-  ): void {
+  get #memory() {
     const levels = [levelOf(this.#field, 0).cells, levelOf(this.#field, 1).cells] as const;
-    const layout: Layout = this.#field.layout;
-    eachRow(piece, layout, ({ box }, ...place) => copy(levels[box.ago], ...place));
+    return { levels, layout: this.#field.layout };
   }
 
   [Symbol.dispose](): void {

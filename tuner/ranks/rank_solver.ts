@@ -7,12 +7,14 @@ import {
   type Exchanged,
   exchangedBoxes,
   fieldsOf,
+  partOfRank,
+  problemOfRank,
   type RankPart,
   type RankPlan,
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
 import { piecesOf } from "./boxes.ts";
-import type { RankField, RankStart } from "./rank_field.ts";
+import { makeRankField, type RankDevice, type RankField, type RankStart } from "./rank_field.ts";
 import type { Message, World } from "./world.ts";
 
 /** What a run took. */
@@ -55,20 +57,29 @@ export class RankSolver implements Disposable {
   #fresh = 0;
   #axes: Side[][] | undefined;
 
-  /** @param parts made by {@linkcode createRankSolver} */
-  constructor(
-    parts: {
-      readonly problem: Problem;
-      readonly world: World;
-      readonly plan: RankPlan;
-      readonly part: RankPart;
-      readonly configuration: Configuration;
-      readonly field: RankField;
-    },
+  private constructor(
+    parts: Pick<RankSolver, "problem" | "world" | "plan" | "part" | "configuration">,
+    field: RankField,
   ) {
     ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
     this.configuration = parts.configuration;
-    this.#field = parts.field;
+    this.#field = field;
+  }
+
+  /**
+   * Takes the memory of this rank's part of a plan and compiles its kernels.
+   *
+   * @throws {RunFailure} if the device does not allow it
+   */
+  static async create(
+    world: World,
+    device: RankDevice,
+    problem: Problem,
+    { plan, choose }: { readonly plan: RankPlan; readonly choose: (part: Problem) => Configuration },
+  ): Promise<RankSolver> {
+    const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
+    const configuration = choose(local), field = await makeRankField(local, device, configuration);
+    return new RankSolver({ problem, world, plan, part, configuration }, field);
   }
 
   /** Time steps since the initial state. */
@@ -88,8 +99,12 @@ export class RankSolver implements Disposable {
     this.#fresh = this.plan.exchangeEvery;
   }
 
-  /** Advances all fields; every rank calls it with the same steps. */
-  async run(steps: number): Promise<RankRun> {
+  /**
+   * Advances all fields; every rank calls it with the same steps.
+   *
+   * @param renew whether ghost zones that the last step used up are renewed at once, and not when they are needed
+   */
+  async run(steps: number, renew = false): Promise<RankRun> {
     const started = performance.now();
     let computeNs = 0;
     for (let left = steps; left > 0;) {
@@ -98,7 +113,7 @@ export class RankSolver implements Disposable {
       left -= count;
       this.#fresh -= count;
       this.#step += count;
-      computeNs += left > 0 && this.#fresh === 0
+      computeNs += (left > 0 || renew) && this.#fresh === 0
         ? await this.#exchange(count)
         : await this.#field.advance(count, this.#open);
     }
