@@ -19,52 +19,33 @@ export interface Target {
 export interface Local {
   get(): Node;
   set(value: Node): Node;
+  /** Sets it, and is its value. */
+  tee(value: Node): Node;
 }
 
-/** What the body of a function over a box is written with. */
-export interface BoxScope<Names extends string> {
-  /** The function's parameters before the box: byte offsets of arrays, numbers. */
-  readonly parameters: Readonly<Record<Names, Local>>;
-  /** The row's coordinates inside {@linkcode forEachRow}. */
-  readonly x: Local;
-  readonly y: Local;
-  readonly declare: Declare;
-  /** Runs the body for every x0 ≤ x < x1 and y0 ≤ y < y1. */
-  forEachRow(body: readonly Node[]): Node;
-}
-
-/** Adds and exports a function `name(parameter, …, x0, x1, y0, y1)`, the box of i32, without a result. */
-export function addBoxFunction<Names extends string>(
+/**
+ * A loop over from ≤ index < to, in steps of `most` while that many are left, then one by one. The name must be no other
+ * loop's of the function.
+ */
+export function forEach(
   target: Target,
-  { parameters: given, alongX = false, write, ...rest }: Omit<IndexFunction<Names>, "write"> & {
-    /** Whether all slices of a row come before the next row. @default {false} */
-    alongX?: boolean;
-    write(scope: BoxScope<Names>): readonly Node[];
+  { name, index, from, to, most = 1 }: {
+    readonly name: string;
+    readonly index: Local;
+    readonly from: Local;
+    readonly to: Local;
+    readonly most?: number;
   },
-): void {
+  body: (step: number) => readonly Node[],
+): Node[] {
   const m = target.module;
-  const forEach = (label: string, i: Local, from: Local, to: Local, body: readonly Node[]): Node => {
-    const step = advance(target, i, 1);
-    const again = m.br_if(label, m.i32.lt_s(i.get(), to.get()));
-    return m.block(`no ${label}`, [
-      i.set(from.get()),
-      m.br_if(`no ${label}`, m.i32.ge_s(from.get(), to.get())),
-      m.loop(label, m.block(null, [...body, step, again])),
-    ]);
-  };
-  addIndexFunction<Names | "x0" | "x1" | "y0" | "y1">(target, {
-    ...rest,
-    parameters: [...given, "x0", "x1", "y0", "y1"],
-    write(parameters, declare) {
-      const x = declare("i32"), y = declare("i32");
-      const { x0, x1, y0, y1 } = parameters;
-      const forEachRow = (row: readonly Node[]): Node =>
-        alongX
-          ? forEach("rows", y, y0, y1, [forEach("slices", x, x0, x1, row)])
-          : forEach("slices", x, x0, x1, [forEach("rows", y, y0, y1, row)]);
-      return write({ parameters, x, y, declare, forEachRow });
-    },
+  const loops = [...new Set([most, 1])].map((step) => {
+    const label = `${name} by ${step}`;
+    const isOver = m.i32.gt_s(m.i32.add(index.get(), m.i32.const(step)), to.get());
+    const lines = [m.br_if(`no ${label}`, isOver), ...body(step), advance(target, index, step), m.br(label)];
+    return m.block(`no ${label}`, [m.loop(label, m.block(null, lines))]);
   });
+  return [index.set(from.get()), ...loops];
 }
 
 /** Declares a local of the function that is being written. */
@@ -90,7 +71,11 @@ export function addIndexFunction<Names extends string>(
   const declare: Declare = (type) => {
     const place = types.length, wasmType = library[type];
     types.push(wasmType);
-    return { get: () => m.local.get(place, wasmType), set: (value) => m.local.set(place, value) };
+    return {
+      get: () => m.local.get(place, wasmType),
+      set: (value) => m.local.set(place, value),
+      tee: (value) => m.local.tee(place, value, wasmType),
+    };
   };
   const entries = parameters.map((name) => [name, declare(floats.includes(name) ? "f32" : "i32")]);
   const named = Object.fromEntries(entries) as Record<Names, Local>;

@@ -1,7 +1,15 @@
 import type { Layout } from "../layout.ts";
 import { type AxisBoundaries, type Boundary, imageOf } from "../stencils/stencil.ts";
 import { reachOf, type Update } from "../update.ts";
-import { addBoxFunction, type Local, type Node, range, type Target } from "./functions.ts";
+import {
+  addIndexFunction,
+  type Declare,
+  forEach,
+  type Local,
+  type Node,
+  range,
+  type Target,
+} from "./functions.ts";
 
 /** What the grid's kernels are made of. */
 export interface WasmSource {
@@ -34,16 +42,15 @@ export function rowAddress(
   return m.i32.add(m.i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
 }
 
-/** Fills the z pads, as far as taps reach, of the row at address `row` with the cells they are images of. */
+/** Fills the z pads, as far as taps reach, of the row `bytes` from an address with the cells they are images of. */
 export function wrapRow(
   m: Target["module"],
   { layout, update, boundaries: [, , along] }: WasmSource,
-  row: Local,
-  plane = 0,
+  { row, bytes }: { readonly row: Local; readonly bytes: number },
 ): Node[] {
   if (along === "zero") return [];
   const cells = layout.grid[2], first = layout.pad[2], reach = reachOf(update).z;
-  const start = (): Node => m.i32.add(row.get(), m.i32.const((plane * layout.plane - first) * CELL | 0));
+  const start = (): Node => m.i32.add(row.get(), m.i32.const(bytes - first * CELL | 0));
   const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
   return pads.map((z) => {
     const image = imageOf(z, cells, along)!;
@@ -54,18 +61,14 @@ export function wrapRow(
 /** Adds `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */
 export function addWrapRows(target: Target, source: WasmSource): void {
   const { module: m } = target;
-  addBoxFunction(target, {
-    name: "wrapRows",
-    parameters: ["array"],
-    write: ({ parameters: { array }, x, y, declare, forEachRow }) => {
-      const row = declare("i32");
-      return [
-        forEachRow([
-          row.set(rowAddress(m, source.layout, { array, x: x.get(), y: y.get() })),
-          ...range(source.layout.planes).flatMap((plane) => wrapRow(m, source, row, plane)),
-        ]),
-      ];
-    },
+  addBoxFunction(target, "wrapRows", ({ array, x, y, declare }) => {
+    const row = declare("i32");
+    return [
+      row.set(rowAddress(m, source.layout, { array, x: x.get(), y: y.get() })),
+      ...range(source.layout.planes).flatMap((plane) =>
+        wrapRow(m, source, { row, bytes: plane * source.layout.plane * CELL })
+      ),
+    ];
   });
 }
 
@@ -83,23 +86,36 @@ export function addCopyRows(target: Target, source: WasmSource): void {
     const isBefore = m.i32.gt_s(fromLast(), m.i32.const(0));
     return m.i32.sub(last(), m.select(isBefore, fromLast(), m.i32.sub(m.i32.const(0), fromLast())));
   };
-  addBoxFunction(target, {
-    name: "copyRows",
-    parameters: ["array"],
-    write: ({ parameters: { array }, x, y, forEachRow }) => {
-      const start = (row: { x: Node; y: Node; plane: number }): Node =>
-        m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
-      return [
-        forEachRow(
-          range(layout.planes).map((plane) =>
-            m.memory.copy(
-              start({ x: x.get(), y: y.get(), plane }),
-              start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
-              m.i32.const(pitch * CELL),
-            )
-          ),
-        ),
-      ];
+  addBoxFunction(target, "copyRows", ({ array, x, y }) => {
+    const start = (row: { x: Node; y: Node; plane: number }): Node =>
+      m.i32.sub(rowAddress(m, layout, { array, ...row }), m.i32.const(pad[2] * CELL));
+    return range(layout.planes).map((plane) =>
+      m.memory.copy(
+        start({ x: x.get(), y: y.get(), plane }),
+        start({ x: wrap(x, nx, boundaries[0]), y: wrap(y, ny, boundaries[1]), plane }),
+        m.i32.const(pitch * CELL),
+      )
+    );
+  });
+}
+
+/** Adds `name(array, x0, x1, y0, y1)`: the body for every row of the box. */
+function addBoxFunction(
+  target: Target,
+  name: string,
+  body: (row: Readonly<Record<"array" | "x" | "y", Local>> & { readonly declare: Declare }) => Node[],
+): void {
+  addIndexFunction(target, {
+    name,
+    parameters: ["array", "x0", "x1", "y0", "y1"],
+    write({ array, x0, x1, y0, y1 }, declare) {
+      const x = declare("i32"), y = declare("i32");
+      return forEach(
+        target,
+        { name: "slices", index: x, from: x0, to: x1 },
+        () =>
+          forEach(target, { name: "rows", index: y, from: y0, to: y1 }, () => body({ array, x, y, declare })),
+      );
     },
   });
 }

@@ -5,27 +5,24 @@
  * those of the f32 oracle bit for bit. **Fused**, a product that is added or subtracted and that sum are one instruction
  * of relaxed SIMD, which rounds once where the CPU has one: results differ by rounding, and not at all on whole numbers.
  *
- * A row with three taps or more is **held**: its aligned vectors are loaded into locals, and a tap between two
- * of them is cut out by a shuffle (`palignr` on x86). For order 14 that makes 3 loads a vector of the 15 in the
- * cell's own row, and the step 1.3 times faster (AMD EPYC, Zen 5, 2026-11-21).
+ * Rows are made two by two along x and y, two vectors of each at a time, so that what neighbours share is loaded once:
+ * see `turn_memory.ts`.
  *
  * @module
  */
-import type { Ago } from "../expression.ts";
+import type { Offset } from "../expression.ts";
 import { expressionsOf, planesOf, reachOf, type Substep, tapsOf } from "../update.ts";
 import {
-  addBoxFunction,
-  advance,
-  type BoxScope,
-  type Local,
+  addIndexFunction,
+  forEach,
   type Node,
   range,
   type Target,
   VectorWriter,
   writeModule,
 } from "./functions.ts";
-import { addCopyRows, addWrapRows, CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
-import { TapReader } from "./tap_reader.ts";
+import { addCopyRows, addWrapRows, VECTOR, type WasmSource } from "./rows.ts";
+import { type Turn, TurnMemory } from "./turn_memory.ts";
 
 /**
  * What the module exports. Arrays are byte offsets into the memory, multiples of 16, of F(t) and of the
@@ -55,15 +52,7 @@ export const GUARD_BYTES = VECTOR;
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);
   return await writeModule((target) => {
-    source.update.substeps.forEach((substep, index) =>
-      addBoxFunction(target, {
-        name: `step${index}`,
-        parameters: ["current", "next", "signal"],
-        alongX: source.alongX ?? false,
-        floats: ["signal"],
-        write: (scope) => writeSubstep(target, source, substep, scope),
-      })
-    );
+    source.update.substeps.forEach((substep, index) => addSubstep(target, source, substep, index));
     addWrapRows(target, source);
     addCopyRows(target, source);
   }, source);
@@ -89,100 +78,67 @@ function checkSource({ update, layout }: WasmSource): void {
   );
 }
 
-function writeSubstep(
-  target: Target,
-  source: WasmSource,
-  substep: Substep,
-  { parameters: { current, next, signal }, x, y, declare, forEachRow }: BoxScope<
-    "current" | "next" | "signal"
-  >,
-): Node[] {
-  const { module: m } = target, { layout } = source;
-  const vectorsPerLoop = vectorsFor(substep);
-  const cells = layout.grid[2];
-  const turns = Math.floor(cells / (4 * vectorsPerLoop));
-  const left = cells - turns * 4 * vectorsPerLoop;
-  const whole = Math.floor(left / 4), lanes = left % 4;
+type Rows = Pick<Turn, "x" | "y">;
 
-  const row = declare("i32"), write = declare("i32"), end = declare("i32");
-  const starts = new Map<Ago, Local>([[0, declare("i32")], [-1, declare("i32")]]);
-  const signals = declare("v128");
-  const writer = new VectorWriter(target, expressionsOf(substep), declare, { signal: signals, ...source });
-  const taps = new TapReader(substep, { layout, m, write, declare });
-
-  const updateVector = (vector: number, use: (value: Node, index: number) => Node): Node[] =>
-    writer.writeEach((tap) => taps.read(tap, vector), use);
-  /** Bytes from a cell of plane 0 to that of each assignment's field. */
-  const offsets = substep.map(({ field }) => field * layout.plane * CELL);
-  // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
-  const isTogether = substep.length > 1 && tapsOf(substep).some(({ ago }) => ago === 1);
-  const together = isTogether ? substep.map(() => declare("v128")) : [];
-  const storeVector = (vector: number): Node[] => {
-    const store = (value: Node, i: number): Node =>
-      m.v128.store(offsets[i]! + vector * VECTOR, CELL, write.get(), value);
-    if (!isTogether) return updateVector(vector, store);
-    return [
-      ...updateVector(vector, (value, i) => together[i]!.set(value)),
-      ...together.map((value, i) => store(value.get(), i)),
-    ];
-  };
-  const pointers = [write, ...taps.pointers.map(({ local }) => local)];
-
-  const held = taps.holdInTurns(vectorsPerLoop);
-  const loop = turns === 0 ? [] : [
-    ...held.before(),
-    end.set(m.i32.add(write.get(), m.i32.const(turns * vectorsPerLoop * VECTOR))),
-    m.loop(
-      "vectors",
-      m.block(null, [
-        ...held.start(),
-        ...range(vectorsPerLoop).flatMap(storeVector),
-        ...held.end(),
-        ...pointers.map((pointer) => advance(target, pointer, vectorsPerLoop * VECTOR)),
-        m.br_if("vectors", m.i32.lt_u(write.get(), end.get())),
-      ]),
-    ),
-  ];
-  // the last one to three cells: a whole vector is computed, its first lanes are stored
-  const storeRest = (): Node[] => {
-    const tails: Local[] = [];
-    const made = updateVector(whole, (value, i) => (tails[i] = declare("v128")).set(value));
-    const stores = tails.flatMap((tail, i) => {
-      const at = offsets[i]! + whole * VECTOR;
+/** Adds `step{index}`: turns over several rows, and over single ones where so many are not left of the box. */
+function addSubstep(target: Target, source: WasmSource, substep: Substep, index: number): void {
+  const { module: m } = target, most = turnFor(substep);
+  addIndexFunction(target, {
+    name: `step${index}`,
+    parameters: ["current", "next", "signal", "x0", "x1", "y0", "y1"],
+    floats: ["signal"],
+    write({ current, next, signal, x0, x1, y0, y1 }, declare) {
+      const row = { x: declare("i32"), y: declare("i32") }, end = declare("i32"), signals = declare("v128");
+      const pointers = { current: declare("i32"), next: declare("i32") };
+      const made = substep.map(() => declare("v128"));
+      const writer = new VectorWriter(target, expressionsOf(substep), declare, {
+        signal: signals,
+        ...source,
+      });
+      /** Whole rows of the grid, so many that begin at `row`. */
+      const makeRows = (rows: Rows): Node[] => {
+        const turn = { ...most, ...rows };
+        const memory = new TurnMemory(target, source, { substep, turn, declare, pointers });
+        const makeVector = (at: Offset, cells?: number): Node[] => [
+          // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
+          ...writer.writeEach((tap) => memory.read(tap, at), (value, i) => made[i]!.set(value)),
+          ...substep.flatMap(({ field }, i) => memory.store(field, at, made[i]!, cells)),
+        ];
+        const makeVectors = (vectors: number): Node[] =>
+          range(vectors).flatMap((i) => memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * i])));
+        const cells = source.layout.grid[2], turns = Math.floor(cells / (4 * turn.vectors));
+        const left = cells - turns * 4 * turn.vectors, whole = Math.floor(left / 4), last = left % 4;
+        const lines = [
+          ...memory.start({ current, next }, row),
+          ...memory.loop(turns, end, () => makeVectors(turn.vectors)),
+        ];
+        memory.forget();
+        lines.push(...makeVectors(whole));
+        if (last > 0) lines.push(...memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * whole], last)));
+        return [...lines, ...memory.wrap(substep, turns)];
+      };
+      const [outer, inner] = source.alongX ? ["y", "x"] as const : ["x", "y"] as const;
+      const ends = { x: { from: x0, to: x1 }, y: { from: y0, to: y1 } };
+      const along = (axis: keyof Rows, name: string, body: (rows: number) => Node[]): Node[] =>
+        forEach(target, { name: `${axis} ${name}`, index: row[axis], ...ends[axis], most: most[axis] }, body);
       return [
-        ...(lanes >= 2 ? [m.v128.store64_lane(at, CELL, 0, write.get(), tail.get())] : []),
-        ...(lanes % 2 === 1
-          ? [m.v128.store32_lane(at + (lanes - 1) * CELL, CELL, lanes - 1, write.get(), tail.get())]
-          : []),
+        ...writer.setConstants(),
+        signals.set(m.f32x4.splat(signal.get())),
+        ...along(
+          outer,
+          "outside",
+          (some) => along(inner, `in ${some}`, (others) => makeRows({ x: others, y: others, [outer]: some })),
+        ),
       ];
-    });
-    return [...made, ...stores];
-  };
-  return [
-    ...writer.setConstants(),
-    signals.set(m.f32x4.splat(signal.get())),
-    forEachRow([
-      row.set(rowAddress(m, layout, { array: next, x: x.get(), y: y.get() })),
-      write.set(row.get()),
-      starts.get(0)!.set(rowAddress(m, layout, { array: current, x: x.get(), y: y.get() })),
-      starts.get(-1)!.set(row.get()),
-      ...taps.pointers.map(({ ago, lowest, local }) =>
-        local.set(m.i32.add(starts.get(ago)!.get(), m.i32.const(lowest | 0)))
-      ),
-      ...loop,
-      ...taps.hold(Math.ceil(left / 4)),
-      ...range(whole).flatMap(storeVector),
-      ...(lanes === 0 ? [] : storeRest()),
-      ...substep.flatMap(({ field }) => wrapRow(m, source, row, field)),
-    ]),
-  ];
+    },
+  });
 }
 
 /**
- * Vectors in the body of the loop: 4 for up to 32 taps, else 2, which on an AMD EPYC (Zen 5), 2026-11-21, is best or
- * within 5% of the best for all orders of the wave equation (6 and more lose up to 40%); 1 for several fields.
+ * 2·2 rows and two vectors of each: on an AMD EPYC (Zen 4), 2026-11-22, the best or within 5% of the best of 1 to 4 rows
+ * each way and 1 to 8 vectors, and by processor time 1.03 (wave order 14) to 1.25 (Life) times as fast as single rows.
+ * Several fields are too many for the registers.
  */
-function vectorsFor(substep: Substep): number {
-  if (substep.length > 1) return 1;
-  return tapsOf(substep).length <= 32 ? 4 : 2;
+function turnFor(substep: Substep): Turn {
+  return substep.length > 1 ? { x: 1, y: 1, vectors: 1 } : { x: 2, y: 2, vectors: 2 };
 }

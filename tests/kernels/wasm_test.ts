@@ -126,7 +126,7 @@ Deno.test("modules of all orders are valid and small", async () => {
       boundaries: ["zero", "periodic", "periodic"],
     });
     assert(WebAssembly.validate(bytes));
-    assert(bytes.length < 8192, `order ${order}: ${bytes.length} bytes`);
+    assert(bytes.length < 32768, `order ${order}: ${bytes.length} bytes`);
   }
 });
 

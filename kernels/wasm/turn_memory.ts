@@ -1,0 +1,212 @@
+import type { Offset, Tap } from "../expression.ts";
+import { type Substep, tapsOf } from "../update.ts";
+import { type Declare, type Local, type Node, range, type Target } from "./functions.ts";
+import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
+
+/** What a turn of the loop along z computes: so many vectors of each of x · y neighbouring rows. */
+export interface Turn {
+  readonly x: number;
+  readonly y: number;
+  readonly vectors: number;
+}
+
+/** The arrays: F(t), and the one that holds F(t−1) and receives F(t+1). */
+type Arrays = Readonly<Record<"current" | "next", Local>>;
+
+/** A vector's place: an array, a plane, and the offset of its first cell from the turn's first cell. */
+type Place = Pick<Tap, "offset" | "ago" | "plane">;
+
+/**
+ * How a turn reads and stores its cells. What several of its vectors need is loaded once, just before it is needed first,
+ * and stays in a local; of a row with three taps or more whole aligned vectors are loaded, of which shuffles (`palignr` on
+ * x86) cut out the others, and the next turn finds in locals what this one has loaded for it.
+ *
+ * Where the engine checks bounds by instructions, as V8 does in Deno, an access costs four of them, so that even locals
+ * which leave the registers pay.
+ */
+export class TurnMemory {
+  readonly #m: Target["module"];
+  readonly #source: WasmSource;
+  readonly #turn: Turn;
+  /** Each points to the lowest byte that is accessed, since constant offsets are unsigned: so far from the first cell. */
+  readonly #pointers: Arrays;
+  readonly #lowest: Readonly<Record<keyof Arrays, number>>;
+  /** Rows whose taps are cut out of aligned vectors. */
+  readonly #aligned = new Set<string>();
+  /** Vectors that are kept in locals; what the next turn needs of them; and those that are loaded by now. */
+  readonly #shared = new Map<string, Local>();
+  readonly #kept: readonly Place[];
+  #loaded = new Set<string>();
+
+  /** @param pointers locals that it may set */
+  constructor(
+    { module: m }: Target,
+    source: WasmSource,
+    { substep, turn, declare, pointers }: {
+      readonly substep: Substep;
+      readonly turn: Turn;
+      readonly declare: Declare;
+      readonly pointers: Arrays;
+    },
+  ) {
+    this.#m = m, this.#source = source, this.#turn = turn, this.#pointers = pointers;
+    const taps = tapsOf(substep);
+    for (const row of Map.groupBy(taps, rowName).values()) {
+      if (row.length >= 3) { for (const by of this.rows) this.#aligned.add(rowName(moved(row[0]!, by))); }
+    }
+    const read = this.rows.flatMap(([x, y]) =>
+      range(turn.vectors).flatMap((vector) =>
+        taps.flatMap((tap) => this.#vectorsOf(moved(tap, [x, y, 4 * vector])))
+      )
+    );
+    const uses = Map.groupBy(read, placeName);
+    // by z: each takes its value from one further on, which takes its own after that
+    this.#kept = [...uses.values()].map(([place]) => place!)
+      .filter((place) => uses.has(placeName(this.#ahead(place))))
+      .sort((a, b) => a.offset[2] - b.offset[2]);
+    const keptNames = new Set(
+      this.#kept.flatMap((place) => [placeName(place), placeName(this.#ahead(place))]),
+    );
+    for (const [name, { length }] of uses) {
+      if (length > 1 || keptNames.has(name)) this.#shared.set(name, declare("v128"));
+    }
+    const stored = substep.map(({ field }): Place => ({ ago: 1, plane: field, offset: [0, 0, 0] }));
+    const lowestIn = (array: keyof Arrays): number =>
+      Math.min(
+        ...[...read, ...stored].filter((place) => arrayOf(place) === array).map((one) => this.#bytes(one)),
+      );
+    this.#lowest = { current: lowestIn("current"), next: lowestIn("next") };
+  }
+
+  /** The rows of a turn: offsets of their first cells. */
+  get rows(): readonly Offset[] {
+    const { x, y } = this.#turn;
+    return range(x).flatMap((x) => range(y).map((y): Offset => [x, y, 0]));
+  }
+
+  /** Points to the cells of the rows from (x, y) on, z = 0. */
+  start(arrays: Arrays, row: Readonly<Record<"x" | "y", Local>>): Node[] {
+    return (["current", "next"] as const).map((name) => {
+      const first = rowAddress(this.#m, this.#source.layout, {
+        array: arrays[name],
+        x: row.x.get(),
+        y: row.y.get(),
+      });
+      return this.#pointers[name].set(this.#m.i32.add(first, this.#m.i32.const(this.#lowest[name] | 0)));
+    });
+  }
+
+  /** A loop of so many turns, which leaves the pointers behind the last; `body` writes one. */
+  loop(turns: number, end: Local, body: () => Node[]): Node[] {
+    if (turns === 0) return [];
+    const m = this.#m, { current, next } = this.#pointers, { x, y, vectors } = this.#turn;
+    const label = `turns of ${x} by ${y}`;
+    const move = (pointer: Local, turns: number): Node =>
+      m.i32.add(pointer.get(), m.i32.const(turns * vectors * VECTOR));
+    const before = this.#kept.map((place) => this.#localOf(place).set(this.#load(place)));
+    this.#loaded = new Set(this.#kept.map(placeName));
+    return [
+      ...before,
+      end.set(move(next, turns)),
+      m.loop(
+        label,
+        m.block(null, [
+          ...body(),
+          ...this.#kept.map((place) => this.#localOf(place).set(this.#localOf(this.#ahead(place)).get())),
+          ...[current, next].map((pointer) => pointer.set(move(pointer, 1))),
+          m.br_if(label, m.i32.lt_u(next.get(), end.get())),
+        ]),
+      ),
+    ];
+  }
+
+  /** To come after the loop: nothing is in its local. */
+  forget(): void {
+    this.#loaded = new Set();
+  }
+
+  /** The four values of a tap for the vector that begins at an offset. */
+  read(tap: Tap, at: Offset): Node {
+    const place = moved(tap, at), [low, high] = this.#vectorsOf(place).map((part) => this.#vector(part));
+    if (high === undefined) return low!;
+    const shift = (place.offset[2] & 3) * CELL;
+    return this.#m.i8x16.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
+  }
+
+  /** Stores the first so many values of a vector, all four if not said otherwise. */
+  store(field: number, at: Offset, value: Local, cells = 4): Node[] {
+    const m = this.#m, { next } = this.#pointers;
+    const first = this.#bytes({ ago: 1, plane: field, offset: at }) - this.#lowest.next;
+    if (cells === 4) return [m.v128.store(first, CELL, next.get(), value.get())];
+    const last = cells - 1;
+    return [
+      ...(cells >= 2 ? [m.v128.store64_lane(first, CELL, 0, next.get(), value.get())] : []),
+      ...(cells % 2 === 1
+        ? [m.v128.store32_lane(first + last * CELL, CELL, last, next.get(), value.get())]
+        : []),
+    ];
+  }
+
+  /** Fills the z pads of the fields that were made, in rows of which the pointers have passed so many turns. */
+  wrap(substep: Substep, turns: number): Node[] {
+    const passed = turns * this.#turn.vectors * VECTOR + this.#lowest.next;
+    return substep.flatMap(({ field }) =>
+      this.rows.flatMap((row) =>
+        wrapRow(this.#m, this.#source, {
+          row: this.#pointers.next,
+          bytes: this.#bytes({ ago: 1, plane: field, offset: row }) - passed,
+        })
+      )
+    );
+  }
+
+  /** The vector at a place, or the two aligned ones that have a part of it each. */
+  #vectorsOf(place: Place): Place[] {
+    const shift = place.offset[2] & 3;
+    if (shift === 0 || !this.#aligned.has(rowName(place))) return [place];
+    return [moved(place, [0, 0, -shift]), moved(place, [0, 0, 4 - shift])];
+  }
+
+  #vector(place: Place): Node {
+    const name = placeName(place), local = this.#shared.get(name);
+    if (local === undefined) return this.#load(place);
+    if (this.#loaded.has(name)) return local.get();
+    this.#loaded.add(name);
+    return local.tee(this.#load(place));
+  }
+
+  #load(place: Place): Node {
+    const array = arrayOf(place);
+    return this.#m.v128.load(this.#bytes(place) - this.#lowest[array], CELL, this.#pointers[array].get());
+  }
+
+  #localOf(place: Place): Local {
+    return this.#shared.get(placeName(place))!;
+  }
+
+  /** Where it lies for the next turn. */
+  #ahead(place: Place): Place {
+    return moved(place, [0, 0, 4 * this.#turn.vectors]);
+  }
+
+  #bytes({ offset: [x, y, z], plane }: Place): number {
+    const { slice, pitch, plane: perPlane } = this.#source.layout;
+    return (x * slice + plane * perPlane + y * pitch + z) * CELL;
+  }
+}
+
+function arrayOf({ ago }: Place): keyof Arrays {
+  return ago === 0 ? "current" : "next";
+}
+
+function moved({ offset: [x, y, z], ago, plane }: Place, by: Offset): Place {
+  return { ago, plane, offset: [x + by[0], y + by[1], z + by[2]] };
+}
+
+function rowName({ offset: [x, y], ago, plane }: Place): string {
+  return `${ago} ${plane} ${x},${y}`;
+}
+
+function placeName(place: Place): string {
+  return `${rowName(place)},${place.offset[2]}`;
+}
