@@ -7,20 +7,25 @@ export interface CpuModel {
   readonly workers: number;
 }
 
-/** Of a core: instructions a second, bytes a second from the cache beyond its own, bytes that stay in its own caches. */
-const INSTRUCTIONS_PER_SECOND = 1.4e10, CACHE_BYTES_PER_SECOND = 2.5e10, OWN_CACHE_BYTES = 2 ** 20;
+/**
+ * Of a core: instructions a second with V8's checks of bounds, bytes a second from the cache beyond its own, bytes that
+ * stay in its own caches; and seconds of a call, half of which it takes to begin with another slice's rows.
+ */
+const INSTRUCTIONS_PER_SECOND = 1e10, CACHE_BYTES_PER_SECOND = 4e10, OWN_CACHE_BYTES = 2 ** 20;
+const CALL_SECONDS = 1e-7;
 
-/** All workers wait for each other; one call of a kernel. */
-const MEETING_SECONDS = 3e-6, CALL_SECONDS = 1.5e-7;
+/** What it takes several workers to wait for each other, and what each of them adds. */
+const MEETING_SECONDS = 1e-6, ARRIVAL_SECONDS = 1e-7;
 
 /**
  * Estimates cells per second of a configuration of the CPU before anything is compiled, so that promising ones are tried
  * first; `cells` of the grid share what a step costs once.
  *
- * A core's time is the sum of what it takes to move data from memory, to move data between its own caches, and to
- * compute: caches and units of a core overlap little for streams (the ECM model: Treibig, Hager, "Introducing a
- * performance model for bandwidth-limited loop kernels", PPAM 2009). The estimate has to **order** configurations of
- * one machine, no more: the constants are those of a current core.
+ * A core computes and begins calls; meanwhile data move from memory, or from wherever a field of this size lies, at the
+ * copy's rate, and into its own caches. The two overlap in part, which the root of their squares' sum describes: plain
+ * steps of a field that fits a cache take hardly longer than to compute it, so that diamonds gain nothing there and lose
+ * by their short calls, and where memory takes most of the time it remains the bound. The estimate has to **order**
+ * configurations of one machine, no more: the constants are those of a current core.
  */
 export function predictCpuRate(
   demand: CpuDemand,
@@ -28,10 +33,11 @@ export function predictCpuRate(
   { cells }: { readonly cells: number },
 ): number {
   const { bytesPerUpdate, extraBytesPerUpdate, reusedBytes, reusedBytesPerUpdate } = demand;
+  const calling = demand.callsPerStep * CALL_SECONDS / cells;
   const computing = demand.instructionsPerUpdate / INSTRUCTIONS_PER_SECOND;
   const reloading = reusedBytes > OWN_CACHE_BYTES ? reusedBytesPerUpdate / CACHE_BYTES_PER_SECOND : 0;
-  const calling = demand.callsPerStep * CALL_SECONDS / cells;
-  const own = (computing + reloading + calling) * demand.imbalance / workers;
-  const memory = (bytesPerUpdate + extraBytesPerUpdate) / copyBytesPerSecond;
-  return 1 / (own + memory + demand.meetingsPerStep * MEETING_SECONDS / cells);
+  const share = demand.imbalance / workers;
+  const moving = (bytesPerUpdate + extraBytesPerUpdate) / copyBytesPerSecond + reloading * share;
+  const meeting = workers === 1 ? 0 : MEETING_SECONDS + workers * ARRIVAL_SECONDS;
+  return 1 / (Math.hypot((computing + calling) * share, moving) + demand.meetingsPerStep * meeting / cells);
 }

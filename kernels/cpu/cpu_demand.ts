@@ -17,7 +17,7 @@ export interface CpuDemand {
   readonly instructionsPerUpdate: number;
   /** Times per step that all workers wait for each other. */
   readonly meetingsPerStep: number;
-  /** Calls of a kernel per time step, all workers'. */
+  /** Calls of a kernel per time step, all workers'; each slice of which rows are visited, but not all, counts as half a one. */
   readonly callsPerStep: number;
   /** The most work of any worker, over the mean. */
   readonly imbalance: number;

@@ -62,7 +62,7 @@ const stepwise: CpuTraversal = {
       reusedBytes: (2 * x + 1) * rows * bytesOfRow,
       reusedBytesPerUpdate: reused,
       meetingsPerStep: update.substeps.length,
-      callsPerStep: update.substeps.length * (strips + 2 * workers),
+      callsPerStep: update.substeps.length * ((strips > 1 ? strips * nx / 2 : 1) + 2 * workers),
       imbalance: Math.ceil(nx * ny / workers) * workers / (nx * ny),
     };
   },
@@ -114,7 +114,8 @@ const diamondWavefront: CpuTraversal = {
       reusedBytes: held * nz * rows * (2 * band * x + 2 * x + block),
       reusedBytesPerUpdate: BYTES * valuesMoved(update),
       meetingsPerStep: substeps * (1 / levels + 1 / (steps * substeps)),
-      callsPerStep: substeps * 2 * tiles * Math.ceil(nx / block),
+      // the wave's first slices are no whole block
+      callsPerStep: substeps * 2 * tiles * (Math.ceil(nx / block) + 1 + nx / 2),
       imbalance: Math.ceil(tiles / workers) * workers / tiles,
     };
   },
