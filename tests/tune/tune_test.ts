@@ -397,6 +397,18 @@ Deno.test("where a run takes a good part of the budget, one is timed, not severa
   assert(outcome.elapsedNs < 5e9);
 });
 
+Deno.test("a GPU too slow for the budget leaves it to the CPU, if there is one", async () => {
+  const behave: Simulation["behave"] = (_, { share }, problem) =>
+    share.gpuSlices > 0 ? { batchNs: (repetitions) => repetitions * 7e9 } : atRate(1e9, problem);
+  const { outcome } = await simulate({ referenceNs: 7e9, behave }, {
+    budget: { timeNs: 8e9 },
+    cpuWorkers: 1,
+  });
+  assert(outcome.elapsedNs <= 10e9 && outcome.budgetMessage === undefined, `${outcome.elapsedNs}`);
+  assertEquals([outcome.gpuAlone, outcome.entry?.configuration.share.gpuSlices], [undefined, 0]);
+  assertMatch(outcome.searchVerdict!, /no configuration of the GPU would end within the budget/);
+});
+
 Deno.test("where a single run exceeds the budget, that is said before the search", async () => {
   const said: string[] = [], stages: string[] = [];
   const session = new SimulatedSession({ referenceNs: 6e9 });

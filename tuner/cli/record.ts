@@ -1,4 +1,5 @@
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { existsSync } from "node:fs";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { deviceFailed } from "../devices/device_error.ts";
@@ -7,15 +8,15 @@ import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { Journal, readJournal } from "../profile/journal.ts";
-import type { JournalContent, JournalHeader, RunRecord } from "../profile/journal_format.ts";
-import { hashKernels, hasSameKernels } from "../profile/kernel_source.ts";
-import { describeProfileProblem } from "../profile/describe.ts";
-import { describeProblem, isSameProblem } from "../profile/profile_problem.ts";
+import type { JournalHeader, JournalRecord, RunRecord } from "../profile/journal_format.ts";
+import { hashKernels } from "../profile/kernel_source.ts";
+import { describeProblem } from "../profile/profile_problem.ts";
+import { recallEvaluations } from "../profile/recalled.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { type CpuCandidate, cpuCandidates } from "../search/cpu_space.ts";
-import { EMPTY_SPACE, enumerateSpace, onGpuAlone } from "../search/space.ts";
+import { EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
@@ -88,20 +89,36 @@ async function record(options: RecordOptions): Promise<number> {
   const { out, workers } = options, eachLimitMs = 1000 * options.eachLimit;
   const earlier = await readEarlier(out, options.resume);
   await checkFileWritable(out);
-  const { header, configurations, candidates, problem, leastNs } = await plan(options, earlier.runs[0]);
-  refuseOther(out, earlier.runs, { header, configurations });
-  const recorded = [...earlier.evaluations];
-  const known = new Set(recorded.map(({ configuration }) => configurationKey(configuration)));
-  const left = configurations.filter((configuration) => !known.has(configurationKey(configuration)));
+  const resolved = await resolveOptions("record", options.noGpu ? options : { ...options, cpuWorkers: 0 });
+  const isHere = (one: JournalRecord) => one.kind === "run" && isSameDevice(one.device, resolved.device);
+  const run = earlier.find(isHere) as RunRecord | undefined;
+  const bandwidth = run?.device.measured.copyBytesPerSecond;
+  const { header, candidates, problem } = await plan(resolved, bandwidth);
+  const chosen = chooseConfigurations<Recordable>(candidates, options);
+  const known = recallEvaluations(earlier, header);
+  if (known.size === 0 && earlier.some(({ kind }) => kind !== "run")) {
+    throw new RequestError(
+      `Cannot go on with ${out}: it was recorded for another problem, on another device or with other kernels: ` +
+        "choose another file with --out",
+    );
+  }
+  const left = chosen.filter(({ configuration }) => !known.has(configurationKey(configuration)));
+  const recorded = [...known.values()];
+  // each its samples, or a run to verify and one to time as fast as predicted
+  const updates = cellsOf(problem.grid) * problem.steps;
+  const leastNs = left.reduce(
+    (sum, { predicted }) => sum + Math.max(SAMPLING_NS, 2e9 * updates / predicted),
+    0,
+  );
 
   const journal = await Journal.open(out, header);
   using attended = new AttendedRun(options);
   const { progress, signal } = attended;
-  const began = now();
-  let next = 0, best = bestOf(recorded);
-  let isSaid = options.limit !== undefined;
+  const began = performance.now();
+  const elapsedNs = (): number => (performance.now() - began) * 1e6;
+  let next = 0, done = 0, best = bestOf(recorded), isSaid = options.limit !== undefined;
   const show = (leftNs?: number): void => {
-    const long = isSaid ? undefined : whyLong(left.length, leftNs ?? leastNs(left));
+    const long = isSaid ? undefined : whyLong(left.length, leftNs ?? leastNs);
     if (long !== undefined) {
       isSaid = true;
       progress.clear();
@@ -110,33 +127,28 @@ async function record(options: RecordOptions): Promise<number> {
     progress.update({
       stage: "record",
       done: recorded.length,
-      total: Math.max(recorded.length, configurations.length),
+      total: known.size + left.length,
       bestCellsPerSecond: best > 0 ? best : undefined,
       leftNs,
     });
   };
   try {
     show();
+    const useGpu = header.device.gpu !== null;
     const { workersGivenUp } = await evaluateSideBySide<Configuration>({
       workers,
       signal,
       start: (turn) =>
-        ProcessEvaluator.start({
-          problem,
-          useGpu: header.device.gpu !== null,
-          limitMs: eachLimitMs,
-          samplingNs: SAMPLING_NS,
-          turn,
-        }),
-      next: () => left[next++],
+        ProcessEvaluator.start({ problem, useGpu, limitMs: eachLimitMs, samplingNs: SAMPLING_NS, turn }),
+      next: () => left[next++]?.configuration,
       configurationOf: (configuration) => configuration,
       best: () => best,
       async onEvaluated(_, { evaluation, evaluationNs }) {
         await journal.record(evaluation, evaluationNs);
-        if ("measurement" in evaluation) best = Math.max(best, evaluation.measurement.cellsPerSecond);
+        best = Math.max(best, bestOf([evaluation]));
         recorded.push(evaluation);
-        const done = recorded.length - earlier.evaluations.length;
-        show(done < SURE ? undefined : (now() - began) / done * (left.length - done));
+        done++;
+        show(done < SURE ? undefined : elapsedNs() / done * (left.length - done));
       },
     });
     progress.clear();
@@ -148,64 +160,41 @@ async function record(options: RecordOptions): Promise<number> {
   } finally {
     journal.close();
   }
-  const done = recorded.length - earlier.evaluations.length;
   print([
-    `${formatCount(recorded.length)} of ${formatPlural(candidates, "configuration")}, ` +
-    `${formatCount(done)} of them now, in ${formatDuration(now() - began)}`,
+    `${formatCount(recorded.length)} of ${formatPlural(candidates.length, "configuration")}, ` +
+    `${formatCount(done)} of them now, in ${formatDuration(elapsedNs())}`,
     summary(recorded),
     `Recorded: ${out}`,
   ]);
   if (signal.aborted) return attended.exitCode;
-  return bestOf(recorded) > 0 ? EXIT.done : EXIT.no;
-}
-
-/** What there is to measure, and under what. */
-async function plan(options: RecordOptions, earlier: RunRecord | undefined) {
-  const { noGpu, limit, seed } = options;
-  const resolved = await resolveOptions("record", { ...options, ...(noGpu ? {} : { cpuWorkers: 0 }) });
-  const { candidates, device, space, problem } = noGpu
-    ? cpuSpace(resolved)
-    : await gpuSpace(resolved, earlier);
-  const header: JournalHeader = {
-    tool: TOOL,
-    device,
-    problem: describeProblem(problem),
-    kernelSource: await hashKernels({ problem, space }),
-  };
-  const chosen = chooseConfigurations<Recordable>(candidates, { seed, limit });
-  const predicted = new Map(chosen.map((one) => [configurationKey(one.configuration), one.predicted]));
-  return {
-    header,
-    candidates: candidates.length,
-    configurations: chosen.map(({ configuration }) => configuration),
-    problem,
-    // each its samples, or a run to verify and one to time as fast as predicted
-    leastNs: (some: readonly Configuration[]): number =>
-      some.reduce((sum, one) => {
-        const rate = predicted.get(configurationKey(one))!;
-        return sum + Math.max(SAMPLING_NS, 2e9 * cellsOf(problem.grid) * problem.steps / rate);
-      }, 0),
-  };
+  return best > 0 ? EXIT.done : EXIT.no;
 }
 
 /** A candidate of either device. */
 type Recordable = Pick<CpuCandidate, "traversal" | "configuration" | "predicted">;
 
-/** The CPU's candidates; the space of a GPU that it comes without is empty. */
-function cpuSpace({ problem, device, cpuWorkers }: ResolvedProblem) {
-  const candidates = cpuCandidates(problem, cpuWorkers);
-  return { candidates, device: measuredDevice(device, null), space: EMPTY_SPACE, problem };
-}
-
-/** The GPU's candidates. */
-async function gpuSpace(resolved: ResolvedProblem, earlier: RunRecord | undefined) {
-  const { traversals, device } = resolved;
+/**
+ * The space of a device, and under what it is measured.
+ *
+ * @param bandwidth of an earlier recording: the ranking, and so the sample, follows it
+ */
+async function plan(
+  resolved: ResolvedProblem,
+  bandwidth: number | null | undefined,
+): Promise<{ header: JournalHeader; problem: Problem; candidates: readonly Recordable[] }> {
+  const { traversals, device, cpuWorkers } = resolved;
+  const headerOf = async (problem: Problem, space: Space, copyBytesPerSecond: number | null) => ({
+    tool: TOOL,
+    device: measuredDevice(device, copyBytesPerSecond),
+    problem: describeProblem(problem),
+    kernelSource: await hashKernels({ problem, space }),
+  });
   if (device.gpu === null) {
-    throw new RequestError("Cannot record: there is no WebGPU adapter: --no-gpu records the CPU's space");
+    const { problem } = resolved, candidates = cpuCandidates(problem, cpuWorkers);
+    return { header: await headerOf(problem, EMPTY_SPACE, null), problem, candidates };
   }
   using session = new DeviceSession({ device });
-  // the ranking, and so the sample, follows the bandwidth: a resumed recording keeps the first one's
-  const copyBytesPerSecond = earlier?.device.measured.copyBytesPerSecond ??
+  const copyBytesPerSecond = bandwidth ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
   const problem = withSuitedSteps(resolved, copyBytesPerSecond);
   const space = enumerateSpace(problem, {
@@ -218,68 +207,29 @@ async function gpuSpace(resolved: ResolvedProblem, earlier: RunRecord | undefine
     throw new RequestError(`Cannot record: no configuration can run this problem: ${reasons}`);
   }
   const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
-  return { candidates, device: measuredDevice(device, copyBytesPerSecond), space, problem };
+  return { header: await headerOf(problem, space, copyBytesPerSecond), problem, candidates };
 }
 
 /** What the file holds already, to go on with. No other file is overwritten or added to. */
-async function readEarlier(
-  out: string,
-  resume: boolean,
-): Promise<{ runs: readonly RunRecord[]; evaluations: readonly Evaluation[] }> {
+async function readEarlier(out: string, resume: boolean): Promise<readonly JournalRecord[]> {
   if (out.endsWith(".gz")) {
     throw new RequestError(
       `Cannot record to ${out}: a recording is a journal, which grows line by line: ` +
         "choose a name as wave.jsonl; replay also reads it once it is gzipped",
     );
   }
-  const exists = await Deno.stat(out).then(() => true, () => false);
-  if (!exists) return { runs: [], evaluations: [] };
+  if (!existsSync(out)) return [];
   if (!resume) {
     throw new RequestError(
       `Cannot record to ${out}: it exists: --resume goes on with it, another --out leaves it alone`,
     );
   }
   const content = await readJournal(out);
-  const runs = content.records.filter((record) => record.kind === "run");
-  if (runs.length === 0) {
+  if (!content.records.some(({ kind }) => kind === "run")) {
     throw new RequestError(`Cannot go on with ${out}: it is not a journal: choose another file with --out`);
   }
   for (const warning of damageOf(out, content)) say(`facet: ${warning}`);
-  return { runs, evaluations: evaluationsOf(content) };
-}
-
-/** The evaluations of a journal, each configuration once. */
-function evaluationsOf({ records }: JournalContent): Evaluation[] {
-  const all = records.flatMap((record): Evaluation[] =>
-    record.kind === "run"
-      ? []
-      : record.kind === "failure"
-      ? [record]
-      : [{ configuration: record.measurement.configuration, measurement: record.measurement }]
-  );
-  return [...new Map(all.map((one) => [configurationKey(one.configuration), one])).values()];
-}
-
-/** Refuses to go on with what was recorded under anything else. */
-function refuseOther(
-  out: string,
-  runs: readonly RunRecord[],
-  { header, configurations }: { header: JournalHeader; configurations: readonly Configuration[] },
-): void {
-  for (const { device, problem, kernelSource } of runs) {
-    const other = !isSameDevice(device, header.device)
-      ? "on another device"
-      : !isSameProblem(problem, header.problem)
-      ? `for another problem, ${describeProfileProblem(problem)}`
-      : configurations.some((one) => !hasSameKernels(one, kernelSource, header.kernelSource))
-      ? "with other kernels"
-      : undefined;
-    if (other !== undefined) {
-      throw new RequestError(
-        `Cannot go on with ${out}: it was recorded ${other}: choose another file with --out`,
-      );
-    }
-  }
+  return content.records;
 }
 
 /** The fastest rate; 0 where nothing has one. */
@@ -299,8 +249,4 @@ function summary(recorded: readonly Evaluation[]): string {
   return `${formatCount(recorded.length - reasons.length)} with a rate` +
     (best > 0 ? `, the best ${formatRate(best)}` : "") +
     (failures.length > 0 ? `; ${failures.join(", ")}` : "");
-}
-
-function now(): number {
-  return performance.now() * 1e6;
 }

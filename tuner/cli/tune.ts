@@ -117,56 +117,45 @@ export async function tuneOn(
   return exitCode;
 }
 
-/** Tunes one problem; the search starts from what was learned on others. */
+/** What became of one problem. */
+interface Tuned {
+  readonly outcome: TuneOutcome;
+  readonly record: ReturnType<typeof summaryRecord>;
+  readonly code: number;
+}
+
+/**
+ * Tunes one problem, writes its profile and prints the summary, also where the profile cannot be written; JSON is printed
+ * by the caller. The search starts from what was learned on others.
+ */
 async function tuneOne(
-  { session, evaluators }: { readonly session: Session; readonly evaluators: Evaluators | undefined },
-  options: Values<typeof OPTIONS>,
-  {
-    problem,
-    device: { gpu, ...machine },
-    isDefaultGrid,
-    isDefaultSteps,
-    traversals,
-    cpuWorkers,
-    learned,
-    attended,
-  }:
+  { session, evaluators }: Parameters<typeof tuneOn>[0],
+  { budget, seed, startShare, resume, json, ...options }: Values<typeof OPTIONS>,
+  { problem, device: { gpu, ...machine }, learned, attended, ...request }:
     & ResolvedProblem
     & { readonly learned: readonly Sample[]; readonly attended: AttendedRun },
-): Promise<{ outcome: TuneOutcome; record: ReturnType<typeof summaryRecord>; code: number }> {
+): Promise<Tuned> {
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
-  const { budget, seed, startShare } = options;
   const out = options.out ?? defaultProfilePath(device);
   await checkWritable(out, measuredDevice(device, null));
   await checkJournal(journalPath(out));
-
   const { progress, signal } = attended;
   let journal: JournalKeeper | undefined;
   const warn = (text: string): void => {
     progress.clear();
     say(`facet: ${text}`);
   };
+  const strategy = STRATEGIES.find(({ name }) => name === options.strategy)!;
   try {
-    const outcome = await runTuning({
-      ...problem,
-      isDefaultGrid,
-      isDefaultSteps,
-      traversals,
-      strategy: STRATEGIES.find(({ name }) => name === options.strategy)!,
-      budget,
-      cpuWorkers,
-      seed,
-      startShare,
-      learned,
-    }, {
+    const outcome = await runTuning({ ...problem, ...request, strategy, budget, seed, startShare, learned }, {
       session,
       signal,
       evaluators,
       onProgress: (state) => progress.update(state),
       onWarning: warn,
       recall: async (start) =>
-        options.resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
+        resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
       async onStart(start) {
         const header = await headerOf(device, start);
         journal = new JournalKeeper(() => Journal.open(journalPath(out), header), warn);
@@ -177,7 +166,17 @@ async function tuneOne(
       },
     });
     progress.clear();
-    return { outcome, ...await report(outcome, { isJson: options.json, device, out, attended }) };
+    const profile = profileOf(outcome, device);
+    let failure: unknown;
+    if (profile !== undefined) await writeProfile(out, profile).catch((error) => failure = error);
+    const written = profile === undefined || failure !== undefined ? undefined : out;
+    const { highest } = progress, hasBars = Deno.stdout.isTerminal();
+    const record = summaryRecord(outcome, { device, written });
+    if (!json) print(renderSummary(outcome, { device, written, highest, task: TASK, hasBars }));
+    else if (failure !== undefined) print(record);
+    if (failure !== undefined) throw failure;
+    const code = outcome.entry === undefined ? EXIT.no : EXIT.done;
+    return { outcome, record, code: outcome.interrupted ? attended.exitCode : code };
   } finally {
     journal?.close();
   }
@@ -203,30 +202,6 @@ function evaluatorsOf(device: DeviceDescription, allowed: number | undefined): E
 /** A device as profiles and journals have it. */
 export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
   return { ...device, measured: { copyBytesPerSecond } };
-}
-
-/** Writes the profile and prints the summary, even if the profile cannot be written; JSON is printed by the caller. */
-async function report(
-  outcome: TuneOutcome,
-  { isJson, device, out, attended: { progress: { highest }, exitCode } }: {
-    isJson: boolean;
-    device: DeviceDescription;
-    out: string;
-    attended: AttendedRun;
-  },
-): Promise<{ record: ReturnType<typeof summaryRecord>; code: number }> {
-  const profile = profileOf(outcome, device);
-  let problem: unknown;
-  if (profile !== undefined) await writeProfile(out, profile).catch((error) => problem = error);
-  const written = profile === undefined || problem !== undefined ? undefined : out;
-  const reader = { device, written, highest, task: TASK, hasBars: Deno.stdout.isTerminal() };
-  if (!isJson) print(renderSummary(outcome, reader));
-  const record = summaryRecord(outcome, reader);
-  if (problem !== undefined) {
-    if (isJson) print(record);
-    throw problem;
-  }
-  return { record, code: outcome.interrupted ? exitCode : outcome.entry === undefined ? EXIT.no : EXIT.done };
 }
 
 /** Under what a run measures. */

@@ -1,14 +1,9 @@
 import type { Share } from "../configuration.ts";
-import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
+import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
-/** Fields of a GPU that tell one from another, in words. */
-const NAMES = {
-  description: "GPU",
-  vendor: "GPU's vendor",
-  architecture: "GPU's architecture",
-  device: "GPU's model number",
-} as const;
+/** What has to be the same, in words, and what it is on a device. */
+type Fact = readonly [what: string, value: string | number];
 
 /**
  * Why rates on this machine and the recorded ones cannot be compared; undefined if they can: the devices that take part
@@ -20,11 +15,19 @@ export function whyNotComparable(
   here: DeviceDescription,
   share: Share,
 ): string | undefined {
-  // a software adapter computes on the CPU
-  const usesCpu = share.cpuSlices > 0 || here.gpu?.isFallback;
-  return (share.gpuSlices > 0 ? whyOtherGpu(recorded, here) : undefined) ??
-    (usesCpu ? whyOtherCpu(recorded.cpu, here.cpu) : undefined) ??
-    (recorded.os === here.os ? undefined : `another system: was ${recorded.os}, is ${here.os}`);
+  if (share.gpuSlices > 0 && recorded.gpu === null) return "the profile's device has no GPU";
+  if (share.gpuSlices > 0 && here.gpu === null) return "there is no WebGPU adapter here";
+  const parts = {
+    gpu: share.gpuSlices > 0,
+    // another Deno may show more of the same driver
+    driver: recorded.deno === here.deno,
+    // a software adapter computes on the CPU
+    cpu: share.cpuSlices > 0 || (here.gpu?.isFallback ?? false),
+  };
+  const was = new Map(factsOf(recorded, parts)), is = factsOf(here, parts);
+  const other = is.find(([what, value]) => was.get(what) !== value);
+  return other &&
+    `another ${other[0]}: was ${was.get(other[0]) || "not reported"}, is ${other[1] || "not reported"}`;
 }
 
 /** What may explain a difference but does not forbid a comparison. */
@@ -33,39 +36,22 @@ export function noteOf(recorded: ProfileDevice, here: DeviceDescription): string
   return `recorded with Deno ${recorded.deno}, this is ${here.deno}`;
 }
 
-function whyOtherGpu(recorded: ProfileDevice, here: DeviceDescription): string | undefined {
-  const { gpu: was } = recorded, { gpu: is } = here;
-  if (was === null) return "the profile's device has no GPU";
-  if (is === null) return "there is no WebGPU adapter here";
-  for (const [field, title] of Object.entries(NAMES) as [keyof typeof NAMES, string][]) {
-    if (was[field] !== is[field]) {
-      return `another ${title}: was ${was[field] || "not reported"}, is ${is[field] || "not reported"}`;
-    }
-  }
-  if (was.isFallback !== is.isFallback) {
-    const kind = (isFallback: boolean): string => isFallback ? "software" : "hardware";
-    return `another kind of adapter: was ${kind(was.isFallback)}, is ${kind(is.isFallback)}`;
-  }
-  // another Deno may show more of the same driver
-  return recorded.deno === here.deno ? whyOtherDriver(was, is) : undefined;
-}
-
-function whyOtherDriver(was: NonNullable<ProfileDevice["gpu"]>, is: GpuDescription): string | undefined {
-  for (const name of Object.keys(is.limits) as (keyof GpuDescription["limits"])[]) {
-    if (was.limits[name] !== is.limits[name]) {
-      return `another driver: ${name} was ${was.limits[name]}, is ${is.limits[name]}`;
-    }
-  }
-  const gone = was.features.filter((name) => !is.features.includes(name));
-  const come = is.features.filter((name) => !was.features.includes(name));
-  const changes = [
-    ...(gone.length > 0 ? [`lacks ${gone.join(", ")}`] : []),
-    ...(come.length > 0 ? [`has ${come.join(", ")}`] : []),
+/** What of a device has to be the same, the most telling first. */
+function factsOf(
+  { gpu, cpu, os }: ProfileDevice | DeviceDescription,
+  parts: Readonly<Record<"gpu" | "driver" | "cpu", boolean>>,
+): Fact[] {
+  const adapter: Fact[] = gpu === null || !parts.gpu ? [] : [
+    ["GPU", gpu.description],
+    ["GPU's vendor", gpu.vendor],
+    ["GPU's architecture", gpu.architecture],
+    ["GPU's model number", gpu.device],
+    ["kind of adapter", gpu.isFallback ? "software" : "hardware"],
   ];
-  return changes.length === 0 ? undefined : `another driver: it now ${changes.join(" and ")}`;
-}
-
-function whyOtherCpu(was: ProfileDevice["cpu"], is: DeviceDescription["cpu"]): string | undefined {
-  if (was.model !== is.model) return `another CPU: was ${was.model}, is ${is.model}`;
-  return was.cores === is.cores ? undefined : `other cores: were ${was.cores}, are ${is.cores}`;
+  const driver: Fact[] = gpu === null || !parts.gpu || !parts.driver ? [] : [
+    ...Object.entries(gpu.limits).map(([name, value]): Fact => [`driver, by its ${name}`, value]),
+    ["driver, by its features", gpu.features.toSorted().join(", ")],
+  ];
+  const processor: Fact[] = parts.cpu ? [["CPU", cpu.model], ["number of cores", cpu.cores]] : [];
+  return [...adapter, ...driver, ...processor, ["system", os]];
 }

@@ -61,44 +61,30 @@ export function plainName(plain: Point | undefined, winner: Point): string {
   return `${nameOf(plain)}${isOther ? " on the GPU" : ""}`;
 }
 
-/** The sentence that opens a page of several problems. */
+/** The sentence that opens a page of several problems; each of them says why. */
 export function overviewSentence(views: readonly EntryView[]): string {
   const speedups = views.flatMap(({ speedup }) => speedup ?? []);
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
   if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
-  const saved = Math.max(...views.map((view) => gains(view).saved));
-  const gained = Math.max(...views.map((view) => gains(view).used));
-  const why = [
-    ...(saved > EXPLAINS ? [`move up to ${times(saved)} fewer bytes per cell`] : []),
-    ...(gained > EXPLAINS ? [`use the memory bandwidth up to ${times(gained)} better`] : []),
-  ].join(" and ");
   const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
-  const because = why && `, because they ${why}`;
-  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel${because}.`;
+  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel.`;
 }
 
 /** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */
 function because(winner: Point, plain: Point | undefined): string {
-  const { saved, used } = gains({ winner, plain });
-  const why = [];
-  if (saved > EXPLAINS) {
-    why.push(`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(plain!.bytes!)} bytes per cell`);
-  }
-  if (used > EXPLAINS) {
-    const [ours, theirs] = [winner, plain!].map((point) => formatPercent(roofFraction(point)!));
-    why.push(`reaches ${ours} instead of ${theirs} of the memory bandwidth`);
-  }
-  return why.length === 0 ? "" : ` because it ${why.join(" and ")}`;
-}
-
-/** What makes the winner faster: how many times fewer bytes it moves, and as much of the bandwidth it uses; or 0. */
-function gains({ winner, plain }: Pick<EntryView, "winner" | "plain">): { saved: number; used: number } {
   const own = roofFraction(winner) ?? 0, other = (plain && roofFraction(plain)) ?? 0;
-  if (plain === undefined || other === 0 || deviceOf(plain) !== deviceOf(winner)) {
-    return { saved: 0, used: 0 };
-  }
+  if (plain === undefined || other === 0 || deviceOf(plain) !== deviceOf(winner)) return "";
   const isLimited = other > LIMITED[0] && other < LIMITED[1];
-  return { saved: isLimited ? (plain.bytes ?? 0) / (winner.bytes ?? Infinity) : 0, used: own / other };
+  const saved = isLimited ? (plain.bytes ?? 0) / (winner.bytes ?? Infinity) : 0;
+  const why = [
+    ...(saved > EXPLAINS
+      ? [`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(plain.bytes!)} bytes per cell`]
+      : []),
+    ...(own / other > EXPLAINS
+      ? [`reaches ${formatPercent(own)} instead of ${formatPercent(other)} of the memory bandwidth`]
+      : []),
+  ];
+  return why.length === 0 ? "" : ` because it ${why.join(" and ")}`;
 }
 
 /** A series as a sentence names it. */

@@ -8,8 +8,7 @@ import type { ProfilePoint, ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
-import { finals } from "./final_stage.ts";
-import { measureByHost } from "./host_stage.ts";
+import { finals, measureByHost } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
 import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
 import { TuningRun } from "./tuning_run.ts";
@@ -38,7 +37,10 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   await environment.onStart(start);
 
   const whyNoCpu = await probe(run);
-  const searched = await search(run);
+  // where the CPU can be measured, it is not the GPU that takes the run beyond its budget
+  const searched = whyNoCpu === undefined && run.isGpuTooSlow
+    ? { searchVerdict: "no configuration of the GPU would end within the budget", drifts: 0 }
+    : await search(run);
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
   await finals(run);
   const { iterations, ...shared } = await balance(run);

@@ -120,6 +120,11 @@ export class TuningRun {
     };
   }
 
+  /** Whether not even one configuration of the GPU, as fast as the reference's, could be verified and timed. */
+  get isGpuTooSlow(): boolean {
+    return this.session.hasGpu && this.session.now() + 2 * this.#referenceNs > this.plan.latestNs;
+  }
+
   /** Whether the CPU alone will not win. */
   get isCpuFarBehind(): boolean {
     const gpu = this.findings.bestOn("gpu");
