@@ -14,7 +14,7 @@ import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import {
   type BalancedPeriod,
   fastestPeriod,
-  mostIterations,
+  ITERATIONS,
   periodsFor,
   searchPeriods,
   type SharedIteration,
@@ -74,7 +74,7 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     const nothing = { best: undefined, iterations: [], evaluations: [], costModel: undefined };
     return { ...nothing, settled: false, message };
   }
-  const searching = mostIterations(periods), total = searching + CANDIDATES;
+  const searching = ITERATIONS * periods.length, total = searching + CANDIDATES;
   let done = 0;
   const tried = await searchPeriods(options, periods, () => onProgress(done++, total));
   const costModel = tried.length > 1 ? modelOf(options, tried) : undefined;

@@ -1,5 +1,5 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
-import { type BalanceIteration, fastestShare, type NextShare, nextShare } from "../../models/balance.ts";
+import { type BalanceIteration, fastestShare, nextShare } from "../../models/balance.ts";
 import type { SharedSample } from "../../models/shared_fit.ts";
 import {
   fits,
@@ -13,12 +13,12 @@ import { isFailure } from "../devices/run_failure.ts";
 import { ghostSlices } from "../devices/shared/shares.ts";
 import { formatPlural } from "../format.ts";
 import { DISTINCT } from "../measuring/tie_set.ts";
-import { batchesNs, isOver, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
+import { isOver, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
 
 /** R that are tried. */
 const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
-/** Measurements at most: with the first and the best R, and with the others, which start from a balanced share. */
-const ITERATIONS = 5, FEW_ITERATIONS = 2;
+/** Measurements of an R at most. */
+export const ITERATIONS = 5;
 /** The search ends where a step takes so many times as long as the fastest, or after so many R without a share. */
 const RISEN = 1.2, ZEROS = 2;
 /** How long the host waits for a mapping: Deno polls the device every 10 ms. */
@@ -67,18 +67,13 @@ export function periodsFor(options: SharingOptions, given?: readonly number[]): 
   return long.length > 0 ? long : fitting.slice(-1);
 }
 
-/** Measurements that a search over these R takes at most. */
-export function mostIterations(periods: readonly number[]): number {
-  return 2 * ITERATIONS + FEW_ITERATIONS * (periods.length - 1);
-}
-
 /**
- * The search for R and the shares: for one R after another Eq. 8 moves slices until both devices take equally long,
- * then for the fastest to the end. By Eq. 7 the time of a step first falls and then rises with R, so the search ends
- * where it clearly rises. One share is always measured; before a deadline others only if they would probably end in
- * time. Without one every R is measured, also those that cannot be the fastest. The cost model is fitted to these times.
+ * The search for R and the shares: for one R after another Eq. 8 moves slices until both devices take equally long. By
+ * Eq. 7 the time of a step first falls and then rises with R, so before a deadline the search ends where it clearly
+ * rises. One share is always measured; before a deadline others only if they would probably end in time. Without one
+ * every R is measured, also those that cannot be the fastest. The cost model is fitted to these times.
  *
- * @param onIteration called before each measurement
+ * @param onIteration called before each measurement, {@linkcode ITERATIONS} times for an R at most
  */
 export async function searchPeriods(
   options: SharingOptions,
@@ -86,31 +81,25 @@ export async function searchPeriods(
   onIteration: () => void = () => {},
 ): Promise<BalancedPeriod[]> {
   const { problem: { grid: [slices] }, alone, session, deadlineNs = Infinity } = options;
-  const beganNs = session.now();
-  const untilNs = deadlineNs === Infinity ? deadlineNs : beganNs + SEARCH_PART * (deadlineNs - beganNs);
+  const beganNs = session.now(), untilNs = beganNs + SEARCH_PART * (deadlineNs - beganNs);
   // by Eq. 8, if each device is as fast as alone
   const byRates = alone?.cpu && alone.gpu ? alone.cpu / (alone.cpu + alone.gpu) : undefined;
-  const firstShare = options.startShare ?? byRates;
-  const isFixed = firstShare === 0 || firstShare === 1;
+  let startShare = options.startShare ?? byRates;
+  const isFixed = startShare === 0 || startShare === 1;
   const tried: BalancedPeriod[] = [];
   for (const exchangeEvery of periods) {
     const last = tried.at(-1);
     if (last !== undefined) {
-      if (last.failed !== undefined || isOver(options) || isFixed) break;
-      if (deadlineNs < Infinity && endsBefore(exchangeEvery, options, tried, untilNs)) break;
+      if (last.failed !== undefined || isFixed || isOver(options)) break;
+      // rounds may be longer in proportion to R
+      const nextNs = last.iterationNs * exchangeEvery / last.exchangeEvery;
+      if (deadlineNs < Infinity && (session.now() + nextNs >= untilNs || hasRisen(tried))) break;
+      // a device that got no slices starts with the fewest
+      startShare = Math.min(Math.max(last.cpuSlices, 0.5), slices - 0.5) / slices;
     }
-    // a device that got no slices starts with the fewest
-    const startShare = last === undefined
-      ? firstShare
-      : Math.min(Math.max(last.cpuSlices, 0.5), slices - 0.5) / slices;
-    const maxIterations = last === undefined ? ITERATIONS : FEW_ITERATIONS;
-    const before = { exchangeEvery, iterations: [], samples: [], iterationNs: 0 };
-    tried.push(await balancePeriod(options, before, { startShare, maxIterations, untilNs, onIteration }));
+    tried.push(await balancePeriod(options, exchangeEvery, { startShare, untilNs, onIteration }));
   }
-  const best = fastestPeriod(tried);
-  if (best === undefined || best.isSettled || best.failed !== undefined || isOver(options)) return tried;
-  const settled = await balancePeriod(options, best, { maxIterations: ITERATIONS, untilNs, onIteration });
-  return tried.map((one) => one === best ? settled : one);
+  return tried;
 }
 
 /** The R with the fastest step; undefined if none has shares for both devices. */
@@ -119,48 +108,39 @@ export function fastestPeriod(tried: readonly BalancedPeriod[]): BalancedPeriod 
   return best;
 }
 
-/** Whether the search ends before this R. */
-function endsBefore(
-  exchangeEvery: number,
-  options: SharingOptions,
-  tried: readonly BalancedPeriod[],
-  untilNs: number,
-): boolean {
-  const last = tried.at(-1)!;
-  // rounds may be longer in proportion to R
-  const roundNs = Math.max(0, ...last.samples.map((sample) => sample.roundNs)) * exchangeEvery /
-    last.exchangeEvery;
-  if (options.session.now() + Math.max(last.iterationNs, batchesNs(roundNs)) >= untilNs) return true;
+/** Whether no larger R can be the fastest. */
+function hasRisen(tried: readonly BalancedPeriod[]): boolean {
   if (tried.length >= ZEROS && tried.slice(-ZEROS).every(({ stepNs }) => stepNs === Infinity)) return true;
-  return last.stepNs > RISEN * (fastestPeriod(tried)?.stepNs ?? Infinity);
+  return tried.at(-1)!.stepNs > RISEN * (fastestPeriod(tried)?.stepNs ?? Infinity);
 }
 
-/** Iterates Eq. 8 with one R, from what was measured before; a failure ends it with the fastest share so far. */
+/** Iterates Eq. 8 with one R; a failure ends it with the fastest share so far. */
 async function balancePeriod(
   options: SharingOptions,
-  before: Pick<BalancedPeriod, "exchangeEvery" | "iterations" | "samples" | "iterationNs">,
-  { startShare, maxIterations, untilNs, onIteration }: {
-    startShare?: number | undefined;
-    maxIterations: number;
-    /** When to end, on the session's clock; what was not measured before has one measurement in any case. */
+  exchangeEvery: number,
+  { startShare, untilNs, onIteration }: {
+    startShare: number | undefined;
+    /** When to end, on the session's clock; there is one measurement in any case. */
     untilNs: number;
     onIteration: () => void;
   },
 ): Promise<BalancedPeriod> {
   const { problem, session, signal } = options;
-  const { exchangeEvery } = before;
   const [slices] = problem.grid;
-  const iterations = [...before.iterations], samples = [...before.samples];
-  let { iterationNs } = before;
+  const iterations: SharedIteration[] = [], samples: SharedSample[] = [];
+  let iterationNs = 0;
   const end = (cpuSlices: number, message: string, isSettled = false): BalancedPeriod => {
     const sample = samples.findLast((one) => one.cpuSlices === cpuSlices);
-    const stepNs = sample === undefined ? Infinity : stepOf(sample, problem.steps);
+    // the last round of a run, where it is shorter, counts as a whole one
+    const rounds = Math.ceil(problem.steps / exchangeEvery);
+    const stepNs = sample === undefined ? Infinity : sample.roundNs * rounds / problem.steps;
     return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
   };
   const ghost = ghostSlices(problem, exchangeEvery);
-  const limits = { slices, ghost, maxIterations, ...(startShare === undefined ? {} : { startShare }) };
-  let next: NextShare = nextShare(iterations, limits);
-  while (next.end === undefined) {
+  const limits = { slices, ghost, maxIterations: ITERATIONS, ...(startShare !== undefined && { startShare }) };
+  while (true) {
+    const { cpuSlices, end: why, isSettled } = nextShare(iterations, limits);
+    if (why !== undefined) return end(cpuSlices, why, isSettled);
     const fallback = fastestShare(iterations)?.cpuSlices ?? 0;
     const done = formatPlural(iterations.length, "iteration");
     if (signal?.aborted) return end(fallback, `interrupted after ${done}`);
@@ -169,7 +149,6 @@ async function balancePeriod(
       return end(fallback, `no time left after ${done}`);
     }
     onIteration();
-    const { cpuSlices } = next;
     const configuration = shareConfiguration(options, { exchangeEvery, cpuSlices });
     try {
       const { cpuNs: cpuTimeNs, ...sample } = await timeShare(options, configuration);
@@ -183,12 +162,5 @@ async function balancePeriod(
       const failed = { configuration, failure: { reason, message } };
       return { ...end(fallback, `the balance failed: ${reason}: ${message}`), failed };
     }
-    next = nextShare(iterations, limits);
   }
-  return end(next.cpuSlices, next.end, next.isSettled);
-}
-
-/** Time of one step of a run; its last round, where it is shorter, counts as a whole one. */
-function stepOf({ exchangeEvery, roundNs }: SharedSample, steps: number): number {
-  return roundNs * Math.ceil(steps / exchangeEvery) / steps;
 }

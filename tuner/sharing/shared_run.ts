@@ -76,7 +76,7 @@ export async function timeShare(options: SharingOptions, configuration: Configur
   try {
     await runner.initialise();
     let before = await timeBatch(runner, 1);
-    const rounds = roundsOf(before.roundNs);
+    const rounds = Math.min(Math.max(1, Math.floor(BATCH_NS / before.roundNs)), ROUNDS);
     let best: ShareTimes | undefined;
     for (let spentNs = 0; best === undefined || (spentNs < UNSTEADY_NS && !isOver(options));) {
       const times = await timeBatch(runner, rounds);
@@ -89,16 +89,6 @@ export async function timeShare(options: SharingOptions, configuration: Configur
   } finally {
     runner.dispose();
   }
-}
-
-/** Expected time of the two batches that every share takes, with rounds of this time, in nanoseconds. */
-export function batchesNs(roundNs: number): number {
-  return (1 + roundsOf(roundNs)) * roundNs;
-}
-
-/** Rounds of a batch. */
-function roundsOf(roundNs: number): number {
-  return Math.min(Math.max(1, Math.floor(BATCH_NS / roundNs)), ROUNDS);
 }
 
 async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {

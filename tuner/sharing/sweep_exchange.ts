@@ -5,7 +5,7 @@ import type { Failure } from "../configuration.ts";
 import { RunFailure } from "../devices/run_failure.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { candidatesOf, modelOf } from "./balance.ts";
-import { mostIterations, periodsFor, searchPeriods } from "./search_periods.ts";
+import { ITERATIONS, periodsFor, searchPeriods } from "./search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
 /** What {@linkcode sweepExchange} takes. */
@@ -61,7 +61,7 @@ interface Trial {
 export async function sweepExchange(options: SweepOptions): Promise<ExchangeSweep | undefined> {
   const { problem, session, periods, passes = 7, onProgress = () => {} } = options;
   const searched = periodsFor(options);
-  const total = mostIterations(searched) + passes * periods.length;
+  const total = ITERATIONS * searched.length + passes * periods.length;
   let done = 0;
   const tried = await searchPeriods(options, searched, () => onProgress(done++, total));
   const model = modelOf(options, tried);
@@ -75,7 +75,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   for (let pass = 0; pass < passes; pass++) {
     for (const trial of trials) {
       if (isOver(options)) break;
-      onProgress(mostIterations(searched) + pass * trials.length, total);
+      onProgress(ITERATIONS * searched.length + pass * trials.length, total);
       if (trial.failure !== undefined) continue;
       // without time for more it is one batch
       const configuration = shareConfiguration(options, trial.point);
