@@ -47,7 +47,7 @@ export interface Reference {
   /** It, where the host holds it. */
   readonly window?: WindowedField;
   /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
-  prepareGpu(problem: Problem, layout: Layout): Promise<void>;
+  prepareGpu?(problem: Problem, layout: Layout): Promise<void>;
   /** Compares every level of the state. */
   compareGpu(field: GpuField, slices: Omit<ComparedLevel, "ago">): Promise<Comparison>;
   /** Compares one level. */
@@ -119,9 +119,13 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     against: `gpu ${field.plan.label}`,
     prepareGpu: (part, layout) => field.compileComparison(start.kind, part, layout),
     compareGpu: (result, slices) => result.compare(field, { levels: stateLevels(problem), ...slices }),
-    compareCpu(result, slices) {
-      const { cells, layout } = levelOf(result, slices.ago);
-      return field.compareCells(cells, { layout, ...slices });
+    compareCpu: async (result, { ago, slice, slices, referenceSlice }) => {
+      const comparisons: Comparison[] = [];
+      for await (const piece of field.readSlices(ago, referenceSlice, slices)) {
+        const range = { ago, slice: slice + piece.x - referenceSlice, slices: piece.slices };
+        comparisons.push(await result.compare(piece, range));
+      }
+      return joinComparisons(comparisons);
     },
     dispose: () => field[Symbol.dispose](),
   };
@@ -148,7 +152,6 @@ async function windowReference(
     start,
     against: `gpu ${window.plan.label} through a window`,
     window,
-    prepareGpu: () => Promise.resolve(),
     compareGpu: elsewhere,
     compareCpu: elsewhere,
     dispose: () => {},
@@ -239,7 +242,6 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
       problem,
       start,
       against: isChecked ? "oracle f32" : `one CPU worker, checked by oracle f32: ${extent}`,
-      prepareGpu: () => Promise.resolve(),
       compareGpu: () => Promise.reject(new RunFailure("limits", "the reference is not on this GPU")),
       compareCpu: (result, { referenceSlice, ...slices }) =>
         result.compare({ ...levels[slices.ago]!, slice: referenceSlice }, slices),

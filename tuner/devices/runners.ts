@@ -43,7 +43,7 @@ export async function prepare(
     gpuMemory,
     configuration,
     async onCompiled(part, layout) {
-      await reference.prepareGpu(part, layout);
+      await reference.prepareGpu?.(part, layout);
       await onCompiled?.();
     },
   });

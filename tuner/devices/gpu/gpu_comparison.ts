@@ -5,13 +5,9 @@ import type { LevelPart } from "./gpu_field.ts";
 import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
-import type { SliceCells } from "../shared/slice_exchange.ts";
 
 /** Bytes of a comparison: `COMPARISON_WORDS`. */
 const COMPARISON_BYTES = 16;
-
-/** Largest piece of the host's cells that is on the device at once. */
-const PIECE_BYTES = 2 ** 26;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
 interface Slab {
@@ -127,35 +123,5 @@ async function compareSlabs(
   } finally {
     comparison.destroy();
     readable.destroy();
-  }
-}
-
-/** Compares slices of the host's cells with those of a slab of one time level, on the device, a piece at a time. */
-export async function compareHostCells(
-  { cells, layout, slice }: SliceCells,
-  reference: Slices,
-  { gpu, uniforms, slices }: ComparisonOptions,
-): Promise<Comparison> {
-  const [, ny, nz] = layout.grid;
-  const [padX] = layout.pad;
-  const perPiece = Math.max(1, Math.floor(PIECE_BYTES / (4 * layout.slice)));
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
-  const array = await gpu.buffer(4 * layout.slice * Math.min(perPiece, slices), usage, "piece of the host's");
-  try {
-    const comparisons: Comparison[] = [];
-    for (let done = 0; done < slices; done += perPiece) {
-      const count = Math.min(perPiece, slices - done);
-      const from = (padX + slice + done) * layout.slice;
-      // a copy, since memory that workers share may not be handed to the device
-      gpu.write(array, 0, new Float32Array(cells.subarray(from, from + count * layout.slice)));
-      const origin = layout.origin - padX * layout.slice;
-      const piece: LevelPart = { array, layout: { ...layout, grid: [count, ny, nz], origin }, x: 0 };
-      const beside = { ...reference, slice: reference.slice + done };
-      const options = { gpu, uniforms, slices: count };
-      comparisons.push(await compareLevels({ levels: [[piece]], slice: 0 }, beside, options));
-    }
-    return joinComparisons(comparisons);
-  } finally {
-    array.destroy();
   }
 }

@@ -5,11 +5,17 @@ import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
-import type { ComparedLevel } from "../reference.ts";
-import { copyStaged, type Levels, type SliceBuffer } from "../shared/slice_exchange.ts";
+import {
+  copyStaged,
+  type Levels,
+  partsOf,
+  type SliceBuffer,
+  type SliceCells,
+  withoutPadX,
+} from "../shared/slice_exchange.ts";
 import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { Comparison } from "../comparison.ts";
-import { compareHostCells, compareLevels, copyLevel } from "./gpu_comparison.ts";
+import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
@@ -29,6 +35,9 @@ interface InitialState {
 
 /** Cell updates whose dispatches are listed at once, some 0.2 s of an H100, and steps at most; lists that are kept. */
 const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
+
+/** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
+const PIECE_BYTES = 2 ** 26;
 
 /** Whatever else is copied out of the new levels. */
 interface Packing {
@@ -294,16 +303,26 @@ export class GpuField implements Disposable {
     return both.notFinite === 0;
   }
 
-  /** Compares slices of the host's cells with those of a level of this field, the reference, on the device. */
-  async compareCells(
-    cells: Float32Array,
-    { layout, ago, slice, slices, referenceSlice }: ComparedLevel & { readonly layout: Layout },
-  ): Promise<Comparison> {
-    return await compareHostCells(
-      { cells, layout, slice },
-      { levels: [this.level(ago)], slice: referenceSlice },
-      { gpu: this.device, uniforms: this.#uniforms, slices },
-    );
+  /**
+   * Slices of a level with all their planes, a piece at a time, in memory that workers share: cells that begin with slice
+   * x of the grid.
+   */
+  async *readSlices(
+    ago: 0 | 1,
+    first: number,
+    slices: number,
+  ): AsyncGenerator<SliceCells & { readonly x: number; readonly slices: number }> {
+    let x = first;
+    for (const { array, layout, x: start, to } of partsOf(this.level(ago), first, slices)) {
+      const bytes = 4 * layout.slice, perPiece = Math.max(1, Math.floor(PIECE_BYTES / bytes));
+      for (let count; x < to; x += count) {
+        count = Math.min(perPiece, to - x);
+        const read = await this.device.read(array, (layout.pad[0] + x - start) * bytes, count * bytes);
+        const cells = new Float32Array(new SharedArrayBuffer(count * bytes));
+        cells.set(new Float32Array(read));
+        yield { cells, layout: withoutPadX(layout), slice: 0, x, slices: count };
+      }
+    }
   }
 
   [Symbol.dispose](): void {
