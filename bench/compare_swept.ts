@@ -19,7 +19,6 @@ import { DEVICE_BATCH_NS, STEADY_BATCH_NS } from "../tuner/devices/gpu/gpu_clock
 import { gauged } from "../tuner/devices/runners.ts";
 import { makeReference, refute, verificationOf } from "../tuner/devices/reference.ts";
 import { isFailure } from "../tuner/devices/run_failure.ts";
-import { batchSampler } from "../tuner/measuring/sampling.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { steadySampler } from "../tuner/measuring/steady_sampler.ts";
 import { type LineRate, lineRate, takeTurns } from "./take_turns.ts";
@@ -186,13 +185,18 @@ async function probe(gpu: GpuDevice, problem: Problem, candidate: Candidate): Pr
 
 /** Nanoseconds of a step in a batch of runs, at the device's full clock; `aboutNs`: what is known of it. */
 async function timeStep(gpu: GpuDevice, field: GpuField, steps: number, aboutNs: number): Promise<number> {
-  const gauge = await ClockGauge.of(gpu), firstNs = aboutNs * steps;
-  if (gauge === undefined) {
-    const sample = batchSampler((runs) => field.run(steps, runs), { firstNs, minBatchNs: DEVICE_BATCH_NS });
-    return await sample() / steps;
-  }
-  const now = () => performance.now() * 1e6, options = { firstNs, minBatchNs: STEADY_BATCH_NS, now };
-  const sampler = steadySampler((runs) => gauged(gauge, () => field.begin(steps, runs)), options);
+  const gauge = await ClockGauge.of(gpu), now = () => performance.now() * 1e6;
+  const begin = (runs: number) => field.begin(steps, runs);
+  const ungauged = async (runs: number) => {
+    const timeNs = await (await begin(runs)).finish();
+    return { finish: () => Promise.resolve({ timeNs, clock: 1 }) };
+  };
+  const sampler = steadySampler((runs) => gauge ? gauged(gauge, () => begin(runs)) : ungauged(runs), {
+    firstNs: aboutNs * steps,
+    minBatchNs: gauge ? STEADY_BATCH_NS : DEVICE_BATCH_NS,
+    isKeptBusy: gauge !== undefined,
+    now,
+  });
   try {
     return await sampler.sample(false) / steps;
   } finally {

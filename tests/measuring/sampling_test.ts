@@ -1,11 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HOST_BATCH_NS } from "../../tuner/devices/gpu/gpu_clock.ts";
-import {
-  batchSampler,
-  repetitionsFor,
-  sampleUntilStable,
-  type SamplingLimits,
-} from "../../tuner/measuring/sampling.ts";
+import { steadySampler } from "../../tuner/measuring/steady_sampler.ts";
+import { repetitionsFor, sampleUntilStable, type SamplingLimits } from "../../tuner/measuring/sampling.ts";
 
 /** Samples until it is stable, unless other limits are given. */
 function sampled(
@@ -94,13 +90,26 @@ Deno.test("a host batch keeps the 11 ms poll tick to 2%", () => {
   assert(11e6 / HOST_BATCH_NS <= 0.02);
 });
 
+/** Samples of batches that are waited for. */
+function batchesOf(
+  run: (repetitions: number) => Promise<number>,
+  options: { firstNs: number; minBatchNs: number },
+): () => Promise<number> {
+  const begin = async (repetitions: number) => {
+    const timeNs = await run(repetitions);
+    return { finish: () => Promise.resolve({ timeNs, clock: 1 }) };
+  };
+  const sampler = steadySampler(begin, { ...options, isKeptBusy: false, now: () => 0 });
+  return () => sampler.sample(true);
+}
+
 Deno.test("batches grow until they are long enough, and only then are samples", async () => {
   const batches: number[] = [];
   const run = (repetitions: number): Promise<number> => {
     batches.push(repetitions);
     return Promise.resolve(11e6 + 1e5 * repetitions); // a tick, and the work
   };
-  const sample = batchSampler(run, { firstNs: await run(1), minBatchNs: HOST_BATCH_NS });
+  const sample = batchesOf(run, { firstNs: await run(1), minBatchNs: HOST_BATCH_NS });
   const timeNs = await sample();
   assert(timeNs >= 1e5 && timeNs < 1.025e5, `${timeNs}`);
   const grown = batches.at(-1)!;
@@ -110,13 +119,13 @@ Deno.test("batches grow until they are long enough, and only then are samples", 
 });
 
 Deno.test("batches of a clock that stands still end at the most repetitions", async () => {
-  const sample = batchSampler(() => Promise.resolve(0), { firstNs: 5, minBatchNs: 100 });
+  const sample = batchesOf(() => Promise.resolve(0), { firstNs: 5, minBatchNs: 100 });
   assertEquals(await sample(), 0);
 });
 
 Deno.test("a long first run is one repetition", async () => {
   const batches: number[] = [];
-  const sample = batchSampler((count) => Promise.resolve(batches.push(count) && 95 * count), {
+  const sample = batchesOf((count) => Promise.resolve(batches.push(count) && 95 * count), {
     firstNs: 100,
     minBatchNs: 100,
   });

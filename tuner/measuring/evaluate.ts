@@ -9,7 +9,7 @@ import {
   REPORTED_BATCH_NS,
   STEADY_BATCH_NS,
 } from "../devices/gpu/gpu_clock.ts";
-import { batchSampler, sampleUntilStable } from "./sampling.ts";
+import { sampleUntilStable } from "./sampling.ts";
 import { steadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
@@ -74,34 +74,38 @@ export async function evaluate(
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const updates = cellsOf(problem.grid) * problem.steps;
     const firstRate = updates / (firstNs * 1e-9);
-    const minBatchNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
-    const { longRun = 1 } = runner;
+    const { longRun = 1 } = runner, isKeptBusy = runner.begin !== undefined;
     const isLong = isReported && longRun * firstNs <= LONGEST_REPORTED_NS;
-    const steady = runner.begin &&
-      steadySampler((runs) => runner.begin!(runs, isLong), {
-        firstNs,
-        minBatchNs: isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
-        unit: isLong ? longRun : 1,
-        now,
-      });
+    const waitedForNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const sampler = steadySampler((runs) => runner.begin?.(runs, isLong) ?? ranAlready(run(runs)), {
+      firstNs,
+      minBatchNs: !isKeptBusy ? waitedForNs : isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
+      unit: isLong ? longRun : 1,
+      isKeptBusy,
+      now,
+    });
     const samplesNs = await sampleUntilStable(
-      steady === undefined
-        ? batchSampler(run, { firstNs, minBatchNs })
-        : (isFollowed) => steady.sample(isFollowed),
+      (isFollowed) => sampler.sample(isFollowed),
       {
         now,
-        budgetNs: steady && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
+        budgetNs: isKeptBusy && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
         maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
       },
-    ).finally(() => steady?.end());
+    ).finally(() => sampler.end());
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     const { compileNs } = runner;
-    const clock = steady && { clock: steady.clock() };
+    const clock = isKeptBusy && { clock: sampler.clock() };
     return { measurement: measurementOf(configuration, rates, { verification, compileNs, ...clock }) };
   });
   return { configuration, ...found };
+}
+
+/** A batch that was waited for, beside no other clock than the one that timed it. */
+async function ranAlready(timed: Promise<number>): ReturnType<NonNullable<Runner["begin"]>> {
+  const timeNs = await timed;
+  return { finish: () => Promise.resolve({ timeNs, clock: 1 }) };
 }
 
 /** Prepares a configuration, runs it once, and goes on with it if its result is right. */

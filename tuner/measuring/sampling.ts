@@ -72,29 +72,3 @@ export function repetitionsFor(timeNs: number, { minBatchNs = DEVICE_BATCH_NS } 
 export function isLongEnough(batchNs: number, minBatchNs: number): boolean {
   return batchNs >= 0.9 * minBatchNs;
 }
-
-/**
- * Samples whole batches, each long enough to time. The first run alone cannot say how many runs that takes: it may
- * have compiled, and the host's clock adds its own 10 ms. A batch that turns out too short is not a sample, but gives a
- * better estimate.
- *
- * @param run runs so many times and returns the time of all, in nanoseconds
- * @param options the time of a first run, and the shortest batch that the clock can time
- * @returns takes one sample: nanoseconds of one run
- */
-export function batchSampler(
-  run: (repetitions: number) => Promise<number>,
-  { firstNs, minBatchNs }: { firstNs: number; minBatchNs: number },
-): () => Promise<number> {
-  let repetitions = repetitionsFor(firstNs, { minBatchNs });
-  return async () => {
-    while (true) {
-      const batchNs = await run(repetitions);
-      const wanted = isLongEnough(batchNs, minBatchNs)
-        ? repetitions
-        : repetitionsFor(batchNs / repetitions, { minBatchNs });
-      if (wanted <= repetitions) return batchNs / repetitions;
-      repetitions = wanted;
-    }
-  };
-}

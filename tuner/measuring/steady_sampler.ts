@@ -6,7 +6,7 @@ const NEAR = 0.02;
 /** A clock that is the same for this long while the device is busy will not rise any more; it is waited for this long. */
 const PATIENCE_NS = 300e6, LONGEST_NS = 1e9;
 
-/** Takes samples of a device that lowers its clock while it waits. */
+/** Takes samples that count: batches long enough to time, at a clock that is up. */
 export interface SteadySampler {
   /**
    * Takes the next sample that counts: nanoseconds of one run.
@@ -21,19 +21,23 @@ export interface SteadySampler {
 }
 
 /**
- * Keeps the device busy: the next batch is handed over before the answer to the one before is waited for. A batch counts
- * only if the clock was up before and after it. Where the clock stays lower than it was once, because the work is heavy
- * or the device hot, it counts once the clock has not changed for a while.
+ * Keeps a device busy that lowers its clock while it waits: the next batch is handed over before the answer to the one
+ * before is waited for. A batch counts only if the clock was up before and after it. Where the clock stays lower than it
+ * was once, because the work is heavy or the device hot, it counts once the clock has not changed for a while.
+ *
+ * The first run alone cannot say how many runs make a batch: it may have compiled, and the host's clock adds its own
+ * 10 ms. A batch that turns out too short is not a sample, but gives a better estimate.
  *
  * @param options the time of a first run, the shortest batch (which the host's wait must not outlast), of how many runs a
- *   batch is a multiple, and the clock
+ *   batch is a multiple, whether the device is kept busy, and the clock
  */
 export function steadySampler(
   begin: NonNullable<Runner["begin"]>,
-  { firstNs, minBatchNs, unit = 1, now }: {
+  { firstNs, minBatchNs, unit = 1, isKeptBusy = true, now }: {
     firstNs: number;
     minBatchNs: number;
     unit?: number;
+    isKeptBusy?: boolean;
     now: () => number;
   },
 ): SteadySampler {
@@ -65,7 +69,7 @@ export function steadySampler(
         handed = undefined;
         const ended = batch.finish();
         ended.catch(() => {}); // awaited below
-        if (isFollowed || !isUp) handed = await hand();
+        if (isKeptBusy && (isFollowed || !isUp)) handed = await hand();
         const { timeNs, clock } = await ended;
         isUp = isSteady(clock);
         const wanted = isLongEnough(timeNs, minBatchNs) ? 0 : runsFor(timeNs / count);
