@@ -17,7 +17,7 @@ export const COSTS: SharedCosts = {
   schedule: { submitNs: 0, timerNs: 0, waitNs: 10e6, contention: 0, starvation: 0.5 },
 };
 
-/** Times of so many steps, so often; a device alone reports the sum of its rounds. */
+/** Times of so many steps, so often. */
 export function simulatedTimes(
   problem: Problem,
   share: Share,
@@ -34,18 +34,17 @@ export function simulatedTimes(
       const { cpuNs, gpuNs, roundNs } = roundTimes(work, costs);
       return { cpuNs, gpuNs, roundNs, unpackNs, packNs, computeNs: cpuNs - unpackNs - packNs };
     });
-    const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
-    const part = (of: (times: typeof rounds[number]) => number): number[] =>
-      isShared ? rounds.map(of) : [rounds.reduce((sum, one) => sum + of(one), 0)];
-    const wallNs = rounds.reduce((sum, { roundNs }) => sum + roundNs, 0);
+    const sum = (of: (times: typeof rounds[number]) => number) =>
+      rounds.reduce((total, one) => total + of(one), 0);
+    const wallNs = sum(({ roundNs }) => roundNs), isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
+    const computeNs = sum(({ computeNs, cpuNs }) => isShared ? computeNs : share.cpuSlices > 0 ? cpuNs : 0);
     return {
       wallNs,
       timeNs: wallNs,
-      cpuRoundsNs: share.cpuSlices > 0 ? part(({ cpuNs }) => cpuNs) : [],
-      gpuRoundsNs: share.gpuSlices > 0 ? part(({ gpuNs }) => gpuNs) : [],
-      computeRoundsNs: isShared ? part(({ computeNs }) => computeNs) : [],
-      unpackRoundsNs: isShared ? part(({ unpackNs }) => unpackNs) : [],
-      packRoundsNs: isShared ? part(({ packNs }) => packNs) : [],
+      computeNs,
+      gpuNs: share.gpuSlices > 0 ? sum(({ gpuNs }) => gpuNs) : 0,
+      unpackNs: isShared ? sum(({ unpackNs }) => unpackNs) : 0,
+      packNs: isShared ? sum(({ packNs }) => packNs) : 0,
     };
   };
 }

@@ -107,8 +107,7 @@ async function prepareWindow(
   const run = async (steps: number, repetitions = 1): Promise<SharedTimes> => {
     let wallNs = 0;
     for (let i = 0; i < repetitions; i++) wallNs += await field.run(steps);
-    const none = { cpuRoundsNs: [], computeRoundsNs: [], unpackRoundsNs: [], packRoundsNs: [] };
-    return { wallNs, timeNs: wallNs, gpuRoundsNs: [wallNs], ...none };
+    return { wallNs, timeNs: wallNs, gpuNs: wallNs, computeNs: 0, unpackNs: 0, packNs: 0 };
   };
   return {
     configuration,

@@ -137,7 +137,12 @@ async function balancePeriod(
     return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
   };
   const ghost = ghostSlices(problem, exchangeEvery);
-  const limits = { slices, ghost, maxIterations: ITERATIONS, ...(startShare !== undefined && { startShare }) };
+  const limits = {
+    slices,
+    ghost,
+    maxIterations: ITERATIONS,
+    ...(startShare !== undefined && { startShare }),
+  };
   while (true) {
     const { cpuSlices, end: why, isSettled } = nextShare(iterations, limits);
     if (why !== undefined) return end(cpuSlices, why, isSettled);

@@ -4,7 +4,6 @@ import type { SharePoint } from "../../models/shared_step.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { FieldRunner } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
-import { median } from "../measuring/statistics.ts";
 
 /** What a search for the best share takes. */
 export interface SharingOptions {
@@ -92,19 +91,17 @@ export async function timeShare(options: SharingOptions, configuration: Configur
 }
 
 async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {
-  const { share } = runner.configuration;
-  const times = await runner.runSteps(share.exchangeEvery, rounds);
-  const middle = (roundsNs: readonly number[]): number =>
-    roundsNs.length === 0 ? 0 : Math.max(LEAST_NS, median(roundsNs));
-  // a device alone reports only the sum of its rounds
-  const reported = share.cpuSlices === 0 || share.gpuSlices === 0 ? rounds : 1;
+  const { exchangeEvery, cpuSlices, gpuSlices } = runner.configuration.share;
+  const { computeNs, gpuNs, unpackNs, packNs, wallNs } = await runner.runSteps(exchangeEvery, rounds);
+  const leastNs = cpuSlices > 0 && gpuSlices > 0 ? LEAST_NS : 0;
+  const ofRound = (timeNs: number): number => Math.max(leastNs, timeNs / rounds);
   return {
-    cpuNs: middle(times.cpuRoundsNs) / reported,
-    gpuNs: middle(times.gpuRoundsNs) / reported,
-    computeNs: middle(times.computeRoundsNs),
-    unpackNs: middle(times.unpackRoundsNs),
-    packNs: middle(times.packRoundsNs),
-    roundNs: times.wallNs / rounds,
+    cpuNs: ofRound(computeNs + unpackNs + packNs),
+    gpuNs: ofRound(gpuNs),
+    computeNs: ofRound(computeNs),
+    unpackNs: ofRound(unpackNs),
+    packNs: ofRound(packNs),
+    roundNs: wallNs / rounds,
   };
 }
 

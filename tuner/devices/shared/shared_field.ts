@@ -84,19 +84,16 @@ export class SharedField implements Disposable {
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
     const { cpuShare: cpu, gpuShare: gpu } = this;
-    const times: RoundTimes = this.#rounds !== undefined
-      ? await this.#rounds.run(roundsOf(steps, this.#exchangeEvery, repetitions))
-      : {
-        cpuRoundsNs: cpu === undefined ? [] : [await cpu.field.run({ steps: steps * repetitions })],
-        gpuRoundsNs: gpu === undefined ? [] : [await gpu.field.run(steps, repetitions)],
-        computeRoundsNs: [],
-        unpackRoundsNs: [],
-        packRoundsNs: [],
-      };
+    const times: RoundTimes = await this.#rounds?.run(roundsOf(steps, this.#exchangeEvery, repetitions)) ?? {
+      computeNs: await cpu?.field.run({ steps: steps * repetitions }) ?? 0,
+      gpuNs: await gpu?.field.run(steps, repetitions) ?? 0,
+      unpackNs: 0,
+      packNs: 0,
+    };
     this.#step += steps * repetitions;
     const wallNs = (performance.now() - started) * 1e6;
-    const [aloneNs = wallNs] = [...times.cpuRoundsNs, ...times.gpuRoundsNs];
-    return { wallNs, timeNs: this.#rounds === undefined ? aloneNs : wallNs, ...times };
+    const timeNs = this.#rounds === undefined ? times.computeNs + times.gpuNs : wallNs;
+    return { wallNs, timeNs, ...times };
   }
 
   /** The same where the GPU computes alone, without waiting for its end: see {@linkcode GpuField.begin}. */

@@ -20,17 +20,15 @@ import type { Submission } from "../gpu/gpu_device.ts";
 import type { CpuPart, GpuPart, Shares } from "./shares.ts";
 import { copySlices, levelOf, type SliceCells, type Transfer, withoutPadX } from "./slice_exchange.ts";
 
-/** How long the rounds of a run took. */
+/** How long the parts of a run took, all rounds together. */
 export interface RoundTimes {
-  /** The CPU's part of each round: its workers' computing, and the host's copies to and from its memory. */
-  readonly cpuRoundsNs: readonly number[];
-  /** The GPU's part of each round: computing and copies by the device's clock, where it has one. */
-  readonly gpuRoundsNs: readonly number[];
-  /** Of the CPU's part, its workers' computing. */
-  readonly computeRoundsNs: readonly number[];
-  /** Of the CPU's part, the host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
-  readonly unpackRoundsNs: readonly number[];
-  readonly packRoundsNs: readonly number[];
+  /** The workers' computing. */
+  readonly computeNs: number;
+  /** The GPU's part: computing and copies by the device's clock, where it has one. */
+  readonly gpuNs: number;
+  /** The host's copies: the GPU's slices to the CPU's memory, and the CPU's to the GPU. */
+  readonly unpackNs: number;
+  readonly packNs: number;
 }
 
 /** What the shares exchange, and whether they meet at the ends of the grid too. */
@@ -58,22 +56,19 @@ export class SharedRounds {
   /** Advances both shares by so many steps in each round. */
   async run(rounds: readonly number[]): Promise<RoundTimes> {
     const { field } = this.cpu;
-    const cpuRoundsNs: number[] = [], gpuRoundsNs: number[] = [], computeRoundsNs: number[] = [];
-    const unpackRoundsNs: number[] = [], packRoundsNs: number[] = [];
+    const times = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
     const ghost = { low: this.exchange.isPeriodic, high: true };
     let last: GpuRound | undefined;
-    /** Waits for the GPU's round before this one; returns the host's time to unpack its slices. */
-    const receive = async (): Promise<number> => {
-      if (last === undefined) return 0;
-      gpuRoundsNs.push(await last.timeNs!);
-      const unpackNs = this.#unpack(last.slices);
-      unpackRoundsNs.push(unpackNs);
-      return unpackNs;
+    /** Waits for the GPU's round before this one. */
+    const receive = async (): Promise<void> => {
+      if (last === undefined) return;
+      times.gpuNs += await last.timeNs!;
+      times.unpackNs += this.#unpack(last.slices);
     };
     try {
       for (const steps of rounds) {
         const next = await this.#submit(steps);
-        const unpackNs = await receive().finally(() => {
+        await receive().finally(() => {
           last?.slices.destroy();
           last = next;
         });
@@ -83,13 +78,11 @@ export class SharedRounds {
         await new Promise((resolve) => setTimeout(resolve));
         next.timeNs = next.submission.finish();
         next.timeNs.catch(() => {}); // awaited a round later
-        const computingNs = await computing, packNs = await this.#pack();
-        cpuRoundsNs.push(unpackNs + computingNs + packNs);
-        computeRoundsNs.push(computingNs);
-        packRoundsNs.push(packNs);
+        times.computeNs += await computing;
+        times.packNs += await this.#pack();
       }
       await receive();
-      return { cpuRoundsNs, gpuRoundsNs, computeRoundsNs, unpackRoundsNs, packRoundsNs };
+      return times;
     } finally {
       // where the CPU failed, the GPU's round is left over
       if (last !== undefined && last.timeNs === undefined) last.submission.finish().catch(() => {});
