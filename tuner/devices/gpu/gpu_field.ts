@@ -315,12 +315,13 @@ export class GpuField implements Disposable {
     let x = first;
     for (const { array, layout, x: start, to } of partsOf(this.level(ago), first, slices)) {
       const bytes = 4 * layout.slice, perPiece = Math.max(1, Math.floor(PIECE_BYTES / bytes));
-      for (let count; x < to; x += count) {
-        count = Math.min(perPiece, to - x);
+      while (x < to) {
+        const count = Math.min(perPiece, to - x);
         const read = await this.device.read(array, (layout.pad[0] + x - start) * bytes, count * bytes);
         const cells = new Float32Array(new SharedArrayBuffer(count * bytes));
         cells.set(new Float32Array(read));
         yield { cells, layout: withoutPadX(layout), slice: 0, x, slices: count };
+        x += count;
       }
     }
   }
