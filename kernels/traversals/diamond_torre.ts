@@ -24,35 +24,25 @@
  *
  * @module
  */
-import { holdsAll, layoutWithin, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
 import { describeBoundary, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { onlyExpression, reachOf, readsPrevious, tapsOf } from "../update.ts";
-import { copyShaders, SectionWork } from "./section_work.ts";
-import { stepShaders } from "./stepwise.ts";
+import { onlyExpression, reachOf, readsPrevious, tapsOf, type Update } from "../update.ts";
+import { planTorres, remainderWorkgroups } from "./torre_plan.ts";
 import {
   MAX_BANDS,
   rowsOfWaves,
-  scheduleTorres,
-  slicesOfRow,
   stageCount,
   torreNeeds,
-  type TorreRow,
   torresInRow,
   usableBands,
-  waveCount,
 } from "./torre_schedule.ts";
-import { torreShader } from "./torre_shader.ts";
 import { exchangeBytes, placesIn, shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts";
-import { exchangedLanes, strayTaps, sumsOf } from "./torre_sums.ts";
-import { mostAlive, needsOf } from "./torre_visit.ts";
-import type { Dispatch, GpuPlan, Traversal } from "./traversal.ts";
+import { strayTaps, sumsOf } from "./torre_sums.ts";
+import { needsOf } from "./torre_visit.ts";
+import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
 const MOST_HELD = 330;
-
-/** The same where sums are kept: all of these are needed at once. */
-const MOST_ALIVE = 235;
 
 /** Of tiles to try: with larger ones no update's values fit a thread's registers. */
 const LARGEST_DTS = 12;
@@ -85,17 +75,10 @@ export const diamondTorre: Traversal = {
   },
   parameterLists(problem) {
     const { update } = problem.stencil;
-    const slope = reachOf(update).diamond;
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
     const keepsSums = sumsOf(update) !== undefined;
-    /** Values that a thread holds with 1 z: those of a tier, and of the tile one tier ago. */
-    const held = (dts: number): number =>
-      keepsSums
-        ? mostAlive(update, { slope, width: 2 * slope * dts, perChunk: 8, lookahead: 1 })
-        : placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
-    const mostHeld = keepsSums ? MOST_ALIVE : MOST_HELD;
     let largest = 1;
-    while (largest < LARGEST_DTS && held(largest + 1) <= mostHeld) largest++;
+    while (largest < LARGEST_DTS && heldBy(update, largest + 1) <= MOST_HELD) largest++;
     return {
       dts: Array.from({ length: largest }, (_, i) => i + 1),
       nt: [8, 16, 24, 32, 48, 64, 96, 128, 192].filter((nt) => nt === 8 || nt <= problem.steps),
@@ -150,12 +133,12 @@ export const diamondTorre: Traversal = {
         torresInRow(problem, shape.width, 0),
         bands,
         1,
-        ...(unroll === 1 ? [] : singleWorkgroups(problem, threads)),
+        ...(unroll === 1 ? [] : remainderWorkgroups(problem, threads)),
       ],
     });
   },
   demand(problem, parameters) {
-    const { nt, zPerThread, threads, unroll } = parameters;
+    const { dts, nt, zPerThread, threads, chunk, unroll } = parameters;
     const shape = shapeOf(problem, parameters);
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
@@ -165,22 +148,22 @@ export const diamondTorre: Traversal = {
     const stages = stageCount(problem, tiers, shape);
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
-    const waves = waveCount(problem, parameters, shape);
-    const rows = stages * problem.steps / tiers, row = torresInRow(problem, width, 0);
+    const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
+    const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
       bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
-      registersPerThread: zPerThread * work.alive + 20,
+      registersPerThread: zPerThread * heldBy(problem.stencil.update, dts) + chunk + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
-      workgroupsPerDispatch: row * rows / waves,
-      dispatchesPerStep: waves / problem.steps,
+      workgroupsPerDispatch: row * stages * problem.steps / tiers / waveCount,
+      dispatchesPerStep: waveCount / problem.steps,
       exchangesPerUpdate: work.exchanges / (cells * zPerThread),
       loopInstructions: unroll * work.instructions,
       rounds: {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
         cells: cells * problem.grid[2],
-        dispatches: rowsOfWaves(problem, parameters, shape).map(({ rows, waves }) => ({
+        dispatches: waves.map(({ rows, waves }) => ({
           count: waves / problem.steps,
           workgroups: row * rows,
           rounds: tierRatio,
@@ -192,129 +175,33 @@ export const diamondTorre: Traversal = {
   plan: planTorres,
 } satisfies Traversal<TorreParameters>;
 
-function planTorres(problem: Problem, parameters: TorreParameters, limits?: SectionLimits): GpuPlan {
-  const { threads } = parameters;
-  const shape = shapeOf(problem, parameters);
-  const { layout } = shape;
-  const sections = sectionsOf(layout, torreNeeds(parameters, shape), limits), isCut = sections.length > 1;
-  const isWindow = limits?.windowBytes !== undefined;
-  const single = [singleThreads(threads), 1, 1] as const;
-  const [, ny, nz] = problem.grid;
-  const parts = sections.map(({ own: [from, to] }) => ({ ...problem, grid: [to - from, ny, nz] as const }));
-  const steps = sections.flatMap((section, i) =>
-    stepShaders(parts[i]!, isCut ? layoutWithin(layout, section, section.own) : layout, single)
-  );
-  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
-  return {
-    label: `diamond-torre ${values}`,
-    layout,
-    shaders: [torreShader(problem, parameters, shape, isCut), ...steps, ...copyShaders(sections)],
-    ...(isCut && { sections }),
-    ...(isWindow && { sections, sweepSteps: parameters.nt * (parameters.bands ?? 1) }),
-    dispatches(count, start) {
-      const schedule = scheduleTorres(problem, parameters, count);
-      const work = new SectionWork(isWindow ? [] : sections, layout, 1 + steps.length);
-      let last = sections.length - 1;
-      for (const wave of schedule.waves) {
-        for (const { section, rows } of bySection(wave, sections, shape, isWindow ? last : undefined)) {
-          last = section;
-          const before = sections[section]!.slices[0] + layout.pad[0];
-          const dispatch: Dispatch = {
-            shader: 0,
-            workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
-            flipped: start % 2 === 1,
-            uniforms: rows.flatMap(({ x, y, tiers }) => [x, y, tiers, before]),
-          };
-          work.add(dispatch, { section, levels: [0, 1], ranges: rows.map((row) => slicesOfRow(row, shape)) });
-        }
-      }
-      // Fewer steps than the loop's body: one at a time.
-      for (let step = start + schedule.steps; step < start + count; step++) {
-        const flipped = step % 2 === 1;
-        sections.forEach(({ own }, section) => {
-          if (own[0] === own[1]) return;
-          const workgroups = singleWorkgroups(parts[section]!, threads);
-          const dispatch: Dispatch = { shader: 1 + section, workgroups, flipped, uniforms: [] };
-          work.add(dispatch, { section, levels: [flipped ? 0 : 1], ranges: [own], reach: shape.slope });
-        });
-      }
-      return work.finish();
-    },
-  };
-}
-
-/**
- * The rows of a wave by the sections that hold what they touch, as few as possible; in a window, where one holds all: the
- * `last` one or an earlier one.
- */
-function bySection(
-  wave: readonly TorreRow[],
-  sections: readonly Section[],
-  shape: TorreShape,
-  last: number | undefined,
-): { section: number; rows: readonly TorreRow[] }[] {
-  if (sections.length === 1) return [{ section: 0, rows: wave }];
-  if (last !== undefined) {
-    const isIn = (section: Section) => wave.every((row) => holdsAll(section, slicesOfRow(row, shape)));
-    return [{ section: sections.findLastIndex((section, i) => i <= last && isIn(section)), rows: wave }];
-  }
-  const groups: { section: number; rows: TorreRow[] }[] = [];
-  for (const row of wave.toSorted((a, b) => a.x - b.x)) {
-    const range = slicesOfRow(row, shape);
-    const isIn = (section: number): boolean => holdsAll(sections[section]!, range);
-    const last = groups.at(-1);
-    if (last !== undefined && isIn(last.section)) last.rows.push(row);
-    else groups.push({ section: sections.findLastIndex((_, section) => isIn(section)), rows: [row] });
-  }
-  return groups;
-}
-
-/** Threads along z of the steps that are too few for the loop's body. */
-function singleThreads(threads: number): number {
-  return Math.min(64, threads);
-}
-
-function singleWorkgroups({ grid: [nx, ny, nz] }: Problem, threads: number): [number, number, number] {
-  return [Math.ceil(nz / singleThreads(threads)), ny, nx];
-}
-
 /**
  * What a tier costs a thread, counted from what its shader does: places exchanged, loads from memory and stores to it
- * (`moved`), reads and writes of workgroup memory (`exchanges`), elements alive at once, instructions, and operations
- * in the shader's text, which its compilation takes (`written`). An element is `zPerThread` cells.
+ * (`moved`), reads and writes of workgroup memory (`exchanges`), instructions, and operations in the
+ * shader's text, which its compilation takes (`written`). An element is `zPerThread` cells.
  */
 function workOf(
   { stencil: { update } }: Problem,
-  { zPerThread, chunk, lookahead }: TorreParameters,
-  { slope, width, cells, perChunk }: TorreShape,
-): Record<"exchanged" | "moved" | "exchanges" | "alive" | "instructions" | "written", number> {
-  const sums = sumsOf(update);
-  const stores = cells - placesIn(width - 2 * slope);
-  if (sums === undefined) {
-    const needed = placesIn(width + 2 * slope);
-    const taps = tapsOf(update).length;
-    const moved = (needed - cells) + stores;
-    return {
-      exchanged: cells,
-      moved,
-      exchanges: cells * (1 + 2 * Math.ceil(reachOf(update).z / zPerThread)),
-      alive: needed + (readsPrevious(update) ? cells : 0) + chunk / zPerThread,
-      instructions: cells * (zPerThread * taps + 2) + 2 * moved,
-      written: cells * (taps + 6),
-    };
-  }
-  const { loads, exchanged, kept } = needsOf(update, slope, width);
-  const { reads, lanes } = exchangedLanes(sums, zPerThread);
-  const moved = loads.length + stores;
-  const exchanges = exchanged.length * (lanes.length + reads.length);
-  const operations = cells * sums.cell.operations +
+  { zPerThread }: TorreParameters,
+  { slope, width, cells, rim }: TorreShape,
+): Record<"exchanged" | "moved" | "exchanges" | "instructions" | "written", number> {
+  const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
+  const moved = loads.length + cells - placesIn(width - 2 * slope);
+  const exchanges = exchanged.length * (1 + 2 * rim);
+  const operations = sums === undefined ? cells * tapsOf(update).length : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   return {
     exchanged: exchanged.length,
     moved,
     exchanges,
-    alive: mostAlive(update, { slope, width, perChunk, lookahead }),
-    instructions: zPerThread * operations + exchanges + 2 * moved,
-    written: operations + exchanges + 2 * moved + 4 * cells, // cells are masked at the edges as well
+    instructions: zPerThread * operations + (sums === undefined ? 2 * cells : exchanges) + 2 * moved,
+    // cells are masked at the edges as well
+    written: operations + (sums === undefined ? 6 * cells : exchanges + 2 * moved + 4 * cells),
   };
+}
+
+/** Values of F(t) and F(t−1) that a thread with 1 z holds in a tier. */
+function heldBy(update: Update, dts: number): number {
+  const { diamond: slope } = reachOf(update);
+  return placesIn(2 * slope * (dts + 1)) + (readsPrevious(update) ? placesIn(2 * slope * dts) : 0);
 }

@@ -18,8 +18,8 @@ export interface Span {
 /** Values of a thread's own column of a plane. */
 export interface Column extends Span {
   readonly plane: number;
-  /** 0: of F(t), loaded. −1: of F(t+1), computed. */
-  readonly ago: 0 | -1;
+  /** 0 and 1: of F(t) and F(t−1), loaded. −1: of F(t+1), computed. */
+  readonly ago: 0 | 1 | -1;
 }
 
 /** Values of a partial sum that sees nothing but its own slice. */
@@ -75,7 +75,7 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
   const visit = (expression: Expression, lead: number): void =>
     visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
       const isNeighbour = y !== 0 || z !== 0;
-      if (ago === 1 || (ago === 0 && isNeighbour && !isTiled)) return;
+      if (ago === 0 && isNeighbour && !isTiled) return;
       extendColumn(plane, ago, [lead + x]);
     }, (of, offset) => {
       if (!isKept(of, offset)) return false;
@@ -92,7 +92,7 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
   update.substeps.slice(0, -1).forEach((substep, i) => {
     for (const { field } of substep) extendColumn(field, -1, [leads[i]!, 0]);
   });
-  for (const column of columns) if (column.ago === 0) column.high += ahead;
+  for (const column of columns) if (column.ago >= 0) column.high += ahead;
   return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, ahead }) };
 }
 

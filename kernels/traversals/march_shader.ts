@@ -27,6 +27,8 @@ import type { Shader } from "./traversal.ts";
 export interface MarchShape {
   /** Cells along z of a thread. */
   readonly zPerThread: number;
+  /** Rows of a thread, one beside another along y; more than one only with a single sub-step and no tiles. */
+  readonly yPerThread: number;
   readonly threadsZ: number;
   readonly threadsY: number;
   /** Threads at the low ends of y and z that only help their neighbours; as many at the high ends. */
@@ -39,6 +41,8 @@ export interface MarchShape {
   readonly slices: number;
   /** Whether neighbours in the slice are read from workgroup memory. */
   readonly isTiled: boolean;
+  /** Slices that are loaded before they are needed. */
+  readonly ahead: number;
   /** Planes that each sub-step reads neighbours of in the slice, from workgroup memory. */
   readonly tiles: readonly (readonly Tile[])[];
   readonly queues: MarchQueues;
@@ -68,57 +72,75 @@ export function marchShader(
   shape: MarchShape,
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
 ): Shader {
-  const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
+  const { zPerThread, yPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } =
+    shape;
   const { columns, sums, leads, warmUp } = queues;
   const { update } = stencil;
   const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(update));
   const [alongX, alongY, alongZ] = alongAxes(boundary);
-  const named = [
-    ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
-    ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
-  ];
-  const placeOf = ({ plane }: Column, slice: number): string =>
-    plus(plus("cell", plane, "PLANE"), slice, "SLICE");
-  const declared = named.flatMap(({ span, prefix }, i) =>
+  const rows = Array.from({ length: yPerThread }, (_, row) => row);
+  const named = rows.flatMap((row) => [
+    ...columns.map((column, i) => ({ span: column as Span, prefix: prefixOf("c", i, row), column, row })),
+    ...sums.map((span, i) => ({ span, prefix: prefixOf("s", i, row), column: undefined, row })),
+  ]);
+  const load = ({ plane, ago }: Column, slice: number, row: number): string =>
+    elementOf({ kind: "tap", plane, ago, offset: [slice, row, 0] });
+  const declared = named.flatMap(({ span, prefix, column, row }) =>
     slicesOf(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
-        warmUp === 0 && slice < span.high ? `now[${placeOf(columns[i]!, slice)}]` : `${type}()`
+        warmUp === 0 && slice < span.high ? load(column!, slice, row) : `${type}()`
       };`
     )
   );
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
-  const loads = columns.flatMap((column, i) =>
-    column.ago === 0 ? [`${slot(`c${i}`, column.high)} = now[${placeOf(column, column.high)}];`] : []
+  const loads = named.flatMap(({ prefix, column, row }) =>
+    column !== undefined && column.ago >= 0
+      ? [`${slot(prefix, column.high)} = ${load(column, column.high, row)};`]
+      : []
   );
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
   const inY = zPerThread === 1 ? "insideY" : `vec${zPerThread}<bool>(insideY)`;
   // beyond the ends of the other axes a thread computes images
   const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
   const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
-  const substeps = update.substeps.map((substep, i) => {
-    const { lines, texts } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
-    if (i === update.substeps.length - 1) {
-      const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...storeStep(update.substeps, values, queues)].join("\n");
-    }
-    const assignments = substep.map(({ field }, k) => {
-      const column = columnIndex(columns, { plane: field, ago: -1 });
-      const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
-      const lead = leads[i]!;
-      const inX = `u32(${plus("x", lead + whole.first)}) < u32(${whole.slices === nx ? "NX" : whole.slices})`;
-      const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
-      return `${slot(`c${column}`, lead)} = ${value};`;
+  const starts: string[] = [];
+  const substeps = update.substeps.flatMap((substep, i) => {
+    const reads = new Map<string, string>();
+    return rows.map((row) => {
+      const { lines, texts, start } = writeSubstep(writer, substep, {
+        shape,
+        lead: leads[i]!,
+        stage: i,
+        row,
+        reads,
+      });
+      starts.push(...start);
+      if (i === update.substeps.length - 1) {
+        const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
+        return [...lines, ...storeStep(update.substeps, values, queues, row)].join("\n");
+      }
+      const assignments = substep.map(({ field }, k) => {
+        const column = columnIndex(columns, { plane: field, ago: -1 });
+        const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
+        const lead = leads[i]!;
+        const inX = `u32(${plus("x", lead + whole.first)}) < u32(${
+          whole.slices === nx ? "NX" : whole.slices
+        })`;
+        const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
+        return `${slot(`c${column}`, lead)} = ${value};`;
+      });
+      return [...lines, ...assignments].join("\n");
     });
-    return [...lines, ...assignments].join("\n");
   });
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
   const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
-  const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
+  const across = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
+  const y = yPerThread === 1 ? across : times(yPerThread, `(${across})`);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
   const code = wgsl`
@@ -142,9 +164,11 @@ export function marchShader(
       let insideY = u32(y) < u32(NY);
       ${inside.length === 0 ? "" : `let inside = ${inside.join(zPerThread === 1 ? " && " : " & ")};`}
       let mine = insideY && u32(z) < u32(NZ)${notRim};
+      ${rows.slice(1).map((row) => `let mine${row} = mine && y + ${row} < NY;`).join("\n")}
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
+      ${starts.join("\n")}
       for (var x = ${start}; x < last; x++) {
         ${loads.join("\n")}
         ${substeps.join("\n")}
@@ -165,86 +189,127 @@ function ownsOnly(index: string, halo: number, threads: number): string {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage }: { shape: MarchShape; lead: number; stage: number },
-): { lines: string[]; texts: readonly string[] } {
-  const { zPerThread, queues: { columns, sums, warmUp }, tiles, rimY, rimZ } = shape;
+  { shape, lead, stage, row, reads: known }: {
+    shape: MarchShape;
+    lead: number;
+    stage: number;
+    row: number;
+    reads: Map<string, string>;
+  },
+): { lines: string[]; texts: readonly string[]; start: readonly string[] } {
+  const { zPerThread, yPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
   const own = tiles[stage] ?? [];
   /** A tile's element so far from the thread's own. */
   const inTile = (index: number, y: number, by: number): string =>
     `tiles[${earlier + index}][${plus("half + row", rimY + y)}][${plus("column", rimZ + by)}]`;
-  const stores = own.flatMap((tile, i) => [
-    `${inTile(i, 0, 0)} = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`,
-    ...loadRim(substep, shape, (y, by) => {
-      const from = elementOf({ kind: "tap", ...tile, offset: [tile.slice, y, by] });
-      return `${inTile(i, y, by)} = ${from};`;
-    }),
-  ]);
-  const reads: string[] = [], first: string[] = [];
-  const known = new Map<string, string>();
-  const named = (lines: string[], text: string): string => {
+  const rim = writeRim(substep, shape, own, inTile);
+  const stores = [
+    ...own.map((tile, i) => `${inTile(i, 0, 0)} = ${slot(`c${columnIndex(columns, tile)}`, tile.slice)};`),
+    ...rim.stores,
+  ];
+  const reads: string[] = [];
+  const named = (text: string): string => {
     const name = known.get(text) ?? `r${stage}_${known.size}`;
-    if (!known.has(text)) lines.push(`let ${name} = ${text};`);
+    if (!known.has(text)) reads.push(`let ${name} = ${text};`);
     known.set(text, name);
     return name;
   };
   /** The element `by` threads further along z in a neighbour row, read once. */
   const elementAt = (tap: Tap, slice: number, by: number): string => {
-    const [x, y] = tap.offset;
-    const column = y === 0 && by === 0 ? columnIndex(columns, tap) : -1;
+    const x = tap.offset[0], y = tap.offset[1] + row;
+    const column = y >= 0 && y < yPerThread && by === 0 ? columnIndex(columns, tap) : -1;
     const { low, high } = columns[column] ?? { low: 1, high: 0 };
-    if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
+    if (low <= slice + x && slice + x <= high) return slot(prefixOf("c", column, y), slice + x);
     const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
     const text = tile < 0 ? elementOf({ ...tap, offset: [x + slice, y, by] }) : inTile(tile, y, by);
-    return named(reads, text);
+    return named(text);
   };
   const resolver = (slice: number, prefix: string): Resolver => ({
     prefix,
     type: cellType(zPerThread),
     tap(tap) {
-      if (tap.ago === 1) return warmUp === 0 ? named(first, elementOf(tap)) : elementOf(tap);
       return alongZ(tap.offset[2], zPerThread, (by) => elementAt(tap, slice, by));
     },
     partial(of: Expression, offset: Offset) {
       const index = sumIndex(sums, of, offset);
-      return index < 0 ? undefined : slot(`s${index}`, slice + offset[0]);
+      return index < 0 ? undefined : slot(prefixOf("s", index, row), slice + offset[0]);
     },
   });
   const sumLines = stage > 0 ? [] : sums.flatMap(({ of, high }, i) => {
-    const { partial: _, ...apart } = resolver(high, `p${i}_`);
+    const { partial: _, ...apart } = resolver(high, `${prefixOf("p", i, row)}_`);
     const { lines, values } = writer.write(apart, [of]);
-    return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
+    return [...lines, `${slot(prefixOf("s", i, row), high)} = ${values[0]};`];
   });
-  const { lines, values } = writer.write(resolver(lead, `e${stage}_`), expressionsOf(substep));
+  const { lines, values } = writer.write(
+    resolver(lead, `${prefixOf("e", stage, row)}_`),
+    expressionsOf(substep),
+  );
   const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
-  return { lines: [...first, ...stores, ...barrier, ...reads, ...sumLines, ...lines], texts: values };
+  return {
+    lines: [...stores, ...barrier, ...rim.ahead, ...reads, ...sumLines, ...lines],
+    texts: values,
+    start: rim.start,
+  };
+}
+
+/** What lies around the threads' own elements, where it is loaded. */
+interface Rim {
+  /** Lines before the march: the first slice, where slices are loaded ahead. */
+  readonly start: readonly string[];
+  /** Lines that fill the tiles' rims. */
+  readonly stores: readonly string[];
+  /** Lines that load the next slice, while this one is computed. */
+  readonly ahead: readonly string[];
 }
 
 /**
- * Lines that load what lies around the threads' own elements: those nearest to an end reach over both ends, and over
- * corners where any tap does.
+ * Writes the loads of rims: threads nearest to an end reach over both ends, and over corners where any tap does.
  */
-function loadRim(
+function writeRim(
   substep: Substep,
-  { threadsZ, threadsY, rimY, rimZ }: MarchShape,
-  load: (y: number, by: number) => string,
-): string[] {
-  const byRow = `if (row < ${rimY}) {`, byColumn = `if (column < ${rimZ}) {`;
+  { threadsZ, threadsY, rimY, rimZ, ahead, zPerThread }: MarchShape,
+  own: readonly Tile[],
+  inTile: (index: number, y: number, by: number) => string,
+): Rim {
   const alongY = [-rimY, threadsY], alongZ = [-rimZ, threadsZ];
   const hasCorners = tapsOf(substep).some(({ offset: [, y, z] }) => y !== 0 && z !== 0);
-  return [
-    ...(rimY > 0 ? [byRow, ...alongY.map((y) => `  ${load(y, 0)}`), "}"] : []),
-    ...(rimZ > 0 ? [byColumn, ...alongZ.map((by) => `  ${load(0, by)}`), "}"] : []),
-    ...(rimY > 0 && rimZ > 0 && hasCorners
-      ? [
-        `if (row < ${rimY} && column < ${rimZ}) {`,
-        ...alongY.flatMap((y) => alongZ.map((by) => `  ${load(y, by)}`)),
+  const parts: [condition: string, places: (readonly [y: number, by: number])[]][] = [];
+  if (rimY > 0) parts.push([`row < ${rimY}`, alongY.map((y) => [y, 0])]);
+  if (rimZ > 0) parts.push([`column < ${rimZ}`, alongZ.map((by) => [0, by])]);
+  if (rimY > 0 && rimZ > 0 && hasCorners) {
+    parts.push([
+      `row < ${rimY} && column < ${rimZ}`,
+      alongY.flatMap((y) => alongZ.map((by) => [y, by] as const)),
+    ]);
+  }
+  /** Lines for every place of each tile's rim, each in its threads' branch. */
+  const forAll = (write: (tile: number, name: string, y: number, by: number) => string): string[] =>
+    own.flatMap((_, i) =>
+      parts.flatMap(([condition, places], part) => [
+        `if (${condition}) {`,
+        ...places.map(([y, by], k) => `  ${write(i, `rim${i}_${part}_${k}`, y, by)}`),
         "}",
-      ]
-      : []),
-  ];
+      ])
+    );
+  const load = (i: number, y: number, by: number, later = 0): string =>
+    elementOf({ kind: "tap", ...own[i]!, offset: [own[i]!.slice + later, y, by] });
+  if (ahead === 0) {
+    const stores = forAll((i, _, y, by) => `${inTile(i, y, by)} = ${load(i, y, by)};`);
+    return { start: [], stores, ahead: [] };
+  }
+  const names: string[] = [];
+  const start = forAll((i, name, y, by) => {
+    names.push(`var ${name}: ${cellType(zPerThread)};`);
+    return `${name} = ${load(i, y, by)};`;
+  });
+  return {
+    start: [...names, ...start],
+    stores: forAll((i, name, y, by) => `${inTile(i, y, by)} = ${name};`),
+    ahead: forAll((i, name, y, by) => `${name} = ${load(i, y, by, 1)};`),
+  };
 }
 
 /** Stores every field's new value at the slice that the march has reached. */
@@ -252,20 +317,27 @@ function storeStep(
   substeps: readonly Substep[],
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
+  row: number,
 ): string[] {
   const last = substeps.at(-1) ?? [];
-  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
+  const target = (field: number): string => `before[${plus(plus("cell", field, "PLANE"), row, "PITCH")}]`;
+  const mine = row === 0 ? "mine" : `mine${row}`;
   const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
     const column = columnIndex(columns, { plane: field, ago: -1 });
     return `${target(field)} = ${slot(`c${column}`, 0)};`;
   });
   const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];
   return [
-    warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
+    warmUp === 0 ? `if (${mine}) {` : `if (${mine} && x >= first) {`,
     ...last.map((_, i) => `  let new${i} = ${values[i]};`),
     ...stores.map((line) => `  ${line}`),
     "}",
   ];
+}
+
+/** Starts the names of a queue, or of what is found on the way, in one of the thread's rows. */
+function prefixOf(kind: string, index: number, row: number): string {
+  return `${kind}${index}${row === 0 ? "" : `y${row}`}`;
 }
 
 function slot(prefix: string, slice: number): string {

@@ -19,7 +19,9 @@ import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The workgroup's shape, the pieces of the march, whether it has a tile, and slices loaded ahead. */
-type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">;
+type MarchParameters =
+  & ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">
+  & { readonly yPerThread?: number };
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
@@ -56,7 +58,10 @@ export const marching: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
+    const { zPerThread = 1, yPerThread = 1, threadsZ, threadsY, tile } = parameters;
+    if (yPerThread > 1 && (tile === 1 || problem.stencil.update.substeps.length > 1)) {
+      return `${yPerThread} rows a thread need a single sub-step and no tile`;
+    }
     const shape = shapeOf(problem, parameters);
     if (limits.windowBytes !== undefined) return "marches do not pass through a window";
     const { haloY, haloZ, rimY, rimZ } = shape;
@@ -128,10 +133,19 @@ export const marching: Traversal = {
 } satisfies Traversal<MarchParameters>;
 
 function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): MarchShape {
-  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
+  const { zPerThread = 1, yPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
   const parts = partsOf(update, zPerThread, isTiled, ahead);
-  return { zPerThread, threadsZ, threadsY, ...parts, slices: Math.ceil(nx / pieces), isTiled };
+  return {
+    zPerThread,
+    yPerThread,
+    threadsZ,
+    threadsY,
+    ...parts,
+    slices: Math.ceil(nx / pieces),
+    isTiled,
+    ahead,
+  };
 }
 
 /** What does not depend on the grid. */
@@ -144,8 +158,9 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
 
-function registersOf({ zPerThread, queues: { columns, sums } }: MarchShape): number {
-  return 24 + zPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
+function registersOf({ zPerThread, yPerThread, queues: { columns, sums } }: MarchShape): number {
+  return 24 +
+    zPerThread * yPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
 }
 
 /** A name for what holds a tap's value. */
@@ -206,11 +221,11 @@ function tileBytes({ tiles, zPerThread, threadsZ, threadsY, rimY, rimZ }: MarchS
 
 function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
-  { zPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
+  { zPerThread, yPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
 ): [number, number, number] {
   return [
     Math.ceil(nz / zPerThread / Math.max(1, threadsZ - 2 * haloZ)),
-    Math.ceil(ny / Math.max(1, threadsY - 2 * haloY)),
+    Math.ceil(ny / yPerThread / Math.max(1, threadsY - 2 * haloY)),
     Math.ceil(nx / slices),
   ];
 }

@@ -5,7 +5,13 @@
  * @module
  */
 import { type Layout, layOut } from "../layout.ts";
-import { layoutWithin, type SectionLimits, type SectionNeeds, sectionsOf } from "../sections.ts";
+import {
+  layoutWithin,
+  type Section,
+  type SectionLimits,
+  type SectionNeeds,
+  sectionsOf,
+} from "../sections.ts";
 import {
   alongAxes,
   type AxisBoundaries,
@@ -191,6 +197,8 @@ interface StepPlan {
   readonly problem: Problem;
   readonly layout: Layout;
   readonly limits?: SectionLimits | undefined;
+  /** @default {as few as the limits allow} */
+  readonly sections?: readonly Section[];
   /** The shaders of a step on some slices of the grid as a problem of its own, whose first slice is the grid's `first`. */
   shadersOf(part: Problem, layout: Layout, first: number): Shader[];
   workgroupsOf(part: Problem): Dispatch["workgroups"];
@@ -200,11 +208,18 @@ interface StepPlan {
 
 /** A plan of one dispatch a shader, section and step, each followed by what renews the pads where they hold images. */
 export function planSteps(
-  { label, problem, layout, limits, shadersOf, workgroupsOf, renewsPads = !isAllZero(problem.boundary) }:
-    StepPlan,
+  {
+    label,
+    problem,
+    layout,
+    limits,
+    sections = sectionsOf(layout, stepNeeds(problem), limits),
+    shadersOf,
+    workgroupsOf,
+    renewsPads = !isAllZero(problem.boundary),
+  }: StepPlan,
 ): GpuPlan {
-  const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem;
-  const sections = sectionsOf(layout, stepNeeds(problem), limits), isCut = sections.length > 1;
+  const { stencil: { update }, grid: [nx, ny, nz], boundary } = problem, isCut = sections.length > 1;
   const shaders: Shader[] = [];
   /** The place of a shader, which sections may share. */
   const place = (shader: Shader): number => {
@@ -226,7 +241,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const [padX] = layout.pad;
+  const [padX] = layout.pad, { x: reach } = stepReach(update);
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {
       const shader = wraps[section];
@@ -256,7 +271,7 @@ export function planSteps(
         for (let substep = 0; substep < parts[0]!.steps.length; substep++) {
           parts.forEach(({ section: { own }, part, steps: its }, section) => {
             const dispatch = { shader: its[substep]!, workgroups: workgroupsOf(part), flipped, uniforms };
-            list.add(dispatch, { section, ranges: [own], levels: [level], reach: padX });
+            list.add(dispatch, { section, ranges: [own], levels: [level], reach });
           });
           if (renewsPads) renewPads(list, level);
         }

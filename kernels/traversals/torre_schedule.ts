@@ -79,56 +79,30 @@ export function scheduleTorres(
   { dts, nt, unroll, bands = 1 }: Pick<TorreParameters, "dts" | "nt" | "unroll" | "bands">,
   steps: number,
 ): { readonly waves: readonly (readonly TorreRow[])[]; readonly steps: number } {
-  const slope = reachOf(problem.stencil.update).diamond;
-  const width = 2 * slope * dts;
+  const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
   const waves: TorreRow[][] = [];
-  /** The wave in which each band's first stage runs, and the one after its last. */
-  const begins: number[] = [], ends: number[] = [];
-  let step = 0, before = 0; // tiers of the band before
-  while (steps - step >= unroll) {
-    const band = begins.length;
-    const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
-    const begin = band === 0
-      ? 0
-      : Math.max(begins[band - 1]! + lagBehind(before, { slope, width }), ends[band - bands] ?? 0);
-    const rows = stagesOf(problem, { tiers, slope, width, unroll, step });
-    rows.forEach((row, stage) => {
+  const list = bandsOf(problem, { nt, bands, unroll, steps }, { slope, width });
+  for (const { tiers, step, begin } of list) {
+    stagesOf(problem, { tiers, slope, width, unroll, step }).forEach((row, stage) => {
       const wave = waves[begin + stage] ??= [];
       if (row !== undefined) wave.push(row);
     });
-    begins.push(begin);
-    ends.push(begin + rows.length);
-    before = tiers;
-    step += tiers;
   }
-  return { waves: waves.filter((rows) => rows.length > 0), steps: step };
-}
-
-/** Waves of a whole run, without listing them. */
-export function waveCount(problem: Problem, parameters: TorreParameters, shape: Slant): number {
-  const tiers = Math.max(1, Math.min(parameters.nt, problem.steps));
-  const stages = stageCount(problem, tiers, shape);
-  const count = Math.ceil(problem.steps / tiers);
-  const apart = Math.max(lagBehind(tiers, shape), stages / (parameters.bands ?? 1));
-  return stages + (count - 1) * Math.min(stages, apart);
+  return {
+    waves: waves.filter((rows) => rows.length > 0),
+    steps: list.reduce((sum, { tiers }) => sum + tiers, 0),
+  };
 }
 
 /** How many waves of a whole run have how many rows, those that are alike together, without listing them. */
 export function rowsOfWaves(
   problem: Problem,
   { nt, bands = 1 }: Pick<TorreParameters, "nt" | "bands">,
-  { slope, width }: Slant,
+  slant: Slant,
 ): { readonly rows: number; readonly waves: number }[] {
-  const tiers = Math.max(1, Math.min(nt, problem.steps)), count = Math.ceil(problem.steps / tiers);
-  const lag = lagBehind(tiers, { slope, width });
-  const begins: number[] = [], ends: number[] = [];
-  for (let band = 0; band < count; band++) {
-    const begin = band === 0 ? 0 : Math.max(begins[band - 1]! + lag, ends[band - bands] ?? 0);
-    const own = band < count - 1 ? tiers : problem.steps - band * tiers;
-    begins.push(begin);
-    ends.push(begin + stageCount(problem, own, { slope, width }));
-  }
-  ends.sort((a, b) => a - b);
+  const list = bandsOf(problem, { nt, bands, unroll: 1, steps: problem.steps }, slant);
+  const begins = list.map(({ begin }) => begin);
+  const ends = list.map(({ end }) => end).sort((a, b) => a - b);
   const found = new Map<number, number>();
   let begun = 0, ended = 0;
   // without one of the parameters there is no number of waves
@@ -140,6 +114,28 @@ export function rowsOfWaves(
     if (rows > 0) found.set(rows, (found.get(rows) ?? 0) + next - wave);
   }
   return [...found].map(([rows, waves]) => ({ rows, waves }));
+}
+
+/** A band's tiers, its first time step, the wave of its first stage, and the one after its last. */
+type Band = Readonly<Record<"tiers" | "step" | "begin" | "end", number>>;
+
+/** The bands of a run, each as early as those before it let it run. */
+function bandsOf(
+  problem: Problem,
+  { nt, bands, unroll, steps }: Pick<TorreParameters, "nt" | "unroll"> & { bands: number; steps: number },
+  slant: Slant,
+): Band[] {
+  const list: Band[] = [];
+  for (let step = 0; steps - step >= unroll;) {
+    const tiers = Math.min(nt, Math.floor((steps - step) / unroll) * unroll);
+    const before = list.at(-1);
+    const begin = before === undefined
+      ? 0
+      : Math.max(before.begin + lagBehind(before.tiers, slant), list.at(-bands)?.end ?? 0);
+    list.push({ tiers, step, begin, end: begin + stageCount(problem, tiers, slant) });
+    step += tiers;
+  }
+  return list;
 }
 
 /** A band's stages from right to left; undefined where no torre meets the grid. */

@@ -3,24 +3,14 @@
  *
  * @module
  */
-import type { Expression, Tap } from "../expression.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { expressionsOf, readsPrevious, type Update } from "../update.ts";
-import {
-  alongZ,
-  cellType,
-  declareLayout,
-  declareLevels,
-  lanesAt,
-  lanesOf,
-  plus,
-  times,
-} from "../wgsl/declare.ts";
+import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
 import { type Place, shifted, square, type TorreParameters, type TorreShape } from "./torre_shape.ts";
-import { columnTap, keptIndex, sumsOf, type TorreSums } from "./torre_sums.ts";
+import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, visitTier } from "./torre_visit.ts";
 import type { Shader } from "./traversal.ts";
 
@@ -35,7 +25,7 @@ export function torreShader(
   isCut = false,
 ): Shader {
   const { dts, zPerThread, threads, unroll } = parameters;
-  const { slope, width, layout, rim, perChunk, lanes, slotLength } = shape;
+  const { slope, width, layout, rim, perChunk, slotLength } = shape;
   const { title, update } = problem.stencil;
   const tile = square(0, width), held = square(-slope, width - slope);
   const previous = readsPrevious(update);
@@ -43,7 +33,7 @@ export function torreShader(
   const writer = updateWriter(expressionsOf(update));
   const start = [
     ...held.map((place) => `var ${register("f", place)} = ${cellAt("now", place)};`),
-    ...(previous ? tile.map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`) : []),
+    ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
@@ -60,8 +50,6 @@ export function torreShader(
   const beyond = threads * zPerThread > problem.grid[2];
   const z = times(zPerThread, "thread");
   const inside = lanesOf("bool", zPerThread, (lane) => `${plus(z, lane)} < NZ`);
-  const slotType = `array<${lanes ? "f32" : type}, ${slotLength}>`;
-  const slots = 2 * perChunk * (lanes?.length ?? 1);
   const code = wgsl`
     // ${title}: a workgroup computes a torre, a thread ${each}.
     ${declareLayout(layout)}
@@ -73,7 +61,7 @@ export function torreShader(
   }: i32 } // base of the row's first torre at its first tier
     ${declareLevels(zPerThread)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
-    var<workgroup> exchange: array<${slotType}, ${slots}>;
+    var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
 
     @compute @workgroup_size(${threads})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
@@ -110,13 +98,15 @@ function writeTiers(
   const { slope, width, perChunk } = shape;
   const previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
-  const keepsSums = sumsOf(update) !== undefined;
-  const ahead = unroll === 1 && !keepsSums ? Infinity : lookahead;
+  const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
   const chunks = visitTier(update, { slope, width, perChunk, lookahead: ahead });
-  const writeChunk = (keepsSums ? keptSumsWriter : ownColumnWriter)({ update, shape, zPerThread, writer });
+  const type = cellType(zPerThread);
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
-  let g = new Map(previous ? tile.map((place) => [`${place}`, register("g", place)]) : []);
+  let g = new Map(
+    previous ? tile.map((place) => [`${place}`, register("g", place)]) : [],
+  );
+  const onward = ([a, b]: Place): string => `${[a + slope, b + slope]}`;
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
@@ -128,30 +118,33 @@ function writeTiers(
       const loadFrom = (array: string, before = ""): string[] =>
         loads.map((place) => `${before}${register(`l${tier}`, place)} = ${cellAt(array, place)};`);
       if (unroll === 1) {
-        for (const place of loads) lines.push(`var ${register("l0", place)}: ${cellType(zPerThread)};`);
+        for (const place of loads) lines.push(`var ${register("l0", place)}: ${type};`);
         if (index === 0) lines.push("let odd = tier % 2 == 1;");
         if (loads.length > 0) {
           lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
         }
       } else lines.push(...loadFrom(source, "let "));
-      const { lines: written, values } = writeChunk(chunk, { tier, half, f, g });
+      const { lines: written, values } = writeChunk(
+        chunk,
+        { tier, half, f, g },
+        { update, perChunk, zPerThread, writer },
+      );
       lines.push(...written);
       chunk.cells.forEach((place, i) => {
         const name = register(`n${tier}`, place);
-        const { lines: before, value } = values[i]!;
+        const { lines: before, values: [value] } = values[i]!;
         lines.push(...before);
-        lines.push(`var ${name} = ${beyond ? zeroUnless("inside", value, zPerThread) : value};`);
+        lines.push(`var ${name} = ${beyond ? `select(${type}(), ${value}, inside)` : value};`);
         next.set(`${place}`, name);
       });
       half = 1 - half;
     });
-    lines.push(...zeroOutside(tile, next, width, zPerThread));
+    lines.push(...zeroOutside(tile, next, width, type));
     const storeInto = (array: string): string =>
       tile.filter(([a, b]) => a < 2 * slope || b < 2 * slope)
         .map((place) => `${cellAt(array, place)} = ${next.get(`${place}`)};`).join("\n");
     lines.push(unroll === 1 ? eitherWay("odd", storeInto("now"), storeInto("before")) : storeInto(target));
     lines.push("x += S;", "base += S * SLICE_T;");
-    const onward = ([a, b]: Place): string => `${[a + slope, b + slope]}`;
     if (previous) g = new Map(tile.map((place) => [`${place}`, f.get(onward(place))!]));
     f = new Map(held.map((place) => [`${place}`, next.get(onward(place))!]));
   }
@@ -172,101 +165,54 @@ interface Registers {
   readonly g: ReadonlyMap<string, string>;
 }
 
-/** The text of a value, and the lines before it. */
-interface WrittenValue {
-  readonly lines: readonly string[];
-  readonly value: string;
-}
-
-/** Writes what comes before the chunk's cells, and the value of each. */
-type ChunkWriter = (
-  chunk: Chunk,
-  registers: Registers,
-) => { readonly lines: readonly string[]; readonly values: readonly WrittenValue[] };
-
-interface Writing {
-  readonly update: Update;
-  readonly shape: TorreShape;
-  readonly zPerThread: number;
-  readonly writer: UpdateWriter;
-}
-
-/** Writes chunks whose cells read along z in their own column only, straight from workgroup memory. */
-function ownColumnWriter({ shape: { perChunk }, zPerThread, writer }: Writing): ChunkWriter {
-  const type = cellType(zPerThread);
-  return ({ exchanged, cells }, { tier, half, f, g }) => {
-    const slotOf = (i: number): number => half * perChunk + i;
-    const puts = exchanged.map((place, i) => `exchange[${slotOf(i)}][slot] = ${f.get(`${place}`)};`);
-    const values = cells.map((place, i) => {
-      const own = f.get(`${place}`)!;
-      const read = ({ offset: [x, y, z], ago }: Tap): string => {
-        if (ago === 1) return g.get(`${place}`)!;
-        return z === 0
-          ? f.get(`${shifted(place, x, y)}`)!
-          : alongZ(z, zPerThread, (by) => by === 0 ? own : `exchange[${slotOf(i)}][${plus("slot", by)}]`);
-      };
-      const prefix = `${register(`n${tier}`, place)}_`;
-      return writeOne(writer, { tap: read, type, prefix });
-    });
-    return { lines: [...puts, "workgroupBarrier();"], values };
-  };
-}
-
-/** Writes chunks that keep sums of every place: cells are made of registers alone. */
-function keptSumsWriter({ update, shape, zPerThread, writer }: Writing): ChunkWriter {
-  const { perChunk } = shape, lanes = shape.lanes!;
-  const sums: TorreSums = sumsOf(update)!;
-  const type = cellType(zPerThread);
-  const laneOf = (value: string, lane: number): string =>
-    zPerThread === 1 ? value : `${value}.${"xyzw"[lane]}`;
-  return ({ exchanged, kept, cells }, { tier, half, f, g }) => {
-    const slots = new Map(exchanged.map((place, i) => [`${place}`, (half * perChunk + i) * lanes.length]));
-    const puts = exchanged.flatMap((place) =>
-      lanes.map((lane, k) =>
-        `exchange[${slots.get(`${place}`)! + k}][slot] = ${laneOf(f.get(`${place}`)!, lane)};`
-      )
+/**
+ * Writes a chunk: the lines that exchange its values and keep its sums, and for each of its cells the lines before its
+ * value and the value.
+ */
+function writeChunk(
+  { exchanged, kept, cells }: Chunk,
+  { tier, half, f, g }: Registers,
+  { update, perChunk, zPerThread, writer }: {
+    update: Update;
+    perChunk: number;
+    zPerThread: number;
+    writer: UpdateWriter;
+  },
+): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
+  const sums = sumsOf(update), type = cellType(zPerThread);
+  const slots = new Map(exchanged.map((place, i) => [`${place}`, `exchange[${half * perChunk + i}]`]));
+  const puts = exchanged.map((place) => `${slots.get(`${place}`)}[slot] = ${f.get(`${place}`)};`);
+  const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
+  /** Reads of a place's own column, while it is exchanged. */
+  const inColumn = (place: Place): Resolver["tap"] => ({ offset: [, , z] }) =>
+    alongZ(
+      z,
+      zPerThread,
+      (by) => by === 0 ? f.get(`${place}`)! : `${slots.get(`${place}`)}[${plus("slot", by)}]`,
     );
-    const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
-    /** Reads of a place's own column, while it is exchanged. */
-    const inColumn = (place: Place): Resolver["tap"] => ({ offset: [, , z] }) => {
-      const own = f.get(`${place}`)!;
-      if (z === 0) return own;
-      const texts = lanesAt(z, zPerThread).map(({ by, lane }) =>
-        by === 0
-          ? laneOf(own, lane)
-          : `exchange[${slots.get(`${place}`)! + lanes.indexOf(lane)}][${plus("slot", by)}]`
-      );
-      return zPerThread === 1 ? texts.join() : `${type}(${texts.join(", ")})`;
-    };
-    const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
-      tap(one) {
-        const { offset: [x, y, z], ago } = one;
-        if (ago === 1) return g.get(`${place}`)!;
-        if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
-        return keptName({ index: keptIndex(sums, columnTap(one), [0, 0, 0]), place });
-      },
-      partial(of, offset) {
-        const index = keptIndex(sums, of, offset);
-        return index < 0 ? undefined : keptName({ index, place: shifted(place, offset[0], offset[1]) });
-      },
-    });
-    const keeps = kept.flatMap((one) => {
-      const { of, isColumn } = sums.kept[one.index]!;
-      const reads = isColumn ? { tap: inColumn(one.place) } : inRegisters(one.place);
-      const { lines, value } = writeOne(writer, { ...reads, type, prefix: `${keptName(one)}_` }, of);
-      return [...lines, `let ${keptName(one)} = ${value};`];
-    });
-    const values = cells.map((place) =>
-      writeOne(writer, { ...inRegisters(place), type, prefix: `${register(`n${tier}`, place)}_` })
-    );
-    return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
-  };
-}
-
-/** Writes an expression, or the update itself. */
-function writeOne(writer: UpdateWriter, resolver: Resolver, of?: Expression): WrittenValue {
-  const { lines, values: [value = ""] } = writer.write(resolver, of && [of]);
-  return { lines, value };
+  const inRegisters = (place: Place): Pick<Resolver, "tap" | "partial"> => ({
+    tap(one) {
+      const { offset: [x, y, z], ago } = one;
+      if (ago === 1) return g.get(`${place}`)!;
+      if (z === 0) return f.get(`${shifted(place, x, y)}`)!;
+      if (sums === undefined) return inColumn(place)(one);
+      return keptName({ index: keptIndex(sums, columnTap(one), [0, 0, 0]), place });
+    },
+    partial(of, offset) {
+      const index = sums === undefined ? -1 : keptIndex(sums, of, offset);
+      return index < 0 ? undefined : keptName({ index, place: shifted(place, offset[0], offset[1]) });
+    },
+  });
+  const keeps = kept.flatMap((one) => {
+    const { of, isColumn } = sums!.kept[one.index]!, name = keptName(one);
+    const reads = isColumn ? { tap: inColumn(one.place) } : inRegisters(one.place);
+    const { lines, values } = writer.write({ ...reads, type, prefix: `${name}_` }, [of]);
+    return [...lines, `let ${name} = ${values[0]};`];
+  });
+  const values = cells.map((place) =>
+    writer.write({ ...inRegisters(place), type, prefix: `${register(`n${tier}`, place)}_` })
+  );
+  return { lines: [...puts, "workgroupBarrier();", ...keeps], values };
 }
 
 /** A branch that is the same for the whole workgroup. */
@@ -285,7 +231,7 @@ function zeroOutside(
   tile: readonly Place[],
   next: ReadonlyMap<string, string>,
   width: number,
-  zPerThread: number,
+  type: string,
 ): string[] {
   const lines: string[] = [];
   const xOf = ([a, b]: Place): number => (a + b) / 2;
@@ -298,13 +244,9 @@ function zeroOutside(
   for (const place of tile) {
     const name = next.get(`${place}`)!;
     const inside = `inX${xOf(place)} && ${named(yOf(place))}`;
-    lines.push(`${name} = ${zeroUnless(inside, name, zPerThread)};`);
+    lines.push(`${name} = select(${type}(), ${name}, ${inside});`);
   }
   return ["if (acrossY || x < 0 || x + W > NX) {", ...lines.map((line) => `  ${line}`), "}"];
-}
-
-function zeroUnless(condition: string, value: string, zPerThread: number): string {
-  return `select(${zPerThread === 1 ? "0.0f" : `vec${zPerThread}f()`}, ${value}, ${condition})`;
 }
 
 /** The name of a place's register; negative coordinates are written with an m. */

@@ -6,7 +6,7 @@
 import { type Layout, layOut } from "../layout.ts";
 import type { Problem } from "../stencils/stencil.ts";
 import { reachOf } from "../update.ts";
-import { exchangedLanes, sumsOf } from "./torre_sums.ts";
+import { sumsOf } from "./torre_sums.ts";
 import type { ParametersOf } from "./traversal.ts";
 
 export type TorreParameters = ParametersOf<
@@ -22,11 +22,6 @@ export interface TorreShape {
   readonly cells: number;
   /** Places whose values are put into workgroup memory between two barriers. */
   readonly perChunk: number;
-  /**
-   * Where sums are kept: which of a thread's cells others read. Each has a slot of its own, for most do not; without
-   * sums, undefined, all of a thread's cells share a slot.
-   */
-  readonly lanes: readonly number[] | undefined;
   /** Threads of a slot and, at each end, those of the rim that stay zero. */
   readonly slotLength: number;
   readonly rim: number;
@@ -43,13 +38,11 @@ export function shapeOf(
   const rim = Math.ceil(reach.z / zPerThread);
   const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
   const lanes = threads * zPerThread;
-  const sums = sumsOf(stencil.update);
   return {
     slope,
     width,
     cells: placesIn(width),
-    perChunk: Math.min(chunk, placesIn(width + (sums === undefined ? 0 : 2 * slope))),
-    lanes: sums && exchangedLanes(sums, zPerThread).lanes,
+    perChunk: Math.min(chunk, placesIn(width + (sumsOf(stencil.update) === undefined ? 0 : 2 * slope))),
     slotLength: threads + 2 * rim,
     rim,
     layout: layOut(grid, {
@@ -62,10 +55,10 @@ export function shapeOf(
 
 /** Bytes of workgroup memory: a chunk in each of two halves. */
 export function exchangeBytes(
-  { perChunk, slotLength, lanes }: TorreShape,
+  { perChunk, slotLength }: TorreShape,
   { zPerThread }: TorreParameters,
 ): number {
-  return 2 * perChunk * slotLength * (lanes?.length ?? zPerThread) * 4;
+  return 4 * zPerThread * 2 * perChunk * slotLength;
 }
 
 /** Places of a square as wide; widths are even. */

@@ -19,7 +19,6 @@ import {
   visitTaps,
 } from "../expression.ts";
 import { onlyExpression, OPERATION_COUNT, remembered, tapsOf, type Update } from "../update.ts";
-import { type Lane, lanesAt } from "../wgsl/declare.ts";
 
 /** Cells along x and y from one place to another. */
 export type Step = readonly [x: number, y: number];
@@ -64,19 +63,6 @@ export function keptIndex({ kept }: Pick<TorreSums, "kept">, of: Expression, [, 
 /** The tap of the own column that a tap along z is kept as. */
 export function columnTap({ offset: [, , z] }: Tap): Tap {
   return tap(0, 0, z);
-}
-
-/** The cells of other threads that a column's kept values take: all, and which of an element's cells these are. */
-export function exchangedLanes({ kept }: TorreSums, zPerThread: number): { reads: Lane[]; lanes: number[] } {
-  const columns = kept.filter(({ isColumn }) => isColumn).map(({ of }) => of);
-  const reads = new Map<string, Lane>();
-  for (const { offset: [, , z] } of tapsIn(columns)) {
-    for (const one of lanesAt(z, zPerThread)) {
-      if (one.by !== 0) reads.set(`${one.by} ${one.lane}`, one);
-    }
-  }
-  const lanes = [...new Set([...reads.values()].map(({ lane }) => lane))].sort((a, b) => a - b);
-  return { reads: [...reads.values()], lanes };
 }
 
 function findSums(update: Update): TorreSums | undefined {

@@ -107,56 +107,6 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
   }));
 }
 
-/** Values that are alive at once in a tier with kept sums, at most: what a thread with 1 z needs registers for. */
-export const mostAlive: (update: Update, shape: VisitShape) => number = remembered(countAlive);
-
-function countAlive(update: Update, shape: VisitShape): number {
-  const sums = sumsOf(update)!;
-  const { slope, width } = shape;
-  const tile = square(0, width);
-  const previous = readsPrevious(update);
-  let moment = 0;
-  const born = new Map<string, number>(), dies = new Map<string, number>();
-  const make = (name: string): void => void born.set(name, moment);
-  const use = (name: string): void => void dies.set(name, moment);
-  const useAll = ({ values, kept }: Reads, place: Place): void => {
-    for (const step of values) use(`f ${shifted(place, ...step)}`);
-    for (const { index, step } of kept) use(`${index} ${shifted(place, ...step)}`);
-  };
-  for (const place of square(-slope, width - slope)) make(`f ${place}`);
-  if (previous) { for (const place of tile) make(`g ${place}`); }
-  for (const { loads, exchanged, kept, cells } of visitTier(update, shape)) {
-    moment++;
-    for (const place of loads) make(`f ${place}`);
-    for (const place of exchanged) use(`f ${place}`);
-    for (const { index, place } of kept) {
-      moment++;
-      useAll(sums.kept[index]!, place);
-      make(`${index} ${place}`);
-    }
-    for (const place of cells) {
-      moment++;
-      useAll(sums.cell, place);
-      if (previous) use(`g ${place}`);
-      make(`n ${place}`);
-    }
-  }
-  moment++;
-  for (const place of tile) use(`n ${place}`);
-  if (previous) { for (const place of square(slope, width + slope)) use(`f ${place}`); }
-  /** By how much more values are alive from a moment on. */
-  const change = new Int32Array(moment + 2);
-  for (const [name, from] of born) {
-    const to = dies.get(name);
-    if (to === undefined) continue;
-    change[from]!++;
-    change[to]!--; // what is made of it may take its register
-  }
-  let alive = 0, most = 0;
-  for (const by of change) most = Math.max(most, alive += by);
-  return most;
-}
-
 /** Finds after which chunk each kept value and each cell has all that it needs. */
 function completeWithSums(
   chunks: { exchanged: readonly Place[]; kept: readonly KeptPlace[]; cells: readonly Place[] }[],

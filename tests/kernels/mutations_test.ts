@@ -132,7 +132,7 @@ const SUBJECTS: readonly Subject[] = [
     traversal: marching,
     parameters: { zPerThread: 2, threadsZ: 5, threadsY: 4, pieces: 2, tile: 1, ahead: 1 },
     mutations: {
-      "a neighbour row one off": ["r0_3 = tiles[0][half + row]", "r0_3 = tiles[0][half + row + 1]"],
+      "a neighbour row one off": ["r0_2 = tiles[0][half + row]", "r0_2 = tiles[0][half + row + 1]"],
       "a neighbour thread one off": ["[column + 1]", "[column]"],
       "a rim that is not loaded": ["if (column < 1)", "if (column < 0)"],
       "a queue that does not advance": ["c0_m1 = c0_0;", ""],

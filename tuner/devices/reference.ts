@@ -12,7 +12,7 @@ import type { CpuField } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
 import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
-import { openWindow, type WindowedField } from "./gpu/windowed_field.ts";
+import { WindowedField } from "./gpu/windowed_field.ts";
 import { cpuLayoutOf } from "./shared/shares.ts";
 import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
@@ -139,7 +139,7 @@ async function windowReference(
   windowBytes: number,
 ): Promise<Reference> {
   const parameters = stepwiseShape({ limits: { ...gpu.limits, windowBytes } }, problem);
-  const window = await openWindow(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
+  const window = await WindowedField.open(gpu, problem, { traversal: "stepwise", parameters, windowBytes });
   try {
     await window.initialise(start);
     await window.run(problem.steps);

@@ -3,7 +3,7 @@ import type { Configuration, Runner } from "../configuration.ts";
 import { type Reference, stateLevels, verificationOf } from "./reference.ts";
 import type { ClockGauge } from "./gpu/clock_gauge.ts";
 import type { Submission } from "./gpu/gpu_device.ts";
-import { openWindow } from "./gpu/windowed_field.ts";
+import { WindowedField } from "./gpu/windowed_field.ts";
 import { RunFailure } from "./run_failure.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
 import type { ShareOptions } from "./shared/shares.ts";
@@ -103,7 +103,11 @@ async function prepareWindow(
   };
   if (gpu === undefined) return refuse("there is no GPU for a window");
   if (cpuSlices > 0) return refuse("what passes through a window is not shared with the CPU");
-  const field = await openWindow(gpu, problem, { ...configuration, windowBytes: deviceMemory!, onCompiled });
+  const field = await WindowedField.open(gpu, problem, {
+    ...configuration,
+    windowBytes: deviceMemory!,
+    onCompiled,
+  });
   const run = async (steps: number, repetitions = 1): Promise<SharedTimes> => {
     let wallNs = 0;
     for (let i = 0; i < repetitions; i++) wallNs += await field.run(steps);

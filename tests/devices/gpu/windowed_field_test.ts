@@ -6,7 +6,7 @@ import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
-import { openWindow } from "../../../tuner/devices/gpu/windowed_field.ts";
+import { WindowedField } from "../../../tuner/devices/gpu/windowed_field.ts";
 import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
@@ -62,7 +62,7 @@ async function planOf(gpu: GpuDevice, { problem, traversal, parameters, slices }
   const whole: Problem = { ...problem, boundary: "zero", steps: 13 };
   const { layout } = traversalNamed(traversal).plan(whole, parameters);
   const windowBytes = 4 * 4 * (slices * layout.slice + layout.pad[2]);
-  return { whole, window: await openWindow(gpu, whole, { traversal, parameters, windowBytes }) };
+  return { whole, window: await WindowedField.open(gpu, whole, { traversal, parameters, windowBytes }) };
 }
 
 for (const one of CASES) {

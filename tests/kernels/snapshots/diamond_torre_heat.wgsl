@@ -134,14 +134,14 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
       let inY_1 = u32(y - 1) < u32(NY);
       let inY0 = u32(y) < u32(NY);
       let inY1 = u32(y + 1) < u32(NY);
-      n0_0_0 = select(0.0f, n0_0_0, inX0 && inY0);
-      n0_1_1 = select(0.0f, n0_1_1, inX1 && inY0);
-      n0_0_2 = select(0.0f, n0_0_2, inX1 && inY_1);
-      n0_2_0 = select(0.0f, n0_2_0, inX1 && inY1);
-      n0_2_2 = select(0.0f, n0_2_2, inX2 && inY0);
-      n0_1_3 = select(0.0f, n0_1_3, inX2 && inY_1);
-      n0_3_1 = select(0.0f, n0_3_1, inX2 && inY1);
-      n0_3_3 = select(0.0f, n0_3_3, inX3 && inY0);
+      n0_0_0 = select(f32(), n0_0_0, inX0 && inY0);
+      n0_1_1 = select(f32(), n0_1_1, inX1 && inY0);
+      n0_0_2 = select(f32(), n0_0_2, inX1 && inY_1);
+      n0_2_0 = select(f32(), n0_2_0, inX1 && inY1);
+      n0_2_2 = select(f32(), n0_2_2, inX2 && inY0);
+      n0_1_3 = select(f32(), n0_1_3, inX2 && inY_1);
+      n0_3_1 = select(f32(), n0_3_1, inX2 && inY1);
+      n0_3_3 = select(f32(), n0_3_3, inX3 && inY0);
     }
     if (odd) {
       now[base] = n0_0_0;

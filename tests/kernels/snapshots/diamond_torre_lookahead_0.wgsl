@@ -43,8 +43,8 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
       let inX0 = u32(x) < u32(NX);
       let inX1 = u32(x + 1) < u32(NX);
       let inY0 = u32(y) < u32(NY);
-      n0_0_0 = select(0.0f, n0_0_0, inX0 && inY0);
-      n0_1_1 = select(0.0f, n0_1_1, inX1 && inY0);
+      n0_0_0 = select(f32(), n0_0_0, inX0 && inY0);
+      n0_1_1 = select(f32(), n0_1_1, inX1 && inY0);
     }
     before[base] = n0_0_0;
     before[base + SLICE_T] = n0_1_1;
@@ -67,8 +67,8 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
       let inX0 = u32(x) < u32(NX);
       let inX1 = u32(x + 1) < u32(NX);
       let inY0 = u32(y) < u32(NY);
-      n1_0_0 = select(0.0f, n1_0_0, inX0 && inY0);
-      n1_1_1 = select(0.0f, n1_1_1, inX1 && inY0);
+      n1_0_0 = select(f32(), n1_0_0, inX0 && inY0);
+      n1_1_1 = select(f32(), n1_1_1, inX1 && inY0);
     }
     now[base] = n1_0_0;
     now[base + SLICE_T] = n1_1_1;

@@ -22,15 +22,16 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var c0_m1 = now[cell - SLICE];
   var c0_0 = now[cell];
   var c0_1 = f32();
+  var c1_0 = f32();
   for (var x = first; x < last; x++) {
     c0_1 = now[cell + SLICE];
-    let r0_0 = before[cell];
-    let r0_1 = now[cell - 1];
-    let r0_2 = now[cell + 1];
-    let r0_3 = now[cell - PITCH];
-    let r0_4 = now[cell + PITCH];
+    c1_0 = before[cell];
+    let r0_0 = now[cell - 1];
+    let r0_1 = now[cell + 1];
+    let r0_2 = now[cell - PITCH];
+    let r0_3 = now[cell + PITCH];
     if (mine) {
-      let new0 = W0 * c0_0 - r0_0 + W1 * (r0_1 + r0_2 + (r0_3 + r0_4) + (c0_m1 + c0_1));
+      let new0 = W0 * c0_0 - c1_0 + W1 * (r0_0 + r0_1 + (r0_2 + r0_3) + (c0_m1 + c0_1));
       before[cell] = new0;
     }
     c0_m1 = c0_0;

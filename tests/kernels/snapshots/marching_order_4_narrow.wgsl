@@ -25,19 +25,20 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var c0_0 = now[cell];
   var c0_1 = now[cell + SLICE];
   var c0_2 = f32();
+  var c1_0 = f32();
   for (var x = first; x < last; x++) {
     c0_2 = now[cell + 2 * SLICE];
-    let r0_0 = before[cell];
-    let r0_1 = now[cell - 1];
-    let r0_2 = now[cell + 1];
-    let r0_3 = now[cell - PITCH];
-    let r0_4 = now[cell + PITCH];
-    let r0_5 = now[cell - 2];
-    let r0_6 = now[cell + 2];
-    let r0_7 = now[cell - 2 * PITCH];
-    let r0_8 = now[cell + 2 * PITCH];
+    c1_0 = before[cell];
+    let r0_0 = now[cell - 1];
+    let r0_1 = now[cell + 1];
+    let r0_2 = now[cell - PITCH];
+    let r0_3 = now[cell + PITCH];
+    let r0_4 = now[cell - 2];
+    let r0_5 = now[cell + 2];
+    let r0_6 = now[cell - 2 * PITCH];
+    let r0_7 = now[cell + 2 * PITCH];
     if (mine) {
-      let new0 = W0 * c0_0 - r0_0 + W1 * (r0_1 + r0_2 + (r0_3 + r0_4) + (c0_m1 + c0_1)) + W2 * (r0_5 + r0_6 + (r0_7 + r0_8) + (c0_m2 + c0_2));
+      let new0 = W0 * c0_0 - c1_0 + W1 * (r0_0 + r0_1 + (r0_2 + r0_3) + (c0_m1 + c0_1)) + W2 * (r0_4 + r0_5 + (r0_6 + r0_7) + (c0_m2 + c0_2));
       before[cell] = new0;
     }
     c0_m2 = c0_m1;

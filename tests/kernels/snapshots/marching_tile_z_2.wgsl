@@ -28,9 +28,10 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var c0_0 = now[cell];
   var c0_1 = now[cell + SLICE];
   var c0_2 = vec2f();
+  var c1_0 = vec2f();
   for (var x = first; x < last; x++) {
     c0_2 = now[cell + 2 * SLICE];
-    let r0_0 = before[cell];
+    c1_0 = before[cell];
     tiles[0][half + row + 2][column + 1] = c0_0;
     if (row < 2) {
       tiles[0][half + row][column + 1] = now[cell - 2 * PITCH];
@@ -41,14 +42,14 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
       tiles[0][half + row + 2][column + 17] = now[cell + 16];
     }
     workgroupBarrier();
-    let r0_1 = tiles[0][half + row + 2][column];
-    let r0_2 = tiles[0][half + row + 2][column + 2];
-    let r0_3 = tiles[0][half + row + 1][column + 1];
-    let r0_4 = tiles[0][half + row + 3][column + 1];
-    let r0_5 = tiles[0][half + row][column + 1];
-    let r0_6 = tiles[0][half + row + 4][column + 1];
+    let r0_0 = tiles[0][half + row + 2][column];
+    let r0_1 = tiles[0][half + row + 2][column + 2];
+    let r0_2 = tiles[0][half + row + 1][column + 1];
+    let r0_3 = tiles[0][half + row + 3][column + 1];
+    let r0_4 = tiles[0][half + row][column + 1];
+    let r0_5 = tiles[0][half + row + 4][column + 1];
     if (mine) {
-      let new0 = W0 * c0_0 - r0_0 + W1 * (vec2f(r0_1.y, c0_0.x) + vec2f(c0_0.y, r0_2.x) + (r0_3 + r0_4) + (c0_m1 + c0_1)) + W2 * (r0_1 + r0_2 + (r0_5 + r0_6) + (c0_m2 + c0_2));
+      let new0 = W0 * c0_0 - c1_0 + W1 * (vec2f(r0_0.y, c0_0.x) + vec2f(c0_0.y, r0_1.x) + (r0_2 + r0_3) + (c0_m1 + c0_1)) + W2 * (r0_0 + r0_1 + (r0_4 + r0_5) + (c0_m2 + c0_2));
       before[cell] = new0;
     }
     c0_m2 = c0_m1;

@@ -26,17 +26,19 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
   var c0_1 = now[cell + SLICE];
   var c0_2 = now[cell + 2 * SLICE];
   var c0_3 = vec4f();
+  var c1_0 = before[cell];
+  var c1_1 = vec4f();
   for (var x = first; x < last; x++) {
     c0_3 = now[cell + 3 * SLICE];
-    let r0_0 = before[cell];
-    let r0_1 = now[cell - 1];
-    let r0_2 = now[cell + 1];
-    let r0_3 = now[cell - PITCH];
-    let r0_4 = now[cell + PITCH];
-    let r0_5 = now[cell - 2 * PITCH];
-    let r0_6 = now[cell + 2 * PITCH];
+    c1_1 = before[cell + SLICE];
+    let r0_0 = now[cell - 1];
+    let r0_1 = now[cell + 1];
+    let r0_2 = now[cell - PITCH];
+    let r0_3 = now[cell + PITCH];
+    let r0_4 = now[cell - 2 * PITCH];
+    let r0_5 = now[cell + 2 * PITCH];
     if (mine) {
-      let new0 = select(vec4f(), W0 * c0_0 - r0_0 + W1 * (vec4f(r0_1.w, c0_0.x, c0_0.y, c0_0.z) + vec4f(c0_0.y, c0_0.z, c0_0.w, r0_2.x) + (r0_3 + r0_4) + (c0_m1 + c0_1)) + W2 * (vec4f(r0_1.z, r0_1.w, c0_0.x, c0_0.y) + vec4f(c0_0.z, c0_0.w, r0_2.x, r0_2.y) + (r0_5 + r0_6) + (c0_m2 + c0_2)), inside);
+      let new0 = select(vec4f(), W0 * c0_0 - c1_0 + W1 * (vec4f(r0_0.w, c0_0.x, c0_0.y, c0_0.z) + vec4f(c0_0.y, c0_0.z, c0_0.w, r0_1.x) + (r0_2 + r0_3) + (c0_m1 + c0_1)) + W2 * (vec4f(r0_0.z, r0_0.w, c0_0.x, c0_0.y) + vec4f(c0_0.z, c0_0.w, r0_1.x, r0_1.y) + (r0_4 + r0_5) + (c0_m2 + c0_2)), inside);
       before[cell] = new0;
     }
     c0_m2 = c0_m1;
@@ -44,6 +46,7 @@ fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u)
     c0_0 = c0_1;
     c0_1 = c0_2;
     c0_2 = c0_3;
+    c1_0 = c1_1;
     cell += SLICE;
   }
 }

@@ -1,14 +1,13 @@
 import type { Layout } from "../../../kernels/layout.ts";
-import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
+import { WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../comparison.ts";
-import { withoutPadX } from "../shared/slice_exchange.ts";
 import type { Start } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
-import { ownMemory, type SectionArrays } from "./field_memory.ts";
+import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
 import { compile, compileFill, type Pipeline } from "./gpu_pipelines.ts";
@@ -17,11 +16,20 @@ import { Uniforms } from "./gpu_uniforms.ts";
 /** What the host hands over in the 10 ms of a wait, roughly. */
 const TICK_BYTES = 2 ** 25;
 
-/** Slices of a section, counted from its first. */
+/** Slices of a section that come back. */
 interface Moved {
   readonly section: number;
-  readonly first: number;
-  readonly slices: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What a window's field computes with: its memory on the device, and how. */
+interface Resources {
+  readonly slots: SectionArrays;
+  /** Slices that come back, mapped, for each slot. */
+  readonly staged: readonly GPUBuffer[];
+  readonly uniforms: Uniforms;
+  readonly pipelines: readonly Pipeline[];
 }
 
 /**
@@ -31,79 +39,77 @@ interface Moved {
  * copied on the device. So each slice goes up and comes back once a sweep, however many steps that has.
  */
 export class WindowedField implements Disposable {
+  readonly plan: GpuPlan;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
-  readonly plan: GpuPlan;
+  /** The layout of {@linkcode slice}. */
+  readonly sliceLayout: Layout;
   readonly #gpu: GpuDevice;
   readonly #problem: Problem;
-  readonly #sections: readonly Section[];
-  /** Even and odd levels: every slice with its pads, those of x too. */
-  readonly #levels: readonly [readonly Float32Array<ArrayBuffer>[], readonly Float32Array<ArrayBuffer>[]];
-  readonly #slots: SectionArrays;
-  readonly #staged: readonly GPUBuffer[];
-  readonly #uniforms: Uniforms;
+  readonly #resources: Resources;
   readonly #dispatcher: Dispatcher;
+  /** Even and odd levels: every slice, those of the pads of x too, without the pads of y, which stay zero. */
+  readonly #levels: readonly [readonly Float32Array<ArrayBuffer>[], readonly Float32Array<ArrayBuffer>[]];
+  /** The first cell of a slice that is moved. */
+  readonly #first: number;
   #step = 0;
 
   private constructor(
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    made: {
-      readonly slots: SectionArrays;
-      readonly staged: readonly GPUBuffer[];
-      readonly uniforms: Uniforms;
-      readonly pipelines: readonly Pipeline[];
-      readonly compileNs: number;
-    },
+    { compileNs, ...resources }: Resources & { readonly compileNs: number },
   ) {
-    const { slots, uniforms, pipelines } = made, { layout: { slice, grid: [nx], pad: [padX] } } = plan;
+    const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan;
     this.#gpu = gpu;
     this.#problem = problem;
     this.plan = plan;
-    this.compileNs = made.compileNs;
-    this.#sections = plan.sections!;
-    this.#slots = slots;
-    this.#staged = made.staged;
-    this.#uniforms = uniforms;
-    const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(slice));
+    this.compileNs = compileNs;
+    this.#resources = resources;
+    this.#first = padY * pitch;
+    const cells = slice - 2 * this.#first, origin = layout.origin - padX * slice - this.#first;
+    this.sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
+    const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
     this.#levels = [level(), level()];
-    const arrays = this.#sections.map((_, section) => this.#slotOf(section));
-    this.#dispatcher = new Dispatcher(gpu, { arrays, pipelines, uniforms });
+    const arrays = plan.sections!.map((_, section) => this.#slotOf(section));
+    this.#dispatcher = new Dispatcher(gpu, { arrays, ...resources });
   }
 
   /**
-   * Compiles a plan of sweeps and takes the window's memory.
+   * Compiles a traversal for a window of so many bytes, and takes its memory.
    *
-   * @throws {RunFailure} as `GpuField.create` does
+   * @throws {RunFailure} "limits" where it cannot; as `GpuField.create` does
    */
-  static async create(
+  static async open(
     gpu: GpuDevice,
     problem: Problem,
-    plan: GpuPlan,
-    onCompiled?: () => Promise<void>,
+    { traversal: name, parameters, windowBytes, onCompiled }: {
+      readonly traversal: string;
+      readonly parameters: Parameters;
+      readonly windowBytes: number;
+      readonly onCompiled?: (() => Promise<void>) | undefined;
+    },
   ): Promise<WindowedField> {
+    const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
+    const reason = traversal.refuse(problem) ?? traversal.infeasible(problem, parameters, limits);
+    if (reason !== undefined) throw new RunFailure("limits", reason);
+    const plan = traversal.plan(problem, parameters, limits), sections = plan.sections!;
     const started = performance.now();
     const pipelines = await Promise.all(
       plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
     );
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
-    const sections = plan.sections!, count = Math.min(WINDOW_SECTIONS, sections.length);
     const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
-    const slots = await ownMemory(gpu).take(Array<number>(count).fill(bytes), plan.label);
-    const made: Disposable[] = slots.flat().map(disposing);
+    const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
+    const slots = await ownMemory(gpu).take(sizes, plan.label), staged: GPUBuffer[] = [];
     try {
       const usage = GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ;
-      const staged: GPUBuffer[] = [];
-      for (let i = 0; i < count; i++) {
-        staged.push(await gpu.buffer(2 * bytes, usage, "slices that come back"));
-        made.push(disposing(staged.at(-1)!));
-      }
+      for (const size of sizes) staged.push(await gpu.buffer(2 * size, usage, "slices that come back"));
       const uniforms = await Uniforms.create(gpu);
       return new WindowedField(gpu, problem, plan, { slots, staged, uniforms, pipelines, compileNs });
     } catch (error) {
-      for (const one of made) one[Symbol.dispose]();
+      for (const buffer of [...slots.flat(), ...staged]) buffer.destroy();
       throw error;
     }
   }
@@ -115,20 +121,21 @@ export class WindowedField implements Disposable {
 
   /** Sets both levels, pads too, and time step 0. */
   async initialise({ kind, seed }: Start): Promise<void> {
+    const { uniforms } = this.#resources;
     this.#step = 0;
-    for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
+    for (const [section, { layout, x, slices: [from, to] }] of this.plan.sections!.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
-      const [slot] = await this.#uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);
+      const [slot] = await uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);
       const record: Recorder = (encoder, timestamps) => {
         const pass = encoder.beginComputePass(timestamps());
         pass.setPipeline(fill.pipeline);
         for (const array of this.#slotOf(section)) {
-          pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
+          pass.setBindGroup(0, uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
           pass.dispatchWorkgroups(...fillWorkgroups(layout));
         }
         pass.end();
       };
-      const all = { section, first: 0, slices: to - from };
+      const all = { section, from, to };
       await (await this.#submit([record], 1, all)).finish();
       this.#unload(all);
     }
@@ -146,14 +153,9 @@ export class WindowedField implements Disposable {
     return (performance.now() - started) * 1e6;
   }
 
-  /** The cells of a slice with its pads, of F(t) (`ago` = 0) or F(t−1). */
+  /** The cells of a slice, of F(t) (`ago` = 0) or F(t−1). */
   slice(ago: 0 | 1, x: number): Float32Array<ArrayBuffer> {
     return this.#levels[((this.#step + ago) % 2) as 0 | 1][x + this.plan.layout.pad[0]]!;
-  }
-
-  /** The layout of {@linkcode slice}. */
-  get sliceLayout(): Layout {
-    return withoutPadX(this.plan.layout);
   }
 
   /** Compares levels with a reference's at the same time step, on the host. */
@@ -175,23 +177,29 @@ export class WindowedField implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const buffer of [...this.#slots.flat(), ...this.#staged]) buffer.destroy();
-    this.#uniforms.destroy();
+    const { slots, staged, uniforms } = this.#resources;
+    for (const buffer of [...slots.flat(), ...staged]) buffer.destroy();
+    uniforms.destroy();
   }
 
-  #slotOf(section: number): SectionArrays[number] {
-    return this.#slots[section % this.#slots.length]!;
+  #slotOf(section: number): LevelArrays {
+    const { slots } = this.#resources;
+    return slots[section % slots.length]!;
+  }
+
+  #stagedOf(section: number): GPUBuffer {
+    const { staged } = this.#resources;
+    return staged[section % staged.length]!;
   }
 
   async #sweep(dispatches: readonly Dispatch[]): Promise<void> {
-    const last = this.#sections.length - 1;
+    const last = this.plan.sections!.length - 1;
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);
     for (let section = last; section >= 0; section--) {
       const { passes, record } = await this.#dispatcher.record(bySection.get(section) ?? []);
-      const finals = this.#finalsOf(section);
       const shared: Recorder = (encoder) => this.#copyCommon(encoder, section);
-      const submission = await this.#submit([shared, ...record], passes, finals);
+      const submission = await this.#submit([shared, ...record], passes, this.#finalsOf(section));
       // all of this while the device computes
       if (section < last) this.#unload(this.#finalsOf(section + 1));
       const left = section > 0 ? this.#load(section - 1, true) : undefined;
@@ -206,9 +214,8 @@ export class WindowedField implements Disposable {
 
   /** Slices that no earlier section touches: they are final once this one is computed. */
   #finalsOf(section: number): Moved {
-    const { slices: [from, to] } = this.#sections[section]!;
-    const first = section === 0 ? from : this.#sections[section - 1]!.slices[1];
-    return { section, first: first - from, slices: to - first };
+    const { slices: [from, to] } = this.plan.sections![section]!;
+    return { section, from: this.plan.sections![section - 1]?.slices[1] ?? from, to };
   }
 
   /**
@@ -217,31 +224,25 @@ export class WindowedField implements Disposable {
    * @param inTwo not the last few: what is returned hands them over
    */
   #load(section: number, inTwo = false): () => void {
-    const { slices: [from, to] } = this.#sections[section]!, { layout: { slice, pad: [padX] } } = this.plan;
-    const end = this.#sections[section + 1]?.slices[0] ?? to, [first, count] = this.#rows;
-    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * count))) : end;
+    const { layout: { slice, pad: [padX] } } = this.plan,
+      { slices: [from, to] } = this.plan.sections![section]!;
+    const end = this.plan.sections![section + 1]?.slices[0] ?? to;
+    const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * this.sliceLayout.slice))) : end;
     const handOver = (begin: number, until: number): void =>
       this.#slotOf(section).forEach((array, level) => {
         for (let x = begin; x < until; x++) {
-          const rows = this.#levels[level]![x + padX]!.subarray(first, first + count);
-          this.#gpu.write(array, 4 * (slice * (x - from) + first), rows);
+          this.#gpu.write(array, 4 * (slice * (x - from) + this.#first), this.#levels[level]![x + padX]!);
         }
       });
     handOver(from, cut);
     return () => handOver(cut, end);
   }
 
-  /** The cells of a slice that are moved, as first and count: without the pads of y at its ends, which stay zero. */
-  get #rows(): readonly [first: number, count: number] {
-    const { slice, pitch, pad: [, padY] } = this.plan.layout;
-    return [padY * pitch, slice - 2 * padY * pitch];
-  }
-
   /** Copies what the section after this one has in common with it. */
   #copyCommon(encoder: GPUCommandEncoder, section: number): void {
-    const next = this.#sections[section + 1];
+    const next = this.plan.sections![section + 1];
     if (next === undefined) return;
-    const { slices: [from, to] } = this.#sections[section]!, [first] = next.slices;
+    const { slices: [from, to] } = this.plan.sections![section]!, [first] = next.slices;
     const bytes = 4 * this.plan.layout.slice, source = this.#slotOf(section + 1);
     this.#slotOf(section).forEach((array, level) =>
       encoder.copyBufferToBuffer(source[level]!, 0, array, bytes * (first - from), bytes * (to - first))
@@ -249,15 +250,12 @@ export class WindowedField implements Disposable {
   }
 
   /** Submits work on a section, after which some of its slices come back. */
-  #submit(
-    record: readonly Recorder[],
-    passes: number,
-    { section, first, slices }: Moved,
-  ): Promise<Submission> {
+  #submit(record: readonly Recorder[], passes: number, { section, from, to }: Moved): Promise<Submission> {
     const staged = this.#stagedOf(section), bytes = 4 * this.plan.layout.slice;
+    const first = from - this.plan.sections![section]!.slices[0], size = bytes * (to - from);
     const comeBack: Recorder = (encoder) =>
       this.#slotOf(section).forEach((array, level) =>
-        encoder.copyBufferToBuffer(array, bytes * first, staged, bytes * slices * level, bytes * slices)
+        encoder.copyBufferToBuffer(array, bytes * first, staged, size * level, size)
       );
     // a section without any work has a pass as well, for its time
     const last: Recorder = (encoder, timestamps) => encoder.beginComputePass(timestamps()).end();
@@ -265,45 +263,15 @@ export class WindowedField implements Disposable {
   }
 
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */
-  #unload({ section, first, slices }: Moved): void {
-    const staged = this.#stagedOf(section), bytes = 4 * this.plan.layout.slice;
-    const start = first + this.#sections[section]!.slices[0] + this.plan.layout.pad[0],
-      [row, count] = this.#rows;
+  #unload({ section, from, to }: Moved): void {
+    const staged = this.#stagedOf(section), { slice, pad: [padX] } = this.plan.layout;
     this.#levels.forEach((level, i) => {
-      for (let slice = 0; slice < slices; slice++) {
-        const range = this.#gpu.mapped(staged, bytes * (slices * i + slice) + 4 * row, 4 * count);
-        level[start + slice]!.set(new Float32Array(range), row);
+      for (let x = from; x < to; x++) {
+        const place = slice * ((to - from) * i + x - from) + this.#first;
+        const range = this.#gpu.mapped(staged, 4 * place, 4 * this.sliceLayout.slice);
+        level[x + padX]!.set(new Float32Array(range));
       }
     });
     this.#gpu.unmap(staged);
   }
-
-  #stagedOf(section: number): GPUBuffer {
-    return this.#staged[section % this.#staged.length]!;
-  }
-}
-
-function disposing(buffer: GPUBuffer): Disposable {
-  return { [Symbol.dispose]: () => buffer.destroy() };
-}
-
-/**
- * Compiles a traversal for a window of so many bytes, and takes its memory.
- *
- * @throws {RunFailure} "limits" where it cannot; as {@linkcode WindowedField.create} does
- */
-export async function openWindow(
-  gpu: GpuDevice,
-  problem: Problem,
-  { traversal: name, parameters, windowBytes, onCompiled }: {
-    readonly traversal: string;
-    readonly parameters: Parameters;
-    readonly windowBytes: number;
-    readonly onCompiled?: (() => Promise<void>) | undefined;
-  },
-): Promise<WindowedField> {
-  const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
-  const reason = traversal.refuse(problem) ?? traversal.infeasible(problem, parameters, limits);
-  if (reason !== undefined) throw new RunFailure("limits", reason);
-  return await WindowedField.create(gpu, problem, traversal.plan(problem, parameters, limits), onCompiled);
 }

@@ -1,0 +1,98 @@
+/**
+ * What a GPU runs of torres: a dispatch for each wave, by sections, and steps that are too few for the loop's body.
+ *
+ * @module
+ */
+import { holdsAll, type Section, type SectionLimits, sectionsOf } from "../sections.ts";
+import type { Problem } from "../stencils/stencil.ts";
+import { copyShaders, SectionWork } from "./section_work.ts";
+import { planSteps, stepShaders } from "./stepwise.ts";
+import { scheduleTorres, slicesOfRow, torreNeeds, type TorreRow } from "./torre_schedule.ts";
+import { torreShader } from "./torre_shader.ts";
+import { shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import type { Dispatch, GpuPlan } from "./traversal.ts";
+
+/** The plan of torres; without limits a level lies in one array however large it is. */
+export function planTorres(problem: Problem, parameters: TorreParameters, limits?: SectionLimits): GpuPlan {
+  const { threads, nt, bands = 1, unroll } = parameters;
+  const shape = shapeOf(problem, parameters), { layout } = shape;
+  const sections = sectionsOf(layout, torreNeeds(parameters, shape), limits), isCut = sections.length > 1;
+  const isWindow = limits?.windowBytes !== undefined;
+  const values = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join(" ");
+  const label = `diamond-torre ${values}`;
+  const shaders = [torreShader(problem, parameters, shape, isCut), ...copyShaders(sections)];
+  const remainder = unroll === 1 ? undefined : planSteps({
+    label,
+    problem,
+    layout,
+    sections,
+    shadersOf: (part, its) => stepShaders(part, its, [remainderThreads(threads), 1, 1]),
+    workgroupsOf: (part) => remainderWorkgroups(part, threads),
+  });
+  return {
+    label,
+    layout,
+    shaders: [...shaders, ...remainder?.shaders ?? []],
+    ...(isCut && { sections }),
+    ...(isWindow && { sections, sweepSteps: nt * bands }),
+    dispatches(count, start) {
+      const schedule = scheduleTorres(problem, parameters, count);
+      const work = new SectionWork(isWindow ? [] : sections, layout, 1);
+      let last = sections.length - 1;
+      for (const wave of schedule.waves) {
+        for (const { section, rows } of bySection(wave, sections, shape, isWindow ? last : undefined)) {
+          last = section;
+          const before = sections[section]!.slices[0] + layout.pad[0];
+          const dispatch: Dispatch = {
+            shader: 0,
+            workgroups: [Math.max(...rows.map(({ torres }) => torres)), rows.length, 1],
+            flipped: start % 2 === 1,
+            uniforms: rows.flatMap(({ x, y, tiers }) => [x, y, tiers, before]),
+          };
+          work.add(dispatch, { section, levels: [0, 1], ranges: rows.map((row) => slicesOfRow(row, shape)) });
+        }
+      }
+      const { steps } = schedule, rest = remainder?.dispatches(count - steps, start + steps) ?? [];
+      return [...work.finish(), ...rest.map((one) => ({ ...one, shader: shaders.length + one.shader }))];
+    },
+  };
+}
+
+/**
+ * The rows of a wave by the sections that hold what they touch, as few as possible; in a window, where one holds all: the
+ * `last` one or an earlier one.
+ */
+function bySection(
+  wave: readonly TorreRow[],
+  sections: readonly Section[],
+  shape: TorreShape,
+  last: number | undefined,
+): { section: number; rows: readonly TorreRow[] }[] {
+  if (sections.length === 1) return [{ section: 0, rows: wave }];
+  if (last !== undefined) {
+    const isIn = (section: Section) => wave.every((row) => holdsAll(section, slicesOfRow(row, shape)));
+    return [{ section: sections.findLastIndex((section, i) => i <= last && isIn(section)), rows: wave }];
+  }
+  const groups: { section: number; rows: TorreRow[] }[] = [];
+  for (const row of wave.toSorted((a, b) => a.x - b.x)) {
+    const range = slicesOfRow(row, shape);
+    const isIn = (section: number): boolean => holdsAll(sections[section]!, range);
+    const last = groups.at(-1);
+    if (last !== undefined && isIn(last.section)) last.rows.push(row);
+    else groups.push({ section: sections.findLastIndex((_, section) => isIn(section)), rows: [row] });
+  }
+  return groups;
+}
+
+/** Threads along z of the steps that are too few for the loop's body. */
+function remainderThreads(threads: number): number {
+  return Math.min(64, threads);
+}
+
+/** Workgroups of such a step. */
+export function remainderWorkgroups(
+  { grid: [nx, ny, nz] }: Problem,
+  threads: number,
+): [number, number, number] {
+  return [Math.ceil(nz / remainderThreads(threads)), ny, nx];
+}
