@@ -56,7 +56,10 @@ export function freeMemory(): number | undefined {
   return state === "granted" ? Deno.systemMemoryInfo().available : undefined;
 }
 
-/** The bytes of a file, piece by piece; `onSize` is called before with its size, of a file that has one. */
+/**
+ * The bytes of a file, piece by piece, each in the place of the last; `onSize` is called before with its size, of a file
+ * that has one.
+ */
 export async function* readPieces(
   path: string | URL,
   onSize: (bytes: number) => void,
@@ -65,8 +68,8 @@ export async function* readPieces(
   try {
     const status = await file.stat();
     if (status.isFile()) onSize(status.size);
+    const piece = new Uint8Array(2 ** 20);
     while (true) {
-      const piece = new Uint8Array(2 ** 20);
       const { bytesRead } = await file.read(piece);
       if (bytesRead === 0) return;
       yield piece.subarray(0, bytesRead);

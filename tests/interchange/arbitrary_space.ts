@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { InputFile } from "../../tuner/interchange/input_file.ts";
+import { unpack } from "../../tuner/interchange/read_input.ts";
+import { pythonKey } from "../../tuner/interchange/kernel_tuner.ts";
 import { readSpace } from "../../tuner/interchange/read_space.ts";
 import {
   type JsonObject,
@@ -9,8 +10,9 @@ import {
   type RecordedSpace,
   SPACE_FAILURES,
   type SpaceRecord,
+  type SpaceText,
+  type SpaceWriting,
 } from "../../tuner/interchange/recorded_space.ts";
-import type { SpaceText, SpaceWriting } from "../../tuner/interchange/write_space.ts";
 
 /** Parts of an evaluation's cost. */
 const OVERHEADS: readonly Overhead[] = ["compile", "benchmark", "framework", "search", "validation"];
@@ -80,7 +82,11 @@ export function arbitrarySpace(kind: "t4" | "any-t4-metadata"): fc.Arbitrary<Who
       problemSize: fc.constantFrom<JsonValue>(null, 100, [48, 64], "callable"),
       objectives: fc.constant(["time"]),
       parameters: fc.constant(pairs.map(([text, values]) => ({ name: text, values }))),
-      records: fc.array(record(pairs.map(([, values]) => values), true), { maxLength: 8, minLength: 1 }),
+      records: fc.uniqueArray(record(pairs.map(([, values]) => values), true), {
+        maxLength: 8,
+        minLength: 1,
+        selector: ({ values }) => pythonKey(values),
+      }),
       facet: fc.constant(null),
       other: fc.record({
         cacheHeader: fc.constantFrom<JsonObject>({}, { note: "x", list: [1, 2] }),
@@ -148,15 +154,15 @@ export type WholeSpace = RecordedSpace & { readonly records: readonly SpaceRecor
 
 /** Reads a file with all of its records. */
 export async function readWhole(bytes: Uint8Array | string) {
-  const content = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
-  const { space, ...reading } = await readSpace(InputFile.of(content, "file"));
-  const whole: WholeSpace = { ...space, records: await Array.fromAsync(space.records) };
+  const content = typeof bytes === "string" ? new TextEncoder().encode(bytes) : Uint8Array.from(bytes);
+  const { space, ...reading } = readSpace(await unpack(content, "file"), "file");
+  const whole: WholeSpace = { ...space, records: [...space.records] };
   return { space: whole, ...reading };
 }
 
 /** Writes a space, and what was said of it. */
-export async function written(pieces: SpaceText): Promise<{ text: string } & SpaceWriting> {
-  let text = "", next = await pieces.next();
-  for (; !next.done; next = await pieces.next()) text += next.value;
+export function written(pieces: SpaceText): { text: string } & SpaceWriting {
+  let text = "", next = pieces.next();
+  for (; !next.done; next = pieces.next()) text += next.value;
   return { text, ...next.value };
 }

@@ -1,11 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { gzipSync } from "node:zlib";
-import { importFacetSpace } from "../../tuner/interchange/facet_import.ts";
-import { spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
+import { importFacetSpace, spaceOfEntry } from "../../tuner/interchange/facet_space.ts";
 import { importForeignSpace } from "../../tuner/interchange/foreign_import.ts";
-import { SPACE_FORMATS } from "../../tuner/interchange/read_space.ts";
-import { writeSpace } from "../../tuner/interchange/write_space.ts";
+import { SPACE_FORMATS, writeSpace } from "../../tuner/interchange/read_space.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { ProfileError } from "../../tuner/profile/profile_error.ts";
 import { parseProfile } from "../../tuner/profile/schema.ts";
@@ -15,9 +13,7 @@ import { arbitraryCache, readWhole, type WholeSpace, written } from "./arbitrary
 const PROFILE = parseProfile(Deno.readTextFileSync("fixtures/h100/wave.json"), "wave.json");
 const SPACE =
   spaceOfEntry(PROFILE, PROFILE.entries[0]!, entryRecords(PROFILE, PROFILE.entries[0]!, [])).space;
-const FACET = await Promise.all(
-  SPACE_FORMATS.map(async (format) => (await written(writeSpace(SPACE, format))).text),
-);
+const FACET = SPACE_FORMATS.map((format) => written(writeSpace(SPACE, format)).text);
 
 /** Files of both formats: Facet's own, and another tool's. */
 const files = fc.oneof(
@@ -31,7 +27,7 @@ function othersT4(): Promise<string[]> {
   return Promise.all(
     fc.sample(arbitraryCache(), { seed: 6, numRuns: 8 }).map(async (cache) => {
       const { space } = await readWhole(JSON.stringify(cache));
-      return (await written(writeSpace(space, "t4"))).text;
+      return (written(writeSpace(space, "t4"))).text;
     }),
   );
 }
@@ -49,9 +45,9 @@ async function survive(bytes: Uint8Array): Promise<WholeSpace | undefined> {
   try {
     const { space } = await readWhole(bytes);
     checkSpace(space);
-    for (const format of SPACE_FORMATS) await written(writeSpace(space, format));
-    if (space.facet === null) await importForeignSpace(space, { ...FOREIGN, kernel: "k", device: "d" });
-    else await importFacetSpace(space, OPTIONS);
+    for (const format of SPACE_FORMATS) written(writeSpace(space, format));
+    if (space.facet === null) importForeignSpace(space, { ...FOREIGN, kernel: "k", device: "d" });
+    else importFacetSpace(space, OPTIONS);
     return space;
   } catch (error) {
     assert(error instanceof ProfileError, `${error instanceof Error ? error.stack : error}`);

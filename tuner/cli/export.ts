@@ -1,8 +1,7 @@
 import { spaceOfEntry } from "../interchange/facet_space.ts";
-import { InputFile } from "../interchange/input_file.ts";
-import { readSpace, SPACE_FORMATS } from "../interchange/read_space.ts";
+import { readInput } from "../interchange/read_input.ts";
+import { readSpace, SPACE_FORMATS, writeSpace } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
-import { writeSpace } from "../interchange/write_space.ts";
 import { entryRecords } from "../profile/entry_records.ts";
 import { readProfile } from "../profile/store.ts";
 import { formatCount, formatPlural } from "../format.ts";
@@ -40,7 +39,7 @@ export const run = command({
     throw new RequestError("Missing option --profile: wanted the profile to export from, or --from FILE");
   }
   const { space, notes } = profile === undefined
-    ? await readSpace(await InputFile.open(from!))
+    ? readSpace(await readInput(from!), from!)
     : await fromProfile(profile, options);
   const { notCarried, ...counts } = await writePieces(out, writeSpace(space, format));
   const record = {

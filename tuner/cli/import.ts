@@ -1,6 +1,6 @@
-import { type FacetImport, importFacetSpace } from "../interchange/facet_import.ts";
+import { type FacetImport, importFacetSpace } from "../interchange/facet_space.ts";
 import { importForeignSpace } from "../interchange/foreign_import.ts";
-import { InputFile } from "../interchange/input_file.ts";
+import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import type { RecordedSpace } from "../interchange/recorded_space.ts";
 import { appendRecords, journalPath } from "../profile/journal.ts";
@@ -36,8 +36,8 @@ export const run = command({
   about: "Makes a profile from results in the formats of other auto-tuners.",
   options: OPTIONS,
 }, async ({ from, out, json, ...foreign }) => {
-  const { space, notes, format } = await readSpace(await InputFile.open(from));
-  const { profile, journal, records, notCarried } = await convert(space, foreign, from);
+  const { space, notes, format } = readSpace(await readInput(from), from);
+  const { profile, journal, records, notCarried } = convert(space, foreign, from);
   await checkWritable(out, profile.device);
   await appendRecords(journalPath(out), journal);
   await writeProfile(out, profile);
@@ -62,7 +62,7 @@ export const run = command({
 
 type Foreign = Pick<Values<typeof OPTIONS>, typeof FOREIGN[number]>;
 
-function convert(space: RecordedSpace, foreign: Foreign, source: string): Promise<FacetImport> {
+function convert(space: RecordedSpace, foreign: Foreign, source: string): FacetImport {
   const run = crypto.randomUUID();
   if (space.facet === null) {
     return importForeignSpace(space, { ...foreign, source, run, tool: TOOL, now: new Date().toISOString() });

@@ -1,11 +1,30 @@
+import * as z from "npm:zod@^4.6.0";
 import type { Configuration, FailureReason } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { formatPlural } from "../format.ts";
+import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts";
 import { kernelNameOf } from "../profile/describe.ts";
-import type { DatedFailure, DatedMeasurement, EntryRecords } from "../profile/entry_records.ts";
-import type { Profile, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
+import type { EntryRecords } from "../profile/entry_records.ts";
+import {
+  type FailureRecord,
+  JOURNAL_VERSION,
+  type JournalRecord,
+  type MeasurementRecord,
+  recordSchema,
+  type RunRecord,
+} from "../profile/journal_format.ts";
+import { ProfileError } from "../profile/profile_error.ts";
+import {
+  checkProfile,
+  JSON_SCHEMA_NAME,
+  type Profile,
+  type ProfileEntry,
+  type ProfileProblem,
+  SCHEMA_VERSION,
+} from "../profile/schema.ts";
+import { fault } from "./read_json.ts";
 import type {
   JsonObject,
-  JsonValue,
   ParameterValue,
   RecordedSpace,
   SpaceFailure,
@@ -13,16 +32,19 @@ import type {
 } from "./recorded_space.ts";
 
 /** Version of the `facet` block. */
-export const FACET_BLOCK_VERSION = 1;
+const FACET_BLOCK_VERSION = 2;
 
-/** Parameters of a configuration that say how the slices are shared. */
-export const SHARE_PARAMETERS = ["cpuSlices", "gpuSlices", "exchangeEvery", "cpuWorkers"] as const;
+const blockSchema = z.strictObject({
+  version: z.literal(FACET_BLOCK_VERSION, String(FACET_BLOCK_VERSION)),
+  kernelSource: z.string("a text").max(4000).nullable(),
+  profile: z.unknown(),
+});
 
-/** What begins the name of a parameter that says how the CPU traverses its slices beside the GPU. */
-export const BESIDE_GPU = "cpu_";
+/** The measurement that holds an evaluation as the journal has it, in JSON. */
+const OWN = "facet_record";
 
 /** Facet's reasons in T4's words. */
-export const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
+const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
   compile: "compile",
   limits: "constraints",
   incorrect: "correctness",
@@ -31,15 +53,13 @@ export const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
   "out-of-memory": "runtime",
 };
 
-/** Nanoseconds that a run of the problem takes at a rate in cells/s. */
-export function runTimeNs({ grid, steps }: ProfileProblem, cellsPerSecond: number): number {
-  return grid[0] * grid[1] * grid[2] * steps / cellsPerSecond * 1e9;
-}
+/** An evaluation as a journal has it, of whichever run. */
+type Evaluation = Omit<MeasurementRecord, "run"> | Omit<FailureRecord, "run">;
 
 /**
- * An entry of a profile as a recorded space. The parameters are those of all traversals, preceded by the traversal and
- * followed by the share; one that a traversal does not have is null there. What the formats have no place for stands in
- * the space's `facet` block, for `facet_import.ts` to find again.
+ * An entry of a profile as a recorded space. The parameters are those of all traversals, with the traversal and the
+ * share; one that a configuration does not have is null there. What the formats have no place for stands in the space's
+ * `facet` block and in each record's measurement `facet_record`, for {@linkcode importFacetSpace} to find again.
  *
  * @param records the entry's evaluations, from `entryRecords`
  * @returns the space, and what of the profile and the journal is not in it, one line each
@@ -47,40 +67,30 @@ export function runTimeNs({ grid, steps }: ProfileProblem, cellsPerSecond: numbe
 export function spaceOfEntry(
   profile: Profile,
   entry: ProfileEntry,
-  records: EntryRecords,
+  { measured, failed, repeated, outdated, kernelSource }: EntryRecords,
 ): { space: RecordedSpace & { readonly records: readonly SpaceRecord[] }; notCarried: string[] } {
-  const { measured, failed, repeated, outdated, kernelSource } = records;
-  const { problem } = entry;
-  const configurations = [...measured.map(({ measurement }) => measurement), ...failed]
-    .map(({ configuration }) => configuration);
-  const own = new Set(configurations.flatMap(({ parameters }) => Object.keys(parameters)));
-  const besideGpu = new Set(configurations.flatMap(({ share }) => Object.keys(valuesBesideGpu(share))));
-  const names = ["traversal", ...own, ...SHARE_PARAMETERS, ...besideGpu];
-  const valuesOf = ({ traversal, parameters, share }: Configuration): ParameterValue[] => [
-    traversal,
-    ...[...own].map((name) => parameters[name] ?? null),
-    ...SHARE_PARAMETERS.map((name) => share[name]),
-    ...[...besideGpu].map((name) => valuesBesideGpu(share)[name] ?? null),
+  const { problem } = entry, { device } = profile;
+  const evaluations: Evaluation[] = [
+    ...measured.map((one) => ({ kind: "measurement" as const, ...one })),
+    ...failed.map((one) => ({ kind: "failure" as const, ...one })),
   ];
-  const rows = configurations.map(valuesOf);
+  const values = evaluations.map((one) => valuesOf(configurationOf(one)));
+  const names = [...new Set(values.flatMap(Object.keys))];
   return {
     space: {
       kernel: kernelNameOf(problem),
-      device: profile.device.gpu?.description || profile.device.cpu.model,
+      device: device.gpu?.description || device.cpu.model,
       problemSize: [...problem.grid],
       objectives: ["time"],
-      parameters: names.map((name, i) => ({ name, values: sortedValues(rows.map((row) => row[i]!)) })),
-      records: [
-        ...measured.map((record) => measuredRecord(record, problem, valuesOf)),
-        ...failed.map((record) => failedRecord(record, valuesOf)),
-      ],
+      parameters: names.map((name) => ({
+        name,
+        values: sortedValues(values.map((own) => own[name] ?? null)),
+      })),
+      records: evaluations.map((one) => recordOf(one, problem, names)),
       facet: {
         version: FACET_BLOCK_VERSION,
-        tool: profile.tool,
-        createdAt: profile.createdAt,
-        device: profile.device as unknown as JsonObject,
         kernelSource,
-        entry: entry as unknown as JsonObject,
+        profile: profileOfEntry(profile, entry) as unknown as JsonObject,
       },
       other: { cacheHeader: {}, t4Metadata: {} },
     },
@@ -90,66 +100,31 @@ export function spaceOfEntry(
         : []),
       ...(outdated > 0 ? [`${formatPlural(outdated, "evaluation")} of kernels that have changed since`] : []),
       "the parameters' lists of values: those that were evaluated are written",
-      "which run an evaluation belongs to, and nanoseconds of compiling beyond 12 digits",
+      "which run an evaluation belongs to",
     ],
   };
 }
 
-/** How the CPU traverses its slices beside the GPU, by name. */
-function valuesBesideGpu({ cpu }: Configuration["share"]): Readonly<Record<string, ParameterValue>> {
-  const { traversal, parameters } = cpu ?? {};
-  const named = traversal === undefined ? [] : Object.entries({ traversal, ...parameters });
-  return Object.fromEntries(named.map(([name, value]) => [BESIDE_GPU + name, value]));
+/** A profile of one entry. */
+export function profileOfEntry(
+  { tool, createdAt, device }: Pick<Profile, "tool" | "createdAt" | "device">,
+  entry: ProfileEntry,
+): Profile {
+  const $schema = JSON_SCHEMA_NAME, schemaVersion = SCHEMA_VERSION;
+  return { $schema, schemaVersion, tool, createdAt, device, entries: [entry] };
 }
 
-function measuredRecord(
-  { measurement, at }: DatedMeasurement,
-  problem: ProfileProblem,
-  valuesOf: (configuration: Configuration) => ParameterValue[],
-): SpaceRecord {
-  const { configuration, cellsPerSecond, confidence95, samples, verification, compileNs } = measurement;
-  const timeMs = runTimeNs(problem, cellsPerSecond) / 1e6;
-  const timesMs = samples.map((rate) => runTimeNs(problem, rate) / 1e6);
-  return {
-    values: valuesOf(configuration),
-    failure: null,
-    timeMs,
-    timesMs,
-    overheadMs: {
-      ...(compileNs === 0 ? {} : { compile: compileNs / 1e6 }),
-      benchmark: timesMs.reduce((sum, time) => sum + time, 0),
-    },
-    measurements: [
-      { name: "time", value: timeMs, unit: "ms" },
-      { name: "cells_per_second", value: cellsPerSecond, unit: "cells/s" },
-      { name: "confidence95", value: [...confidence95], unit: "cells/s" },
-      { name: "samples", value: [...samples], unit: "cells/s" },
-      { name: "max_error", value: verification.maxError, unit: "" },
-      { name: "error_bound", value: verification.bound, unit: "" },
-      { name: "verified_against", value: verification.against, unit: "" },
-    ],
-    timestamp: at,
-    correctness: 1,
-  };
+function configurationOf(evaluation: Evaluation): Configuration {
+  return evaluation.kind === "failure" ? evaluation.configuration : evaluation.measurement.configuration;
 }
 
-function failedRecord(
-  { configuration, failure, at }: DatedFailure,
-  valuesOf: (configuration: Configuration) => ParameterValue[],
-): SpaceRecord {
-  return {
-    values: valuesOf(configuration),
-    failure: FAILURE_OF[failure.reason],
-    timeMs: null,
-    timesMs: [],
-    overheadMs: {},
-    measurements: [
-      { name: "failure_reason", value: failure.reason, unit: "" },
-      { name: "failure_message", value: failure.message, unit: "" },
-    ],
-    timestamp: at,
-    correctness: failure.reason === "incorrect" ? 0 : 1,
-  };
+/** A configuration's values by name; `cpu_` precedes how the CPU traverses its slices beside the GPU. */
+function valuesOf(
+  { traversal, parameters, share: { cpu, ...share } }: Configuration,
+): Record<string, ParameterValue> {
+  const besideGpu = cpu === undefined ? [] : Object.entries({ traversal: cpu.traversal, ...cpu.parameters });
+  const named = besideGpu.map(([name, value]) => [`cpu_${name}`, value]);
+  return { traversal, ...parameters, ...share, ...Object.fromEntries(named) };
 }
 
 /** Different values, numbers by size, null last. */
@@ -161,7 +136,137 @@ function sortedValues(values: readonly ParameterValue[]): ParameterValue[] {
   );
 }
 
-/** A measurement's value by name; undefined where there is none. */
-export function measured({ measurements }: SpaceRecord, name: string): JsonValue | undefined {
-  return measurements.find((measurement) => measurement.name === name)?.value;
+function recordOf(evaluation: Evaluation, problem: ProfileProblem, names: readonly string[]): SpaceRecord {
+  const own = valuesOf(configurationOf(evaluation));
+  const common = { values: names.map((name) => own[name] ?? null), timestamp: evaluation.at };
+  const whole = { name: OWN, value: JSON.stringify(evaluation), unit: "" };
+  if (evaluation.kind === "failure") {
+    const { reason } = evaluation.failure;
+    return {
+      ...common,
+      failure: FAILURE_OF[reason],
+      timeMs: null,
+      timesMs: [],
+      overheadMs: {},
+      measurements: [whole],
+      correctness: reason === "incorrect" ? 0 : 1,
+    };
+  }
+  const { cellsPerSecond, samples, compileNs } = evaluation.measurement;
+  const [x, y, z] = problem.grid;
+  const timeOf = (rate: number): number => x * y * z * problem.steps / rate * 1e3;
+  const timeMs = timeOf(cellsPerSecond), timesMs = samples.map(timeOf);
+  return {
+    ...common,
+    failure: null,
+    timeMs,
+    timesMs,
+    overheadMs: {
+      ...(compileNs === 0 ? {} : { compile: compileNs / 1e6 }),
+      benchmark: timesMs.reduce((sum, time) => sum + time, 0),
+    },
+    measurements: [
+      { name: "time", value: timeMs, unit: "ms" },
+      { name: "cells_per_second", value: cellsPerSecond, unit: "cells/s" },
+      whole,
+    ],
+    correctness: 1,
+  };
+}
+
+/** A profile and the records of the journal that goes with it. */
+export interface FacetImport {
+  readonly profile: Profile;
+  /** The run first, then every evaluation; made anew each time that someone goes through them. */
+  readonly journal: Iterable<JournalRecord>;
+  /** Evaluations. */
+  readonly records: number;
+  /** What could not be carried over, one line each. */
+  readonly notCarried: readonly string[];
+}
+
+export interface ImportOptions {
+  /** What to call the file in errors. */
+  readonly source: string;
+  /** What the journal calls the run that the records become. */
+  readonly run: string;
+}
+
+/**
+ * Makes a profile and a journal of a space that Facet wrote. Everything is checked as if it came from a stranger: the
+ * file may have been edited.
+ *
+ * @param space with a `facet` block
+ * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
+ */
+export function importFacetSpace(space: RecordedSpace, { source, run }: ImportOptions): FacetImport {
+  const where = `${source}: the facet block`;
+  const { kernelSource, ...block } = checkRecord(blockSchema, space.facet, where);
+  const profile = checkProfile(block.profile, where), [entry, another] = profile.entries;
+  if (entry === undefined || another !== undefined) {
+    throw fault(`${where}: profile.entries`, "one entry", profile.entries);
+  }
+  const names = space.parameters.map(({ name }) => name);
+  const evaluationOf = (record: SpaceRecord, index: number): JournalRecord => {
+    const where = `${source}: record ${index + 1}`;
+    const own = record.measurements.find(({ name }) => name === OWN)?.value;
+    if (typeof own !== "string") throw fault(where, `the measurement ${OWN}`, own);
+    const evaluation = matchSchema(recordSchema, { ...parseJson(own, where) as object, run }, where);
+    if (evaluation.kind === "run") throw fault(where, "an evaluation", "run");
+    const { values, timeMs } = recordOf(evaluation, entry.problem, names);
+    const wanted = JSON.stringify([values, timeMs]), found = JSON.stringify([record.values, record.timeMs]);
+    if (found !== wanted) throw fault(where, `the values and the time ${wanted} of its ${OWN}`, found);
+    return evaluation;
+  };
+  const key = configurationKey(entry.configuration), { cellsPerSecond, confidence95 } = entry.result;
+  const measured = new Set<string>();
+  let isThere = false, faster = 0, records = 0;
+  for (const record of space.records) {
+    const made = evaluationOf(record, records++);
+    for (const { name } of record.measurements) measured.add(name);
+    if (made.kind !== "measurement") continue;
+    const { configuration, ...result } = made.measurement;
+    if (result.cellsPerSecond === cellsPerSecond && configurationKey(configuration) === key) isThere = true;
+    else if (result.confidence95[0] > (confidence95?.[1] ?? Infinity)) faster++;
+  }
+  if (!isThere) {
+    throw new ProfileError(
+      `Cannot read ${source}: wanted a record with the configuration and the rate of the facet block's entry ` +
+        `(${cellsPerSecond} cells/s), found none: the file was changed`,
+    );
+  }
+  const head = { ...profile, startedAt: profile.createdAt, problem: entry.problem };
+  const journal = journalOf({ ...head, run, kernelSource: kernelSource ?? "" }, space.records, evaluationOf);
+  const others = [...measured].filter((name) => !["time", "cells_per_second", OWN].includes(name));
+  const fields = fieldsBeside(space);
+  const what = `${formatPlural(faster, "record")} faster than the entry, which stays as it was`;
+  const notCarried = [
+    ...(others.length > 0 ? [`measurements that a journal has no place for: ${others.join(", ")}`] : []),
+    ...(fields.length > 0 ? [`fields beside the records: ${fields.join(", ")}`] : []),
+    ...(faster > 0 ? [`${what}: tune or qualify to choose anew`] : []),
+  ];
+  return { profile, journal, records, notCarried };
+}
+
+/** A run's records, made of a space's as they are read; those that make none are left out. */
+export function journalOf(
+  { run, startedAt, tool, device, problem, kernelSource }: Omit<RunRecord, "kind" | "version">,
+  records: RecordedSpace["records"],
+  evaluationOf: (record: SpaceRecord, index: number) => JournalRecord | undefined,
+): Iterable<JournalRecord> {
+  return {
+    *[Symbol.iterator]() {
+      yield { kind: "run", version: JOURNAL_VERSION, run, startedAt, tool, device, problem, kernelSource };
+      let index = 0;
+      for (const record of records) {
+        const made = evaluationOf(record, index++);
+        if (made !== undefined) yield made;
+      }
+    },
+  };
+}
+
+/** Names of the fields beside the records. */
+export function fieldsBeside({ other: { cacheHeader, t4Metadata } }: RecordedSpace): string[] {
+  return Object.keys({ ...cacheHeader, ...t4Metadata });
 }

@@ -2,27 +2,30 @@ import type { Configuration, FailureReason, Measurement } from "../configuration
 import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
 import { checkRecord } from "../profile/check_record.ts";
-import { configurationKey } from "../configuration_key.ts";
 import { formatPlural } from "../format.ts";
-import {
-  JOURNAL_VERSION,
-  type JournalRecord,
-  recordSchema,
-  type RunRecord,
-} from "../profile/journal_format.ts";
+import { type JournalRecord, recordSchema } from "../profile/journal_format.ts";
 import { everyLimit } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { ProfileDevice, ProfileEntry, ProfileProblem } from "../profile/schema.ts";
+import {
+  checkProfile,
+  type ProfileDevice,
+  type ProfileEntry,
+  type ProfileProblem,
+} from "../profile/schema.ts";
 import {
   type FacetImport,
   fieldsBeside,
   type ImportOptions,
   journalOf,
   profileOfEntry,
-  timeOf,
-} from "./facet_import.ts";
-import type { RecordedSpace, SpaceFailure, SpaceRecord } from "./recorded_space.ts";
-import { carryParameters, slug } from "./foreign_parameters.ts";
+} from "./facet_space.ts";
+import type {
+  ParameterValue,
+  RecordedSpace,
+  SpaceFailure,
+  SpaceParameter,
+  SpaceRecord,
+} from "./recorded_space.ts";
 
 /** What a foreign file does not say. */
 export interface ForeignOptions extends ImportOptions {
@@ -51,6 +54,9 @@ const REASON_OF: Readonly<Record<SpaceFailure, FailureReason>> = {
 /** What stands for a verification that Facet did not do. */
 const AGAINST = "nothing by Facet: the file says that the result is correct";
 
+/** Most updates of cells in a run: with the times that are read, all rates are numbers that a journal takes. */
+const MOST_CELLS = 1e18;
+
 /**
  * Makes a profile and a journal of another tool's space: so that its best configuration can be read as Facet's are, and
  * `report` can draw it. Facet cannot run such a kernel, and did not verify it; both stand in the list of what could not
@@ -58,10 +64,7 @@ const AGAINST = "nothing by Facet: the file says that the result is correct";
  *
  * @throws {ProfileError} in one line, if the file does not say enough, or no configuration has a time
  */
-export async function importForeignSpace(
-  space: RecordedSpace,
-  options: ForeignOptions,
-): Promise<FacetImport> {
+export function importForeignSpace(space: RecordedSpace, options: ForeignOptions): FacetImport {
   const { source, run, now, tool, steps = 1 } = options;
   const kernel = slug(options.kernel ?? space.kernel ?? "", source);
   const problem: ProfileProblem = {
@@ -78,6 +81,9 @@ export async function importForeignSpace(
     source,
   });
   const cells = problem.grid[0] * problem.grid[1] * problem.grid[2] * steps;
+  if (cells > MOST_CELLS) {
+    throw new ProfileError(`Cannot import ${source}: wanted at most 1e18 cells in all steps, found ${cells}`);
+  }
   const evaluationOf = (record: SpaceRecord): JournalRecord | undefined => {
     const configuration = configurationOf(record), made = { run, at: timeOf(record, now) };
     if (record.failure === null) {
@@ -87,20 +93,13 @@ export async function importForeignSpace(
     const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
     return { kind: "failure", ...made, configuration, failure };
   };
-  const head: RunRecord = {
-    kind: "run",
-    version: JOURNAL_VERSION,
-    run,
-    startedAt: now,
-    tool,
-    device,
-    problem,
-    kernelSource: "",
-  };
-  const journal = journalOf(head, space.records, evaluationOf);
-  const found = await survey(space.records, (record) => {
+  const kinds = new Set<string>();
+  const found = survey(space.records, (record) => {
     const made = evaluationOf(record);
-    return made && checkRecord(recordSchema, made, source);
+    if (made === undefined || kinds.has(made.kind)) return made;
+    // others differ in numbers alone, which were checked as they were read
+    kinds.add(made.kind);
+    return checkRecord(recordSchema, made, source);
   });
   const { ranked, count, failed, timeless } = found;
   const [best] = ranked;
@@ -122,18 +121,21 @@ export async function importForeignSpace(
     verification,
     search: { strategy: "imported", seed: 0, spaceSize: count, evaluated: count, failed, elapsedMs: 0 },
   };
-  const { profile } = profileOfEntry({ tool, createdAt: now, device, entry }, source);
   return {
-    profile,
-    journal,
+    profile: checkProfile(profileOfEntry({ tool, createdAt: now, device }, entry), source),
+    journal: journalOf(
+      { run, startedAt: now, tool, device, problem, kernelSource: "" },
+      space.records,
+      evaluationOf,
+    ),
     records: count - timeless,
-    notCarried: [...notes, ...await lossesOf(space, found)],
+    notCarried: [...notes, ...lossesOf(space, found)],
   };
 }
 
 /** What all records together say. */
 interface Survey {
-  /** The fastest and those that tie with it, the fastest first; of a configuration the last measurement counts. */
+  /** The fastest and others that may tie with it, the fastest first. */
   readonly ranked: Measurement[];
   readonly count: number;
   /** Failures by reason. */
@@ -148,17 +150,22 @@ interface Survey {
   readonly names: ReadonlySet<string>;
 }
 
-async function survey(
+/** Measurements that are kept at least before those that cannot tie with the fastest are dropped. */
+const KEPT = 1000;
+
+function survey(
   records: RecordedSpace["records"],
   evaluationOf: (record: SpaceRecord) => JournalRecord | undefined,
-): Promise<Survey> {
+): Survey {
   const parts = new Set<string>(), names = new Set<string>(), failed: Record<string, number> = {};
-  const last = new Map<string, readonly [index: number, rate: number, low: number, high: number]>();
-  /** Of those that no earlier one is clearly faster than. */
-  const near = new Map<number, Measurement>();
-  let count = 0, timeless = 0, wrong = 0, differs = false, most = 0, least = 0;
-  for await (const record of records) {
-    const made = evaluationOf(record), index = count++;
+  let ranked: Measurement[] = [], best: Measurement | undefined, kept = KEPT;
+  const drop = (): void => {
+    ranked = ranked.filter(({ confidence95 }) => confidence95[1] >= best!.confidence95[0]);
+  };
+  let count = 0, timeless = 0, wrong = 0, differs = false;
+  for (const record of records) {
+    const made = evaluationOf(record);
+    count++;
     const { failure, timeMs, timesMs, correctness, overheadMs, measurements } = record;
     if (failure !== null) failed[failure] = (failed[failure] ?? 0) + 1;
     else if (timeMs === null) timeless++;
@@ -167,29 +174,14 @@ async function survey(
     for (const part of Object.keys(overheadMs)) parts.add(part);
     for (const { name } of measurements) names.add(name);
     if (made?.kind !== "measurement") continue;
-    const { configuration, cellsPerSecond: rate, confidence95: [low, high] } = made.measurement;
-    last.set(configurationKey(configuration), [index, rate, low, high]);
-    if (high < least) continue;
-    near.set(index, made.measurement);
-    if (rate <= most) continue;
-    [most, least] = [rate, low];
-    for (const [other, { confidence95 }] of near) if (confidence95[1] < least) near.delete(other);
+    const { measurement } = made;
+    if (best === undefined || measurement.cellsPerSecond > best.cellsPerSecond) best = measurement;
+    if (ranked.push(measurement) < kept) continue;
+    drop();
+    kept = Math.max(KEPT, 2 * ranked.length);
   }
-  const rated = [...last.values()];
-  const [, , lowest] = rated.reduce((a, b) => b[1] > a[1] ? b : a, [0, 0, 0, 0] as const);
-  const ties = new Set(rated.filter(([, , , high]) => high >= lowest).map(([index]) => index));
-  if (lowest < least) {
-    // the fastest of all did not count
-    near.clear();
-    let index = 0;
-    for await (const record of records) {
-      const made = ties.has(index) ? evaluationOf(record) : undefined;
-      if (made?.kind === "measurement") near.set(index, made.measurement);
-      index++;
-    }
-  }
-  const ranked = [...near].filter(([index]) => ties.has(index)).map(([, measurement]) => measurement)
-    .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  drop();
+  ranked.sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   return { ranked, count, failed, timeless, wrong, differs, parts, names };
 }
 
@@ -251,10 +243,10 @@ function measurementOf(record: SpaceRecord, configuration: Configuration, cells:
 }
 
 function lossesOf(
-  { other, objectives }: RecordedSpace,
+  space: RecordedSpace,
   { timeless, differs, wrong, failed, ...found }: Survey,
 ): string[] {
-  const fields = fieldsBeside(other);
+  const fields = fieldsBeside(space), { objectives } = space;
   const names = [...found.names].filter((name) => name !== "time");
   const parts = [...found.parts].filter((part) => part !== "compile");
   return [
@@ -273,4 +265,75 @@ function lossesOf(
     ...(fields.length > 0 ? [`fields beside the records: ${fields.slice(0, 8).join(", ")}`] : []),
     ...(`${objectives}` === "time" ? [] : [`the objective ${objectives.join(", ")}: the profile's is time`]),
   ];
+}
+
+/**
+ * How records' values become configurations: names of letters and digits, values that are numbers.
+ * Also which names and values are changed; two names must not become the same.
+ */
+function carryParameters(
+  parameters: readonly SpaceParameter[],
+  { kernel, slices, source }: Readonly<{ kernel: string; slices: number; source: string }>,
+): { configurationOf: (record: SpaceRecord) => Configuration; notes: readonly string[] } {
+  const renamed: string[] = [], numbered: string[] = [];
+  const taken = new Map<string, string>();
+  const columns = parameters.map(({ name, values }) => {
+    const carried = identifierOf(name);
+    const other = taken.get(carried);
+    if (other !== undefined) {
+      throw new ProfileError(
+        `Cannot import ${source}: wanted parameters that differ in letters and digits, found ${other} and ${name}`,
+      );
+    }
+    taken.set(carried, name);
+    if (carried !== name) renamed.push(`${name} is written as ${carried}`);
+    const codes = codesOf(values);
+    if (codes !== undefined) {
+      const told = Array.from(codes, ([value, code]) => `${code} is ${value}`);
+      numbered.push(`${name}: ${told.slice(0, 6).join(", ")}${told.length > 6 ? ", …" : ""}`);
+    }
+    return { carried, codes };
+  });
+  const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
+  const configurationOf = ({ values }: SpaceRecord): Configuration => {
+    const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
+      const value = values[i] ?? null;
+      return value === null ? [] : [[carried, codes?.get(value) ?? value as number]];
+    });
+    return { traversal: kernel, parameters: Object.fromEntries(entries), share };
+  };
+  return {
+    configurationOf,
+    notes: [
+      ...(renamed.length > 0 ? [`names of parameters: ${renamed.join(", ")}`] : []),
+      ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),
+    ],
+  };
+}
+
+/** Numbers for values that are none: their place in the list. Undefined where all are numbers already. */
+function codesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> | undefined {
+  if (values.every((value) => value === null || typeof value === "number")) return undefined;
+  return new Map(values.filter((value) => value !== null).map((value, code) => [value, code]));
+}
+
+/** `block_size_x` as `blockSizeX`: letters and digits, a letter first. */
+function identifierOf(name: string): string {
+  const plain = name.normalize("NFKD")
+    .replace(/[^a-zA-Z0-9]+([a-zA-Z0-9])/g, (_, next: string) => next.toUpperCase())
+    .replace(/[^a-zA-Z0-9]/g, "");
+  return /^[a-zA-Z]/.test(plain) ? plain : `p${plain}`;
+}
+
+/** A kernel's name as a profile writes names: small letters, digits and dashes. */
+function slug(name: string, source: string): string {
+  const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "");
+  if (plain !== "") return plain;
+  throw new ProfileError(`Cannot import ${source}: wanted the kernel's name, found none: give --kernel NAME`);
+}
+
+/** When a record was made, in the journal's form. */
+function timeOf({ timestamp }: SpaceRecord, otherwise: string): string {
+  const time = timestamp === null ? NaN : Date.parse(timestamp.replace(/^(\d{4}-\d\d-\d\d) /, "$1T"));
+  return Number.isNaN(time) ? otherwise : new Date(time).toISOString();
 }

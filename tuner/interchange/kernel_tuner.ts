@@ -1,5 +1,5 @@
 /**
- * Kernel Tuner's cache files, read. One JSON object: a header, and under `cache` a record for each configuration,
+ * Kernel Tuner's cache files. One JSON object: a header, and under `cache` a record for each configuration,
  * its key the values joined by commas (`read_cache`, `store_cache` of kernel_tuner/util.py, version 1.3):
  *
  *     {"device_name": "…", "kernel_name": "…", "problem_size": [4096, 4096], "tune_params_keys": ["x", "y"],
@@ -14,39 +14,40 @@
  * @module
  */
 import * as z from "npm:zod@^4.6.0";
-import { checkRecord } from "../profile/check_record.ts";
-import type { Place } from "../profile/json_fault.ts";
-import type { ListFile } from "./list_scanner.ts";
+import { matchSchema } from "../profile/check_record.ts";
+import { ProfileError } from "../profile/profile_error.ts";
 import {
-  costSchema,
+  type CostFields,
+  costSchemas,
   costsOf,
   fault,
-  fieldOf,
-  type Fields,
-  isObject,
   nameSchema,
+  objectSchema,
   parameterValueSchema,
   parsePython,
   Remarks,
   timesSchema,
   wantFinite,
   wantTime,
-  wantValue,
 } from "./read_json.ts";
-import type {
-  JsonObject,
-  JsonValue,
-  Overhead,
-  ParameterValue,
-  RecordReader,
-  SpaceFailure,
-  SpaceMeasurement,
-  SpaceParameter,
-  SpaceRecord,
+import type { RecordList } from "./record_list.ts";
+import {
+  describeRecord,
+  type JsonObject,
+  type JsonValue,
+  type ParameterValue,
+  type RecordedSpace,
+  type SpaceFailure,
+  type SpaceFrame,
+  type SpaceMeasurement,
+  type SpaceParameter,
+  type SpaceReader,
+  type SpaceRecord,
+  type SpaceText,
 } from "./recorded_space.ts";
 
 /** What Kernel Tuner writes in place of a result, and the failure it stands for. */
-export const ERROR_CONFIGS: ReadonlyMap<JsonValue, SpaceFailure> = new Map([
+const ERROR_CONFIGS: ReadonlyMap<JsonValue, SpaceFailure> = new Map([
   ["InvalidConfig", "constraints"],
   ["CompilationFailedConfig", "compile"],
   ["RuntimeFailedConfig", "runtime"],
@@ -54,7 +55,7 @@ export const ERROR_CONFIGS: ReadonlyMap<JsonValue, SpaceFailure> = new Map([
 ]);
 
 /** A record's fields with the parts of its cost, ms. */
-export const TIMING_FIELDS: readonly (readonly [field: string, part: Overhead])[] = [
+const TIMING_FIELDS: CostFields = [
   ["compile_time", "compile"],
   ["verification_time", "validation"],
   ["benchmark_time", "benchmark"],
@@ -63,7 +64,7 @@ export const TIMING_FIELDS: readonly (readonly [field: string, part: Overhead])[
 ];
 
 /** Fields of a record that are no measurement, beside the parameters. */
-export const RECORD_FIELDS: ReadonlySet<string> = new Set([
+const RECORD_FIELDS: ReadonlySet<string> = new Set([
   ...TIMING_FIELDS.map(([field]) => field),
   "times",
   "timestamp",
@@ -85,102 +86,81 @@ const headerSchema = z.looseObject({
   objective: z.union([nameSchema, z.array(nameSchema).min(1)], "a name or a list of names").optional(),
 });
 
-const recordSchema = z.looseObject({
-  ...Object.fromEntries(TIMING_FIELDS.map(([field]) => [field, costSchema])),
-  times: timesSchema,
-  timestamp: nameSchema.nullish(),
-});
+/** A record's key, with the colon after it. */
+const KEY = /^\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/;
 
 /** Reads the records of a cache. */
-export class KernelTunerReader implements RecordReader {
+export class CacheReader implements SpaceReader {
   readonly #source: string;
-  readonly #file: ListFile;
+  readonly #list: RecordList;
   readonly #header: z.infer<typeof headerSchema>;
-  readonly parameters: readonly { readonly name: string; readonly places: Map<ParameterValue, number> }[];
-  readonly #listed: readonly SpaceParameter[];
+  readonly #parameters: readonly SpaceParameter[];
+  /** What each parameter is listed to be, and everything that it is. */
+  readonly #values: readonly {
+    readonly listed: ReadonlySet<ParameterValue>;
+    readonly all: Set<ParameterValue>;
+  }[];
   readonly #names: ReadonlySet<string>;
   readonly #objectives: readonly string[];
+  readonly #schema;
   readonly #remarks = new Remarks();
-  #count = 0;
 
   /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
-  constructor(file: ListFile, source: string) {
-    this.#source = source;
-    this.#file = file;
-    this.#header = checkRecord(headerSchema, parsePython(file.head, source, this.#remarks), source);
-    this.#listed = readParameters(this.#header, source);
-    this.parameters = this.#listed.map(({ name, values }) => ({
-      name,
-      places: new Map(values.map((value, place) => [value, place])),
-    }));
-    this.#names = new Set(this.#listed.map(({ name }) => name));
-    const { objective = "time" } = this.#header;
-    this.#objectives = [objective].flat();
-  }
-
-  read(text: string, { line, column }: Place): SpaceRecord {
-    const place = `${this.#source}: record ${++this.#count}`;
-    const record = parsePython(`{${text}}`, place, this.#remarks, { line, column: column - 1 });
-    const [entry] = Object.entries(record as Fields);
-    if (entry === undefined) throw fault(place, "a key and an object", text);
-    const [key, fields] = entry;
-    const where = `${this.#source}: cache[${JSON.stringify(key.slice(0, 80))}]`;
-    return this.#read(key, checkRecord(recordSchema, fields, where), where);
-  }
-
-  end(): ReturnType<RecordReader["end"]> {
-    const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = this.#header;
-    for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
-    return {
-      space: {
-        kernel: kernel_name,
-        device: device_name,
-        problemSize: (problem_size ?? null) as JsonValue,
-        objectives: this.#objectives,
-        parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
-        facet: (facet ?? null) as JsonValue,
-        other: {
-          cacheHeader: rest as JsonObject,
-          t4Metadata: isObject(t4_metadata) ? t4_metadata as JsonObject : {},
-        },
-      },
-      notes: [
-        ...(this.#file.isTorn ? ["the last record was cut off while it was written: left out"] : []),
-        ...this.#remarks.lines(),
-      ],
-    };
-  }
-
-  #read(key: string, fields: z.infer<typeof recordSchema>, where: string): SpaceRecord {
-    const values = this.parameters.map(({ name }) => wantValue(fieldOf(fields, name), `${where}.${name}`));
-    if (!sameKey(key, values)) {
-      throw fault(where, `the key ${JSON.stringify(pythonKey(values).slice(0, 80))} of its values`, key);
-    }
-    let isOutside = false;
-    values.forEach((value, i) => {
-      const { places } = this.parameters[i]!;
-      if (!places.has(value)) places.set(value, places.size);
-      isOutside ||= places.get(value)! >= this.#listed[i]!.values.length;
+  constructor(list: RecordList, source: string) {
+    [this.#source, this.#list] = [source, list];
+    this.#header = matchSchema(headerSchema, parsePython(list.head, source, this.#remarks), source);
+    this.#parameters = readParameters(this.#header, source);
+    this.#values = this.#parameters.map(({ values }) => ({ listed: new Set(values), all: new Set(values) }));
+    this.#names = new Set(this.#parameters.map(({ name }) => name));
+    this.#objectives = [this.#header.objective ?? "time"].flat();
+    this.#schema = z.object({
+      ...costSchemas(TIMING_FIELDS),
+      times: timesSchema,
+      timestamp: nameSchema.nullish(),
+      ...Object.fromEntries(this.#parameters.map(({ name }) => [name, parameterValueSchema])),
     });
-    if (isOutside) this.#remarks.count("record", "with values that tune_params does not list");
+  }
+
+  read(index: number): SpaceRecord {
+    const place = `${this.#source}: record ${index + 1}`, text = this.#list.textOf(index);
+    const startOf = () => {
+      const { line, column } = this.#list.placeOf(index);
+      return { line, column: column - 1 };
+    };
+    // as a list: the engine keeps the keys of objects for long
+    const key = KEY.exec(text)?.[0], rest = text.slice(key?.length);
+    const record = key === undefined ? `{${text}}` : `[${key.slice(0, -1)},${rest}]`;
+    const entry = parsePython(record, place, this.#remarks, startOf);
+    if (!Array.isArray(entry)) throw fault(place, "a key and an object", text);
+    const [name, data] = entry as [string, unknown];
+    const where = `${this.#source}: cache[${JSON.stringify(name.slice(0, 80))}]`;
+    matchSchema(this.#schema, data, where);
+    const fields = data as JsonObject;
+    const values = this.#parameters.map(({ name }) => fields[name] as ParameterValue);
+    const ownKey = pythonKey(values);
+    if (name !== ownKey && !sameKey(name, values)) {
+      throw fault(where, `the key ${JSON.stringify(ownKey.slice(0, 80))} of its values`, name);
+    }
+    if (values.some((value, i) => !this.#values[i]!.listed.has(value))) {
+      this.#remarks.count("record", "with values that tune_params does not list");
+      values.forEach((value, i) => this.#values[i]!.all.add(value));
+    }
     const measurements: SpaceMeasurement[] = [];
     let failure: SpaceFailure | null = null;
     for (const [name, value] of Object.entries(fields)) {
       if (this.#names.has(name) || RECORD_FIELDS.has(name)) continue;
-      // as Kernel Tuner's own T4 writer has it
-      const unit = name.startsWith("time") ? "ms" : "";
-      const measured = wantFinite(value, `${where}.${name.slice(0, 80)}`);
-      measurements.push({ name, value: measured, unit });
-      const error = ERROR_CONFIGS.get(measured);
+      wantFinite(value, `${where}.${name.slice(0, 80)}`);
+      measurements.push({ name, value, unit: unitOf(name) });
+      const error = ERROR_CONFIGS.get(value);
       if (error && failure !== "compile" && failure !== "constraints") failure = error;
     }
     for (const objective of this.#objectives) {
-      const value = fieldOf(fields, objective);
+      const value = fields[objective];
       if (failure === null && typeof value === "string") {
         throw fault(`${where}.${objective}`, `a number or one of ${[...ERROR_CONFIGS.keys()]}`, value);
       }
     }
-    const time = fieldOf(fields, "time") ?? null;
+    const time = fields.time ?? null;
     if (time === FAILED_TIME && failure === null) {
       failure = "runtime";
       const what = "with the time 1e20, as old Kernel Tuners wrote a failure: read as failed";
@@ -194,16 +174,43 @@ export class KernelTunerReader implements RecordReader {
       values,
       failure,
       timeMs: isTimed ? wantTime(time, `${where}.time`) : null,
-      timesMs: fields.times,
+      timesMs: fields.times as number[] | undefined ?? [],
       overheadMs: costsOf(fields, TIMING_FIELDS),
-      // without the room that a growing list keeps
-      measurements: measurements.slice(),
-      timestamp: fields.timestamp ?? null,
+      measurements,
+      timestamp: fields.timestamp as string | undefined ?? null,
       // Kernel Tuner takes a wrong result for a failure to run, and always writes 1 into its T4 files
       correctness: 1,
-      ...(key === pythonKey(values) ? {} : { key }),
+      ...(name === ownKey ? {} : { key: name }),
     };
   }
+
+  end(): SpaceFrame {
+    const { device_name, kernel_name, problem_size, facet, t4_metadata, ...rest } = this.#header;
+    for (const field of ["tune_params_keys", "tune_params", "cache", "objective"]) delete rest[field];
+    return {
+      space: {
+        kernel: kernel_name,
+        device: device_name,
+        problemSize: (problem_size ?? null) as JsonValue,
+        objectives: this.#objectives,
+        parameters: this.#parameters.map(({ name }, i) => ({ name, values: [...this.#values[i]!.all] })),
+        facet: (facet ?? null) as JsonValue,
+        other: {
+          cacheHeader: rest as JsonObject,
+          t4Metadata: objectSchema.safeParse(t4_metadata).data ?? {},
+        },
+      },
+      notes: [
+        ...(this.#list.isTorn ? ["the last record was cut off while it was written: left out"] : []),
+        ...this.#remarks.lines(),
+      ],
+    };
+  }
+}
+
+/** A measurement's unit, as Kernel Tuner's own T4 writer has it. */
+function unitOf(name: string): string {
+  return name.startsWith("time") ? "ms" : "";
 }
 
 /** The parameters in the order of the keys; every one has its list of values. */
@@ -235,9 +242,9 @@ export function pythonText(value: ParameterValue): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value === "string") return value;
+  if (Number.isInteger(value)) return String(value);
   // repr: the exponent has two digits at least; JavaScript writes 1e-7 and, unlike Python, 0.00001
-  const exponent = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)));
-  const plain = !Number.isInteger(value) && exponent < -4 ? value.toExponential() : String(value);
+  const plain = Math.abs(value) < 1e-4 ? value.toExponential() : String(value);
   return plain.replace(/e([+-])(\d)$/, "e$10$2");
 }
 
@@ -246,9 +253,8 @@ export function pythonKey(values: readonly ParameterValue[]): string {
   return values.map(pythonText).join(",");
 }
 
-/** Whether a key belongs to these values; numbers may be written otherwise, as 1.0 for 1. */
+/** Whether a key belongs to these values, with numbers written otherwise, as 1.0 for 1. */
 function sameKey(key: string, values: readonly ParameterValue[]): boolean {
-  if (key === pythonKey(values)) return true;
   const parts = key.split(",");
   return parts.length === values.length && parts.every((part, i) => {
     const value = values[i]!;
@@ -256,4 +262,91 @@ function sameKey(key: string, values: readonly ParameterValue[]): boolean {
       ? part.trim() !== "" && Number(part) === value
       : part === pythonText(value);
   });
+}
+
+/** A failure as Kernel Tuner's caches have it. */
+const ERROR_OF: Readonly<Record<SpaceFailure, string>> = {
+  constraints: "InvalidConfig",
+  compile: "CompilationFailedConfig",
+  runtime: "RuntimeFailedConfig",
+  timeout: "RuntimeFailedConfig",
+  correctness: "RuntimeFailedConfig",
+};
+
+/**
+ * Writes a Kernel Tuner cache, closed, a record a line as Kernel Tuner itself does. Every record has the fields
+ * that Kernel Tuner expects; costs that were not kept are 0, as where Kernel Tuner does not measure them.
+ *
+ * @throws {ProfileError} if there is no parameter, or one has the name of a field of Kernel Tuner's own
+ */
+export function* writeKernelTuner(space: RecordedSpace): SpaceText {
+  const { parameters, objectives } = space;
+  const lost = new Remarks();
+  const names = new Set(parameters.map(({ name }) => name));
+  const taken = [...RECORD_FIELDS, ...objectives, "time"].find((name) => names.has(name));
+  if (taken !== undefined || names.size === 0) {
+    const found = taken === undefined ? "no parameter" : `one named "${taken}"`;
+    throw new ProfileError(
+      `Cannot write a Kernel Tuner cache: wanted parameters, named unlike its own fields, found ${found}`,
+    );
+  }
+  const unknown = (["device", "kernel"] as const).filter((what) => space[what] === null);
+  const header = {
+    ...space.other.cacheHeader,
+    device_name: space.device ?? "unknown",
+    kernel_name: space.kernel ?? "unknown",
+    ...(space.problemSize === null ? {} : { problem_size: space.problemSize }),
+    tune_params_keys: parameters.map(({ name }) => name),
+    tune_params: Object.fromEntries(parameters.map(({ name, values }) => [name, values])),
+    objective: objectives.length === 1 ? objectives[0] : objectives,
+    ...(space.facet === null ? {} : { facet: space.facet }),
+    ...(Object.keys(space.other.t4Metadata).length === 0 ? {} : { t4_metadata: space.other.t4Metadata }),
+  };
+  yield `${JSON.stringify(header).slice(0, -1)},\n"cache": {\n`;
+  let records = 0, failed = 0;
+  for (const record of space.records) {
+    const fields = cacheRecord(record, { space, names, lost });
+    const key = JSON.stringify(record.key ?? pythonKey(record.values));
+    if (record.failure !== null) failed++;
+    yield `${records++ === 0 ? "" : ",\n"}${key}: ${JSON.stringify(fields)}`;
+  }
+  yield "}\n}\n";
+  const missing = unknown.map((what) => `that the ${what}'s name is not known: it is written as "unknown"`);
+  return { records, failed, notCarried: [...missing, ...lost.lines()] };
+}
+
+/** A record's fields, in Kernel Tuner's order. */
+function cacheRecord(
+  record: SpaceRecord,
+  { space, names, lost }: Readonly<{ space: RecordedSpace; names: ReadonlySet<string>; lost: Remarks }>,
+): JsonObject {
+  const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness } = record;
+  const fields = new Map<string, JsonValue>(space.parameters.map(({ name }, i) => [name, values[i] ?? null]));
+  const lose = (what: string): void => lost.count("record", what, describeRecord(space, record));
+  for (const { name, value, unit } of measurements) {
+    if (names.has(name) || RECORD_FIELDS.has(name)) {
+      lose(`with a measurement named ${name}, as Kernel Tuner names a field itself`);
+      continue;
+    }
+    if (unit !== unitOf(name) && !(unit === "" && value === "")) {
+      lose(`with the unit ${unit || "(none)"} of ${name}`);
+    }
+    fields.set(name, value);
+  }
+  const marksFailure = measurements.some(({ value }) => ERROR_CONFIGS.has(value));
+  if (failure !== null) {
+    if (!marksFailure) fields.set(space.objectives[0]!, ERROR_OF[failure]);
+    if (failure === "timeout" || failure === "correctness") {
+      lose(`with the reason ${failure}, written as ${ERROR_OF[failure]}`);
+    }
+  }
+  if (correctness !== 1) lose(`with the correctness ${correctness}`);
+  // an empty list is as good as none
+  if (timesMs.length > 0) fields.set("times", timesMs);
+  for (const [field, part] of TIMING_FIELDS) fields.set(field, overheadMs[part] ?? 0);
+  if (TIMING_FIELDS.some(([, part]) => overheadMs[part] === undefined)) {
+    lose("of which some costs (compiling, verifying, …) were not kept: they are written as 0");
+  }
+  if (timestamp !== null) fields.set("timestamp", timestamp);
+  return Object.fromEntries(fields);
 }

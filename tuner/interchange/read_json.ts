@@ -1,25 +1,26 @@
 import * as z from "npm:zod@^4.6.0";
-import { describeValue } from "../format.ts";
-import { endOfText, parseJson } from "../profile/check_record.ts";
-import { formatPlural } from "../format.ts";
+import { describeValue, formatPlural } from "../format.ts";
+import { parseJson } from "../profile/check_record.ts";
 import type { Place } from "../profile/json_fault.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import type { JsonValue, Overhead, ParameterValue } from "./recorded_space.ts";
+import type { JsonObject, JsonValue, Overhead, ParameterValue } from "./recorded_space.ts";
 
 /** A name in a file, or another short text. */
 export const nameSchema = z.string("a text").max(4000, "a text of at most 4000 characters")
   .regex(/^\P{Cc}*$/u, "a text without control characters");
 
-const VALUE = "a number from 1e-15 to 1e15 of either sign, 0, a short text, true, false or null";
+/** An object without a meaning here. */
+export const objectSchema = z.custom<JsonObject>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "an object",
+);
 
 /** A parameter's value in a file. */
-export const parameterValueSchema = z.custom<ParameterValue>(isParameterValue, VALUE);
-
-function isParameterValue(value: unknown): value is ParameterValue {
+export const parameterValueSchema = z.custom<ParameterValue>((value) => {
   if (typeof value === "number") return value === 0 || (Math.abs(value) >= 1e-15 && Math.abs(value) <= 1e15);
   if (typeof value === "string") return value.length <= 1000 && !/\p{Cc}/u.test(value);
   return typeof value === "boolean" || value === null;
-}
+}, "a number from 1e-15 to 1e15 of either sign, 0, a short text, true, false or null");
 
 /**
  * The error of a file.
@@ -48,55 +49,50 @@ export class Remarks {
   }
 }
 
+/** A text in quotes, or what Python writes and JSON does not have. */
+const PYTHON = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b/gs;
+
 /**
  * Reads JSON. Python's `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are read as null.
  *
  * @param where what to call it in errors
  * @throws {ProfileError} in one line, if it is not JSON
  */
-export function parsePython(text: string, where: string, remarks: Remarks, start?: Place): unknown {
-  if (!/NaN|Infinity/.test(text)) return parseJson(text, where, start);
-  const parts: string[] = [];
-  for (let start = 0; start < text.length;) {
-    const quote = text.indexOf('"', start), end = quote < 0 ? text.length : quote;
-    parts.push(
-      text.slice(start, end).replace(/-?\b(?:NaN|Infinity)\b/g, () => {
-        remarks.count("value", "of NaN or Infinity: read as nothing");
-        return "null";
-      }),
-    );
-    start = quote < 0 ? end : endOfText(text, quote) + 1;
-    parts.push(text.slice(end, start));
-  }
-  return parseJson(parts.join(""), where, start);
-}
-
-/** An object that came from JSON. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object, not a list. */
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A field of its own; what is inherited does not count. */
-export function fieldOf(fields: Fields, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+export function parsePython(text: string, where: string, remarks: Remarks, startOf?: () => Place): unknown {
+  if (!/NaN|Infinity/.test(text)) return parseJson(text, where, startOf);
+  const plain = text.replace(PYTHON, (found) => {
+    if (found.startsWith('"')) return found;
+    remarks.count("value", "of NaN or Infinity: read as nothing");
+    return "null";
+  });
+  return parseJson(plain, where, startOf);
 }
 
 const COST = "a time from 0 to 1e20";
 
 /** What a part of an evaluation cost; nothing that anybody measures takes longer. */
-export const costSchema = z.number(COST).min(0, COST).max(1e20, COST).nullish();
+const costSchema = z.number(COST).min(0, COST).max(1e20, COST).nullish();
+
+/** The costs of an evaluation, by the names of fields. */
+export function costSchemas(fields: CostFields): Record<string, typeof costSchema> {
+  return Object.fromEntries(fields.map(([field]) => [field, costSchema]));
+}
+
+/** Names of fields, each with the part of an evaluation's cost that it has. */
+export type CostFields = readonly (readonly [field: string, part: Overhead])[];
 
 const TIME = "a time from 1e-9 to 1e15 ms";
 
 /** A kernel's time in ms. Its inverse, and what a run of all cells takes, are numbers too. */
 const timeSchema = z.number(TIME).min(1e-9, TIME).max(1e15, TIME);
 
+const runSchema = z.custom<number>(
+  (time) => time === 0 || (typeof time === "number" && time >= 1e-9 && time <= 1e15),
+  `0 or ${TIME}`,
+);
+
 /** The times of single runs in ms. */
-export const timesSchema = z.array(z.union([z.literal(0), timeSchema], `0 or ${TIME}`), "a list of times")
-  .nullish().transform((times) => times ?? []);
+export const timesSchema = z.array(runSchema, "a list of times").nullish();
 
 /** A kernel's time in ms that a file has to have. */
 export function wantTime(value: unknown, where: string): number {
@@ -107,8 +103,8 @@ export function wantTime(value: unknown, where: string): number {
 
 /** An evaluation's cost by part, from the fields that have it. */
 export function costsOf(
-  fields: Fields,
-  names: readonly (readonly [field: string, part: Overhead])[],
+  fields: Readonly<Record<string, unknown>>,
+  names: CostFields,
   unitMs = 1,
 ): Partial<Record<Overhead, number>> {
   const costs: Partial<Record<Overhead, number>> = {};
@@ -119,17 +115,9 @@ export function costsOf(
   return costs;
 }
 
-/** A parameter's value that a file has to have. */
-export function wantValue(value: unknown, where: string): ParameterValue {
-  if (isParameterValue(value)) return value;
-  throw fault(where, VALUE, value);
-}
-
 /** A value without numbers too large for JSON's readers to agree on, however deep. */
 export function wantFinite(value: unknown, where: string): JsonValue {
-  if (typeof value === "number" && !Number.isFinite(value)) {
-    throw fault(where, "a finite number", String(value));
-  }
+  if (value === Infinity || value === -Infinity) throw fault(where, "a finite number", String(value));
   if (typeof value === "object" && value !== null) {
     for (const item of Object.values(value)) wantFinite(item, where);
   }

@@ -1,15 +1,12 @@
 /**
- * A recorded space: what a tuner measured of one kernel on one device, whoever the tuner was. The readers of the
- * community's formats make one (`t4.ts`: T4 results; `kernel_tuner.ts`: Kernel Tuner's cache files), the writers
- * take one; `read_space.ts` finds out which format a file has.
+ * A recorded space: what a tuner measured of one kernel on one device, whoever the tuner was. `t4.ts` reads and writes
+ * it as T4 results, `kernel_tuner.ts` as Kernel Tuner's cache files; `read_space.ts` finds out which a file is.
  *
  * Values lie beside their parameter by position, not by name: a name from a file is never a key of an object.
  * Times are milliseconds, as in both formats.
  *
  * @module
  */
-import type { Place } from "../profile/json_fault.ts";
-
 /** Anything that JSON can say. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 /** An object of JSON. */
@@ -68,9 +65,6 @@ export interface SpaceRecord {
   readonly key?: string;
 }
 
-/** Records that can be gone through as often as needed; those of a file are read anew each time. */
-export type SpaceRecords = Iterable<SpaceRecord> | AsyncIterable<SpaceRecord>;
-
 /** What a tuner measured of one kernel on one device. */
 export interface RecordedSpace {
   /** The kernel's name; null where the file does not say (T4 has no place for it). */
@@ -83,40 +77,44 @@ export interface RecordedSpace {
   readonly objectives: readonly string[];
   /** The kernel's parameters, in the order of the records' values. */
   readonly parameters: readonly SpaceParameter[];
-  /** In the order of the file. A configuration may occur more than once in a T4 file. */
-  readonly records: SpaceRecords;
+  /** In the order of the file, each configuration once; those of a file are read anew each time. */
+  readonly records: Iterable<SpaceRecord>;
   /** What Facet adds about its own spaces: device, problem, tool; null in files of other tools. Unchecked. */
   readonly facet: JsonValue;
   /** Other fields beside the records, by format. Carried through, never interpreted. */
   readonly other: { readonly cacheHeader: JsonObject; readonly t4Metadata: JsonObject };
 }
 
-/** A space that was read, with what the reader has to say about the file. */
-export interface SpaceReading {
-  readonly space: RecordedSpace;
+/** What there is beside the records. */
+export interface SpaceFrame {
+  readonly space: Omit<RecordedSpace, "records">;
   /** What could not be carried over, or was mended (a record cut off at the end), one line each. */
   readonly notes: readonly string[];
 }
 
-/** A parameter of which more values may turn up, each with its place among them. */
-export interface GrowingParameter {
-  readonly name: string;
-  readonly places: ReadonlyMap<ParameterValue, number>;
-}
-
-/** Reads the records of a file one by one. */
-export interface RecordReader {
-  /** The parameters so far. */
-  readonly parameters: readonly GrowingParameter[];
+/** Reads the records of a file. */
+export interface SpaceReader {
   /**
-   * Reads the text of the next record, which begins at a place in its file.
+   * Reads a record, by its index.
    *
    * @throws {ProfileError} in one line: where in the file, what was wanted, what was found
    */
-  read(text: string, start: Place): SpaceRecord;
-  /** What there is beside the records, once all were read. */
-  end(): { readonly space: Omit<RecordedSpace, "records">; readonly notes: readonly string[] };
+  read(index: number): SpaceRecord;
+  /** What there is beside the records, once all were read; from then on their values are those of all parameters. */
+  end(): SpaceFrame;
 }
+
+/** What was written. */
+export interface SpaceWriting {
+  /** Records of the space, and how many of them failed. */
+  readonly records: number;
+  readonly failed: number;
+  /** What of the space is not in the text, one line each; empty where everything could be carried over. */
+  readonly notCarried: readonly string[];
+}
+
+/** A file's text, piece by piece. */
+export type SpaceText = Generator<string, SpaceWriting>;
 
 /** A configuration for messages, as `block_size_x=128 tile=2`; parameters without a meaning are left out. */
 export function describeRecord(

@@ -1,5 +1,5 @@
 /**
- * T4 results, read: the format of the auto-tuning community (Open Autotuning Results Schema 1.0.0,
+ * T4 results: the format of the auto-tuning community (Open Autotuning Results Schema 1.0.0,
  * https://github.com/odgaard/TuningSchema) as Kernel Tuner's `store_output_file` writes it:
  *
  *     {"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}, "results": [
@@ -13,18 +13,14 @@
  * @module
  */
 import * as z from "npm:zod@^4.6.0";
-import { checkRecord } from "../profile/check_record.ts";
-import type { Place } from "../profile/json_fault.ts";
-import { ProfileError } from "../profile/profile_error.ts";
-import type { ListFile } from "./list_scanner.ts";
+import { matchSchema } from "../profile/check_record.ts";
 import {
-  costSchema,
+  type CostFields,
+  costSchemas,
   costsOf,
   fault,
-  fieldOf,
-  type Fields,
-  isObject,
   nameSchema,
+  objectSchema,
   parameterValueSchema,
   parsePython,
   Remarks,
@@ -32,23 +28,26 @@ import {
   wantFinite,
   wantTime,
 } from "./read_json.ts";
+import type { RecordList } from "./record_list.ts";
 import {
   type JsonObject,
   type JsonValue,
-  type Overhead,
   type ParameterValue,
-  type RecordReader,
+  type RecordedSpace,
   SPACE_FAILURES,
+  type SpaceFrame,
   type SpaceMeasurement,
+  type SpaceReader,
   type SpaceRecord,
+  type SpaceText,
 } from "./recorded_space.ts";
 
 /** Version of the schema that is read and written. */
-export const T4_VERSION = "1.0.0";
+const T4_VERSION = "1.0.0";
 
 const fileSchema = z.looseObject({
   schema_version: z.string("a version as 1.0.0").regex(/^1\.\d+\.\d+$/, "version 1, as 1.0.0").optional(),
-  metadata: z.custom<Fields>(isObject, "an object").optional(),
+  metadata: objectSchema.optional(),
   results: z.array(z.unknown(), "a list of results"),
 });
 
@@ -58,11 +57,11 @@ const carriedSchema = z.strictObject({
   kernel_name: nameSchema.nullable(),
   problem_size: z.unknown(),
   parameters: z.array(z.strictObject({ name: nameSchema, values: z.array(parameterValueSchema) })),
-  cache_header: z.custom<Fields>(isObject, "an object"),
+  cache_header: objectSchema,
 });
 
 /** Fields of T4's `times` with the parts of an evaluation's cost; the schema's own name of the first differs. */
-export const TIMES_FIELDS: readonly (readonly [field: string, part: Overhead])[] = [
+const TIMES_FIELDS: CostFields = [
   ["compilation", "compile"],
   ["compilation_time", "compile"],
   ["benchmark", "benchmark"],
@@ -74,7 +73,7 @@ export const TIMES_FIELDS: readonly (readonly [field: string, part: Overhead])[]
 const PER_MEASUREMENT = { name: nameSchema, value: z.unknown(), unit: nameSchema.nullish() };
 
 const TIMES = {
-  ...Object.fromEntries(TIMES_FIELDS.map(([field]) => [field, costSchema])),
+  ...costSchemas(TIMES_FIELDS),
   runtimes: timesSchema,
 };
 
@@ -107,55 +106,49 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Reads the results of a T4 file. */
-export class T4Reader implements RecordReader {
+export class T4Reader implements SpaceReader {
   readonly #source: string;
-  readonly #metadata: Fields;
+  readonly #list: RecordList;
+  readonly #metadata: JsonObject;
   readonly #timesUnitMs: number;
   readonly #carried: z.infer<typeof carriedSchema> | undefined;
-  /** In the order in which they first occur, their values too. */
-  readonly parameters: { readonly name: string; readonly places: Map<ParameterValue, number> }[] = [];
-  /** Indices of the parameters. */
-  readonly #indices = new Map<string, number>();
+  /** The parameters' values, in the order in which they first occur. */
+  readonly #parameters = new Map<string, Set<ParameterValue>>();
   /** How many results have each of them. */
   readonly #having = new Map<string, number>();
-  #count = 0;
-  #hasTimes = false;
-  #objectives: readonly string[] | undefined;
   readonly #strays: Set<string>;
   readonly #remarks = new Remarks();
+  #objectives: readonly string[] | undefined;
+  #hasTimes = false;
 
   /** @throws {ProfileError} in one line: where in the file, what was wanted, what was found */
-  constructor({ head, isOpen }: ListFile, source: string) {
-    if (isOpen) {
-      throw new ProfileError(`Cannot read ${source}: wanted a whole file, found one that was cut off`);
-    }
-    this.#source = source;
-    const data = checkRecord(fileSchema, parsePython(head, source, this.#remarks), source);
+  constructor(list: RecordList, source: string) {
+    [this.#source, this.#list] = [source, list];
+    const data = matchSchema(fileSchema, parsePython(list.head, source, this.#remarks), source);
     const { metadata = {}, results: _, schema_version: __, ...rest } = data;
     this.#metadata = metadata;
     this.#strays = new Set(Object.keys(rest));
-    const unit = fieldOf(metadata, "timeunit");
+    const { timeunit: unit = "ms", recorded_space: carried } = metadata;
     const place = `${source}: metadata.timeunit`;
-    const factor = unit === undefined ? 1 : UNIT_MS.get(checkRecord(nameSchema, unit, place).toLowerCase());
+    const factor = UNIT_MS.get(matchSchema(nameSchema, unit, place).toLowerCase());
     if (factor === undefined) throw fault(place, `one of ${[...UNIT_MS.keys()].join(", ")}`, unit);
     this.#timesUnitMs = factor;
-    const carried = fieldOf(metadata, "recorded_space");
     this.#carried = carried === undefined
       ? undefined
-      : checkRecord(carriedSchema, carried, `${source}: metadata.recorded_space`);
+      : matchSchema(carriedSchema, carried, `${source}: metadata.recorded_space`);
     for (const { name, values } of this.#carried?.parameters ?? []) {
       for (const value of values) this.#place(name, value);
     }
   }
 
-  read(text: string, start: Place): SpaceRecord {
-    const where = `${this.#source}: results[${this.#count++}]`;
-    const result = checkRecord(resultSchema, parsePython(text, where, this.#remarks, start), where);
-    const { objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
+  read(index: number): SpaceRecord {
+    const where = `${this.#source}: results[${index}]`, startOf = () => this.#list.placeOf(index);
+    const data = parsePython(this.#list.textOf(index), where, this.#remarks, startOf);
+    const result = matchSchema(resultSchema, data, where);
+    const { configuration, objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
     this.#noteStrays(result, RESULT, "results[].");
     this.#noteStrays(times, TIMES, "results[].times.");
-    const configuration = new Map(Object.entries(result.configuration));
-    if ([...configuration.values()].includes(null)) {
+    if (Object.values(configuration).includes(null)) {
       this.#remarks.count("result", "with a parameter that is null: read as one that does not apply");
     }
     if (typeof times.compilation_time === "number") {
@@ -169,23 +162,23 @@ export class T4Reader implements RecordReader {
     const time = measurements.find(({ name }) => name === "time")?.value ?? null;
     // Kernel Tuner writes "" for the time of a configuration that failed
     const isTimed = failure === null && time !== null && time !== "";
-    const timeMs = isTimed ? wantTime(time, `${where}: measurements: the time`) : null;
     this.#objectives ??= objectives;
     if (objectives !== undefined && objectives.join() !== this.#objectives!.join()) {
       const wanted = `${JSON.stringify(this.#objectives)} as in the results before`;
       throw fault(`${where}.objectives`, wanted, objectives);
     }
-    const timesMs = times.runtimes.map((time) => time * this.#timesUnitMs);
+    const timesMs = (times.runtimes ?? []).map((time) => time * this.#timesUnitMs);
     const overheadMs = costsOf(times, TIMES_FIELDS, this.#timesUnitMs);
     this.#hasTimes ||= timesMs.length > 0 || Object.values(overheadMs).some((time) => time > 0);
-    for (const [name, value] of configuration) {
+    for (const [name, value] of Object.entries(configuration)) {
       this.#place(name, value);
       this.#having.set(name, (this.#having.get(name) ?? 0) + 1);
     }
+    const given = new Map(Object.entries(configuration));
     return {
-      values: this.parameters.map(({ name }) => configuration.get(name) ?? null),
+      values: [...this.#parameters.keys()].map((name) => given.get(name) ?? null),
       failure,
-      timeMs,
+      timeMs: isTimed ? wantTime(time, `${where}: measurements: the time`) : null,
       timesMs,
       overheadMs,
       measurements,
@@ -204,11 +197,12 @@ export class T4Reader implements RecordReader {
 
   #measurements(list: z.infer<typeof resultSchema>["measurements"], where: string): SpaceMeasurement[] {
     return list.map(({ name, value, unit: given }, i) => {
-      const at = `${where}: measurements[${i}]`, unit = given ?? "";
+      const at = `${where}: measurements[${i}]`,
+        unit = given ?? "",
+        measured = wantFinite(value, `${at}.value`);
       if (list.findIndex((other) => other.name === name) < i) {
         throw fault(`${at}.name`, "a name of its own", name);
       }
-      const measured = wantFinite(value, `${at}.value`);
       if (name !== "time" || typeof measured !== "number") return { name, value: measured, unit };
       if (unit === "") {
         this.#remarks.count("measured time", "without a unit: read as milliseconds");
@@ -223,31 +217,28 @@ export class T4Reader implements RecordReader {
 
   /** Notes a value of a parameter. */
   #place(name: string, value: ParameterValue): void {
-    const index = this.#indices.get(name) ?? this.parameters.push({ name, places: new Map() }) - 1;
-    this.#indices.set(name, index);
-    const { places } = this.parameters[index]!;
-    if (!places.has(value)) places.set(value, places.size);
+    let values = this.#parameters.get(name);
+    if (values === undefined) this.#parameters.set(name, values = new Set());
+    values.add(value);
   }
 
-  end(): ReturnType<RecordReader["end"]> {
-    for (const { name } of this.parameters) {
-      if ((this.#having.get(name) ?? 0) < this.#count) this.#place(name, null);
+  end(): SpaceFrame {
+    for (const name of this.#parameters.keys()) {
+      if ((this.#having.get(name) ?? 0) < this.#list.length) this.#place(name, null);
     }
-    const { timeunit, recorded_space: _, facet, ...others } = this.#metadata;
+    const { timeunit, recorded_space: _, facet = null, ...t4Metadata } = this.#metadata;
     const strays = [...this.#strays];
-    const carried = this.#carried;
+    const { kernel_name = null, device_name = null, problem_size = null, cache_header = {} } =
+      this.#carried ?? {};
     return {
       space: {
-        kernel: carried?.kernel_name ?? null,
-        device: carried?.device_name ?? null,
-        problemSize: (carried?.problem_size ?? null) as JsonValue,
+        kernel: kernel_name,
+        device: device_name,
+        problemSize: problem_size as JsonValue,
         objectives: this.#objectives ?? ["time"],
-        parameters: this.parameters.map(({ name, places }) => ({ name, values: [...places.keys()] })),
-        facet: (facet ?? null) as JsonValue,
-        other: {
-          cacheHeader: (carried?.cache_header ?? {}) as JsonObject,
-          t4Metadata: others as JsonObject,
-        },
+        parameters: Array.from(this.#parameters, ([name, values]) => ({ name, values: [...values] })),
+        facet,
+        other: { cacheHeader: cache_header, t4Metadata },
       },
       notes: [
         ...(strays.length > 0 ? [`fields that T4 does not define: ${strays.slice(0, 10).join(", ")}`] : []),
@@ -259,4 +250,66 @@ export class T4Reader implements RecordReader {
       ],
     };
   }
+}
+
+/**
+ * Writes T4 results, a result a line. What T4 has no place for (kernel, device, problem size, values to try)
+ * goes under `metadata.recorded_space`, where {@linkcode T4Reader} finds it again and other readers pass it over.
+ */
+export function* writeT4(space: RecordedSpace): SpaceText {
+  const { parameters, objectives } = space;
+  const parts = TIMES_FIELDS.filter(([field]) => field !== "compilation_time");
+  const resultOf = (record: SpaceRecord): string => {
+    const { values, failure, timesMs, overheadMs, measurements, timestamp, correctness, key } = record;
+    return JSON.stringify({
+      ...(timestamp === null ? {} : { timestamp }),
+      configuration: Object.fromEntries(
+        parameters.flatMap(({ name }, i) => (values[i] ?? null) === null ? [] : [[name, values[i]!]]),
+      ),
+      objectives,
+      // JSON leaves out what is undefined
+      times: {
+        ...Object.fromEntries(parts.map(([field, part]) => [field, overheadMs[part]])),
+        runtimes: timesMs,
+      },
+      invalidity: failure ?? "correct",
+      correctness,
+      measurements,
+      cache_key: key,
+    });
+  };
+  const head = JSON.stringify({
+    schema_version: T4_VERSION,
+    metadata: {
+      ...space.other.t4Metadata,
+      timeunit: "milliseconds",
+      ...(space.facet === null ? {} : { facet: space.facet }),
+      recorded_space: {
+        device_name: space.device,
+        kernel_name: space.kernel,
+        problem_size: space.problemSize,
+        parameters,
+        cache_header: space.other.cacheHeader,
+      },
+    },
+  });
+  let records = 0, failed = 0;
+  const odd = new Set<string>();
+  yield `${head.slice(0, -1)},"results":[\n`;
+  for (const record of space.records) {
+    for (const { name, value } of record.measurements) if (isOutsideSchema(value)) odd.add(name);
+    if (record.failure !== null) failed++;
+    yield (records++ === 0 ? "" : ",\n") + resultOf(record);
+  }
+  yield `\n]}\n`;
+  const names = [...odd];
+  const shown = names.slice(0, 5).join(", ") + (names.length > 5 ? ` and ${names.length - 5} more` : "");
+  const outside =
+    `measurements that are neither numbers, texts nor lists, which T4's schema does not foresee: ${shown}`;
+  return { records, failed, notCarried: names.length === 0 ? [] : [outside] };
+}
+
+/** Whether T4's schema has no such value: its readers may refuse it. */
+function isOutsideSchema(value: JsonValue): boolean {
+  return value === null || typeof value === "boolean" || (typeof value === "object" && !Array.isArray(value));
 }

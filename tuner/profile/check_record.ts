@@ -13,15 +13,15 @@ const MAX_DEPTH = 32 + MOST_DEEP;
 /**
  * Reads JSON, in which every key of an object has to be the only one of its name.
  *
- * @param start where in its file the text begins
+ * @param startOf says where in its file the text begins
  * @throws {ProfileError} in one line that calls the text `source`
  */
-export function parseJson(text: string, source: string, start?: Place): unknown {
+export function parseJson(text: string, source: string, startOf?: () => Place): unknown {
   let data: unknown;
   try {
     data = JSON.parse(text);
   } catch {
-    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text, start)}`);
+    throw new ProfileError(`Cannot read ${source}: it is not JSON: ${jsonFault(text, startOf?.())}`);
   }
   const { keys, fault } = inspect(data);
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
@@ -43,7 +43,7 @@ function countKeys(json: string): number {
 }
 
 /** Index of the quote that ends the text beginning here; the end of the JSON where there is none. */
-export function endOfText(json: string, start: number): number {
+function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let slashes = 0;
     while (json[end - 1 - slashes] === "\\") slashes++;
@@ -56,6 +56,11 @@ export function endOfText(json: string, start: number): number {
 export function checkRecord<T>(schema: z.ZodType<T>, data: unknown, source: string): T {
   const { fault } = inspect(data);
   if (fault !== undefined) throw new ProfileError(`Cannot read ${source}: ${fault}`);
+  return matchSchema(schema, data, source);
+}
+
+/** The same for what {@linkcode parseJson} has read. */
+export function matchSchema<T>(schema: z.ZodType<T>, data: unknown, source: string): T {
   const { success, data: record, error } = schema.safeParse(data);
   if (success) return record;
   throw new ProfileError(`Cannot read ${source}: ${firstIssue(error, data)}`);

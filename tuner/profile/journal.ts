@@ -143,7 +143,7 @@ export async function checkJournal(path: string): Promise<void> {
 /** Adds records to a journal, all or with a torn end; a line that was left open before is ended. */
 export async function appendRecords(
   path: string,
-  records: Iterable<JournalRecord> | AsyncIterable<JournalRecord>,
+  records: Iterable<JournalRecord>,
 ): Promise<void> {
   await checkJournal(path);
   try {
@@ -153,7 +153,7 @@ export async function appendRecords(
       await writeAll(file, new TextEncoder().encode(lines));
       lines = "";
     };
-    for await (const record of records) {
+    for (const record of records) {
       lines += formatLine(record);
       if (++count % BATCH === 0) await write();
     }

@@ -14,7 +14,7 @@ import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import * as z from "npm:zod@^4.6.0";
 import type { Failure, Measurement } from "../configuration.ts";
-import { checkRecord, parseJson } from "./check_record.ts";
+import { matchSchema, parseJson } from "./check_record.ts";
 import { reasonOf } from "./profile_error.ts";
 import { configurationSchema, deviceSchema, problemSchema, verificationSchema } from "./schema.ts";
 
@@ -173,7 +173,7 @@ function parseLine(line: Uint8Array): JournalRecord | string {
   if (typeof json === "string") return json;
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(json);
-    return checkRecord(recordSchema, parseJson(text, "the record"), "the record");
+    return matchSchema(recordSchema, parseJson(text, "the record"), "the record");
   } catch (error) {
     return reasonOf(error);
   }

@@ -1,8 +1,8 @@
 import { readPieces } from "../platform.ts";
 import { isMissing, oneLine, ProfileError, whyUnreadable } from "./profile_error.ts";
 
-/** Most that a file may hold that is read as a whole, in bytes: its text has to fit a string. */
-export const MAX_BYTES = 500_000_000;
+/** Most that a file may hold, unpacked, in bytes: its text has to fit a string. */
+const MAX_BYTES = 500_000_000;
 
 /**
  * All bytes of a file. One that is too large is refused before it is read, and what has no size, as a pipe, as soon as
@@ -12,16 +12,34 @@ export const MAX_BYTES = 500_000_000;
  */
 export async function readBytes(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const pieces: Uint8Array<ArrayBuffer>[] = [];
-    let length = 0;
-    for await (const piece of readPieces(path, (size) => refuseLarge(path, size))) {
-      pieces.push(piece);
-      refuseLarge(path, length += piece.length);
-    }
-    return new Uint8Array(await new Blob(pieces).arrayBuffer());
+    let size = 0;
+    const pieces = readPieces(path, (bytes) => refuseLarge(path, size = bytes));
+    return await joinPieces(path, pieces, () => size);
   } catch (error) {
     throw oneLine(error, `Cannot read ${path}: ${whyUnreadable(error)}`);
   }
+}
+
+/** Pieces of a file as a whole; `expected` is asked for their size when the first is there, and may be wrong. */
+export async function joinPieces(
+  path: string | URL,
+  pieces: AsyncIterable<Uint8Array>,
+  expected: () => number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  let whole: Uint8Array<ArrayBuffer> | undefined, length = 0;
+  for await (const piece of pieces) {
+    whole ??= new Uint8Array(expected());
+    const end = length + piece.length;
+    refuseLarge(path, end);
+    if (end > whole.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * whole.length));
+      larger.set(whole.subarray(0, length));
+      whole = larger;
+    }
+    whole.set(piece, length);
+    length = end;
+  }
+  return whole?.subarray(0, length) ?? new Uint8Array();
 }
 
 /** The same; undefined if there is no such file. */
@@ -33,7 +51,7 @@ export async function readBytesIfThere(path: string | URL): Promise<Uint8Array<A
 }
 
 /** Throws if a file has more bytes, unpacked, than can be read. */
-export function refuseLarge(path: string | URL, bytes: number, most = MAX_BYTES): void {
-  if (bytes <= most) return;
-  throw new ProfileError(`Cannot read ${path}: wanted at most ${most / 1e6} MB, found more`);
+export function refuseLarge(path: string | URL, bytes: number): void {
+  if (bytes <= MAX_BYTES) return;
+  throw new ProfileError(`Cannot read ${path}: wanted at most ${MAX_BYTES / 1e6} MB, found more`);
 }

@@ -1,13 +1,6 @@
-import { formatPlural } from "../format.ts";
-import { InputFile } from "../interchange/input_file.ts";
+import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
-import type {
-  GrowingParameter,
-  ParameterValue,
-  RecordedSpace,
-  RecordReader,
-  SpaceRecord,
-} from "../interchange/recorded_space.ts";
+import type { ParameterValue, RecordedSpace } from "../interchange/recorded_space.ts";
 import {
   type FailureRecord,
   type JournalRecord,
@@ -33,23 +26,25 @@ export interface ReplaySpaces {
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
-  const { spaces, notes } = await spacesOf(await InputFile.open(path));
+  const bytes = await readInput(path), { spaces, notes } = spacesOf(bytes, path);
+  // frees the text at once: the spaces need room too
+  bytes.buffer.transfer(0);
   const usable = spaces.filter(({ configurations }) => configurations.some(({ rate }) => rate !== undefined));
   if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: no configuration has a rate`);
   return { spaces: usable, notes };
 }
 
-async function spacesOf(file: InputFile): Promise<ReplaySpaces> {
-  const { path } = file, start = await file.start();
-  if (start.startsWith('{"crc32":') || /\.jsonl(\.gz)?$/.test(path)) {
-    const { records, damaged, torn } = parseJournal(await file.bytes());
+function spacesOf(bytes: Uint8Array, path: string): ReplaySpaces {
+  if (
+    /\.jsonl(\.gz)?$/.test(path) || new TextDecoder().decode(bytes.subarray(0, 20)).startsWith('{"crc32":')
+  ) {
+    const { records, damaged, torn } = parseJournal(bytes);
     const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
     if (torn) notes.push("the last line was cut off while it was written: left out");
     return { spaces: spacesOfJournal(records), notes };
   }
-  const collected = new ForeignSpace();
-  const { space, notes } = await readSpace(file, (record, reader) => collected.add(record, reader));
-  return { spaces: [collected.end(space, path)], notes: [...notes, ...collected.notes] };
+  const { space, notes } = readSpace(bytes, path);
+  return { spaces: [spaceOfOthers(space, path)], notes };
 }
 
 /**
@@ -94,68 +89,54 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
 }
 
 /**
- * Another tuner's space, of which each record is dropped as soon as it is a configuration. A value that is not a number
- * becomes its place among the parameter's values; one that does not apply (null) is left out.
+ * Another tuner's space. A value that is not a number becomes its place among the parameter's values; one that does not
+ * apply (null) is left out.
  */
-class ForeignSpace {
-  /** The kernel's name is known at the end. */
-  readonly #configurations: (RecordedConfiguration & { traversal: string })[] = [];
-  /** The index of each configuration, by its numbers. */
-  readonly #indices = new Map<string, number>();
-  #repeated = 0;
-  #parameters: readonly GrowingParameter[] = [];
-
-  add({ values, failure, timeMs, overheadMs }: SpaceRecord, { parameters }: RecordReader): void {
-    this.#parameters = parameters;
-    const numbers = values.map((value, i) => value === null ? null : numberOf(value, parameters[i]!));
-    const key = numbers.join();
-    const known = this.#indices.get(key), index = known ?? this.#configurations.length;
-    // of a configuration that occurs again the last record counts
-    if (known === undefined) this.#indices.set(key, index);
-    else this.#repeated++;
+function spaceOfOthers(
+  { kernel, device, objectives: [objective], parameters, records }: RecordedSpace,
+  source: string,
+): ReplaySpace {
+  if (objective !== "time") {
+    const found = JSON.stringify(objective);
+    throw new ProfileError(
+      `Cannot replay ${source}: wanted a space that was tuned for "time", found ${found}`,
+    );
+  }
+  const columns = parameters.map(({ name, values }) => ({ name, numbers: numbersOf(values) }));
+  for (const { name, numbers } of columns) {
+    const byNumber = Map.groupBy(numbers, ([, number]) => number);
+    const same = [...byNumber.values()].find(({ length }) => length > 1);
+    if (same === undefined) continue;
+    throw new ProfileError(
+      `Cannot replay ${source}: two values of ${name} become the same when words are numbered: ` +
+        same.map(([value]) => JSON.stringify(value)).join(" and "),
+    );
+  }
+  const traversal = kernel || "kernel", configurations: RecordedConfiguration[] = [];
+  for (const { values, failure, timeMs, overheadMs } of records) {
     const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
     const given: Record<string, number> = {};
-    numbers.forEach((number, i) => number === null || (given[parameters[i]!.name] = number));
-    this.#configurations[index] = {
-      traversal: "",
+    columns.forEach(({ name, numbers }, i) => {
+      const number = numbers.get(values[i]!);
+      if (number !== undefined) given[name] = number;
+    });
+    configurations.push({
+      traversal,
       parameters: given,
       rate: timeMs === null || failure !== null ? undefined : 1e3 / timeMs,
       compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
       evaluationNs: costMs > 0 ? costMs * 1e6 : undefined,
       failure: failure ?? (timeMs === null ? "no time" : undefined),
-    };
+    });
   }
-
-  /** What is to be said of the records, one line each. */
-  get notes(): string[] {
-    const repeated = formatPlural(this.#repeated, "record");
-    return this.#repeated === 0 ? [] : [`${repeated} of a configuration that occurs again: the last counts`];
-  }
-
-  end({ kernel, device, objectives: [objective] }: RecordedSpace, source: string): ReplaySpace {
-    if (objective !== "time") {
-      const found = JSON.stringify(objective);
-      throw new ProfileError(
-        `Cannot replay ${source}: wanted a space that was tuned for "time", found ${found}`,
-      );
-    }
-    for (const parameter of this.#parameters) {
-      const values = [...parameter.places.keys()].filter((value) => value !== null);
-      const byNumber = Map.groupBy(values, (value) => numberOf(value, parameter));
-      const same = [...byNumber.values()].find(({ length }) => length > 1);
-      if (same === undefined) continue;
-      throw new ProfileError(
-        `Cannot replay ${source}: two values of ${parameter.name} become the same when words are numbered: ` +
-          same.map((value) => JSON.stringify(value)).join(" and "),
-      );
-    }
-    const traversal = kernel || "kernel";
-    for (const one of this.#configurations) one.traversal = traversal;
-    const title = [traversal, device].filter((part) => part !== null).join(", ");
-    return { title, configurations: this.#configurations };
-  }
+  const title = [traversal, device].filter((part) => part !== null).join(", ");
+  return { title, configurations };
 }
 
-function numberOf(value: ParameterValue, { places }: GrowingParameter): number {
-  return typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : places.get(value)!;
+/** The numbers that stand for a parameter's values. */
+function numbersOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> {
+  return new Map(values.flatMap((value, place): [ParameterValue, number][] => {
+    if (value === null) return [];
+    return [[value, typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : place]];
+  }));
 }
