@@ -57,15 +57,13 @@ interface IndexFunction<Names extends string> {
   readonly parameters: readonly Names[];
   /** @default {none} */
   readonly floats?: readonly Names[];
-  /** @default {false} called only by others of the module */
-  readonly isInner?: boolean;
   write(parameters: Readonly<Record<Names, Local>>, declare: Declare): readonly Node[];
 }
 
-/** Adds, and exports, a function of byte offsets, indices and numbers, without a result. */
+/** Adds and exports a function of byte offsets, indices and numbers, without a result. */
 export function addIndexFunction<Names extends string>(
   { library, module: m }: Target,
-  { name, parameters, floats = [], isInner = false, write }: IndexFunction<Names>,
+  { name, parameters, floats = [], write }: IndexFunction<Names>,
 ): void {
   const types: number[] = [];
   const declare: Declare = (type) => {
@@ -82,7 +80,7 @@ export function addIndexFunction<Names extends string>(
   const body = m.block(null, [...write(named, declare)]);
   const taken = library.createType(types.slice(0, parameters.length));
   m.addFunction(name, taken, library.none, types.slice(parameters.length), body);
-  if (!isInner) m.addFunctionExport(name, name);
+  m.addFunctionExport(name, name);
 }
 
 /**

@@ -33,7 +33,6 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
   addIndexFunction(target, {
     name: `lanes${index}`,
     parameters: ["current", "next", "begin", "end"],
-    isInner: true,
     write({ current, next, begin, end }, declare) {
       const left = declare("i32"), pointers = [current, next];
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
@@ -87,7 +86,6 @@ export function addLanePair(target: Target, substep: Substep, lanes: Lanes): voi
   addIndexFunction(target, {
     name: "lanePair",
     parameters: ["current", "begin", "end"],
-    isInner: true,
     write({ current, begin, end }, declare) {
       const left = declare("i32");
       const writer = new VectorWriter(target, expressionsOf(substep), declare);

@@ -1,11 +1,11 @@
 /**
  * The CPU's kernels of a line: `row0`, `row1`, … make a piece of a sub-step's row in place, for classic. The swept rule
- * copies the points to lanes and back: see `write_lanes.ts`. Both equal the oracle bit for bit.
+ * has the line in lanes, where `lanes0`, … do so: see `lane_rows.ts`. Both equal the oracle bit for bit.
  *
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep } from "../update.ts";
+import { expressionsOf, reachOf, readsPrevious, readsSignal, type Substep, type Update } from "../update.ts";
 import {
   addIndexFunction,
   advance,
@@ -17,14 +17,18 @@ import {
   whileLeft,
   writeModule,
 } from "./functions.ts";
+import { addLanePair, addLaneRow, canPair } from "./lane_rows.ts";
 import type { Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
-import { addLanes, type LaneExports, type LaneSource } from "./write_lanes.ts";
 
-/** What the module exports: sub-step i as `row{i}`, and with lanes the functions that sweep them. */
-export interface LineExports extends Partial<LaneExports> {
-  /** Makes points begin ≤ z < end of a row. Arrays are byte offsets: F(t), and the one that receives F(t+1). */
+/** What the module exports; arrays are byte offsets: F(t), and the one that receives F(t+1). */
+export interface LineExports {
+  /** Sub-step i for the points begin ≤ z < end of a row. */
   [row: `row${number}`]: (current: number, next: number, begin: number, end: number) => void;
+  /** With lanes: sub-step i for their vectors begin ≤ i < end. */
+  [lanes: `lanes${number}`]: (current: number, next: number, begin: number, end: number) => void;
+  /** Where it helps: the same vectors of the second row from `current`, in its place; the first is not stored. */
+  lanePair?(current: number, begin: number, end: number): void;
 }
 
 /**
@@ -41,7 +45,12 @@ const VECTORS = 4;
  * @throws {RangeError} when the grid is no line, or the update needs more than fields and a step's own rows
  */
 export async function writeLine(
-  { update, layout, ends, lanes }: Omit<LaneSource, "lanes"> & { readonly lanes?: Lanes | undefined },
+  { update, layout, lanes }: {
+    readonly update: Update;
+    /** Of the line; the pads hold at least the update's reach. */
+    readonly layout: Layout;
+    readonly lanes?: Lanes | undefined;
+  },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const [nx, ny] = layout.grid;
   const reach = reachOf(update);
@@ -58,7 +67,9 @@ export async function writeLine(
   }
   return await writeModule((target) => {
     update.substeps.forEach((substep, index) => addRow(target, { layout, substep, index }));
-    if (lanes !== undefined) addLanes(target, { update, layout, lanes, ends });
+    if (lanes === undefined) return;
+    update.substeps.forEach((substep, index) => addLaneRow(target, substep, lanes, index));
+    if (canPair(update)) addLanePair(target, update.substeps[0]!, lanes);
   });
 }
 

@@ -23,12 +23,17 @@ export function compileOnce(
   const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
   compiled.set(update, modules);
   const lanes = line?.swept?.lanes;
-  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, alongX, line?.ends, lanes]);
+  const key = JSON.stringify([
+    sameText(layout, boundaries),
+    boundaries,
+    fused,
+    alongX,
+    line === undefined,
+    lanes,
+  ]);
   let module = modules.get(key);
   if (module === undefined) {
-    const bytes = line === undefined
-      ? writeWasm(source)
-      : writeLine({ update, layout, ends: line.ends, lanes });
+    const bytes = line === undefined ? writeWasm(source) : writeLine({ update, layout, lanes });
     module = bytes.then(WebAssembly.compile);
     module.catch(() => modules.delete(key));
     modules.set(key, module);

@@ -1,7 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Lanes } from "../../../kernels/wasm/lanes.ts";
-import type { LineExports } from "../../../kernels/wasm/write_line.ts";
-import { type LineNodes, type NodePart, partsOf } from "./line_schedule.ts";
+import { LaneSweep } from "./lane_sweep.ts";
+import { type LineNodes, partsOf } from "./line_schedule.ts";
 import type { LoadedField, RunCommand } from "./wasm_worker.ts";
 
 /** How a line is computed; part of what loads a field. */
@@ -28,41 +28,29 @@ export function runLine(field: LoadedField, run: RunCommand, line: LineLoad): vo
 }
 
 function runSwept(
-  { load: { laneArrays }, exports: lineExports, barrier, part, parts }: LoadedField,
+  { load: { layout, laneArrays }, exports, memory, barrier, part, parts }: LoadedField,
   { steps, arrays }: RunCommand,
-  { reach, fields }: LineLoad,
-  { lanes: { length }, nodes: { even: evenNodes, odd: oddNodes, rows } }: Required<LineLoad>["swept"],
+  { reach, fields, ends }: LineLoad,
+  { lanes, nodes: { even, odd, rows } }: Required<LineLoad>["swept"],
 ): void {
-  const exports = lineExports as Required<LineExports>;
-  const [even, odd] = laneArrays;
-  const lastField = fields.at(-1)!, lastRow = steps * fields.length;
+  const { length } = lanes, lastField = fields.at(-1)!, lastRow = steps * fields.length;
+  const swept = new LaneSweep({ memory, exports, layout, lanes, ends, fields, arrays: laneArrays });
   const begin = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
-  exports.toLanes(arrays[0], even, lastField, begin, end);
+  swept.toLanes(arrays[0], 0, lastField, begin, end);
   barrier.wait();
-  if (part === 0) exports.renew(even, lastField, 0, length);
+  if (part === 0) swept.renew(0, lastField, 0, length);
   barrier.wait();
-  const sweep = ({ row, begin, end, move, count }: NodePart): void => {
-    for (let done = 0; done < count;) {
-      // both last rows one by one: two rows made in one pass leave the first unstored
-      const most = Math.max(1, Math.min(count - done, lastRow - 1 - row - done));
-      exports.sweep(even, odd, row + done, begin + done * move, end - done * move, move, most);
-      done += most;
-    }
-  };
-  const first = Math.floor(evenNodes.length * part / parts),
-    last = Math.floor(evenNodes.length * (part + 1) / parts);
+  const first = Math.floor(even.length * part / parts), last = Math.floor(even.length * (part + 1) / parts);
   for (let phase = 0; (phase - 1) * rows < lastRow; phase++) {
     if (phase > 0) barrier.wait();
-    for (const node of (phase % 2 === 0 ? evenNodes : oddNodes).slice(first, last)) {
-      for (const part of partsOf(node, { rows, phase, lastRow, reach })) sweep(part);
+    for (const node of (phase % 2 === 0 ? even : odd).slice(first, last)) {
+      for (const part of partsOf(node, { rows, phase, lastRow, reach })) swept.sweep(part, lastRow);
     }
   }
   barrier.wait();
   // both time levels; after a single step one of them is the start, already there
   for (const step of steps === 1 ? [steps] : [steps - 1, steps]) {
-    for (const field of fields) {
-      exports.fromLanes(arrays[step % 2]!, laneArrays[step % 2]!, field, begin, end);
-    }
+    for (const field of fields) swept.fromLanes(arrays[step % 2]!, step, field, begin, end);
   }
 }
 

@@ -1,12 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { indexOf, layOut } from "../../kernels/layout.ts";
-import { imageOf } from "../../kernels/stencils/stencil.ts";
-import { laneImages, laneOffset, LANES, layLanes } from "../../kernels/wasm/lanes.ts";
-import type { LaneExports } from "../../kernels/wasm/write_lanes.ts";
-import { writeLine } from "../../kernels/wasm/write_line.ts";
-import { reachOf } from "../../kernels/update.ts";
-import { bitKs } from "./line_stencils.ts";
+import { indexOf, layOut } from "../../../kernels/layout.ts";
+import { imageOf } from "../../../kernels/stencils/stencil.ts";
+import { laneImages, laneOffset, LANES, layLanes } from "../../../kernels/wasm/lanes.ts";
+import { LaneSweep } from "../../../tuner/devices/cpu/lane_sweep.ts";
+import { reachOf } from "../../../kernels/update.ts";
+import { bitKs } from "../../kernels/line_stencils.ts";
 
 const LINE = {
   points: fc.integer({ min: 24, max: 90 }),
@@ -35,29 +34,28 @@ Deno.test("lanes hold every point, and their pads its neighbours or the images o
   }));
 });
 
-/** The module's functions on a line of `bitKs`, its field u at `ARRAY`, its lanes at `LANE_ARRAY`. */
-async function loadLanes(points: number, ends: "insulated" | "periodic") {
+/** A line of `bitKs`, its field u at `ARRAY`, its lanes at `LANE_ARRAY`. */
+function loadLanes(points: number, ends: "insulated" | "periodic") {
   const { update } = bitKs, reach = reachOf(update).z;
   const layout = layOut([1, 1, points], { pad: [0, 0, reach], planes: 2 });
   const lanes = layLanes(points, { reach, planes: 2 });
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
-  const module = await WebAssembly.compile(await writeLine({ update, layout, ends, lanes }));
-  const exports = new WebAssembly.Instance(module, { facet: { memory } })
-    .exports as unknown as LaneExports;
+  const arrays = [LANE_ARRAY, LANE_ARRAY] as const;
+  const sweep = new LaneSweep({ memory, exports: {}, layout, lanes, ends, fields: [0, 1], arrays });
   const line = new Float32Array(memory.buffer, ARRAY, layout.length);
   const packed = new Float32Array(memory.buffer, LANE_ARRAY, lanes.bytes / 4);
-  return { layout, lanes, exports, line, packed };
+  return { layout, lanes, sweep, line, packed };
 }
 
 const ARRAY = 4096, LANE_ARRAY = 16384;
 
-Deno.test("points come to lanes and back, and nothing else changes", async () => {
+Deno.test("points come to lanes and back, and nothing else changes", () => {
   for (const points of [24, 37, 42, 51]) {
-    const { layout, lanes, exports, line, packed } = await loadLanes(points, "periodic");
+    const { layout, lanes, sweep, line, packed } = loadLanes(points, "periodic");
     const first = indexOf(layout, [0, 0, 0], 1);
     for (let z = 0; z < points; z++) line[first + z] = z + 1;
     const before = line.slice();
-    exports.toLanes(ARRAY, LANE_ARRAY, 1, 0, lanes.length);
+    sweep.toLanes(ARRAY, 0, 1, 0, lanes.length);
     lanes.starts.forEach((start, lane) => {
       for (let position = 0; position < lanes.length; position++) {
         const place = (lanes.plane + laneOffset(lanes, { position, lane })) / 4;
@@ -66,16 +64,16 @@ Deno.test("points come to lanes and back, and nothing else changes", async () =>
     });
     assertEquals(packed.reduce((count, value) => count + Number(value !== 0), 0), LANES * lanes.length);
     line.fill(0, first, first + points);
-    exports.fromLanes(ARRAY, LANE_ARRAY, 1, 0, 5);
-    exports.fromLanes(ARRAY, LANE_ARRAY, 1, 5, lanes.length);
+    sweep.fromLanes(ARRAY, 0, 1, 0, 5);
+    sweep.fromLanes(ARRAY, 0, 1, 5, lanes.length);
     assertEquals(line, before);
   }
 });
 
-Deno.test("only those pads are renewed whose sources were made", async () => {
+Deno.test("only those pads are renewed whose sources were made", () => {
   const points = 42;
   for (const ends of ["insulated", "periodic"] as const) {
-    const { lanes, exports, packed } = await loadLanes(points, ends);
+    const { lanes, sweep, packed } = loadLanes(points, ends);
     const images = laneImages(lanes, points, ends);
     const at = (point: { position: number; lane: number }): number => laneOffset(lanes, point) / 4;
     for (
@@ -88,7 +86,7 @@ Deno.test("only those pads are renewed whose sources were made", async () => {
       for (let position = 0; position < lanes.length; position++) {
         lanes.starts.forEach((start, lane) => packed[at({ position, lane })] = start + position + 1);
       }
-      exports.renew(LANE_ARRAY, 0, begin, end);
+      sweep.renew(0, 0, begin, end);
       for (const { to, from } of images) {
         const isMade = [from.position, from.position - lanes.length].some((z) => z >= begin && z < end);
         assertEquals(packed[at(to)], isMade ? packed[at(from)] : 0);
