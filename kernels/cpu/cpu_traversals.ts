@@ -20,8 +20,6 @@ export type CpuShape = { readonly strip: number } | DiamondShape;
  */
 export interface CpuTraversal {
   readonly name: string;
-  /** One line for people. */
-  readonly title: string;
   /** The parameters to try, in no order; fused ones only where the engine has relaxed SIMD. */
   candidates(problem: Problem, workers: number, engine: { readonly fuses: boolean }): Parameters[];
   /** Why these parameters cannot run; undefined if they can. */
@@ -40,9 +38,9 @@ export function workerCounts(workers: number): number[] {
 /** Rows of a strip that are tried; 0: one strip. */
 const STRIPS = [8, 16, 32, 0];
 
+/** One round per level, in strips along y. */
 const stepwise: CpuTraversal = {
   name: "stepwise",
-  title: "one round per level, in strips along y",
   candidates: ({ grid: [, ny] }, _, { fuses }) =>
     STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses)),
   infeasible: (_, { strip, fused }) =>
@@ -72,9 +70,9 @@ const stepwise: CpuTraversal = {
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
 const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [2, 4];
 
+/** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {
   name: "diamond-wavefront",
-  title: "many steps per pass: diamonds along y and time, a wavefront along x",
   candidates(problem, workers, { fuses }) {
     const { grid: [, ny], steps, stencil: { update } } = problem;
     const reach = Math.max(1, reachOf(update).y);

@@ -21,7 +21,7 @@ import {
   VectorWriter,
   writeModule,
 } from "./functions.ts";
-import { addCopyRows, addWrapRows, VECTOR, type WasmSource } from "./rows.ts";
+import { addCopyRows, addWrapRows, CELL, VECTOR, type WasmSource } from "./rows.ts";
 import { type Turn, TurnMemory } from "./turn_memory.ts";
 
 /**
@@ -82,7 +82,7 @@ type Rows = Pick<Turn, "x" | "y">;
 
 /** Adds `step{index}`: turns over several rows, and over single ones where so many are not left of the box. */
 function addSubstep(target: Target, source: WasmSource, substep: Substep, index: number): void {
-  const { module: m } = target, most = turnFor(substep);
+  const { module: m } = target, most = turnFor(substep, source);
   addIndexFunction(target, {
     name: `step${index}`,
     parameters: ["current", "next", "signal", "x0", "x1", "y0", "y1"],
@@ -134,11 +134,17 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
   });
 }
 
+/** Bytes of a slice from which on stepwise boxes come from memory or a shared cache. */
+const LARGE_SLICE = 2 ** 16;
+
 /**
  * 2·2 rows and two vectors of each: on an AMD EPYC (Zen 4), 2026-11-22, the best or within 5% of the best of 1 to 4 rows
  * each way and 1 to 8 vectors, and by processor time 1.03 (wave order 14) to 1.25 (Life) times as fast as single rows.
- * Several fields are too many for the registers.
+ * Where memory sets the pace single rows are 1.1 times as fast: fewer streams. Several fields are too many for the
+ * registers.
  */
-function turnFor(substep: Substep): Turn {
-  return substep.length > 1 ? { x: 1, y: 1, vectors: 1 } : { x: 2, y: 2, vectors: 2 };
+function turnFor(substep: Substep, { alongX, layout }: WasmSource): Turn {
+  if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
+  const isStreamed = !alongX && layout.slice * CELL > LARGE_SLICE;
+  return isStreamed ? { x: 1, y: 1, vectors: 4 } : { x: 2, y: 2, vectors: 2 };
 }

@@ -60,6 +60,8 @@ const CROSSED = equation({
 
 const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]][] = [
   [wave(2), [19, 23, 17], [{ strip: 5 }, { tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }]],
+  // slices that stepwise orders take row by row
+  [wave(2), [2, 128, 131], [{ strip: 50 }]],
   [wave(6), [37, 31, 13], [{ strip: 4 }, { tiles: 2, band: 2, block: 3 }]],
   [wave(14), [29, 33, 11], [{ tiles: 2, band: 1, block: 1 }]],
   [heat(1), [9, 40, 21], [{ tiles: 5, band: 2, block: 4 }]],
