@@ -104,7 +104,7 @@ export function predictRound(problem: Problem, plan: RankPlan, part: RankPart, c
 /** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer; one for all that are alike. */
 export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly RankCosts[]): PredictedPlan {
   let slowest: RankRound = { computeNs: 0, exchangeNs: 0 };
-  for (const rank of costs.length === 1 ? typicalRanks(plan) : plan.extents.keys()) {
+  for (const rank of costs.length === 1 ? [middleOf(plan)] : plan.extents.keys()) {
     const part = partOfRank(problem, plan, rank);
     const round = predictRound(problem, plan, part, costs[rank % costs.length]!);
     if (sumOf(round) > sumOf(slowest)) slowest = round;
@@ -112,16 +112,9 @@ export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly Ra
   return { plan, round: slowest, stepNs: sumOf(slowest) / plan.exchangeEvery };
 }
 
-/** Ranks of which one takes longest where all are alike: along each axis the first, the last, and the thickest between. */
-function typicalRanks({ parts, extents }: RankPlan): number[] {
-  const strides = [parts[1] * parts[2], parts[2], 1];
-  const along = AXES.map((axis) => {
-    const sizeOf = (place: number): number => extents[place * strides[axis]!]!.size[axis];
-    const between = Array.from({ length: Math.max(0, parts[axis] - 2) }, (_, i) => i + 1)
-      .sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, 1);
-    return [...new Set([0, ...between, parts[axis] - 1])].map((place) => place * strides[axis]!);
-  });
-  return along.reduce((all, places) => all.flatMap((rank) => places.map((place) => rank + place)), [0]);
+/** A rank with as many neighbours as any. */
+function middleOf({ parts: [px, py, pz] }: RankPlan): number {
+  return (Math.floor(px / 2) * py + Math.floor(py / 2)) * pz + Math.floor(pz / 2);
 }
 
 function sumOf({ computeNs, exchangeNs }: RankRound): number {

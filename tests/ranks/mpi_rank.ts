@@ -4,7 +4,7 @@
  * @module
  */
 import { openWorld } from "../../tuner/ranks/mpi_world.ts";
-import { meet, shareAll } from "../../tuner/ranks/world.ts";
+import { meet, reduce, shareAll } from "../../tuner/ranks/world.ts";
 
 const world = await openWorld();
 const { rank, size } = world;
@@ -30,8 +30,8 @@ if (rank === size - 1) {
   await world.finish([world.send(size - 1, 3, call)]);
 }
 const texts = await shareAll(world, { rank, text: "é".repeat(rank) });
-const sum = await world.reduce(Float64Array.of(rank, 1), "sum");
-const most = await world.reduce(Float64Array.of(rank, -rank), "max");
+const sum = await reduce(world, Float64Array.of(rank, 1), "sum");
+const most = await reduce(world, Float64Array.of(rank, -rank), "max");
 await meet(world);
 console.log(JSON.stringify({
   rank,

@@ -18,7 +18,7 @@ import { openRankDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
-import { meet, shareAll, type World } from "../ranks/world.ts";
+import { meet, reduce, shareAll, type World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { parseCommand } from "./parse_options.ts";
@@ -167,7 +167,7 @@ async function solve(world: World, { options, problem, from }: Solving): Promise
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
-  const [wrong = 0] = await world.reduce(Float64Array.of(isRight ? 0 : 1), "max");
+  const [wrong = 0] = await reduce(world, Float64Array.of(isRight ? 0 : 1), "max");
   return wrong === 0 ? EXIT.done : EXIT.no;
 }
 

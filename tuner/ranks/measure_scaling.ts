@@ -2,10 +2,9 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
 import { bestPlan, type PredictedPlan, type RankCosts } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
-import { firstRanks } from "./first_ranks.ts";
 import { measurePlan, planRanks } from "./plan_ranks.ts";
 import type { RankDevice } from "./rank_field.ts";
-import type { World } from "./world.ts";
+import { reduce, type World } from "./world.ts";
 
 /** A number of ranks with the plan that should be fastest, and what it takes. */
 export interface ScalingPoint {
@@ -97,8 +96,8 @@ async function measure(
 ): Promise<number> {
   const ranks = plan.extents.length;
   const trial = world.rank < ranks
-    ? await measurePlan(firstRanks(world, ranks), device, problem, { plan, choose })
+    ? await measurePlan({ ...world, size: ranks }, device, problem, { plan, choose })
     : undefined;
-  const [stepNs = 0] = await world.reduce(Float64Array.of(trial?.stepNs ?? 0), "max");
+  const [stepNs = 0] = await reduce(world, Float64Array.of(trial?.stepNs ?? 0), "max");
   return stepNs;
 }

@@ -17,7 +17,7 @@ export interface MpiLibrary {
 }
 
 type Handle = Deno.PointerValue | number;
-type MpiConstant = "world" | "float" | "double" | "sum" | "max" | "errorsReturn" | "noStatuses";
+type MpiConstant = "world" | "float" | "errorsReturn" | "noStatuses";
 
 /**
  * Open MPI's handles are the addresses of objects that it exports; MPICH's, and those of everything that keeps to its
@@ -26,17 +26,11 @@ type MpiConstant = "world" | "float" | "double" | "sum" | "max" | "errorsReturn"
 const OBJECTS = {
   world: "ompi_mpi_comm_world",
   float: "ompi_mpi_float",
-  double: "ompi_mpi_double",
-  sum: "ompi_mpi_op_sum",
-  max: "ompi_mpi_op_max",
   errorsReturn: "ompi_mpi_errors_return",
 } as const;
 const NUMBERS = {
   world: 0x44000000,
   float: 0x4c00040a,
-  double: 0x4c00080b,
-  sum: 0x58000003,
-  max: 0x58000001,
   errorsReturn: 0x54000001,
 } as const;
 /** MPICH's MPI_STATUSES_IGNORE is the pointer 1, Open MPI's is null. */
@@ -99,9 +93,6 @@ export function openMpiLibrary(variable: keyof typeof NAMES): MpiLibrary {
     constants: {
       world: named("world"),
       float: named("float"),
-      double: named("double"),
-      sum: named("sum"),
-      max: named("max"),
       errorsReturn: named("errorsReturn"),
       noStatuses: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUSES),
     },

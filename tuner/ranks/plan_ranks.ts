@@ -16,7 +16,7 @@ import { RequestError } from "../problem/request_error.ts";
 import { median } from "../measuring/statistics.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
-import { meet, shareAll, type World } from "./world.ts";
+import { meet, reduce, shareAll, type World } from "./world.ts";
 
 /** What is not to be chosen, but given. */
 export interface RankWishes {
@@ -85,6 +85,8 @@ export async function planRanks(
   const shrinks = await shareAll(world, device.gpu === undefined);
   const costsOf = () => fitTrials(problem, trials, { shape, shrinks });
   const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
+  // a rank alone has one round, whose steps take what those of the trial did
+  if (isAlone) return { ...predictPlan(problem, plan, costsOf()), costs: costsOf() };
   if (!trials.some((trial) => JSON.stringify(trial.plan) === JSON.stringify(plan))) {
     trials.push(await measurePlan(world, device, problem, { plan, choose }));
   }
@@ -109,7 +111,7 @@ export async function measurePlan(
   const timesOf = async (rounds: number) => {
     await meet(world);
     const run = await solver.run(rounds * exchangeEvery, true);
-    const [wallNs = 0, least = 0] = await world.reduce(Float64Array.of(run.wallNs, -run.exchangeNs), "max");
+    const [wallNs = 0, least = 0] = await reduce(world, Float64Array.of(run.wallNs, -run.exchangeNs), "max");
     return { wallNs: wallNs / rounds, exchangeNs: -least / rounds, computeNs: run.computeNs / rounds };
   };
   let rounds = 1, roundNs = 0;
