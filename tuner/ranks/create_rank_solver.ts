@@ -1,3 +1,9 @@
+/**
+ * A grid on several devices, from other programs: `@facet/facet/ranks`. Apart from `mod.ts`, because MPI is called by
+ * Deno's foreign function interface, which pages and Node.js do not have.
+ *
+ * @module
+ */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { RankPlan } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
@@ -8,6 +14,12 @@ import { planRanks, type RankWishes } from "./plan_ranks.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
+
+export { openWorld } from "./mpi_world.ts";
+export { openRankDevice } from "./open_rank_device.ts";
+export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
+export type { RankDevice } from "./rank_field.ts";
+export type { World } from "./world.ts";
 
 /** Options of {@linkcode createRankSolver}. */
 export interface RankSolverOptions extends RankWishes {

@@ -16,7 +16,7 @@ import { RequestError } from "../problem/request_error.ts";
 import { median } from "../measuring/statistics.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
-import { meet, reduce, shareAll, type World } from "./world.ts";
+import { reduce, shareAll, type World } from "./world.ts";
 
 /** What is not to be chosen, but given. */
 export interface RankWishes {
@@ -51,10 +51,7 @@ const MUCH_SLOWER = 1.3;
 /** Decompositions that are measured: those with the smallest parts, ghost zones included. */
 const SHAPES = 3;
 
-/**
- * Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. In
- * a batch of one round it would matter that ranks do not begin at the same time.
- */
+/** Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. */
 const WARM_UP_MS = 60, BATCH_MS = 60, BATCHES = 3;
 
 /**
@@ -112,28 +109,27 @@ export async function measurePlan(
   await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
   const { exchangeEvery } = plan, updates = updatesOf(problem, plan, solver.part, device.gpu === undefined);
   const timesOf = async (rounds: number) => {
-    await meet(world);
-    const run = await solver.run(rounds * exchangeEvery, true);
-    const [wallNs = 0, mostNs = 0] = await reduce(world, Float64Array.of(run.wallNs, run.computeNs), "max");
-    return {
-      wallNs: wallNs / rounds,
-      exchangeNs: (wallNs - mostNs) / rounds,
-      computeNs: run.computeNs / rounds,
-    };
+    const { wallNs, computeNs } = await solver.run(rounds * exchangeEvery, true);
+    return { wallNs: wallNs / rounds, computeNs: computeNs / rounds };
   };
   let rounds = 1, roundNs = 0;
   for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
-    roundNs = (await timesOf(rounds)).wallNs;
+    const { wallNs } = await timesOf(rounds);
+    [roundNs = 0] = await reduce(world, Float64Array.of(wallNs), "max");
     spentMs += rounds * roundNs * 1e-6;
   }
+  // ranks do not end a reduction at the same time: a round more, and they are in step
+  await timesOf(1);
   const batches: Awaited<ReturnType<typeof timesOf>>[] = [];
   for (let i = 0; i < BATCHES; i++) batches.push(await timesOf(Math.ceil(BATCH_MS * 1e6 / roundNs)));
-  const middle = (name: "wallNs" | "exchangeNs" | "computeNs") => median(batches.map((one) => one[name]));
+  const computeNs = median(batches.map((one) => one.computeNs));
+  const times = Float64Array.of(median(batches.map((one) => one.wallNs)), computeNs);
+  const [wallNs = 0, mostNs = 0] = await reduce(world, times, "max");
   return {
     plan,
-    stepNs: middle("wallNs") / exchangeEvery,
-    exchangeNs: middle("exchangeNs"),
-    updateNs: await shareAll(world, middle("computeNs") / updates),
+    stepNs: wallNs / exchangeEvery,
+    exchangeNs: wallNs - mostNs,
+    updateNs: await shareAll(world, computeNs / updates),
   };
 }
 

@@ -25,7 +25,11 @@ export interface Region {
 
 /** The memory that the CPU's workers share: where each field's arrays lie in it, and how far it may grow. */
 export class CpuMemory {
-  shared = new WebAssembly.Memory({ initial: 1, maximum: ADDRESSABLE / PAGE, shared: true });
+  shared: WebAssembly.Memory = new WebAssembly.Memory({
+    initial: 1,
+    maximum: ADDRESSABLE / PAGE,
+    shared: true,
+  });
   readonly #mostBytes: number;
   readonly #regions = new Set<Region>();
 
