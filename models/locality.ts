@@ -29,18 +29,12 @@ export function stepwiseLocality(levelsRead: 1 | 2 = 2): number {
  *
  * @param dts diamond tile size, at least 1
  * @param nt tiers of the torre, at least 1; need not be a multiple of 2·DTS
- * @throws {RangeError} if DTS or Nt is below 1
  */
 export function torreLocality(
   dts: number,
   nt: number,
   { levelsRead = 2, inRow = true }: TorreLocalityOptions = {},
 ): number {
-  if (!(dts >= 1 && nt >= 1)) {
-    throw new RangeError(
-      `Cannot compute the locality of a torre: DTS and Nt must be at least 1: current values are ${dts} and ${nt}`,
-    );
-  }
   const movedPerTier = inRow ? 4 * dts - 1 : 4 * dts;
   const ends = levelsRead * (dts ** 2 + (dts - 1) ** 2);
   return nt * dts ** 2 / (nt * movedPerTier + ends);

@@ -1,4 +1,4 @@
-import { assertAlmostEquals, assertThrows } from "@std/assert";
+import { assertAlmostEquals } from "@std/assert";
 import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 
 /** Cells (a, b) of a diamond in its own diagonal coordinates: a + b even, both from `from` to below `to`. */
@@ -60,13 +60,4 @@ Deno.test("the locality of a torre equals the paper's formulas with Nt = 2Â·DTSÂ
 Deno.test("stepwise locality gives the 12 bytes of the wave equation and the 8 of heat", () => {
   assertAlmostEquals(4 / stepwiseLocality(2), 12, 1e-12);
   assertAlmostEquals(4 / stepwiseLocality(1), 8, 1e-12);
-});
-
-Deno.test("a torre without tiers or width is refused", () => {
-  assertThrows(
-    () => torreLocality(0, 4),
-    RangeError,
-    "DTS and Nt must be at least 1: current values are 0 and 4",
-  );
-  assertThrows(() => torreLocality(2, NaN), RangeError, "NaN");
 });

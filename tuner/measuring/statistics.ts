@@ -90,17 +90,8 @@ function centralProbability(angle: number, degrees: number): number {
   return isOdd ? 2 / Math.PI * (angle + sine * sum) : sine * sum;
 }
 
-/**
- * The t below which the given part of Student's distribution lies.
- *
- * @throws {RangeError} unless the probability is from 0.5 to below 1, and the degrees of freedom a whole number from 1
- */
+/** The t below which a part of Student's distribution lies, from 0.5 to below 1; whole degrees of freedom from 1. */
 export function studentQuantile(probability: number, degrees: number): number {
-  const refuse = (wanted: string, found: number): never => {
-    throw new RangeError(`Cannot find a quantile: wanted ${wanted}: it is ${found}`);
-  };
-  if (!(probability >= 0.5 && probability < 1)) refuse("a probability from 0.5 to below 1", probability);
-  if (!(Number.isSafeInteger(degrees) && degrees >= 1)) refuse("whole degrees of freedom from 1", degrees);
   const central = 2 * probability - 1;
   let low = 0, high = Math.PI / 2;
   for (let i = 0; i < HALVINGS; i++) {

@@ -44,13 +44,6 @@ export interface ExchangeSweep extends SharedFit {
   readonly samples: readonly SharedSample[];
 }
 
-/** A point under way. */
-interface Trial {
-  readonly point: PredictedPoint;
-  readonly samplesNs: number[];
-  failure?: Failure;
-}
-
 /**
  * Measures the time of a step for every R and compares it with the cost model, which is fitted to the few R that a
  * balance measures. Every R is verified each time before it is timed.
@@ -71,25 +64,28 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
     return undefined;
   }
   const trials = predictCurve(sharedGridOf(problem), model.costs, periods)
-    .map((point): Trial => ({ point, samplesNs: [] }));
+    .map((point) => ({ point, samplesNs: [] as number[] }));
+  const failed = new Map<number, Failure>();
   for (let pass = 0; pass < passes; pass++) {
-    for (const trial of trials) {
+    for (const { point, samplesNs } of trials) {
       if (isOver(options)) break;
       onProgress(ITERATIONS * searched.length + pass * trials.length, total);
-      if (trial.failure !== undefined) continue;
+      if (failed.has(point.exchangeEvery)) continue;
       // without time for more it is one batch
-      const configuration = shareConfiguration(options, trial.point);
+      const configuration = shareConfiguration(options, point);
       const evaluation = await evaluateOn(session, configuration, { problem, samplingNs: 0 });
       if ("measurement" in evaluation) {
-        trial.samplesNs.push(cellsOf(problem.grid) / evaluation.measurement.cellsPerSecond * 1e9);
+        samplesNs.push(cellsOf(problem.grid) / evaluation.measurement.cellsPerSecond * 1e9);
         continue;
       }
-      const { reason, message } = trial.failure = evaluation.failure;
+      const { reason, message } = evaluation.failure;
       if (reason === "device-lost") throw new RunFailure(reason, message);
+      failed.set(point.exchangeEvery, evaluation.failure);
     }
   }
   onProgress(total, total);
-  const points = trials.filter(({ failure, samplesNs }) => failure === undefined && samplesNs.length > 0)
+  const points = trials
+    .filter(({ point, samplesNs }) => !failed.has(point.exchangeEvery) && samplesNs.length > 0)
     .map(({ point, samplesNs }): SweptPoint => {
       const measuredNs = Math.min(...samplesNs);
       return { ...point, measuredNs, samplesNs, error: point.predictedNs / measuredNs - 1 };
@@ -106,9 +102,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
   return {
     ...model,
     points,
-    failed: trials.flatMap(({ point: { exchangeEvery }, failure }) =>
-      failure ? [{ exchangeEvery, failure }] : []
-    ),
+    failed: [...failed].map(([exchangeEvery, failure]) => ({ exchangeEvery, failure })),
     medianError: medianError(points.map(({ error }) => error)),
     picked,
     fastest,

@@ -58,18 +58,11 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem, samplingNs = 300e6, useGpu = true, checksReference = true, chainNs, deviceMemory } =
+    const { problem: { stencil, ...rest }, samplingNs = 300e6, useGpu = true, checksReference = true } =
       options;
-    const { stencil, ...rest } = problem;
-    const open = {
-      problem: { ...rest, definition: definitionOf(stencil) },
-      useGpu,
-      timeoutMs: START_LIMIT_MS,
-      samplingNs,
-      checksReference,
-      chainNs,
-      deviceMemory,
-    };
+    const { chainNs, deviceMemory } = options, problem = { ...rest, definition: definitionOf(stencil) };
+    const limits = { timeoutMs: START_LIMIT_MS, samplingNs, deviceMemory };
+    const open = { problem, useGpu, checksReference, chainNs, ...limits };
     const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
