@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert"
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
-import { auto, EvaluationCost } from "../../tuner/search/auto.ts";
+import { auto, pricesOf } from "../../tuner/search/auto.ts";
 import { shuffled } from "../../tuner/search/baselines.ts";
 import { Lattice } from "../../tuner/search/lattice.ts";
 import { THOROUGH } from "../thorough.ts";
@@ -184,12 +184,11 @@ Deno.test("the cost of an evaluation grows with the instructions, and is never b
     const { demand, ...rest } = syntheticSpace(5, { seed: 1 })[0]!;
     return { ...rest, demand: { ...demand!, loopInstructions } };
   };
-  const cost = new EvaluationCost();
-  assertEquals([cost.meanNs, cost.expectNs(of(5))], [0, 0]);
-  cost.observe(of(100), 1e9);
-  assertEquals(cost.expectNs(of(9999)), 1e9); // one time tells nothing of the slope
-  cost.observe(of(300), 3e9);
-  assertEquals(cost.meanNs, 2e9);
-  assert(Math.abs(cost.expectNs(of(500)) - 5e9) < 1);
-  assertEquals(cost.expectNs(of(0)), 2e9);
+  assertEquals(pricesOf([])(of(5)), 1);
+  assertEquals(pricesOf([[100, 1e9]])(of(9999)), 1); // one time tells nothing of the slope
+  assertEquals(pricesOf([[100, 1e9], [100, 2e9]])(of(9999)), 1);
+  assertEquals(pricesOf([[100, 2e9], [300, 1e9]])(of(9999)), 1);
+  const priceOf = pricesOf([[100, 1e9], [300, 3e9]]);
+  assert(Math.abs(priceOf(of(500)) - 2.5) < 1e-9);
+  assertEquals(priceOf(of(0)), 1);
 });

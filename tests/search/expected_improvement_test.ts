@@ -25,7 +25,7 @@ Deno.test("what is certain improves by what it is better", () => {
 });
 
 Deno.test("the normal distribution grows from 0 to 1, the same on both sides", () => {
-  fc.assert(fc.property(number, (z) => assertAlmostEquals(normalCdf(z) + normalCdf(-z), 1, 1e-8)));
+  fc.assert(fc.property(number, (z) => assertAlmostEquals(normalCdf(z) + normalCdf(-z), 1, 1e-7)));
   assertAlmostEquals(normalCdf(1.959964), 0.975, 2e-7);
   assert(normalCdf(-40) === 0 || normalCdf(-40) < 1e-100);
 });

@@ -63,12 +63,10 @@ export class Journal {
     let journal: Journal | undefined;
     try {
       await checkJournal(path);
-      {
-        using file = await Deno.open(path, { read: true, write: true, create: true });
-        await withLock(file, () => repairEnd(file));
-      }
       // two runs that append to one journal take turns by whole lines
-      journal = new Journal(path, await Deno.open(path, { read: true, append: true }), now);
+      const file = await Deno.open(path, { read: true, append: true, create: true });
+      journal = new Journal(path, file, now);
+      await withLock(file, () => repairEnd(file));
       const { run } = journal, startedAt = now().toISOString();
       await journal.#append({ kind: "run", version: JOURNAL_VERSION, run, startedAt, ...header });
       return journal;
@@ -182,7 +180,7 @@ async function endsLine(file: Deno.FsFile, size: number): Promise<boolean> {
   return size === 0 || (await readPart(file, size - 1, 1))[0] === 0x0a;
 }
 
-/** Removes a last line that was cut off; what is whole, or does not begin as a line, becomes a line. */
+/** Of a file open to append: removes a last line that was cut off; what is whole, or does not begin as a line, becomes a line. */
 async function repairEnd(file: Deno.FsFile): Promise<void> {
   const { size } = await file.stat();
   const length = Math.min(size, LONGEST_LINE);
@@ -191,10 +189,7 @@ async function repairEnd(file: Deno.FsFile): Promise<void> {
   if (tail.length === 0) return;
   const head = new TextDecoder().decode(tail.subarray(0, LINE_START.length));
   if (LINE_START.startsWith(head) && !hasChecksum(tail)) await file.truncate(size - tail.length);
-  else {
-    await file.seek(0, Deno.SeekMode.End);
-    await writeAll(file, Uint8Array.of(0x0a));
-  }
+  else await writeAll(file, Uint8Array.of(0x0a));
   await file.syncData();
 }
 

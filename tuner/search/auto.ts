@@ -1,3 +1,4 @@
+import { linearRegression, mean } from "npm:simple-statistics@^7.12.0";
 import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
@@ -59,7 +60,8 @@ class AutoSearch<P extends Point> implements Search<P> {
   readonly #rates: Learner;
   /** 1 for what has a rate, 0 for what failed. */
   readonly #successes: Learner;
-  readonly #cost = new EvaluationCost();
+  /** Instructions and host times of what was evaluated. */
+  readonly #times: [instructions: number, spentNs: number][] = [];
   #failures = 0;
   /** Logarithm of the best rate. */
   #best = -Infinity;
@@ -107,7 +109,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     const expected = this.#pending.get(index);
     this.#pending.delete(index);
     this.#untried.delete(index);
-    if (spentNs > 0) this.#cost.observe(candidate, spentNs);
+    if (spentNs > 0) this.#times.push([instructionsOf(candidate), spentNs]);
     this.#successes.learn(index, rate === undefined ? 0 : 1);
     if (rate === undefined) {
       this.#failures++;
@@ -126,7 +128,7 @@ class AutoSearch<P extends Point> implements Search<P> {
     const { belief } = this.#rates;
     // what is being measured counts with its expected rate
     const best = [...this.#pending.keys()].reduce((best, i) => Math.max(best, belief.mean[i]!), this.#best);
-    const { meanNs } = this.#cost;
+    const priceOf = pricesOf(this.#times);
     const promises: { index: number; worth: number }[] = [];
     let most = 0, chances = 0;
     for (const index of this.#untried) {
@@ -135,9 +137,7 @@ class AutoSearch<P extends Point> implements Search<P> {
       const expected = best === -Infinity ? Math.exp(mean) : expectedImprovement(mean, deviation, best);
       const success = this.#success(index);
       chances += success * normalCdf((mean - best - MATTERS) / deviation);
-      // 1 for what takes no longer than others
-      const price = meanNs > 0 ? this.#cost.expectNs(this.candidates[index]!) / meanNs : 1;
-      const worth = success * expected / price;
+      const worth = success * expected / priceOf(this.candidates[index]!);
       if (worth < ALIKE * most) continue;
       most = Math.max(most, worth);
       promises.push({ index, worth });
@@ -171,39 +171,17 @@ function sorted<P extends Point>(candidates: readonly P[]): P[] {
 }
 
 /**
- * What an evaluation takes, learnt from those that were made: a line through their times over the kernel's
- * instructions, by least squares. Compiling takes time by the instruction, everything else takes as long for all.
+ * What evaluations cost, over the mean of those that were made: a line through their times over the kernel's
+ * instructions, by least squares, and never less than 1. Compiling takes time by the instruction, everything else takes
+ * as long for all.
  */
-export class EvaluationCost {
-  #count = 0;
-  #instructions = 0;
-  #squares = 0;
-  #spent = 0;
-  #products = 0;
-
-  /** Takes in a time, in ns. */
-  observe(point: Point, spentNs: number): void {
-    const instructions = instructionsOf(point);
-    this.#count++;
-    this.#instructions += instructions;
-    this.#squares += instructions * instructions;
-    this.#spent += spentNs;
-    this.#products += instructions * spentNs;
-  }
-
-  /** Mean time of an evaluation, in ns; 0 before the first. */
-  get meanNs(): number {
-    return this.#count === 0 ? 0 : this.#spent / this.#count;
-  }
-
-  /** Estimate of a candidate's time, in ns; never below the mean. */
-  expectNs(point: Point): number {
-    if (this.#count === 0) return 0;
-    const centre = this.#instructions / this.#count;
-    const spread = this.#squares - this.#count * centre * centre;
-    const slope = spread > 0 ? (this.#products - centre * this.#spent) / spread : 0;
-    return this.meanNs + Math.max(0, slope) * Math.max(0, instructionsOf(point) - centre);
-  }
+export function pricesOf(
+  times: readonly (readonly [instructions: number, spentNs: number])[],
+): (point: Point) => number {
+  if (times.length < 2) return () => 1;
+  const centre = mean(times.map(([instructions]) => instructions)), meanNs = mean(times.map(([, ns]) => ns));
+  const { m } = linearRegression(times.map((time) => [...time])), slope = m > 0 ? m / meanNs : 0;
+  return (point) => 1 + slope * Math.max(0, instructionsOf(point) - centre);
 }
 
 /** Instructions to compile, roughly; 0 where unknown. */
