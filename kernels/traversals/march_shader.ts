@@ -27,8 +27,6 @@ import type { Shader } from "./traversal.ts";
 export interface MarchShape {
   /** Cells along z of a thread. */
   readonly zPerThread: number;
-  /** Rows of a thread, one beside another along y; more than one only with a single sub-step and no tiles. */
-  readonly yPerThread: number;
   readonly threadsZ: number;
   readonly threadsY: number;
   /** Threads at the low ends of y and z that only help their neighbours; as many at the high ends. */
@@ -72,34 +70,30 @@ export function marchShader(
   shape: MarchShape,
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
 ): Shader {
-  const { zPerThread, yPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } =
-    shape;
+  const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
   const { columns, sums, leads, warmUp } = queues;
   const { update } = stencil;
   const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(update));
   const [alongX, alongY, alongZ] = alongAxes(boundary);
-  const rows = Array.from({ length: yPerThread }, (_, row) => row);
-  const named = rows.flatMap((row) => [
-    ...columns.map((column, i) => ({ span: column as Span, prefix: prefixOf("c", i, row), column, row })),
-    ...sums.map((span, i) => ({ span, prefix: prefixOf("s", i, row), column: undefined, row })),
-  ]);
-  const load = ({ plane, ago }: Column, slice: number, row: number): string =>
-    elementOf({ kind: "tap", plane, ago, offset: [slice, row, 0] });
-  const declared = named.flatMap(({ span, prefix, column, row }) =>
+  const named = [
+    ...columns.map((span, i) => ({ span, prefix: `c${i}` })),
+    ...sums.map((span, i) => ({ span, prefix: `s${i}` })),
+  ];
+  const load = ({ plane, ago }: Column, slice: number): string =>
+    elementOf({ kind: "tap", plane, ago, offset: [slice, 0, 0] });
+  const declared = named.flatMap(({ span, prefix }, i) =>
     slicesOf(span).map((slice) =>
       `var ${slot(prefix, slice)} = ${
-        warmUp === 0 && slice < span.high ? load(column!, slice, row) : `${type}()`
+        warmUp === 0 && slice < span.high ? load(columns[i]!, slice) : `${type}()`
       };`
     )
   );
   const advanced = named.flatMap(({ span, prefix }) =>
     slicesOf(span).slice(0, -1).map((slice) => `${slot(prefix, slice)} = ${slot(prefix, slice + 1)};`)
   );
-  const loads = named.flatMap(({ prefix, column, row }) =>
-    column !== undefined && column.ago >= 0
-      ? [`${slot(prefix, column.high)} = ${load(column, column.high, row)};`]
-      : []
+  const loads = columns.flatMap((column, i) =>
+    column.ago >= 0 ? [`${slot(`c${i}`, column.high)} = ${load(column, column.high)};`] : []
   );
   const inZ = lanesOf("bool", zPerThread, (lane) => `u32(${plus("z", lane)}) < u32(NZ)`);
   const inY = zPerThread === 1 ? "insideY" : `vec${zPerThread}<bool>(insideY)`;
@@ -107,40 +101,28 @@ export function marchShader(
   const inside = [...(alongZ === "zero" ? [inZ] : []), ...(alongY === "zero" ? [inY] : [])];
   const cutsZ = alongZ === "zero" && layout.grid[2] % zPerThread !== 0;
   const starts: string[] = [];
-  const substeps = update.substeps.flatMap((substep, i) => {
-    const reads = new Map<string, string>();
-    return rows.map((row) => {
-      const { lines, texts, start } = writeSubstep(writer, substep, {
-        shape,
-        lead: leads[i]!,
-        stage: i,
-        row,
-        reads,
-      });
-      starts.push(...start);
-      if (i === update.substeps.length - 1) {
-        const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-        return [...lines, ...storeStep(update.substeps, values, queues, row)].join("\n");
-      }
-      const assignments = substep.map(({ field }, k) => {
-        const column = columnIndex(columns, { plane: field, ago: -1 });
-        const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
-        const lead = leads[i]!;
-        const inX = `u32(${plus("x", lead + whole.first)}) < u32(${
-          whole.slices === nx ? "NX" : whole.slices
-        })`;
-        const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
-        return `${slot(`c${column}`, lead)} = ${value};`;
-      });
-      return [...lines, ...assignments].join("\n");
+  const substeps = update.substeps.map((substep, i) => {
+    const { lines, texts, start } = writeSubstep(writer, substep, { shape, lead: leads[i]!, stage: i });
+    starts.push(...start);
+    if (i === update.substeps.length - 1) {
+      const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
+      return [...lines, ...storeStep(update.substeps, values, queues)].join("\n");
+    }
+    const assignments = substep.map(({ field }, k) => {
+      const column = columnIndex(columns, { plane: field, ago: -1 });
+      const inYZ = inside.length === 0 ? texts[k] : `select(${type}(), ${texts[k]}, inside)`;
+      const lead = leads[i]!;
+      const inX = `u32(${plus("x", lead + whole.first)}) < u32(${whole.slices === nx ? "NX" : whole.slices})`;
+      const value = alongX !== "zero" ? inYZ : `select(${type}(), ${inYZ}, ${inX})`;
+      return `${slot(`c${column}`, lead)} = ${value};`;
     });
+    return [...lines, ...assignments].join("\n");
   });
   const tileCount = tiles.flat().length;
   const isTiled = tileCount > 0;
   const tileType = `array<array<${type}, COLUMNS>, ${2 * (threadsY + 2 * rimY)}>`;
   const element = plus(`i32(w.x) * ${threadsZ - 2 * haloZ} + column`, -haloZ);
-  const across = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
-  const y = yPerThread === 1 ? across : times(yPerThread, `(${across})`);
+  const y = plus(`i32(w.y) * ${threadsY - 2 * haloY} + row`, -haloY);
   const notRim = ownsOnly("column", haloZ, threadsZ) + ownsOnly("row", haloY, threadsY);
   const start = plus("first", -warmUp);
   const code = wgsl`
@@ -164,7 +146,6 @@ export function marchShader(
       let insideY = u32(y) < u32(NY);
       ${inside.length === 0 ? "" : `let inside = ${inside.join(zPerThread === 1 ? " && " : " & ")};`}
       let mine = insideY && u32(z) < u32(NZ)${notRim};
-      ${rows.slice(1).map((row) => `let mine${row} = mine && y + ${row} < NY;`).join("\n")}
       ${isTiled ? "var half = 0; // of the tiles, by turns: one barrier is enough" : ""}
       var cell = ORIGIN + ${warmUp === 0 ? start : `(${start})`} * SLICE + y * PITCH + element;
       ${declared.join("\n")}
@@ -189,15 +170,9 @@ function ownsOnly(index: string, halo: number, threads: number): string {
 function writeSubstep(
   writer: UpdateWriter,
   substep: Substep,
-  { shape, lead, stage, row, reads: known }: {
-    shape: MarchShape;
-    lead: number;
-    stage: number;
-    row: number;
-    reads: Map<string, string>;
-  },
+  { shape, lead, stage }: { shape: MarchShape; lead: number; stage: number },
 ): { lines: string[]; texts: readonly string[]; start: readonly string[] } {
-  const { zPerThread, yPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
+  const { zPerThread, queues: { columns, sums }, tiles, rimY, rimZ } = shape;
   const earlier = tiles.slice(0, stage).flat().length;
   const own = tiles[stage] ?? [];
   /** A tile's element so far from the thread's own. */
@@ -209,6 +184,7 @@ function writeSubstep(
     ...rim.stores,
   ];
   const reads: string[] = [];
+  const known = new Map<string, string>();
   const named = (text: string): string => {
     const name = known.get(text) ?? `r${stage}_${known.size}`;
     if (!known.has(text)) reads.push(`let ${name} = ${text};`);
@@ -217,10 +193,10 @@ function writeSubstep(
   };
   /** The element `by` threads further along z in a neighbour row, read once. */
   const elementAt = (tap: Tap, slice: number, by: number): string => {
-    const x = tap.offset[0], y = tap.offset[1] + row;
-    const column = y >= 0 && y < yPerThread && by === 0 ? columnIndex(columns, tap) : -1;
+    const [x, y] = tap.offset;
+    const column = y === 0 && by === 0 ? columnIndex(columns, tap) : -1;
     const { low, high } = columns[column] ?? { low: 1, high: 0 };
-    if (low <= slice + x && slice + x <= high) return slot(prefixOf("c", column, y), slice + x);
+    if (low <= slice + x && slice + x <= high) return slot(`c${column}`, slice + x);
     const tile = own.findIndex((one) =>
       one.plane === tap.plane && one.ago === tap.ago && one.slice === slice
     );
@@ -235,16 +211,16 @@ function writeSubstep(
     },
     partial(of: Expression, offset: Offset) {
       const index = sumIndex(sums, of, offset);
-      return index < 0 ? undefined : slot(prefixOf("s", index, row), slice + offset[0]);
+      return index < 0 ? undefined : slot(`s${index}`, slice + offset[0]);
     },
   });
   const sumLines = stage > 0 ? [] : sums.flatMap(({ of, high }, i) => {
-    const { partial: _, ...apart } = resolver(high, `${prefixOf("p", i, row)}_`);
+    const { partial: _, ...apart } = resolver(high, `p${i}_`);
     const { lines, values } = writer.write(apart, [of]);
-    return [...lines, `${slot(prefixOf("s", i, row), high)} = ${values[0]};`];
+    return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
   });
   const { lines, values } = writer.write(
-    resolver(lead, `${prefixOf("e", stage, row)}_`),
+    resolver(lead, `e${stage}_`),
     expressionsOf(substep),
   );
   const barrier = stores.length === 0 ? [] : ["workgroupBarrier();"];
@@ -317,27 +293,20 @@ function storeStep(
   substeps: readonly Substep[],
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
-  row: number,
 ): string[] {
   const last = substeps.at(-1) ?? [];
-  const target = (field: number): string => `before[${plus(plus("cell", field, "PLANE"), row, "PITCH")}]`;
-  const mine = row === 0 ? "mine" : `mine${row}`;
+  const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
   const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
     const column = columnIndex(columns, { plane: field, ago: -1 });
     return `${target(field)} = ${slot(`c${column}`, 0)};`;
   });
   const stores = [...earlier, ...last.map(({ field }, i) => `${target(field)} = new${i};`)];
   return [
-    warmUp === 0 ? `if (${mine}) {` : `if (${mine} && x >= first) {`,
+    warmUp === 0 ? "if (mine) {" : "if (mine && x >= first) {",
     ...last.map((_, i) => `  let new${i} = ${values[i]};`),
     ...stores.map((line) => `  ${line}`),
     "}",
   ];
-}
-
-/** Starts the names of a queue, or of what is found on the way, in one of the thread's rows. */
-function prefixOf(kind: string, index: number, row: number): string {
-  return `${kind}${index}${row === 0 ? "" : `y${row}`}`;
 }
 
 function slot(prefix: string, slice: number): string {

@@ -19,9 +19,7 @@ import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The workgroup's shape, the pieces of the march, whether it has a tile, and slices loaded ahead. */
-type MarchParameters =
-  & ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">
-  & { readonly yPerThread?: number };
+type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
@@ -58,10 +56,7 @@ export const marching: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread = 1, yPerThread = 1, threadsZ, threadsY, tile } = parameters;
-    if (yPerThread > 1 && (tile === 1 || problem.stencil.update.substeps.length > 1)) {
-      return `${yPerThread} rows a thread need a single sub-step and no tile`;
-    }
+    const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
     const shape = shapeOf(problem, parameters);
     if (limits.windowBytes !== undefined) return "marches do not pass through a window";
     const { haloY, haloZ, rimY, rimZ } = shape;
@@ -90,7 +85,7 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
-    const { zPerThread, threadsZ, threadsY, isTiled, slices, queues } = shape;
+    const { zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues } = shape;
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups;
     const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
@@ -101,8 +96,9 @@ export const marching: Traversal = {
     const { y } = reachOf(update);
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
-      // rows of other workgroups, or the tile's rim, for which most threads wait
-      extraBytesPerUpdate: 2.7 * fill / slices + (isTiled ? 2.2 * y : 1.2 * y / threadsY),
+      // rows of other workgroups, or the tile's rim, for which most threads wait unless it is loaded ahead
+      extraBytesPerUpdate: 2.7 * fill / slices +
+        (isTiled ? (ahead === 0 ? 2.2 : 0.9) * y : 1.2 * y / threadsY),
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
@@ -133,12 +129,11 @@ export const marching: Traversal = {
 } satisfies Traversal<MarchParameters>;
 
 function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): MarchShape {
-  const { zPerThread = 1, yPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
+  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
   const parts = partsOf(update, zPerThread, isTiled, ahead);
   return {
     zPerThread,
-    yPerThread,
     threadsZ,
     threadsY,
     ...parts,
@@ -158,9 +153,9 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
 
-function registersOf({ zPerThread, yPerThread, queues: { columns, sums } }: MarchShape): number {
+function registersOf({ zPerThread, queues: { columns, sums } }: MarchShape): number {
   return 24 +
-    zPerThread * yPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
+    zPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
 }
 
 /** A name for what holds a tap's value. */
@@ -221,11 +216,11 @@ function tileBytes({ tiles, zPerThread, threadsZ, threadsY, rimY, rimZ }: MarchS
 
 function workgroupsOf(
   { grid: [nx, ny, nz] }: Problem,
-  { zPerThread, yPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
+  { zPerThread, threadsZ, threadsY, haloY, haloZ, slices }: MarchShape,
 ): [number, number, number] {
   return [
     Math.ceil(nz / zPerThread / Math.max(1, threadsZ - 2 * haloZ)),
-    Math.ceil(ny / yPerThread / Math.max(1, threadsY - 2 * haloY)),
+    Math.ceil(ny / Math.max(1, threadsY - 2 * haloY)),
     Math.ceil(nx / slices),
   ];
 }

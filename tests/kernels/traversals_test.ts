@@ -62,7 +62,6 @@ type MarchingRow = [
     pieces: number,
     tile: number,
     ahead: number,
-    yPerThread?: number,
   ],
   runs: number[],
   realRuns?: number[],
@@ -86,11 +85,9 @@ const MARCHING = ([
   [12, [19, 1, 11], [1, 8, 4, 8, 0, 1], [3]],
   [14, [2, 13, 53], [1, 8, 1, 2, 0, 0], [3], [2, 3]],
   [14, [23, 17, 5], [4, 8, 1, 1, 0, 1], [3]],
-  [2, [13, 7, 5], [2, 4, 3, 2, 0, 1, 2], [7]], // the last row lies outside
-  [8, [5, 11, 13], [4, 4, 2, 1, 0, 0, 4], [3], [3]],
 ] satisfies MarchingRow[]).map(([order, grid, values, runs, realRuns]): WaveCase => {
-  const [zPerThread, threadsZ, threadsY, pieces, tile, ahead, yPerThread = 1] = values;
-  const parameters = { zPerThread, threadsZ, threadsY, pieces, tile, ahead, yPerThread };
+  const [zPerThread, threadsZ, threadsY, pieces, tile, ahead] = values;
+  const parameters = { zPerThread, threadsZ, threadsY, pieces, tile, ahead };
   return { traversal: marching, order, grid, parameters, runs, realRuns };
 });
 
