@@ -1,8 +1,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { startedRanks } from "../ranks/mpi_library.ts";
 import { openWorld } from "../ranks/mpi_world.ts";
-import { RankError } from "../ranks/rank_error.ts";
-import { shareAll, type World } from "../ranks/world.ts";
+import { RankError, shareAll, type World } from "../ranks/world.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { say } from "./terminal.ts";

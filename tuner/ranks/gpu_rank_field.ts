@@ -9,43 +9,25 @@ import type { SharedField } from "../devices/shared/shared_field.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
 import type { RankField, RankStart } from "./rank_field.ts";
 
-/** Memory that grows when more is needed. */
-class Growing {
-  #buffer: GPUBuffer | undefined;
-
-  constructor(
-    private readonly field: GpuField,
-    private readonly usage: number,
-    private readonly label: string,
-  ) {}
-
-  async atLeast(bytes: number): Promise<GPUBuffer> {
-    if (this.#buffer === undefined || this.#buffer.size < bytes) {
-      this.#buffer?.destroy();
-      this.#buffer = await this.field.device.buffer(bytes, this.usage, this.label);
-    }
-    return this.#buffer;
-  }
-
-  destroy(): void {
-    this.#buffer?.destroy();
-  }
-}
+/** What each kind of memory is for, by its name. */
+const { STORAGE, COPY_SRC, COPY_DST, MAP_READ, UNIFORM } = GPUBufferUsage;
+const USAGES = {
+  piece: STORAGE | COPY_SRC | COPY_DST,
+  readable: MAP_READ | COPY_DST,
+  boxes: UNIFORM | COPY_DST,
+} as const;
 
 /** A rank's cells on a GPU: a kernel packs boxes in the submission of the steps before, another unpacks them. */
 export class GpuRankField implements RankField {
   readonly #shared: SharedField;
   readonly #field: GpuField;
-  readonly #pieces: Growing[] = [];
-  readonly #readable: Growing[] = [];
-  readonly #uniforms: Growing;
+  readonly #buffers = new Map<string, GPUBuffer>();
   /** Pieces that were handed out. */
   #mapped: readonly GPUBuffer[] = [];
 
   constructor(shared: SharedField, field: GpuField) {
     this.#shared = shared;
     this.#field = field;
-    this.#uniforms = new Growing(field, GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST, "boxes");
   }
 
   async initialise(start: RankStart, first: Grid, whole: Grid): Promise<void> {
@@ -58,8 +40,8 @@ export class GpuRankField implements RankField {
     const pieces = groups.flatMap((boxes, group) => piecesOf(boxes).map((piece) => ({ ...piece, group })));
     if (pieces.length === 0) return steps === 0 ? 0 : await field.run(steps);
     const copies = await Promise.all(pieces.map(async (piece, i) => ({
-      piece: await this.#piece(i, 4 * piece.cells),
-      readable: await this.#readableOf(i, 4 * piece.cells),
+      piece: await this.#memory("piece", i, 4 * piece.cells),
+      readable: await this.#memory("readable", i, 4 * piece.cells),
     })));
     const record = await this.#recordRuns(pieces, (i) => copies[i]!.piece, "pack");
     const submission = await field.exchange(steps, {
@@ -84,7 +66,7 @@ export class GpuRankField implements RankField {
   async unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
     const { device } = this.#field;
     for (const [i, piece] of piecesOf(boxes).entries()) {
-      const staged = await this.#piece(i, 4 * piece.cells);
+      const staged = await this.#memory("piece", i, 4 * piece.cells);
       device.write(staged, 0, pieces[i]!);
       await device.enqueue(await this.#recordRuns([piece], () => staged, "unpack"));
     }
@@ -93,7 +75,7 @@ export class GpuRankField implements RankField {
   }
 
   [Symbol.dispose](): void {
-    for (const memory of [...this.#pieces, ...this.#readable, this.#uniforms]) memory.destroy();
+    for (const buffer of this.#buffers.values()) buffer.destroy();
     this.#shared[Symbol.dispose]();
   }
 
@@ -102,16 +84,14 @@ export class GpuRankField implements RankField {
     this.#mapped = [];
   }
 
-  #piece(i: number, bytes: number): Promise<GPUBuffer> {
-    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    const memory = this.#pieces[i] ??= new Growing(this.#field, STORAGE | COPY_SRC | COPY_DST, "piece");
-    return memory.atLeast(bytes);
-  }
-
-  #readableOf(i: number, bytes: number): Promise<GPUBuffer> {
-    const { MAP_READ, COPY_DST } = GPUBufferUsage;
-    const memory = this.#readable[i] ??= new Growing(this.#field, MAP_READ | COPY_DST, "piece to read");
-    return memory.atLeast(bytes);
+  /** Memory that is kept, and larger when more is needed. */
+  async #memory(kind: keyof typeof USAGES, i: number, bytes: number): Promise<GPUBuffer> {
+    const name = `${kind} ${i}`, kept = this.#buffers.get(name);
+    if (kept !== undefined && kept.size >= bytes) return kept;
+    kept?.destroy();
+    const made = await this.#field.device.buffer(bytes, USAGES[kind], name);
+    this.#buffers.set(name, made);
+    return made;
   }
 
   /** What copies the runs of pieces, each piece in its buffer. */
@@ -127,7 +107,7 @@ export class GpuRankField implements RankField {
           partsOf(field, run.box.ago, direction).map((part) => ({ ...run, part, i }))
         )
       );
-    const uniforms = await this.#uniforms.atLeast(runs.length * UNIFORM_STRIDE);
+    const uniforms = await this.#memory("boxes", 0, runs.length * UNIFORM_STRIDE);
     const words = new Int32Array(runs.length * UNIFORM_STRIDE / 4);
     runs.forEach(({ box: { low: [x, y, z], size, plane }, part, first, count, at }, i) => {
       const place = [x - part.x, y, z, ...size, plane, first, count, at, part.first, part.end];

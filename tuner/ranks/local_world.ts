@@ -9,11 +9,8 @@ interface Half {
 
 /**
  * Ranks within this process, with the same rules as MPI's: a rank alone needs no MPI, and tests run several.
- *
- * @param size ranks
- * @param onAbort what happens when a rank ends all; it must not return
  */
-export function localWorlds(size: number, onAbort: (exitCode: number) => never = Deno.exit): World[] {
+export function localWorlds(size: number): World[] {
   const halves = new Map<string, Half[]>(), underWay = new Map<number, Promise<void>>();
   let messages = 0;
   const begin = (key: string, values: Float32Array<ArrayBuffer>, isSent: boolean): Message => {
@@ -41,7 +38,7 @@ export function localWorlds(size: number, onAbort: (exitCode: number) => never =
       await Promise.all(list.map(({ id }) => underWay.get(id)));
       for (const { id } of list) underWay.delete(id);
     },
-    abort: onAbort,
+    abort: Deno.exit,
     close: () => Promise.resolve(),
   }));
 }

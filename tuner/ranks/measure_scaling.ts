@@ -59,14 +59,8 @@ export async function measureScaling(
     const { plan: { parts, exchangeEvery: period }, stepNs } = best;
     return [{ ranks, grid: whole.grid, parts, exchangeEvery: period, predictedNs: stepNs, measuredNs }];
   };
-  const points = async <T>(
-    of: readonly T[],
-    make: (one: T) => Promise<ScalingPoint[]>,
-  ): Promise<ScalingPoint[]> => {
-    const made: ScalingPoint[] = [];
-    for (const one of of) made.push(...await make(one));
-    return made;
-  };
+  const points = async <T>(of: readonly T[], make: (one: T) => Promise<ScalingPoint[]>) =>
+    (await Array.fromAsync(of, make)).flat();
   const overR = world.size === 1 ? [] : PERIODS.filter((period) => period <= problem.steps);
   return {
     costs,

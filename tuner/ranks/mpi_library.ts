@@ -1,4 +1,4 @@
-import { RankError } from "./rank_error.ts";
+import { RankError } from "./world.ts";
 
 /** An opened MPI library: its functions by name, and what its constants are called with. */
 export interface MpiLibrary {

@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers";
 import { localWorlds } from "./local_world.ts";
 import { type MpiLibrary, openMpiLibrary, startedRanks } from "./mpi_library.ts";
-import { RankError } from "./rank_error.ts";
-import type { Message, World } from "./world.ts";
+import { type Message, RankError, type World } from "./world.ts";
 
 /** MPI_THREAD_FUNNELED: only this thread calls MPI. */
 const FUNNELED = 1;
