@@ -178,14 +178,22 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
   measured: readonly P[],
 ): P[] {
   const seen = new Set<string>();
-  const telling = measured.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
+  const each = [...Map.groupBy(measured, pointKey).values()].map(([fastest]) => fastest!);
+  const telling = each.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
     const before = seen.size;
     for (const value of [["cpuWorkers", cpuWorkers], ...Object.entries(parameters)]) {
       seen.add([traversal, cpuWorkers > 0, ...value].join());
     }
     return seen.size > before;
   });
-  return [...new Set([...telling, ...measured])].slice(0, MOST_POINTS);
+  return [...new Set([...telling, ...each])].slice(0, MOST_POINTS);
+}
+
+/** A text that two points of one grid share exactly if they are the same configuration. */
+function pointKey(
+  { traversal, parameters, cpuWorkers = 0 }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
+): string {
+  return JSON.stringify([traversal, cpuWorkers, Object.entries(parameters).sort()]);
 }
 
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
@@ -200,8 +208,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   const slices = problem.grid[0];
   const found = new Map<string, Sample>();
   const add = (point: ProfilePoint, on: Problem): void => {
-    const { traversal: name, parameters, cpuWorkers = 0 } = point;
-    const key = JSON.stringify([name, cpuWorkers, on.grid, Object.entries(parameters).sort()]);
+    const key = `${on.grid} ${pointKey(point)}`;
     const sample = found.has(key) ? undefined : sampleOf(point, on, device);
     if (sample !== undefined) found.set(key, sample);
   };
