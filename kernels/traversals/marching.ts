@@ -25,6 +25,7 @@ type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pi
 export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
+  writing: ["ahead"],
   refuse({ stencil: { update }, boundary }) {
     if (alongAxes(boundary).includes("insulated") && update.substeps.length > 1) {
       return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
@@ -86,11 +87,11 @@ export const marching: Traversal = {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
     const { zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues } = shape;
+    const { cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups;
     const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
-    const { cached, tiled } = readsOf(update, shape);
     // what a march reads before its first cell, another one reads, too
     const fill = [...queues.columns, ...queues.sums].reduce((sum, { low, high }) => sum + high - low, 0);
     const { y } = reachOf(update);
@@ -167,10 +168,13 @@ function arrayOf({ plane, ago }: Pick<Tap, "plane" | "ago">): string {
  * Elements that a thread reads for its cells of one slice: of each array through the caches, where it reads more than
  * its own column, and from tiles.
  */
-function readsOf(
+const readsOf = remembered((
   update: Update,
-  { zPerThread, isTiled, queues: { sums } }: MarchShape,
-): { cached: number[]; tiled: number } {
+  zPerThread: number,
+  isTiled: boolean,
+  ahead: number,
+): { cached: number[]; tiled: number } => {
+  const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
   for (const substep of update.substeps) {
@@ -187,7 +191,7 @@ function readsOf(
     }
   }
   return { cached: [...cached.values()].map(({ size }) => 1 + size), tiled: tiled.size };
-}
+});
 
 /**
  * What surrounds the cells of a workgroup, for its tiles: threads that compute what others read, where sub-steps follow

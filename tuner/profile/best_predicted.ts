@@ -6,14 +6,14 @@ import type { DeviceModel } from "../../models/roofline.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { enumerateSpace, onGpuAlone } from "../search/space.ts";
+import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
-import { Calibration, type Candidate, kindOf, type Sample } from "./calibration.ts";
+import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
 
-/** Candidates of each kind whose rate is corrected, the models' best, and of these those that are weighed. */
-const MOST_CORRECTED = 600, MOST_WEIGHED = 100;
+/** Candidates of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
+const MOST_CORRECTED = 300, MOST_CHOSEN = 8;
 
-/** Of these, those whose kernels are written in every way. */
+/** Candidates whose kernels are written in every way, those with the highest rates. */
 const MOST_WRITTEN = 24;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
@@ -61,22 +61,20 @@ interface Weighed<W> {
  * alone if it was measured or there is nothing else, and shared as `like` is. The first is never expected to be slower
  * than stepwise.
  *
- * @param samples what was measured; none: as the models predict
+ * @param calibration of what was measured; of nothing: as the models predict
  * @param like a configuration that was best for a problem like this one
  * @returns the best first, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
  */
 export function bestPredicted(
   target: PredictionTarget,
-  samples: readonly Sample[],
+  calibration: Calibration,
   like?: Configuration,
 ): { readonly best: readonly Expected[]; readonly plain: Expected | undefined; readonly reasons: string[] } {
-  const { problem, cpuWorkers, device } = target, [slices] = problem.grid;
-  const calibration = new Calibration(samples, device);
+  const { problem, cpuWorkers } = target, [slices] = problem.grid;
   const reasons: string[] = [];
   const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
   const ways = gpuWays({ on: problem, share, changes: [] }, target, reasons);
-  const isCpuKnown = samples.some((one) => kindOf(one).startsWith("cpu "));
-  if (ways.length === 0 || (isCpuKnown && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
+  if (ways.length === 0 || (calibration.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
   const adapted = like && adaptShare(like, target);
   if (
     adapted !== undefined && "share" in adapted && adapted.share.cpuSlices > 0 && adapted.share.gpuSlices > 0
@@ -85,7 +83,7 @@ export function bestPredicted(
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
   const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
-  const written = mostPromising(ways, calibration).slice(0, MOST_WRITTEN)
+  const written = fastestFirst(ways, calibration).slice(0, MOST_WRITTEN)
     .flatMap(({ way }) => everyWriting(way, target));
   return {
     best: mostPromising([...written, ...plain], calibration).map(describe),
@@ -95,7 +93,7 @@ export function bestPredicted(
 }
 
 /**
- * Ways in the order of what they promise, cautiously; those that should be slower than stepwise are left out.
+ * The ways that promise most, cautiously, the best first; those that should be slower than stepwise are left out.
  *
  * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
  */
@@ -103,17 +101,29 @@ export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
 ): Weighed<W>[] {
+  const chosen: (Weighed<W> & { readonly worth: number })[] = [];
+  for (const { way, mean } of fastestFirst(ways, calibration)) {
+    // what follows is no better, however sure
+    if (chosen.length === MOST_CHOSEN && mean < chosen.at(-1)!.worth) break;
+    const deviation = calibration.deviation(way.candidate, way.on);
+    chosen.push({ way, mean, deviation, worth: mean - CAUTION * deviation });
+    chosen.sort((a, b) => b.worth - a.worth).splice(MOST_CHOSEN);
+  }
+  return chosen;
+}
+
+/** Ways with their corrected rates, down to the fastest of stepwise. */
+function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
+  ways: readonly W[],
+  calibration: Calibration,
+): Pick<Weighed<W>, "way" | "mean">[] {
   const kinds = Map.groupBy(ways, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
   const corrected = [...kinds.values()].flatMap((some) =>
     some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, MOST_CORRECTED)
   ).map((way) => ({ way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) }))
     .sort((a, b) => b.mean - a.mean);
   const plain = corrected.findIndex(({ way: { candidate } }) => isPlain(candidate));
-  const faster = plain < 0 ? corrected : corrected.slice(0, plain + 1);
-  return faster.slice(0, MOST_WEIGHED).map(({ way, mean }) => {
-    const deviation = calibration.deviation(way.candidate, way.on);
-    return { way, mean, deviation };
-  }).sort((a, b) => b.mean - a.mean - CAUTION * (b.deviation - a.deviation));
+  return plain < 0 ? corrected : corrected.slice(0, plain + 1);
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
@@ -136,7 +146,7 @@ function gpuWays(
     parameterLists: (...on) =>
       only(traversal.parameterLists(...on), traversal.writing ?? [], ([first]) => [first!]),
   }));
-  const { candidates, refused, infeasible } = enumerateSpace(way.on, { traversals, limits, device });
+  const { candidates, refused, infeasible } = feasible(way.on, { traversals, limits, device });
   const [first] = [...infeasible.map(({ example }) => example), ...refused.map(({ reason }) => reason)];
   if (candidates.length === 0) reasons.push(`GPU: ${first}`);
   return candidates.map((candidate) => ({ ...way, candidate }));
@@ -152,7 +162,7 @@ function everyWriting(way: Way, { limits, device }: PredictionTarget): Way[] {
     ...traversal,
     parameterLists: (...on) => only(traversal.parameterLists(...on), shape, (_, name) => [parameters[name]!]),
   };
-  const { candidates } = enumerateSpace(on, { traversals: [fixed], limits: limits!, device });
+  const { candidates } = feasible(on, { traversals: [fixed], limits: limits!, device });
   return candidates.map((candidate) => ({ ...way, candidate }));
 }
 

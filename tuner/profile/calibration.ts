@@ -5,6 +5,7 @@ import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 import { GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, predictRate, registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../devices/shared/shares.ts";
+import { median } from "../measuring/statistics.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
 import { oddValue } from "./odd_value.ts";
@@ -43,7 +44,7 @@ const LENGTHS = {
   row: 4,
   cells: 5,
   workgroups: 2.4,
-  instructions: 1.2,
+  instructions: 0.8,
   registers: 0.4,
 };
 
@@ -59,7 +60,7 @@ const MOST_POINTS = 60;
 /** More registers than so many times those that there are make no difference. */
 const MOST_PRESSURE = 3;
 
-/** Measurements that are learnt from: time grows with the cube. */
+/** Measurements that are learnt from: time grows with the cube of those of a traversal. */
 const MOST_SAMPLES = 600;
 
 /** What is known of one kind of configurations. */
@@ -83,13 +84,13 @@ export class Calibration {
   /** Of the GPU's kinds. */
   readonly #level: number;
 
-  /** @param samples those that say most first, as of the nearest problems */
+  /** @param samples those of each problem that say most first */
   constructor(samples: readonly Sample[], device: DeviceModel) {
     this.#device = device;
-    for (const [kind, some] of Map.groupBy(samples.slice(0, MOST_SAMPLES), kindOf)) {
+    for (const [kind, some] of Map.groupBy(thinned(samples), kindOf)) {
       const names = [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
-      const errors = some.map(({ cellsPerSecond, predicted }) => Math.log(cellsPerSecond / predicted));
-      const level = median(errors);
+      const ratios = some.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
+      const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const observations = some.map((one, i) => ({
         point: this.#pointOf(one, one.problem, names),
         value: errors[i]! - level,
@@ -104,9 +105,13 @@ export class Calibration {
         process: new GaussianProcess(observations, covariance),
       });
     }
-    this.#level = median(
-      [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]),
-    );
+    const levels = [...this.#kinds].flatMap(([kind, { level }]) => kind.startsWith(CPU) ? [] : [level]);
+    this.#level = levels.length > 0 ? Math.log(median(levels.map(Math.exp))) : 0;
+  }
+
+  /** Whether the CPU was measured. */
+  get knowsCpu(): boolean {
+    return [...this.#kinds.keys()].some((kind) => kind.startsWith(CPU));
   }
 
   /** Logarithm of the rate that a candidate should reach. */
@@ -164,8 +169,13 @@ export function kindOf(
   return cpuWorkers > 0 ? CPU + name : name;
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+/** As many of each problem's first samples as all may have together. */
+function thinned(samples: readonly Sample[]): readonly Sample[] {
+  const byProblem = [...Map.groupBy(samples, ({ problem }) => problem).values()];
+  const upTo = (each: number): Sample[] => byProblem.flatMap((some) => some.slice(0, each));
+  let each = Math.max(0, ...byProblem.map(({ length }) => length));
+  while (upTo(each).length > MOST_SAMPLES) each--;
+  return upTo(each);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import { hashOf } from "../../kernels/definition.ts";
 import { planesOf } from "../../kernels/update.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
@@ -12,8 +13,8 @@ import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
-import { kindOf, type Sample, samplesOf } from "./calibration.ts";
-import { type Asked, keep } from "./kept_choices.ts";
+import { Calibration, kindOf, type Sample, samplesOf } from "./calibration.ts";
+import { type Asked, keep, keyOf, numbersOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
@@ -128,13 +129,14 @@ export function chooseConfiguration(
   if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", given[odd]);
   if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
   const asked: Asked = { profiles: given, problem, device, cpuWorkers, copyBytesPerSecond };
-  const choice = keep(asked, () => chooseAnew(asked));
+  const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
   return { ...choice, configuration: structuredClone(choice.configuration) };
 }
 
 /** The choice, found by looking at all that can run. */
-function chooseAnew({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): Choice {
+function chooseAnew(asked: Asked): Choice {
+  const { profiles, problem, device, cpuWorkers, copyBytesPerSecond } = asked;
   const list = profiles.flatMap(devicesOf);
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
@@ -156,9 +158,8 @@ function chooseAnew({ profiles, problem, device, cpuWorkers, copyBytesPerSecond 
     );
     const nears = mergeByDistance(sources.map((one) => ProfileIndex.of(one).entriesFor(wanted)))
       .take(MOST_ENTRIES).toArray();
-    const samples = nears.map((near) => samplesNear(near, problem));
     const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
-      predicted(nears, samples, target, passedOver);
+      predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;
     const { near, plain, known, isMeasured, ...rest } = found;
     const isExact = near.distance === 0 && grade === "same-device";
@@ -170,7 +171,10 @@ function chooseAnew({ profiles, problem, device, cpuWorkers, copyBytesPerSecond 
   const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
   const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
-  const { best: [best, ...others], reasons } = bestPredicted({ ...target, ...traversals }, []);
+  const { best: [best, ...others], reasons } = bestPredicted(
+    { ...target, ...traversals },
+    new Calibration([], target.device),
+  );
   if (best === undefined) {
     const { stencil: { title }, grid } = problem;
     throw new RangeError(
@@ -242,21 +246,32 @@ function configurationsOf(others: readonly Pick<Choice, "configuration">[]): Con
   return others.slice(0, MOST_RUNNERS_UP).map(({ configuration }) => configuration);
 }
 
-/** What an entry teaches of the caller's stencil. */
-function samplesNear({ entry, device }: NearEntry, { stencil }: Problem): Sample[] {
-  const { grid, steps, boundary } = entry.problem;
-  const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
-  return samplesOf(
-    entry,
-    problem,
-    deviceModelOf(device, device.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH),
-  );
+/** What entries teach of an equation, whose constants make no difference. */
+interface Learnt {
+  readonly samples: ReadonlyMap<ProfileEntry, readonly Sample[]>;
+  readonly calibration: Calibration;
+}
+
+/** What entries teach of the caller's stencil; kept, since the nearest of one grid mostly are those of the next. */
+function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceModel): Learnt {
+  const { stencil } = asked.problem;
+  const entries = new Map(nears.map(({ entry, device }) => [entry, device]));
+  const key = JSON.stringify([hashOf(stencil.update), device, numbersOf([...entries.keys()]).sort()]);
+  return keep(asked, key, () => {
+    const samples = new Map([...entries].map(([entry, on]) => {
+      const { grid, steps, boundary } = entry.problem;
+      const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
+      const model = deviceModelOf(on, on.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
+      return [entry, samplesOf(entry, problem, model)] as const;
+    }));
+    return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
+  });
 }
 
 /** The best predicted, and the nearest entry with a measurement of its kind; undefined if there is none. */
 function predicted(
   nears: readonly NearEntry[],
-  samples: readonly (readonly Sample[])[],
+  { samples, calibration }: Learnt,
   target: PredictionTarget,
   passedOver: PassedOver[],
 ): Found | undefined {
@@ -265,18 +280,21 @@ function predicted(
     if (!("reason" in adapted)) break;
     if (passedOver.length < MOST_LISTED) passedOver.push({ configuration, reason: adapted.reason });
   }
-  const all = samples.flat();
-  if (all.length === 0) return undefined;
-  const { best: [best, ...others], plain } = bestPredicted(target, all, nears[0]!.entry.configuration);
+  const known = [...samples.values()].reduce((sum, { length }) => sum + length, 0);
+  if (known === 0) return undefined;
+  const { best: [best, ...others], plain } = bestPredicted(
+    target,
+    calibration,
+    nears[0]!.entry.configuration,
+  );
   if (best === undefined) return undefined;
   const { configuration, cellsPerSecond, interval95 } = best;
   const isLike = (one: Sample): boolean => kindOf(one) === best.kind;
-  const at = samples.findIndex((some) => some.some(isLike));
-  const like = samples[at]?.find(isLike);
+  const near = nears.find(({ entry }) => samples.get(entry)!.some(isLike)) ?? nears[0]!;
+  const like = samples.get(near.entry)!.find(isLike);
   const changes = like === undefined
     ? [...best.changes, `${configuration.traversal}, which was not measured`]
     : [...best.changes, ...describeChanges(like.parameters, configuration.parameters)];
-  const near = nears[Math.max(0, at)]!;
   return {
     configuration,
     runnersUp: configurationsOf(others),
@@ -285,7 +303,7 @@ function predicted(
     interval95,
     near,
     isMeasured: like !== undefined,
-    known: all.length,
+    known,
     plain,
   };
 }

@@ -18,24 +18,23 @@ const NOBODY = {};
 
 const kept = new WeakMap<object, Map<string, unknown>>();
 
-/** Numbers of profiles, so that a text can tell them apart. */
-const numbers = new WeakMap<Profile, number>();
+/** Numbers of objects, so that a text can tell them apart. */
+const numbers = new WeakMap<object, number>();
 let numbered = 0;
 
-/** What `find` found when the same was asked before, else what it finds; kept as long as the first profile is. */
-export function keep<Found>(asked: Asked, find: () => Found): Found {
-  const owner = asked.profiles[0] ?? asked.device ?? NOBODY, key = keyOf(asked);
-  const known = kept.get(owner) ?? new Map<string, unknown>();
+/** What `find` found for this key before, else what it finds; kept as long as the first profile or the device is. */
+export function keep<Found>({ profiles, device }: Asked, key: string, find: () => Found): Found {
+  const owner = profiles[0] ?? device ?? NOBODY, known = kept.get(owner) ?? new Map<string, unknown>();
   kept.set(owner, known);
   if (!known.has(key)) known.set(key, find());
   return known.get(key) as Found;
 }
 
 /** A text that two questions share exactly if the answer is the same. */
-function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
+export function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: Asked): string {
   const limits = device && [...Object.values(limitsOf(device.limits)), device.limits.windowBytes];
   return JSON.stringify([
-    profiles.map(numberOf),
+    numbersOf(profiles),
     problemKey(describeProblem(problem)),
     problem.stencil.dimensions,
     limits?.map(String),
@@ -45,8 +44,11 @@ function keyOf({ profiles, problem, device, cpuWorkers, copyBytesPerSecond }: As
   ]);
 }
 
-function numberOf(profile: Profile): number {
-  const number = numbers.get(profile) ?? numbered++;
-  numbers.set(profile, number);
-  return number;
+/** Numbers of objects, each with one of its own. */
+export function numbersOf(objects: readonly object[]): number[] {
+  return objects.map((one) => {
+    const number = numbers.get(one) ?? numbered++;
+    numbers.set(one, number);
+    return number;
+  });
 }

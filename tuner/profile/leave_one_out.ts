@@ -3,8 +3,6 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
-import { problemDistance } from "./profile_index.ts";
-import { describeProblem } from "./profile_problem.ts";
 import { Calibration, kindOf, pointsOf, type Sample } from "./calibration.ts";
 
 /** Rates repeat to within this part of each other. */
@@ -43,15 +41,12 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
       pointsOf(fastestFirst.map((sample) => ({ ...sample, traversal: sample.traversal.name, sample }))),
     ];
   }));
-  const described = new Map(measured.map((one) => [one, describeProblem(one.problem)]));
   const titleOf = ({ problem: { stencil, boundary } }: MeasuredProblem): string =>
     `${stencil.title} ${boundary}`;
   return [...Map.groupBy(measured, titleOf).values()].flatMap((alike) =>
     alike.length < 2 ? [] : alike.flatMap((one): UnseenProblem[] => {
-      const nearestFirst = alike.filter((other) => other !== one)
-        .map((other) => ({ other, distance: problemDistance(described.get(one)!, described.get(other)!) }))
-        .sort((a, b) => a.distance - b.distance);
-      const known = nearestFirst.flatMap(({ other }) => points.get(other)!.map(({ sample }) => sample));
+      const known = alike.filter((other) => other !== one)
+        .flatMap((other) => points.get(other)!.map(({ sample }) => sample));
       const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
       const [first] = mostPromising(ways, new Calibration(known, device));
       if (first === undefined) return [];

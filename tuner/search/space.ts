@@ -68,14 +68,20 @@ const TURN = 0.95;
  * Enumerates the space: every combination of the traversals' own parameter lists that the device's limits allow, each
  * with its predicted rate, in the order of {@linkcode rankCandidates}. Nothing is compiled.
  */
-export function enumerateSpace(
-  problem: Problem,
-  { traversals, limits, device }: {
-    readonly traversals: readonly Traversal[];
-    readonly limits: DeviceLimits;
-    readonly device: DeviceModel;
-  },
-): Space {
+export function enumerateSpace(problem: Problem, options: SpaceOptions): Space {
+  const space = feasible(problem, options);
+  return { ...space, candidates: rankCandidates(space.candidates) };
+}
+
+/** What a space is made of. */
+interface SpaceOptions {
+  readonly traversals: readonly Traversal[];
+  readonly limits: DeviceLimits;
+  readonly device: DeviceModel;
+}
+
+/** The same in no order. */
+export function feasible(problem: Problem, { traversals, limits, device }: SpaceOptions): Space {
   const refused: Space["refused"][number][] = [];
   const infeasible: Space["infeasible"][number][] = [];
   const candidates: Candidate[] = [];
@@ -112,7 +118,7 @@ export function enumerateSpace(
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
   }
-  return { candidates: rankCandidates(candidates), refused, combinations, infeasible };
+  return { candidates, refused, combinations, infeasible };
 }
 
 /** A sweep through the window that the limits give; undefined where all lies on the device. */
