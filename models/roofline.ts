@@ -23,8 +23,6 @@ export interface DeviceModel {
   readonly simdWidth?: number;
   /** @default {100} workgroups that fill the device to 1 − 1/e; 100 suits 132 multiprocessors */
   readonly saturationWorkgroups?: number;
-  /** @default {132} what runs workgroups independently of each other; the bandwidth is taken to be shared by so many */
-  readonly multiprocessors?: number;
   /** @default {25 MB} bytes that a cache of the whole device serves: half of an H100's 50 MB */
   readonly cacheBytes?: number;
   /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
@@ -52,12 +50,6 @@ const BYTES_PER_EXCHANGE = 0.8, BYTES_PER_READ = 0.26;
  */
 const BYTES_PER_SPILL = 0.08;
 
-/**
- * Instructions that fit the instruction cache. A guess that fits what unrolling costs (order 6, DTS 2: 267
- * Gcells/s with one tier in the loop's body, 186 with two, 3744 instructions); no counter was read.
- */
-const LOOP_INSTRUCTIONS = 2600;
-
 /** One dispatch with its memory barrier; 2.05 µs measured with tiny grids. */
 const DISPATCH_NS = 2000;
 
@@ -67,11 +59,11 @@ const WORKGROUP_NS = 0.03;
 /** The estimate leaves out addresses and counters: a thread spills a little before its values fill the registers. */
 export const REGISTER_TOLERANCE = 0.93;
 
+/** What runs workgroups independently of each other, in a large GPU. */
+const MULTIPROCESSORS = 132;
+
 /** A multiprocessor keeps at most so many threads and workgroups in flight. */
 const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
-
-/** With t threads in flight on a multiprocessor, t / (t + this) of the time is not spent waiting for memory. */
-const LATENCY_THREADS = 4;
 
 /** Threads that a large GPU runs at the same time. */
 const THREADS_AT_ONCE = 2 ** 17;
@@ -117,6 +109,25 @@ export function registerPressure(demand: Demand, device: DeviceModel): number {
   return demand.registersPerThread / registerLimitOf(demand, device);
 }
 
+/** Values of a thread that find no register. */
+function spilledOf(demand: Demand, device: DeviceModel): number {
+  return Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimitOf(demand, device));
+}
+
+/** Workgroups that a multiprocessor runs at the same time. */
+function residentOf(demand: Demand, device: DeviceModel): number {
+  const { registersPerMultiprocessor = 65536 } = device, threads = groupThreadsOf(demand, device);
+  const wanted = demand.registersPerThread / REGISTER_TOLERANCE;
+  const registers = Math.ceil(Math.min(wanted, registerLimitOf(demand, device)) / 8) * 8;
+  const most = Math.min(
+    registersPerMultiprocessor / (registers * threads),
+    THREADS_PER_MULTIPROCESSOR / threads,
+    SHARED_BYTES / (demand.workgroupBytes + OWN_BYTES),
+    WORKGROUPS_PER_MULTIPROCESSOR,
+  );
+  return Math.max(1, Math.floor(most));
+}
+
 /** Cells per second that bandwidth, bytes read plus bytes written, allows for the traversal's traffic. */
 export function roofOf(
   { bytesPerUpdate }: Pick<Demand, "bytesPerUpdate">,
@@ -136,36 +147,25 @@ export function predictRate(
   }
   const {
     copyBytesPerSecond,
-    registersPerMultiprocessor = 65536,
     saturationWorkgroups = 100,
     workgroupsAtOnce = THREADS_AT_ONCE / demand.threadsPerWorkgroup,
     bytesPerExchange = BYTES_PER_EXCHANGE,
   } = device;
-  const groupThreads = groupThreadsOf(demand, device);
-  const registerLimit = registerLimitOf(demand, device);
-  const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * registerLimit);
+  const groupThreads = groupThreadsOf(demand, device), resident = residentOf(demand, device);
   // two time levels that fit the cache stay there
   const fromCache = 8 * cells <= (device.cacheBytes ?? CACHE_BYTES) ? CACHED : 1;
   const bytes = fromCache * demand.bytesPerUpdate + (demand.extraBytesPerUpdate ?? 0) +
     bytesPerExchange * (demand.exchangesPerUpdate ?? 0) +
     BYTES_PER_READ * (demand.cachedReadsPerUpdate ?? 0) +
-    BYTES_PER_SPILL * spilled;
-  // a loop that outgrows the instruction cache is fetched anew by every SIMD group
-  const refetch = Math.max(1, (demand.loopInstructions ?? 0) / LOOP_INSTRUCTIONS);
+    BYTES_PER_SPILL * spilledOf(demand, device);
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
-  const equivalentBytes = bytes * refetch * rounds;
-
-  const registers = Math.min(demand.registersPerThread, registerLimit) * groupThreads;
-  const byRegisters = Math.floor(registersPerMultiprocessor / Math.max(1, registers));
-  const byThreads = Math.floor(THREADS_PER_MULTIPROCESSOR / groupThreads);
-  const resident = Math.max(1, Math.min(byRegisters, byThreads, WORKGROUPS_PER_MULTIPROCESSOR));
-  const hidden = resident * groupThreads / (resident * groupThreads + LATENCY_THREADS);
+  const equivalentBytes = bytes * rounds;
   const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
   const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);
   const turns = demand.workgroupsPerDispatch / workgroupsAtOnce;
   // of workgroups that take long, the last ones to run leave multiprocessors idle: a quarter of a turn on average
   const busy = demand.hasLongWorkgroups ? turns / (turns + 0.25) : 1;
-  const utilisation = demand.threadsPerWorkgroup / groupThreads * hidden * stall * filled * busy;
+  const utilisation = demand.threadsPerWorkgroup / groupThreads * stall * filled * busy;
 
   const updateSeconds = equivalentBytes / (copyBytesPerSecond * utilisation);
   const stepOverheadNs = demand.dispatchesPerStep *
@@ -184,22 +184,10 @@ function overlapped(one: number, other: number): number {
  * others wait for barriers and memory. The device's memory serves all.
  */
 function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): number {
-  const { copyBytesPerSecond, multiprocessors = 132, registersPerMultiprocessor = 65536, simdWidth = 32 } =
-    device;
+  const { copyBytesPerSecond, simdWidth = 32 } = device;
   const { instructions, barriers, cells: ofRound, dispatches } = demand.rounds!;
-  const threads = groupThreadsOf(demand, device), limit = registerLimitOf(demand, device);
-  const registers = Math.ceil(Math.min(demand.registersPerThread / REGISTER_TOLERANCE, limit) / 8) * 8;
-  const resident = Math.max(
-    1,
-    Math.min(
-      Math.floor(registersPerMultiprocessor / (registers * threads)),
-      Math.floor(THREADS_PER_MULTIPROCESSOR / threads),
-      Math.floor(SHARED_BYTES / (demand.workgroupBytes + OWN_BYTES)),
-      WORKGROUPS_PER_MULTIPROCESSOR,
-    ),
-  );
-  const spilled = Math.max(0, demand.registersPerThread - REGISTER_TOLERANCE * limit);
-  const slowdown = (1 + SPILL_SLOWDOWN * spilled) *
+  const threads = groupThreadsOf(demand, device), resident = residentOf(demand, device);
+  const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device)) *
     (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED));
   const scale = REFERENCE_BYTES_PER_SECOND / copyBytesPerSecond;
   const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions);
@@ -207,9 +195,8 @@ function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): numb
   const bytes = demand.bytesPerUpdate * ofRound;
   const memoryNs = bytes / REFERENCE_BYTES_PER_SECOND * 1e9;
   const sumNs = dispatches.reduce((sum, { count, workgroups, rounds }) => {
-    const each = workgroups / multiprocessors,
-      full = Math.floor(each / resident),
-      rest = each - full * resident;
+    const each = workgroups / MULTIPROCESSORS, full = Math.floor(each / resident);
+    const rest = each - full * resident;
     const last = rest > 0 ? overlapped(latencyNs, Math.ceil(rest) * serviceNs) : 0;
     const computing = full * overlapped(latencyNs, resident * serviceNs) + last;
     const starting = ROUNDS_DISPATCH_NS +

@@ -132,7 +132,6 @@ Deno.test("each penalty lowers the rate, none lifts it above the roof", () => {
     { dispatchesPerStep: 100 },
     { exchangesPerUpdate: 9 },
     { cachedReadsPerUpdate: 9 },
-    { loopInstructions: 20000 },
   ];
   const rate = gcells(control);
   assert(rate * 1e9 < roofOf(control, H100.copyBytesPerSecond));

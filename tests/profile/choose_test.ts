@@ -14,7 +14,7 @@ import type { Configuration } from "../../tuner/configuration.ts";
 import { adaptConfiguration } from "../../tuner/profile/adapt.ts";
 import { type Choice, chooseConfiguration } from "../../tuner/profile/choose.ts";
 import type { TargetDevice } from "../../tuner/profile/match_device.ts";
-import { problemDistance, ProfileIndex } from "../../tuner/profile/profile_index.ts";
+import { problemDistance } from "../../tuner/profile/profile_index.ts";
 import type { Profile, ProfileEntry } from "../../tuner/profile/profile_types.ts";
 import { readProfile } from "../../tuner/profile/read_profile.ts";
 import { describeProblem } from "../../tuner/profile/profile_problem.ts";
@@ -512,7 +512,6 @@ Deno.test("of 20,000 entries the nearest is found", () => {
     return entryOf({ ...problem, grid }, gpuAlone(grid, "stepwise", STEPWISE));
   });
   const profile = profileOf(entries);
-  assertEquals(ProfileIndex.of(profile), ProfileIndex.of(profile)); // built once
   const choose = (grid: Grid): Choice => chooseConfiguration(profile, problemOf(grid), deviceOf(H100));
   assertEquals(choose([416, 416, 176]).match, "exact");
   const near = choose([417, 415, 177]);

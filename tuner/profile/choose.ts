@@ -18,7 +18,7 @@ import { type Asked, keep, keyOf, numbersOf } from "./kept_choices.ts";
 import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
-import { mergeByDistance, type NearEntry, ProfileIndex } from "./profile_index.ts";
+import { type NearEntry, nearestEntries } from "./profile_index.ts";
 import type { Profile, ProfileEntry } from "./profile_types.ts";
 
 export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
@@ -156,8 +156,7 @@ function chooseAnew(asked: Asked): Choice {
     const sources = (graded.get(grade) ?? []).filter(({ device: { gpu } }) =>
       grade !== "default" || (device !== null && gpu?.isFallback === isSoftware)
     );
-    const nears = mergeByDistance(sources.map((one) => ProfileIndex.of(one).entriesFor(wanted)))
-      .take(MOST_ENTRIES).toArray();
+    const nears = nearestEntries(sources, wanted, MOST_ENTRIES);
     const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
       predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;

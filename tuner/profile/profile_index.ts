@@ -1,4 +1,5 @@
-import { familyKey, problemKey, stencilKey } from "./profile_problem.ts";
+import { type Boundaries, shortBoundary } from "../../kernels/stencils/stencil.ts";
+import { familyKey, stencilKey } from "./profile_problem.ts";
 import type { Profile, ProfileEntry, ProfileProblem } from "./profile_types.ts";
 
 /** An entry, and how far its problem is from the wanted one. */
@@ -27,56 +28,35 @@ export function problemDistance(a: ProfileProblem, b: ProfileProblem): number {
   const ratios = a.grid.map((cells, axis) => Math.log2(cells / b.grid[axis]!));
   const sum = ratios.reduce((sum, ratio) => sum + ratio, 0);
   const shape = Math.hypot(...ratios.map((ratio) => ratio - sum / 3));
-  const boundary = `${a.boundary}` === `${b.boundary}` ? 0 : OTHER_BOUNDARY;
+  const [of, other] = [a, b].map(({ boundary }) => `${shortBoundary(boundary as Boundaries)}`);
+  const boundary = of === other ? 0 : OTHER_BOUNDARY;
   const coefficients = stencilKey(a) === stencilKey(b) ? 0 : OTHER_COEFFICIENTS;
   return Math.abs(sum) + shape + boundary + coefficients +
     STEPS_WEIGHT * Math.abs(Math.log2(a.steps / b.steps));
 }
 
-/**
- * Finds a profile's entries for a problem: those of exactly this problem, then those of equations alike but for constants,
- * the nearest first. Distances are computed only if the first do not do.
- */
-export class ProfileIndex {
-  readonly #exact: ReadonlyMap<string, readonly ProfileEntry[]>;
-  readonly #ofFamily: ReadonlyMap<string, readonly ProfileEntry[]>;
-  readonly #device: Profile["device"];
-
-  constructor({ entries, device }: Pick<Profile, "entries" | "device">) {
-    this.#device = device;
-    const fastestFirst = entries.toSorted((a, b) => b.result.cellsPerSecond - a.result.cellsPerSecond);
-    this.#exact = Map.groupBy(fastestFirst, ({ problem }) => problemKey(problem));
-    this.#ofFamily = Map.groupBy(fastestFirst, ({ problem }) => familyKey(problem));
-  }
-
-  /** The index of a profile, built at the first call. */
-  static of(profile: Profile): ProfileIndex {
-    const known = indexes.get(profile) ?? new ProfileIndex(profile);
-    indexes.set(profile, known);
-    return known;
-  }
-
-  /** Entries of the problem itself, then those of others, the nearest first; of equals the fastest. */
-  *entriesFor(problem: ProfileProblem): Generator<NearEntry> {
-    const own = this.#exact.get(problemKey(problem)) ?? [], device = this.#device;
-    for (const entry of own) yield { entry, device, distance: 0 };
-    const others = (this.#ofFamily.get(familyKey(problem)) ?? [])
-      .map((entry) => ({ entry, device, distance: problemDistance(entry.problem, problem) }))
-      .filter(({ distance }) => distance > 0);
-    yield* others.sort((a, b) => a.distance - b.distance);
-  }
+/** The entries of equations like a problem's, on any of these devices: the nearest first, of equals the fastest. */
+export function nearestEntries(
+  profiles: readonly Profile[],
+  problem: ProfileProblem,
+  most: number,
+): NearEntry[] {
+  const family = familyKey(problem);
+  return profiles.flatMap((profile) =>
+    (familiesOf(profile).get(family) ?? []).map((entry) => ({
+      entry,
+      device: profile.device,
+      distance: problemDistance(entry.problem, problem),
+    }))
+  ).sort((a, b) => a.distance - b.distance || b.entry.result.cellsPerSecond - a.entry.result.cellsPerSecond)
+    .slice(0, most);
 }
 
-const indexes = new WeakMap<Profile, ProfileIndex>();
+const known = new WeakMap<readonly ProfileEntry[], Map<string, ProfileEntry[]>>();
 
-/** The entries of several profiles as one list, the nearest first. */
-export function* mergeByDistance(lists: readonly Generator<NearEntry>[]): Generator<NearEntry> {
-  const heads = lists.map((list) => ({ list, next: list.next() }));
-  for (;;) {
-    const open = heads.filter(({ next }) => !next.done);
-    if (open.length === 0) return;
-    const nearest = open.reduce((a, b) => b.next.value.distance < a.next.value.distance ? b : a);
-    yield nearest.next.value;
-    nearest.next = nearest.list.next();
-  }
+/** A device's entries by the family of their equations, found at the first call. */
+function familiesOf({ entries }: Profile): ReadonlyMap<string, readonly ProfileEntry[]> {
+  const families = known.get(entries) ?? Map.groupBy(entries, ({ problem }) => familyKey(problem));
+  known.set(entries, families);
+  return families;
 }
