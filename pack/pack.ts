@@ -28,21 +28,7 @@ Promise.withResolvers ??= function () {
   const made = {};
   made.promise = new this((resolve, reject) => Object.assign(made, { resolve, reject }));
   return made;
-};
-const iterators = Object.getPrototypeOf(Object.getPrototypeOf([].values()));
-for (const [name, value] of Object.entries({
-  *map(f) { let i = 0; for (const one of this) yield f(one, i++); },
-  *filter(f) { let i = 0; for (const one of this) if (f(one, i++)) yield one; },
-  *flatMap(f) { let i = 0; for (const one of this) yield* f(one, i++); },
-  *take(n) { if (n > 0) for (const one of this) { yield one; if (--n <= 0) return; } },
-  *drop(n) { for (const one of this) if (n-- <= 0) yield one; },
-  find(f) { let i = 0; for (const one of this) if (f(one, i++)) return one; },
-  some(f) { let i = 0; for (const one of this) if (f(one, i++)) return true; return false; },
-  every(f) { let i = 0; for (const one of this) if (!f(one, i++)) return false; return true; },
-  forEach(f) { [...this].forEach(f); },
-  reduce(...given) { return [...this].reduce(...given); },
-  toArray() { return [...this]; },
-})) if (!(name in iterators)) Object.defineProperty(iterators, name, { value, writable: true, configurable: true });`;
+};`;
 
 /** Where modules are in the package, and where bundlers for pages need not look for any. */
 const REPLACED = [

@@ -8,7 +8,7 @@ import type { Space } from "../search/space.ts";
 export function canRun(problem: Problem, traversals: readonly Traversal[], limits: DeviceLimits): boolean {
   return traversals.some((traversal) =>
     traversal.refuse(problem) === undefined &&
-    combine(traversal.parameterLists(problem, limits)).some((parameters) =>
+    [...combine(traversal.parameterLists(problem, limits))].some((parameters) =>
       traversal.infeasible(problem, parameters, limits) === undefined
     )
   );

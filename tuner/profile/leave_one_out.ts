@@ -3,7 +3,7 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { formatPercent } from "../format.ts";
 import { mostPromising } from "./best_predicted.ts";
-import { Calibration, kindOf, pointsOf, type Sample } from "./calibration.ts";
+import { Calibration, pointsOf, type Sample } from "./calibration.ts";
 
 /** Rates repeat to within this part of each other. */
 const SURELY = 0.99;
@@ -60,7 +60,7 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
         chosen,
         expected: Math.exp(first.mean),
         best,
-        plain: fastest(one.samples.filter((sample) => kindOf(sample) === stepwise.name)),
+        plain: fastest(one.samples.filter(({ traversal: { name } }) => name === stepwise.name)),
         loss: 1 - chosen.cellsPerSecond / best,
       }];
     })

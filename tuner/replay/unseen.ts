@@ -7,19 +7,20 @@ import type { ReplaySpace } from "./replay_space.ts";
 
 /**
  * What choices come to for recorded problems, each from what was recorded of the others on its device, by the device's
- * name. Spaces of other tools and of a CPU alone are left out.
+ * name. Spaces of other tools are left out.
  */
 export function chooseUnseen(spaces: readonly ReplaySpace[]): ReadonlyMap<string, UnseenProblem[]> {
-  const known = spaces.flatMap((space) => space.facet?.device.gpu ? [{ ...space.facet, space }] : []);
-  const byDevice = Map.groupBy(known, ({ device }) => device.gpu!.description);
+  const known = spaces.flatMap((space) => space.facet ? [{ ...space.facet, space }] : []);
+  const byDevice = Map.groupBy(known, ({ device: { gpu, cpu } }) => gpu?.description ?? cpu.model);
   return new Map([...byDevice].map(([name, some]) => {
     const byProblem = Map.groupBy(some, ({ problem }) => describeProfileProblem(problem));
     const measured = [...byProblem.values()].map((recordings): MeasuredProblem => {
       const problem = problemOf(recordings[0]!.problem)!;
       const samples = recordings.flatMap(({ space }) => replayCandidates(space)).flatMap((one) => {
-        const { traversal, parameters, demand, predicted, recorded: { rate } } = one;
-        if (rate === undefined || demand === undefined) return [];
-        return [{ traversal, parameters, demand, predicted: predicted!, problem, cellsPerSecond: rate }];
+        const { parameters: { cpuWorkers, ...parameters }, predicted, recorded: { rate } } = one;
+        if (rate === undefined) return [];
+        const onCpu = cpuWorkers === undefined ? {} : { cpuWorkers };
+        return [{ ...one, ...onCpu, parameters, predicted: predicted!, problem, cellsPerSecond: rate }];
       });
       return { problem, samples };
     });
