@@ -1,4 +1,5 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
+import { kindOf } from "../../tuner/profile/calibration.ts";
 import { describeLoss } from "../../tuner/profile/leave_one_out.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { chooseUnseen } from "../../tuner/replay/unseen.ts";
@@ -14,4 +15,19 @@ Deno.test("on recorded grids that a profile has not seen, the choice is near the
   // stepwise is chosen among its own workgroups, too
   const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.96 * plain);
   assert(far.length === 0, far.map(({ chosen }) => chosen.problem.grid.join("x")).join());
+});
+
+Deno.test("on the CPU the choice for a grid that a profile has not seen is not slower than stepwise", async () => {
+  const { spaces } = await readReplaySpaces("fixtures/cpu_grids.jsonl.gz");
+  const all = [...chooseUnseen(spaces).values()].flat();
+  const kinds = all.map(({ grid, chosen }) => `${grid.join("x")} ${kindOf(chosen)}`);
+  assertEquals(kinds, [
+    "48x48x48 cpu stepwise",
+    "96x160x192 cpu diamond-wavefront",
+    "40x64x128 cpu stepwise",
+    "80x160x224 cpu diamond-wavefront",
+  ]);
+  for (const { chosen, plain } of all.filter((_, i) => i % 2 === 1)) {
+    assert(chosen.cellsPerSecond > plain, `${chosen.cellsPerSecond} of ${plain}`);
+  }
 });
