@@ -398,7 +398,7 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   const onCpu = profileOf([entryOf(problem, diamonds)], null);
   const same = chooseConfiguration(onCpu, problem, null, { cpuWorkers: 4 });
   assertEquals([same.match, same.configuration], ["same-architecture", diamonds]);
-  const grown = chooseConfiguration(onCpu, problemOf([96, 80, 64], FEW), null, { cpuWorkers: 4 });
+  const grown = chooseConfiguration(onCpu, problemOf([96, 96, 64], FEW), null, { cpuWorkers: 4 });
   assertEquals(grown.configuration.traversal, "diamond-wavefront");
   assertEquals(grown.configuration.share.cpuSlices, 96);
 });

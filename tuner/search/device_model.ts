@@ -8,7 +8,7 @@ const SOFTWARE_LANES = 8;
  * A barrier leaves every thread of a workgroup and comes back, and each access goes lane by lane: marching order 4 with
  * tiles takes 2 to 3 ns more an access, 10 to 18 bytes of a copy (llvmpipe on 2 cores, 6.1 GB/s, 2026-11-21).
  */
-const SOFTWARE_BYTES_PER_EXCHANGE = 10;
+const SOFTWARE_BYTES_PER_EXCHANGE = 16;
 
 /** A thread's values that find no register lie in the core's own cache: no number of them is too many. */
 const UNLIMITED = 1e6;
