@@ -18,7 +18,7 @@ const MOST_CORRECTED = 300, MOST_CHOSEN = 8;
 const MOST_WRITTEN = 24;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
-const CAUTION = 0.5;
+const CAUTION = 0.6;
 
 /** What the CPU's caches hold: of 0.9 and 2.6 MB stepwise was as fast as diamonds, of 24 MB not (AMD EPYC, 2 cores). */
 const CPU_CACHE_BYTES = 4e6;
