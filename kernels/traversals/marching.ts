@@ -25,7 +25,6 @@ type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pi
 export const marching: Traversal = {
   name: "marching",
   title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
-  writing: ["ahead"],
   refuse({ stencil: { update }, boundary }) {
     if (alongAxes(boundary).includes("insulated") && update.substeps.length > 1) {
       return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
