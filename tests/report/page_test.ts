@@ -4,6 +4,7 @@ import { formatBandwidth, formatFactor, formatPercent, formatRate } from "../../
 import { parseJournal } from "../../tuner/profile/journal_format.ts";
 import { mergeProfiles } from "../../tuner/profile/merge.ts";
 import { parseProfile, type Profile } from "../../tuner/profile/schema.ts";
+import { neighboursOf } from "../../tuner/report/configuration_card.ts";
 import { type Point, viewEntry } from "../../tuner/report/entry_view.ts";
 import { logTicks } from "../../tuner/report/chart.ts";
 import { heatMaps } from "../../tuner/report/heat_maps.ts";
@@ -364,7 +365,7 @@ Deno.test("a traversal looks the same in every chart, and no other looks like it
     const profile = parseProfile(Deno.readTextFileSync(`fixtures/h100/${file}.json`), file);
     const { records } = parseJournal(Deno.readFileSync(`fixtures/h100/${file}.json.journal.jsonl`));
     const document = parse(buildReport(profile, { journal: records }).page);
-    for (const path of document.querySelectorAll(".key path")) {
+    for (const path of document.querySelectorAll(".key:not(.line) path")) {
       const look = `${path.getAttribute("fill")} ${path.getAttribute("d")}`;
       const name = path.parentElement.parentElement.textContent;
       colours.set(name, (colours.get(name) ?? new Set()).add(look));
@@ -534,4 +535,40 @@ Deno.test("every device of a merged profile has a section, and entries are count
   assertEquals(new Set(ids).size, ids.length);
   const only = parse(buildReport(merged, { journal: [], only: WAVE.entries.length }).page);
   assertEquals(only.querySelector("h1").textContent, "Another GPU");
+});
+
+Deno.test("neighbours differ from the winner in one parameter exactly", () => {
+  const view = viewEntry(WAVE, 0, JOURNAL);
+  const own = view.winner.configuration.parameters;
+  const neighbours = neighboursOf(view);
+  assert(neighbours.length >= 4);
+  for (const { name, value, point } of neighbours) {
+    const { parameters } = point.configuration;
+    assertEquals(parameters[name], value);
+    assert(own[name] !== value);
+    assertEquals({ ...parameters, [name]: own[name]! }, { ...own });
+  }
+});
+
+Deno.test("the parts of a step over R: computing on both devices and copies, each for one step", () => {
+  const coefficients = {
+    ...ENTRY.costModel!.coefficients,
+    cpu: { updateNs: 2, stepNs: 0, missNs: 0, cachedCells: 0 },
+    gpu: { updateNs: 1, stepNs: 0, passNs: 0, byteNs: 0 },
+    unpack: { a: 0, b: 3e6 },
+    pack: { a: 0, b: 5e6 },
+  };
+  const curve = [1, 4].map((exchangeEvery) => ({
+    exchangeEvery,
+    cpuSlices: 10,
+    predictedNs: 1e7,
+    measuredNs: null,
+  }));
+  const entry = { ...ENTRY, costModel: { ...ENTRY.costModel!, coefficients, curve } };
+  const { page } = buildReport({ ...PROFILE, entries: [entry] }, { journal: [] });
+  // 90 × 80 cells a slice; R = 4: the CPU computes 13 + 12 + 11 + 10 slices, the GPU four times 94; copies take 8 ms
+  assertEquals(rowsBehind(page, "Time per step over R"), [
+    ["1", "10.0 ms", "655 µs", "144 µs", "8.00 ms"],
+    ["4", "10.0 ms", "677 µs", "166 µs", "2.00 ms"],
+  ]);
 });

@@ -25,7 +25,7 @@ import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
-import { failureWords } from "../report/words.ts";
+import { failureCounts } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { withSuitedSteps } from "../problem/default_problem.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
@@ -243,10 +243,10 @@ function bestOf(recorded: readonly Evaluation[]): number {
 /** How many have a rate, and why the others have none. */
 function summary(recorded: readonly Evaluation[]): string {
   const reasons = recorded.flatMap((one) => "failure" in one ? one.failure.reason : []);
-  const groups = Map.groupBy(reasons, (reason) => reason);
-  const failures = [...groups].map(([reason, { length }]) => `${length} ${failureWords(reason)}`);
+  const groups = [...Map.groupBy(reasons, (reason) => reason)];
+  const failures = failureCounts(Object.fromEntries(groups.map(([reason, { length }]) => [reason, length])));
   const best = bestOf(recorded);
   return `${formatCount(recorded.length - reasons.length)} with a rate` +
     (best > 0 ? `, the best ${formatRate(best)}` : "") +
-    (failures.length > 0 ? `; ${failures.join(", ")}` : "");
+    (failures === "" ? "" : `; ${failures}`);
 }

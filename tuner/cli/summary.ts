@@ -7,7 +7,7 @@ import type { DeviceDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
-import { failureWords, gcells } from "../report/words.ts";
+import { failureCounts, gcells } from "../report/words.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { leftOut } from "../problem/left_out.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
@@ -146,9 +146,8 @@ function describeWinner(
 
 /** Failures in words: `; 3 failures: 1 did not compile, 2 lost the device`. */
 function describeFailures(failed: Readonly<Record<string, number>>): string {
-  const counts = Object.entries(failed), all = counts.reduce((sum, [, count]) => sum + count, 0);
-  const reasons = counts.map(([reason, count]) => `${formatCount(count)} ${failureWords(reason)}`);
-  return all === 0 ? "" : `; ${formatPlural(all, "failure")}: ${reasons.join(", ")}`;
+  const all = Object.values(failed).reduce((sum, count) => sum + count, 0);
+  return all === 0 ? "" : `; ${formatPlural(all, "failure")}: ${failureCounts(failed)}`;
 }
 
 /** Characters of the longest bar; the last one may be filled in eighths. */

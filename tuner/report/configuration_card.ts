@@ -1,20 +1,51 @@
-import type { EntryView } from "./entry_view.ts";
+import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import { formatPercent } from "../format.ts";
+import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
 
-/** The chosen configuration: its parameters in words, and its JSON to copy. */
-export function configurationCard({ entry: { configuration }, id, winner }: EntryView): Html {
-  const { series, parameters } = winner;
+/** The chosen configuration: its parameters in words, what changing one of them does, and its JSON to copy. */
+export function configurationCard(view: EntryView): Html {
+  const { entry: { configuration }, id, winner: { series, cellsPerSecond, parameters } } = view;
+  const neighbours = neighboursOf(view);
   const rows = Object.entries(parameters).map(([name, value]) => [
     parameterTitle(name, series),
     parameterValue(name, value, series),
     parameterMeaning(name, series),
+    neighbours.filter((one) => one.name === name).map(({ value, point }) => {
+      const change = point.cellsPerSecond / cellsPerSecond - 1;
+      const percent = `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`;
+      return `${parameterValue(name, value, series)}: ${percent}`;
+    }).join("; "),
   ]);
+  const columns = [
+    "parameter",
+    "value",
+    "meaning",
+    ...(neighbours.length > 0 ? ["rate with another value"] : []),
+  ];
   const json = JSON.stringify(configuration, null, 2);
   return markup`
-    ${table(`Parameters of ${series}`, ["parameter", "value", "meaning"], rows)}
+    ${table(`Parameters of ${series}`, columns, rows)}
     <p class="use"><button type="button" class="copy" hidden data-copy="${id}-json">Copy as JSON</button>
     A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.</p>
     <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${json}</pre></details>
   `;
+}
+
+/** The measured configurations of the winner's traversal that differ from it in exactly one parameter. */
+export function neighboursOf({ winner, points }: EntryView): { name: string; value: number; point: Point }[] {
+  return points.flatMap((point) => {
+    const [one, ...others] = Object.entries(differences(winner, point));
+    return one === undefined || others.length > 0 ? [] : [{ name: one[0], value: one[1], point }];
+  }).sort((a, b) => a.value - b.value);
+}
+
+/** The parameters in which another configuration of the same traversal differs; none for any other. */
+export function differences(winner: Point, { series, parameters }: Point): Parameters {
+  const names = Object.keys(winner.parameters);
+  const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
+    names.every((name) => parameters[name] !== undefined);
+  const changed = names.filter((name) => isAlike && winner.parameters[name] !== parameters[name]);
+  return Object.fromEntries(changed.map((name) => [name, parameters[name]!]));
 }

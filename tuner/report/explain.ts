@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import {
   formatBandwidth,
   formatCount,
@@ -14,10 +13,11 @@ import {
   formatPlural,
   formatRate,
 } from "../format.ts";
+import { differences } from "./configuration_card.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { type Html, markup } from "./html.ts";
 import { TOGETHER } from "./series.ts";
-import { ABOVE_ROOF, bytesWords, failureWords, parameterList } from "./words.ts";
+import { ABOVE_ROOF, bytesWords, failureCounts, parameterList } from "./words.ts";
 
 /** A ratio that explains a difference, and a difference too small to speak of. */
 const EXPLAINS = 1.05, NOTHING = 0.02;
@@ -109,8 +109,7 @@ export function explain(view: EntryView): Html {
 
 function howItWasFound({ entry: { search: { evaluated, spaceSize, failed } } }: EntryView): Html {
   const space = spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : "";
-  const reasons = Object.entries(failed).map(([reason, count]) => `${count} ${failureWords(reason)}`);
-  const failures = reasons.length > 0 ? `of these ${reasons.join(", ")}` : "none failed";
+  const reasons = failureCounts(failed), failures = reasons === "" ? "none failed" : `of these ${reasons}`;
   const count = `${formatCount(evaluated)} ${space}configurations`;
   return markup`<strong>${count} were evaluated;</strong> ${failures}.`;
 }
@@ -150,15 +149,6 @@ function againstOthers({ points, winner, entry }: EntryView): Html | undefined {
   return markup`<strong>Nothing ties with it.</strong> The next best (${
     another(winner, second)
   }) ${verdict}.`;
-}
-
-/** The parameters in which another configuration of the same traversal differs; none for any other. */
-function differences(winner: Point, { series, parameters }: Point): Parameters {
-  const names = Object.keys(winner.parameters);
-  const isAlike = series === winner.series && Object.keys(parameters).length === names.length &&
-    names.every((name) => parameters[name] !== undefined);
-  const changed = names.filter((name) => isAlike && winner.parameters[name] !== parameters[name]);
-  return Object.fromEntries(changed.map((name) => [name, parameters[name]!]));
 }
 
 /** Another configuration: its traversal, and in what it differs from the chosen one. */

@@ -1,8 +1,11 @@
 import * as Plot from "@observablehq/plot";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
+import type { ProfileCostModel } from "../profile/schema.ts";
 import { drawChart } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
-import { figure, type Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { figure, Html, markup, numbers, table, tableBehind } from "./html.ts";
 
 /** How the grid was shared, and what it cost; nothing if it was not. */
 export function sharing(view: EntryView): Html | "" {
@@ -34,21 +37,35 @@ function balanceFigure({ entry: { balance, configuration: { share } } }: EntryVi
   );
 }
 
-/** The time of a step over R, the steps between two exchanges: the model's curve, and what was measured. */
-function costFigure({ entry: { costModel } }: EntryView): Html | "" {
+/** A time of a step over R, or a part of it. */
+interface Curve {
+  readonly name: string;
+  readonly color: string;
+  /** Of its line; undefined: marks. */
+  readonly dashes: string | undefined;
+  /** In nanoseconds, for each R; null where it is not known. */
+  readonly times: readonly (number | null)[];
+}
+
+/** The time of a step over R, the steps between two exchanges, and the parts that the model adds up. */
+function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const curve = costModel?.curve.toSorted((a, b) => a.exchangeEvery - b.exchangeEvery) ?? [];
   const [best] = curve.toSorted((a, b) => a.predictedNs - b.predictedNs);
-  if (best === undefined || curve.length < 2) return "";
-  const measured = curve.filter(({ measuredNs }) => measuredNs !== null);
-  const minimum = `The model has its minimum of ${
-    formatDuration(best.predictedNs)
-  } at R = ${best.exchangeEvery}`;
-  const label = `Time of one step over R. ${minimum}; ${measured.length} values of R were measured.`;
-  const highest = Math.max(
-    ...curve.map(({ predictedNs, measuredNs }) => Math.max(predictedNs, measuredNs ?? 0)),
-  );
+  if (costModel === undefined || best === undefined || curve.length < 2) return "";
+  const steps = curve.map(({ exchangeEvery }) => exchangeEvery);
+  const measured = curve.map(({ measuredNs }) => measuredNs);
+  const curves: Curve[] = [
+    { name: "model", color: "var(--ink)", dashes: "", times: curve.map(({ predictedNs }) => predictedNs) },
+    { name: "measured", color: "var(--ink)", dashes: undefined, times: measured },
+    ...(problem === undefined ? [] : partsOf(costModel.coefficients, curve, problem)),
+  ].filter(({ times }) => times.some((time) => time !== null));
+  const count = measured.filter((time) => time !== null).length;
+  const time = formatDuration(best.predictedNs);
+  const minimum = `The model has its minimum of ${time} at R = ${best.exchangeEvery}`;
+  const label = `Time of one step over R. ${minimum}; ${count} values of R were measured.`;
+  const highest = Math.max(...curves.flatMap(({ times }) => times.map((time) => time ?? 0)));
   const [unit, size] = highest >= 1e6 ? ["ms", 1e6] as const : ["µs", 1e3] as const;
-  const look = { x: "exchangeEvery", fill: "var(--ink)", stroke: "var(--ink)" } as const;
+  const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / size } as const;
   const chart = drawChart(label, (layout) => ({
     height: layout === "wide" ? 280 : 250,
     marginLeft: 60,
@@ -57,9 +74,7 @@ function costFigure({ entry: { costModel } }: EntryView): Html | "" {
     marginTop: 28,
     x: {
       label: "R, steps between two exchanges →",
-      ticks: curve.length > (layout === "wide" ? 16 : 8)
-        ? 6
-        : curve.map(({ exchangeEvery }) => exchangeEvery),
+      ticks: steps.length > (layout === "wide" ? 16 : 8) ? 6 : steps,
       tickFormat: "~g",
       type: "log",
       base: 2,
@@ -68,25 +83,51 @@ function costFigure({ entry: { costModel } }: EntryView): Html | "" {
     marks: [
       Plot.ruleY([0], { stroke: "var(--ink)" }),
       Plot.ruleX([best.exchangeEvery], { stroke: "var(--accent)", strokeDasharray: "3,3" }),
-      Plot.line(curve, {
-        ...look,
-        y: ({ predictedNs }) => predictedNs / size,
-        fill: "none",
-        strokeWidth: 2.5,
+      ...curves.map(({ color, dashes, times }) => {
+        const points = steps.flatMap((step, i) => times[i] == null ? [] : [[step, times[i]]]);
+        return dashes === undefined || points.length === 1
+          ? Plot.dot(points, { ...at, fill: color, r: 5 })
+          : Plot.line(points, { ...at, stroke: color, strokeWidth: 2.5, strokeDasharray: dashes });
       }),
-      Plot.dot(measured, { ...look, y: ({ measuredNs }) => measuredNs! / size, r: 5 }),
     ],
   }));
-  const rows = curve.map(({ exchangeEvery, predictedNs, measuredNs }) => [
-    exchangeEvery,
-    formatDuration(predictedNs),
-    measuredNs && formatDuration(measuredNs),
-  ]);
+  const cellOf = (time: number | null | undefined) => time && formatDuration(time);
+  const rows = steps.map((step, i) => [step, ...curves.map(({ times }) => cellOf(times[i]))]);
   const title = "Time per step over R";
   return figure(
     `${title}.`,
-    `Few exchanges cost little, but ghost zones of R steps are computed twice. ${minimum}. Line: the model (B2R, Eq. 1 to 7); dots: measured.`,
+    markup`Few exchanges cost little, but ghost zones of R steps are computed twice. ${minimum}. Dashed: its parts (B2R, Eq. 2 to 4). Both devices compute at once, then they exchange copies; the rest is waiting.`,
+    markup`<ul class="legend">${curves.map((curve) => markup`<li>${keyOf(curve)}${curve.name}</li>`)}</ul>`,
     chart,
-    tableBehind(`${title} as a table`, table(title, numbers("R", "model", "measured"), rows)),
+    tableBehind(`${title} as a table`, table(title, numbers("R", ...curves.map(({ name }) => name)), rows)),
   );
+}
+
+/** What a step spends on computing (B2R, Eq. 2 and 3) and on copies (Eq. 4), at the best share of each R. */
+function partsOf(
+  coefficients: ProfileCostModel["coefficients"],
+  curve: ProfileCostModel["curve"],
+  problem: Problem,
+): Curve[] {
+  const shared = sharedGridOf(problem);
+  const rounds = curve.map((point) => roundTimes(roundWork(shared, point), coefficients));
+  const part = (name: string, dashes: string, timeNs: (round: typeof rounds[number]) => number): Curve => ({
+    name,
+    color: "var(--muted)",
+    dashes,
+    times: rounds.map((round, i) => timeNs(round) / curve[i]!.exchangeEvery),
+  });
+  return [
+    part("GPU computes", "6,3", ({ gpuNs }) => gpuNs),
+    part("CPU computes", "8,3,2,3", ({ cpuNs, copyNs }) => cpuNs - copyNs),
+    part("copies", "2,3", ({ copyNs }) => copyNs),
+  ];
+}
+
+/** A curve's look in the legend. */
+function keyOf({ color, dashes }: Curve): Html {
+  const shape = dashes === undefined
+    ? `<circle cx="12" cy="6" r="5" fill="${color}"/>`
+    : `<path d="M0,6h24" stroke="${color}" stroke-width="3" stroke-dasharray="${dashes}"/>`;
+  return new Html(`<svg class="key line" viewBox="0 0 24 12" aria-hidden="true">${shape}</svg>`);
 }

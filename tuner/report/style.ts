@@ -57,6 +57,7 @@ figure text { white-space: pre; }
 .narrow { display: none; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 0 0 8px; padding: 0; list-style: none; font-size: 14px; }
 .key { width: 12px; height: 12px; margin-right: 6px; vertical-align: -1px; }
+.key.line { width: 24px; }
 details { margin: 10px 0; }
 figure details { margin: 6px 0 0; }
 summary { cursor: pointer; color: var(--link); font-size: 15px; padding: 4px 0; }

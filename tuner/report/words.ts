@@ -1,4 +1,4 @@
-import { formatPlural, formatRate } from "../format.ts";
+import { formatCount, formatPlural, formatRate } from "../format.ts";
 
 /** A parameter in words: what a value counts, in the singular, and the values that are no counts. */
 type Words = readonly [
@@ -119,4 +119,10 @@ export const ABOVE_ROOF =
 /** What a failure means, as `did not compile`. */
 export function failureWords(reason: string): string {
   return Object.hasOwn(FAILURES, reason) ? FAILURES[reason]! : reason;
+}
+
+/** How many failed in which way, as `1 did not compile, 2 lost the device`. */
+export function failureCounts(failed: Readonly<Record<string, number>>): string {
+  return Object.entries(failed).map(([reason, count]) => `${formatCount(count)} ${failureWords(reason)}`)
+    .join(", ");
 }
