@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Grid } from "./stencils/stencil.ts";
+import type { Grid, Stencil } from "./stencils/stencil.ts";
 import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /**
@@ -18,10 +18,15 @@ export type InitialField = "noise" | "integers" | "binary";
 /** The kinds of initial fields. */
 export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
 
-/** Largest |value| of the initial fields of an update. */
-export function amplitudeOf({ ranges = [DEFAULT_RANGE] }: Update, kind: InitialField): number {
-  if (kind !== "noise") return kind === "integers" ? 4 : 1;
-  return Math.max(...ranges.flat().map(Math.abs));
+/** What the initial values of a field lie between. */
+export function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
+  if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
+  return initialField === "binary" ? [0, 1] : [-4, 3];
+}
+
+/** Largest |value| of the initial fields; 1 where all are 0. */
+export function amplitudeOf(stencil: Stencil): number {
+  return Math.max(...stencil.update.fields.flatMap((_, field) => rangeOf(stencil, field)).map(Math.abs)) || 1;
 }
 
 /** Noise within a range: `unit` times a whole number, one of `count` from `least` on, all exact in f32. */

@@ -51,14 +51,8 @@ const LAMBDA = 8;
  * @param maxField largest |value| that the field took; initial values count as well
  */
 export function errorBound({ stencil, grid, boundary, steps }: Problem, maxField: number): number {
-  if (!(Number.isSafeInteger(steps) && steps >= 0 && maxField >= 0 && Number.isFinite(maxField))) {
-    throw new RangeError(
-      "Cannot bound the error: steps must be a whole number >= 0, maxField finite and >= 0: " +
-        `they are ${steps} and ${maxField}`,
-    );
-  }
   if (steps === 0) return 0;
-  const initial = amplitudeOf(stencil.update, stencil.initialField ?? "noise") || 1;
+  const initial = amplitudeOf(stencil);
   const largest = Math.max(initial, maxField);
   const scale = Number((largest / initial).toPrecision(2));
   const made = responsesOf(stencil, scale).map(({ variance }) => variance), most = Math.max(...made);

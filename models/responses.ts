@@ -19,12 +19,11 @@ import {
   TREE,
   uniform,
 } from "../kernels/expression.ts";
-import { amplitudeOf, hashCell } from "../kernels/initial_field.ts";
+import { amplitudeOf, hashCell, rangeOf } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
 import {
   type Assignment,
-  DEFAULT_RANGE,
   expressionsOf,
   planesOf,
   remembered,
@@ -205,16 +204,10 @@ const areWhole = remembered(({ update, initialField = "noise" }: Stencil): boole
   )
 );
 
-/** What the initial values of a field lie between. */
-function rangeOf({ update, initialField = "noise" }: Stencil, field: number): ValueRange {
-  if (initialField === "noise") return update.ranges?.[field] ?? DEFAULT_RANGE;
-  return initialField === "binary" ? [0, 1] : [-4, 3];
-}
-
 /** Largest |value| by field, at the start or somewhat later: one that begins at 0 may be driven by others. */
 const largestOf = remembered((stencil: Stencil): number[] => {
-  const { update, initialField = "noise" } = stencil, ofAll = amplitudeOf(update, initialField) || 1;
-  return update.fields.map((_, field) => {
+  const ofAll = amplitudeOf(stencil);
+  return stencil.update.fields.map((_, field) => {
     const values = STAGES.flatMap((steps) =>
       statesAfter(stencil, steps).flatMap((state) => [...state.subarray(field * CELLS, (field + 1) * CELLS)])
     );

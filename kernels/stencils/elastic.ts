@@ -128,13 +128,7 @@ function rickerWavelet(step: Expression): Expression {
 export const ELASTIC: Equation = {
   name: "elastic",
   title: "elastic waves, velocity and stress on a staggered grid",
-  variant: {
-    name: "medium",
-    placeholder: "NAME",
-    title: "buoyancy and Lamé parameters",
-    default: MEDIA[0],
-    ...oneOf(MEDIA),
-  },
+  variant: oneOf("medium", "buoyancy and Lamé parameters", MEDIA),
   timeStep: { name: "courant", formula: "V_pΔt/h", limit: () => ELASTIC_LIMIT },
   create: (medium, courant) => elastic({ medium: MEDIA.find((name) => name === medium), courant }),
 };

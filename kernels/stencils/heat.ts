@@ -62,7 +62,7 @@ export function heat(delta: number, options: { fourier?: number | undefined } = 
 export const HEAT: Equation = {
   name: "heat",
   title: "heat diffusion",
-  variant: { name: "delta", placeholder: "N", title: "reach in space", default: 1, ...oneOf(HEAT_DELTAS) },
+  variant: oneOf("delta", "reach in space", HEAT_DELTAS),
   timeStep: { name: "fourier", formula: "αΔt/h²", limit: (delta) => fourierLimit(Number(delta)) },
   create: (delta, fourier) => heat(Number(delta), { fourier }),
 };

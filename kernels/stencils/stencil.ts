@@ -140,12 +140,18 @@ export interface Equation {
   create(variant: VariantValue | undefined, timeStep?: number): Stencil;
 }
 
-/** A variant that is one of a few values. */
+/** A variant that is one of a few values, the first unless given. */
 export function oneOf<T extends VariantValue>(
-  values: readonly T[],
-): Pick<NonNullable<Equation["variant"]>, "wanted" | "read"> {
+  name: string,
+  title: string,
+  values: readonly [T, ...T[]],
+): NonNullable<Equation["variant"]> {
   return {
+    name,
+    title,
+    placeholder: typeof values[0] === "number" ? "N" : "NAME",
     wanted: `one of ${values.join(", ")}`,
+    default: values[0],
     read: (text) => values.find((value) => `${value}` === text),
   };
 }

@@ -60,7 +60,7 @@ export function wave(order: number, options: { courant?: number | undefined } = 
 export const WAVE: Equation = {
   name: "wave",
   title: "acoustic wave equation",
-  variant: { name: "order", placeholder: "N", title: "order in space", default: 2, ...oneOf(WAVE_ORDERS) },
+  variant: oneOf("order", "order in space", WAVE_ORDERS),
   timeStep: { name: "courant", formula: "cΔt/h", limit: (order) => stabilityLimit(Number(order)) },
   create: (order, courant) => wave(Number(order), { courant }),
 };

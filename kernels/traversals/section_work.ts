@@ -7,11 +7,9 @@
  */
 import type { Layout } from "../layout.ts";
 import type { Section, SliceRange } from "../sections.ts";
-import { linearWorkgroups } from "../wgsl/declare.ts";
+import { LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import type { Dispatch, Shader } from "./traversal.ts";
-
-const THREADS = 256;
 
 /** Even levels or odd ones. */
 export type Level = 0 | 1;
@@ -37,9 +35,9 @@ export function copyShaders(sections: readonly Section[]): Shader[] {
       @group(0) @binding(1) var<storage, read_write> before: array<vec4f>;
       @group(0) @binding(2) var<uniform> copy: Copy;
 
-      @compute @workgroup_size(${THREADS})
+      @compute @workgroup_size(${LINEAR_THREADS})
       fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-        let i = i32(id.x + id.y * groups.x * ${THREADS}u);
+        let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
         if (i < copy.count) { ${target}[copy.goal + i] = now[copy.source + i]; }
       }
     `,
@@ -141,7 +139,7 @@ export class SectionWork {
     }
     this.#dispatches.push({
       shader,
-      workgroups: linearWorkgroups(count, THREADS),
+      workgroups: linearWorkgroups(count),
       flipped: level === 1,
       uniforms: [first, goal, count],
       section: source,

@@ -19,7 +19,7 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "./classic.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
-import { beginNode, declarePhase, fieldOnLine, type Nodes, type Phase, sweeping } from "./swept_plan.ts";
+import { beginNode, declarePhase, fieldOnLine, type Nodes, type PhaseKind, sweeping } from "./swept_plan.ts";
 import type { Shader, Traversal } from "./traversal.ts";
 
 /** Its parameters are threads a workgroup, points a thread and steps a dispatch. */
@@ -53,7 +53,7 @@ function rowsPerTurn(update: Update): number {
 }
 
 /** The shader of one kind of phase. */
-function sweptShader(problem: Problem, kind: Phase["kind"], nodes: Nodes): Shader {
+function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { threads, perThread: points } = nodes;
   const { update, title } = problem.stencil;
   const { substeps, reach, edge, rows } = lineShape(update);

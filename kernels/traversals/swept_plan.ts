@@ -77,7 +77,7 @@ export interface SweepingWay {
   rowsAbove(update: Update, perThread: number): number;
   /** Whether flats come from a phase −1 before the first, which makes nothing else. */
   readonly makesFlats: boolean;
-  shader(problem: Problem, kind: Phase["kind"], nodes: Nodes): Shader;
+  shader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader;
 }
 
 /** The traversal that sweeps in one way: a dispatch a phase. */
@@ -139,8 +139,7 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
         layout,
         shaders: PHASE_KINDS.map((kind) => way.shader(problem, kind, nodes)),
         dispatches: (steps, start) =>
-          phasesOf(problem, { nodes, layout, steps, rowsAbove, makesFlats })
-            .map((phase) => dispatchPhase(phase, start + steps)),
+          phasesOf(problem, layout, nodes, { steps, end: start + steps, rowsAbove, makesFlats }),
       };
     },
   };
@@ -178,71 +177,61 @@ const PHASE_UNIFORMS = [
   "plane",
 ] as const;
 
-type PhaseUniforms = Readonly<Record<typeof PHASE_UNIFORMS[number], number>>;
-
 /**
  * Kinds of phases in the order of their shaders. `start`: triangles on the first row; `middle`: whole diamonds;
  * `finish`: clipped diamonds.
  */
 export const PHASE_KINDS = ["start", "middle", "finish"] as const;
 
-export interface Phase {
-  readonly kind: typeof PHASE_KINDS[number];
-  readonly uniforms: PhaseUniforms;
-}
+export type PhaseKind = typeof PHASE_KINDS[number];
 
-interface PhaseOptions {
-  readonly nodes: Nodes;
-  readonly layout: Layout;
-  /** Of the run. */
-  readonly steps: number;
-  /** Rows that a phase makes above row (p + 1)·h − 1. @default {0} */
-  readonly rowsAbove?: number;
-  /** Whether flats come from a phase −1 before the first, which makes nothing else. @default {false} */
-  readonly makesFlats?: boolean;
-}
-
-/** The phases that advance the line by `steps`. */
-export function phasesOf(
-  { stencil: { update: { substeps } } }: Problem,
-  { nodes, layout, steps, rowsAbove = 0, makesFlats = false }: PhaseOptions,
-): Phase[] {
+/**
+ * The dispatches that advance the line by `steps` to step `end`, one a phase, with a workgroup a node.
+ *
+ * @param rowsAbove rows that a phase makes above row (p + 1)·h − 1
+ * @param makesFlats whether flats come from a phase −1 before the first, which makes nothing else
+ */
+function phasesOf(
+  { stencil: { update: { substeps } }, grid: [, , points] }: Problem,
+  layout: Layout,
+  { count, rows }: Nodes,
+  { steps, end, rowsAbove, makesFlats }: {
+    steps: number;
+    end: number;
+    rowsAbove: number;
+    makesFlats: boolean;
+  },
+): Dispatch[] {
   const lastRow = steps * substeps.length;
   if (lastRow === 0) return [];
   const at = edgesAt(layout);
   const region = (phase: number): number => at + (phase & 1) * (layout.length - at) / 2;
-  const earliest = makesFlats ? -1 : 0, latest = Math.ceil(lastRow / nodes.rows);
-  return Array.from({ length: latest - earliest + 1 }, (_, i): Phase => {
-    const phase = earliest + i, first = (phase - 1) * nodes.rows;
+  const earliest = makesFlats ? -1 : 0, latest = Math.ceil(lastRow / rows);
+  return Array.from({ length: latest - earliest + 1 }, (_, i): Dispatch => {
+    const phase = earliest + i, first = (phase - 1) * rows;
     // a clipped phase gets beyond the last row, or makes rows of the last step
-    const isClipped = first + 2 * nodes.rows - 1 + rowsAbove > lastRow - substeps.length;
+    const isClipped = first + 2 * rows - 1 + rowsAbove > lastRow - substeps.length;
+    const kind: PhaseKind = phase <= 0 ? "start" : isClipped ? "finish" : "middle";
+    const uniforms: Readonly<Record<typeof PHASE_UNIFORMS[number], number>> = {
+      odd: phase & 1,
+      readAt: region(phase + 1),
+      writeAt: region(phase),
+      lastRow: phase <= 0 || isClipped ? lastRow - first : 0,
+      // the result's array is binding 1: what the run starts from lies there too after an even number of steps
+      fromNow: steps % 2,
+      // the flats of odd phases begin as points of the line
+      second: phase === 1 ? 1 : 0,
+      nodes: count,
+      points,
+      plane: layout.plane,
+    };
     return {
-      kind: phase <= 0 ? "start" : isClipped ? "finish" : "middle",
-      uniforms: {
-        odd: phase & 1,
-        readAt: region(phase + 1),
-        writeAt: region(phase),
-        lastRow: phase <= 0 || isClipped ? lastRow - first : 0,
-        // the result's array is binding 1: what the run starts from lies there too after an even number of steps
-        fromNow: steps % 2,
-        // the flats of odd phases begin as points of the line
-        second: phase === 1 ? 1 : 0,
-        nodes: nodes.count,
-        points: layout.grid[2],
-        plane: layout.plane,
-      },
+      shader: PHASE_KINDS.indexOf(kind),
+      workgroups: linearWorkgroups(count, 1),
+      flipped: end % 2 === 0,
+      uniforms: PHASE_UNIFORMS.map((name) => uniforms[name]),
     };
   });
-}
-
-/** The dispatch of a phase of a run that ends at a time step, one workgroup a node. */
-function dispatchPhase({ kind, uniforms }: Phase, end: number): Dispatch {
-  return {
-    shader: PHASE_KINDS.indexOf(kind),
-    workgroups: linearWorkgroups(uniforms.nodes, 1),
-    flipped: end % 2 === 0,
-    uniforms: PHASE_UNIFORMS.map((name) => uniforms[name]),
-  };
 }
 
 /** The uniforms of a phase in a shader. The line's length is one of them, so that one shader serves all lengths. */

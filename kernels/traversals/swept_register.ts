@@ -30,7 +30,7 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout } from "./classic.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
-import { beginNode, declarePhase, type Nodes, type Phase, sweeping } from "./swept_plan.ts";
+import { beginNode, declarePhase, type Nodes, type PhaseKind, sweeping } from "./swept_plan.ts";
 import type { Shader, Traversal } from "./traversal.ts";
 
 /** Most updates of a lozenge: larger ones take long to compile, and their rows no longer fit the registers. */
@@ -114,9 +114,6 @@ function writeLozenge(
     if (isTriangle && row === rows) return `base${c}`;
     if (isOwn(row, c)) return `v${row}_${c}`;
     const place = c < centre ? c - (centre - reach * row - edge) : c - (centre + reach * row);
-    if (row < 0 || row >= rows || place < 0 || place >= edge) {
-      throw new RangeError(`Cannot write the lozenge: point ${c} of row ${row} is not known`);
-    }
     return `${c < centre ? "in" : "own"}${row * edge + place}`;
   };
   const read = (row: number, c: number, offset: number): string => {
@@ -179,7 +176,7 @@ function onLineAt(field: number, c: number, points: number): string {
 }
 
 /** The shader of one kind of phase. */
-function registerShader(problem: Problem, kind: Phase["kind"], nodes: Nodes): Shader {
+function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { threads, perThread: points } = nodes;
   const { title, update } = problem.stencil;
   const { edge } = lineShape(update);

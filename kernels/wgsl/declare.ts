@@ -8,8 +8,11 @@ import type { Layout } from "../layout.ts";
 import { readsSignal, signalAt, type Substep, type Update } from "../update.ts";
 import { wgsl } from "./template.ts";
 
+/** Threads a workgroup of shaders that treat one item a thread. */
+export const LINEAR_THREADS = 256;
+
 /** Workgroups of a linear dispatch over `items`, in two dimensions since one holds at most 65,535. */
-export function linearWorkgroups(items: number, threads: number): [number, number, number] {
+export function linearWorkgroups(items: number, threads = LINEAR_THREADS): [number, number, number] {
   const groups = Math.max(1, Math.ceil(items / threads));
   const rows = Math.ceil(groups / 65_535);
   return [Math.ceil(groups / rows), rows, 1];

@@ -6,16 +6,9 @@
 import { HASH, type InitialField, noiseIn, PLANE_SEED } from "../initial_field.ts";
 import type { Layout } from "../layout.ts";
 import { DEFAULT_RANGE, type Update } from "../update.ts";
-import { declareLayout, linearWorkgroups } from "./declare.ts";
+import { declareLayout, LINEAR_THREADS, linearWorkgroups } from "./declare.ts";
 import { wgsl } from "./template.ts";
 import { writeFloat } from "./write_update.ts";
-
-const THREADS = 256;
-
-/** Workgroups of {@linkcode fillShader} on this layout. */
-export function fillWorkgroups({ length }: Layout): [number, number, number] {
-  return linearWorkgroups(length, THREADS);
-}
 
 const VALUES: Readonly<Record<InitialField, string>> = {
   noise: "f32(hash >> 8u) * 0x1p-23f - 1.0f",
@@ -24,7 +17,7 @@ const VALUES: Readonly<Record<InitialField, string>> = {
 };
 
 /**
- * Fills an array: the grid's cells with their initial values, the pads with zeros. Binding 0: the array;
+ * Fills an array: the grid's cells with their initial values, the pads with zeros, one value a thread. Binding 0: the array;
  * binding 2: the seed, where the layout's first cell lies in the whole grid, and the whole grid's cells along x, y, z.
  */
 export function fillShader(
@@ -53,9 +46,9 @@ export function fillShader(
       return h ^ (h >> 16u);
     }
 
-    @compute @workgroup_size(${THREADS})
+    @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-      let index = i32(id.x + id.y * groups.x * ${THREADS}u);
+      let index = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
       if (index >= LENGTH) { return; }
       let first = ORIGIN % PITCH; // what lies before z = 0 in a row
       let row = index / PITCH;

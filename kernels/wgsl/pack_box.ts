@@ -5,18 +5,11 @@
  * @module
  */
 import type { Layout } from "../layout.ts";
-import { declareLayout, linearWorkgroups } from "./declare.ts";
+import { declareLayout, LINEAR_THREADS } from "./declare.ts";
 import { wgsl } from "./template.ts";
 
-const THREADS = 256;
-
-/** Workgroups of {@linkcode packShader} for so many cells. */
-export function packWorkgroups(cells: number): [number, number, number] {
-  return linearWorkgroups(cells, THREADS);
-}
-
 /**
- * Copies a run of a box's cells, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
+ * Copies a run of a box's cells, one a thread, counted plane by plane, then x, y, z. Binding 0: the level; binding 1: the piece;
  * binding 2: the box (its first cell, its cells along the axes, its first plane), the run (its first cell in the box, its
  * cells, where they lie in the piece), and the slices of this level that count, from the first to before the last.
  */
@@ -34,9 +27,9 @@ export function packShader(layout: Layout, direction: "pack" | "unpack"): string
     @group(0) @binding(1) var<storage, read_write> piece: array<f32>;
     @group(0) @binding(2) var<uniform> run: Run;
 
-    @compute @workgroup_size(${THREADS})
+    @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-      let i = i32(id.x + id.y * groups.x * ${THREADS}u);
+      let i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
       if (i >= run.count) { return; }
       let row = (run.first + i) / run.nz;
       let z = run.z + (run.first + i) % run.nz;

@@ -8,10 +8,8 @@ import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
 import type { Shader } from "../traversals/traversal.ts";
-import { declareLayout, declareLevels, linearWorkgroups, times } from "./declare.ts";
+import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
-
-const THREADS = 256;
 
 /** Widths of the pads to renew along x, y, z: the reach of a step where the pads are images of the grid. */
 function wrapWidths({ stencil, boundary }: Problem): [number, number, number] {
@@ -30,7 +28,7 @@ function slabCells(problem: Problem): [number, number, number] {
 /** Workgroups of the shader of {@linkcode declareWrap}. */
 export function wrapWorkgroups(problem: Problem): [number, number, number] {
   const perPlane = slabCells(problem).reduce((sum, cells) => sum + cells, 0);
-  return linearWorkgroups(planesOf(problem.stencil.update) * perPlane, THREADS);
+  return linearWorkgroups(planesOf(problem.stencil.update) * perPlane);
 }
 
 /** The cell that cell i of an axis without end is an image of, mirrored about cells 0 and n − 1. */
@@ -91,9 +89,9 @@ export function declareWrap(problem: Problem, layout: Layout): Shader {
     fn wrapped(i: i32, n: i32) -> i32 { return (i + ${periods}) % n; }
     ${isMirrored ? MIRRORED : ""}
 
-    @compute @workgroup_size(${THREADS})
+    @compute @workgroup_size(${LINEAR_THREADS})
     fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
-      var i = i32(id.x + id.y * groups.x * ${THREADS}u);
+      var i = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
       ${hasPlanes ? `let plane = i / ${perPlane} * PLANE;\ni %= ${perPlane};` : ""}
       ${hasPlanes ? "if (plane >= SLICE) { return; }" : ""}
       var cell = vec3i();

@@ -134,7 +134,7 @@ export async function assertExact(gpu: GpuDevice, oracleCase: OracleCase): Promi
   const { stencil } = oracleCase;
   const kind = stencil.initialField ?? "integers";
   const { expected, largest, result } = await runBoth(gpu, oracleCase, kind);
-  const scale = largest / amplitudeOf(stencil.update, kind);
+  const scale = largest / amplitudeOf({ ...stencil, initialField: kind });
   assertLess(
     Math.max(...responsesOf({ ...stencil, initialField: kind }, scale).map(({ size }) => size)),
     EXACT,

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { tap } from "../../kernels/expression.ts";
 import { absolute, add, divide, minimum, multiply, subtract } from "../../kernels/operations.ts";
 import { initialValue } from "../kernels/initial_value.ts";
@@ -153,12 +153,4 @@ Deno.test("no bound is larger than twice the field, however long a chaotic equat
   const problem = { stencil: ks(5), grid: [1, 1, 64], boundary: "periodic" } as const;
   assert(errorBound({ ...problem, steps: 1000 }, 3) < 1e-2);
   for (const steps of [20_000, 1e9]) assertEquals(errorBound({ ...problem, steps }, 3), 6);
-});
-
-Deno.test("error bound refuses a field that overflowed", () => {
-  const problem = { stencil: wave(2), grid: GRID, boundary: "zero" } as const;
-  for (const maxField of [NaN, Infinity, -1]) {
-    assertThrows(() => errorBound({ ...problem, steps: 1 }, maxField), RangeError, `${maxField}`);
-  }
-  assertThrows(() => errorBound({ ...problem, steps: 1.5 }, 1), RangeError, "1.5");
 });

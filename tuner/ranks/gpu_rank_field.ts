@@ -1,6 +1,7 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Grid } from "../../kernels/stencils/stencil.ts";
-import { packShader, packWorkgroups } from "../../kernels/wgsl/pack_box.ts";
+import { linearWorkgroups } from "../../kernels/wgsl/declare.ts";
+import { packShader } from "../../kernels/wgsl/pack_box.ts";
 import type { Box } from "../../models/rank_part.ts";
 import type { GpuField, LevelPart } from "../devices/gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../devices/gpu/gpu_pipelines.ts";
@@ -134,7 +135,7 @@ export class GpuRankField implements RankField {
         pass.setBindGroup(0, device.device.createBindGroup({ layout: bindings, entries }), [
           run * UNIFORM_STRIDE,
         ]);
-        pass.dispatchWorkgroups(...packWorkgroups(count));
+        pass.dispatchWorkgroups(...linearWorkgroups(count));
       });
       pass.end();
     };

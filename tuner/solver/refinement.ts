@@ -158,9 +158,9 @@ export class Refinement implements Disposable {
       const { maxError, maxValue, notFinite } = await compareStates(current.field, field);
       const against = describeConfiguration(current.configuration);
       if (notFinite > 0) return { maxError: Infinity, bound: 0, against };
-      const problem = { ...this.#problem, steps }, { update, initialField } = problem.stencil;
+      const problem = { ...this.#problem, steps };
       // the bound is one for fields of the usual size: of smaller ones rounding explains less
-      const usual = amplitudeOf(update, initialField ?? "noise") || 1;
+      const usual = amplitudeOf(problem.stencil);
       const bound = errorBound(problem, maxValue) * Math.min(1, maxValue / usual);
       return { maxError, bound, against };
     });

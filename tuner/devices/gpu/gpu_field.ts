@@ -2,7 +2,7 @@ import type { InitialField } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
+import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
 import {
@@ -153,7 +153,7 @@ export class GpuField implements Disposable {
         pass.setPipeline(fill.pipeline);
         for (const array of this.#arrays[i]!) {
           pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
-          pass.dispatchWorkgroups(...fillWorkgroups(layout));
+          pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
         }
         pass.end();
       });

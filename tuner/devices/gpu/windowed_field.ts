@@ -3,7 +3,7 @@ import { WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
-import { fillWorkgroups } from "../../../kernels/wgsl/fields.ts";
+import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../comparison.ts";
 import type { Start } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -131,7 +131,7 @@ export class WindowedField implements Disposable {
         pass.setPipeline(fill.pipeline);
         for (const array of this.#slotOf(section)) {
           pass.setBindGroup(0, uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
-          pass.dispatchWorkgroups(...fillWorkgroups(layout));
+          pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
         }
         pass.end();
       };
