@@ -27,28 +27,18 @@ import {
   SIGNAL,
   wordOf,
 } from "./expression.ts";
-import type { InitialField } from "./initial_field.ts";
 import { CHAINS, operate } from "./operations.ts";
-import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
+import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import { DEFAULT_RANGE, remembered, type Update, type ValueRange } from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];
 
 /** An equation as JSON. */
-export interface Definition {
-  /** The name of the stencil. */
-  readonly name: string;
-  /** One line for people. */
-  readonly title: string;
-  /** What distinguishes stencils of one name. */
-  readonly variant: Readonly<Record<string, number | string>>;
-  /** Axes that it is made for. */
-  readonly dimensions: 1 | 3;
-  /** Boundaries that an axis can be given, the default first. */
-  readonly boundaries: readonly Boundary[];
-  /** What a run starts from when it is tuned. @default {"noise"} */
-  readonly initialField?: InitialField;
+export interface Definition
+  extends
+    Pick<Stencil, "name" | "title" | "variant" | "initialField">,
+    Required<Pick<Stencil, "dimensions" | "boundaries">> {
   /** The fields, in the order of their planes, and their initial values' range. */
   readonly fields: readonly { readonly name: string; readonly range: ValueRange }[];
   /** The materials, whose planes follow: eight values, and the formula that they are samples of, if there is one. */

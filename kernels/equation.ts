@@ -6,9 +6,8 @@
 import { checkStencil, isRange, wantOf } from "./check_definition.ts";
 import { checkExpression, isFinite32, isRecord, type Want } from "./check_expression.ts";
 import { type Ago, type Expression, type Offset, SIGNAL, type Tap, tap } from "./expression.ts";
-import type { InitialField } from "./initial_field.ts";
 import { evaluate, formula, nodeOf, type Value } from "./operations.ts";
-import { BOUNDARIES, type Boundary, type Stencil } from "./stencils/stencil.ts";
+import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
 import type { Material, Update, ValueRange } from "./update.ts";
 
 /** A material: a field that no step changes. It stands for its value in the cell that is computed. */
@@ -40,23 +39,9 @@ export type MaterialSource =
   | { readonly values: readonly number[] }
   | ((x: Expression, y: Expression, z: Expression) => Value);
 
-/** What {@linkcode equation} makes a stencil of. */
-export interface EquationOptions<Field extends string, MaterialName extends string = never> {
-  /** What it is called, in profiles too: letters, digits and hyphens. */
-  readonly name: string;
-  /** One line for people. @default {the name} */
-  readonly title?: string;
-  /** What distinguishes equations of one name. @default {nothing} */
-  readonly variant?: Readonly<Record<string, number | string>>;
-  /**
-   * Axes that it is made for: an equation in one dimension lives on grids of 1×1×N cells.
-   * @default {3}
-   */
-  readonly dimensions?: 1 | 3;
-  /** Boundaries that an axis can be given, the default first. @default {BOUNDARIES} */
-  readonly boundaries?: readonly Boundary[];
-  /** What a run starts from when it is tuned. @default {"noise"} within the fields' ranges */
-  readonly initialField?: InitialField;
+/** What {@linkcode equation} makes a stencil of: unless given, the title is its name, and the variant has nothing. */
+export interface EquationOptions<Field extends string, MaterialName extends string = never>
+  extends Partial<Omit<Stencil, "name" | "update" | "planeWave">>, Pick<Stencil, "name"> {
   /** The fields by name, each with the range of its initial values when it is tuned. */
   readonly fields: Readonly<Record<Field, ValueRange>>;
   /** The materials by name. @default {none} */

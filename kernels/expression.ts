@@ -264,7 +264,7 @@ export function foldShared<T>(
 }
 
 /** A text that two taps share exactly if they read the same value. */
-function tapKey({ offset, ago, plane }: Tap): string {
+export function tapKey({ offset, ago, plane }: Tap): string {
   return `tap ${offset} ${ago} ${plane}`;
 }
 

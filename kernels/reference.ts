@@ -6,7 +6,7 @@
  */
 import { type Algebra, eachOperation, fold, type Tap } from "./expression.ts";
 import { planesOf, signalAt, type Update } from "./update.ts";
-import { alongAxes, type Boundaries, cellsOf, type Grid, imageOf } from "./stencils/stencil.ts";
+import { alongAxes, cellsOf, imageOf, type Problem } from "./stencils/stencil.ts";
 
 /**
  * The two newest time levels, dense (no pads): x slowest, then the planes (fields, then materials), y, and z
@@ -19,16 +19,10 @@ export interface FieldLevels<T extends Float32Array | Float64Array = Float32Arra
   previous: T;
 }
 
-/** What {@linkcode runReference} computes. */
-export interface ReferenceRun {
+/** What {@linkcode runReference} computes: `steps` steps. */
+export interface ReferenceRun extends Pick<Problem, "grid" | "boundary" | "steps"> {
   /** A full step. */
   readonly update: Update;
-  /** Cells along x, y, z. */
-  readonly grid: Grid;
-  /** What lies around the grid. */
-  readonly boundary: Boundaries;
-  /** Time steps to advance. */
-  readonly steps: number;
   /**
    * Time step of the levels given, for the update's signal.
    * @default {0}

@@ -16,6 +16,7 @@ import {
   type Expression,
   fold,
   type Tap,
+  tapKey,
   TREE,
   uniform,
 } from "../kernels/expression.ts";
@@ -30,7 +31,6 @@ import {
   signalAt,
   tapsOf,
   type Update,
-  type ValueRange,
 } from "../kernels/update.ts";
 
 /** Cells of a state: a line that closes, on which a cell along x, y or z lies so many further. */
@@ -161,7 +161,7 @@ function algebraOf(
       const value = state[plane * CELLS + place]!, material = materials[plane - fields.length];
       if (material !== undefined) return leaf(value, Math.max(...material.values.map(Math.abs)));
       const found = leaf(value, scale * largestOf(stencil)[plane]!);
-      found.slopes[taps.findIndex((one) => isSameTap(one, tap))] = 1;
+      found.slopes[taps.findIndex((one) => tapKey(one) === tapKey(tap))] = 1;
       return found;
     },
     constant: (value) => leaf(value),
@@ -220,7 +220,3 @@ const largestOf = remembered((stencil: Stencil): number[] => {
 const largestSignal = remembered((update: Update): number =>
   Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step))).reduce((a, b) => Math.max(a, b))
 );
-
-function isSameTap(a: Tap, b: Tap): boolean {
-  return a.plane === b.plane && a.ago === b.ago && a.offset.every((cells, axis) => cells === b.offset[axis]);
-}
