@@ -5,9 +5,9 @@
  * @module
  */
 import type { FieldTap } from "../equation.ts";
-import type { Expression, Offset } from "../expression.ts";
+import type { Expression } from "../expression.ts";
 import { add, multiply } from "../operations.ts";
-import type { ExactSolution, Grid } from "./stencil.ts";
+import type { Stencil } from "./stencil.ts";
 
 /**
  * Coefficients c_0, c_1, … c_p of the central second derivative of order 2p:
@@ -78,18 +78,22 @@ function unitOf(value: number): number {
 }
 
 /**
- * A wave with so many whole periods along each axis, which a scheme carries without error.
- *
- * @param carry of the phases θ = kh a cell along the axes: its value where it has a phase, after so many steps
+ * The plane waves that a scheme carries without error: where F(t+1) = Σ, the weighted sum, λⁿ cos k·r with λ of
+ * {@linkcode symbolAt}; where F(t+1) = Σ − F(t−1), cos(k·r − ωt) with cos ωΔt = λ/2.
  */
-export function waveOn(
-  grid: Grid,
-  modes: Offset,
-  carry: (phases: readonly number[]) => (phase: number, step: number) => number,
-): ExactSolution {
-  const phases = modes.map((periods, axis) => 2 * Math.PI * periods / grid[axis]!), valueAt = carry(phases);
-  return {
-    at: (cell, step) => valueAt(phases.reduce((sum, theta, axis) => sum + theta * cell[axis]!, 0), step),
+export function planeWavesOf(
+  weights: CrossWeights,
+  { readsPrevious }: { readsPrevious: boolean },
+): NonNullable<Stencil["planeWave"]> {
+  return (grid, modes) => {
+    const phases = modes.map((periods, axis) => 2 * Math.PI * periods / grid[axis]!);
+    const lambda = symbolAt(weights, ...phases), omega = Math.acos(lambda / 2);
+    return {
+      at(cell, step) {
+        const phase = phases.reduce((sum, theta, axis) => sum + theta * cell[axis]!, 0);
+        return readsPrevious ? Math.cos(phase - omega * step) : lambda ** step * Math.cos(phase);
+      },
+    };
   };
 }
 

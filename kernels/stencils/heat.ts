@@ -9,7 +9,7 @@
  */
 import { equation } from "../equation.ts";
 import { add, multiply } from "../operations.ts";
-import { armsOf, conservingWeights, secondDerivative, spreadOf, symbolAt, waveOn } from "./cross.ts";
+import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The reaches δ, in cells, for which the scheme is offered: 7, 13, 19 and 25 points. */
@@ -50,12 +50,7 @@ export function heat(delta: number, options: { fourier?: number | undefined } = 
     fields: { F: [-1, 1] },
     step: ({ F }) => ({ F: add(multiply(centre, F), ...armsOf(F, sides)) }),
   });
-  // λⁿ cos(k·r), where λ = 1 − Fo Σ_d G(k_d h)
-  const carry = (phases: readonly number[]) => {
-    const lambda = symbolAt(weights, ...phases);
-    return (phase: number, step: number): number => lambda ** step * Math.cos(phase);
-  };
-  return { ...stencil, planeWave: (grid, modes) => waveOn(grid, modes, carry) };
+  return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: false }) };
 }
 
 /** Heat diffusion as the command line offers it. */

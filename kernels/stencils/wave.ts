@@ -8,7 +8,7 @@
  */
 import { equation } from "../equation.ts";
 import { add, multiply, subtract } from "../operations.ts";
-import { armsOf, conservingWeights, secondDerivative, spreadOf, symbolAt, waveOn } from "./cross.ts";
+import { armsOf, conservingWeights, planeWavesOf, secondDerivative, spreadOf } from "./cross.ts";
 import { type Equation, oneOf, requireOneOf, requireStable, type Stencil } from "./stencil.ts";
 
 /** The orders of approximation in space. */
@@ -48,12 +48,7 @@ export function wave(order: number, options: { courant?: number | undefined } = 
     fields: { F: [-1, 1] },
     step: ({ F }) => ({ F: add(subtract(multiply(centre, F), F.before()), ...armsOf(F, sides)) }),
   });
-  // cos(k·r − ωt), where cos ωΔt = 1 − ½C² Σ_d G(k_d h)
-  const carry = (phases: readonly number[]) => {
-    const omega = Math.acos(symbolAt(weights, ...phases) / 2);
-    return (phase: number, step: number): number => Math.cos(phase - omega * step);
-  };
-  return { ...stencil, planeWave: (grid, modes) => waveOn(grid, modes, carry) };
+  return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: true }) };
 }
 
 /** The wave equation as the command line offers it. */
