@@ -58,7 +58,10 @@ export const HASH = {
 
 /** The 32-bit hash of a cell; the same arithmetic stands in the WGSL of `kernels/wgsl/fields.ts`. */
 export function hashCell([x, y, z]: Grid, seed: number): number {
-  const bits = (Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0;
+  return mix((Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(z, HASH.z) + seed) | 0);
+}
+
+function mix(bits: number): number {
   let h = Math.imul(bits ^ (bits >>> 16), HASH.first);
   h = Math.imul(h ^ (h >>> 13), HASH.second);
   return (h ^ (h >>> 16)) >>> 0;
@@ -66,6 +69,17 @@ export function hashCell([x, y, z]: Grid, seed: number): number {
 
 /** How the seeds of two planes of one problem differ: 2³² by the golden ratio. */
 export const PLANE_SEED = 0x9e3779b9;
+
+function valueOf(kind: InitialField, hash: number, { least, count, unit }: Noise): number {
+  switch (kind) {
+    case "noise":
+      return ((hash >>> 8) % count + least) * unit;
+    case "integers":
+      return (hash >>> 29) - 4;
+    case "binary":
+      return hash >>> 30 === 0 ? 1 : 0;
+  }
+}
 
 /** The initial values of a row of any plane, from its first cell on: of a material's cell one of its eight. */
 export function initialRow(
@@ -78,15 +92,10 @@ export function initialRow(
   row: Float32Array,
 ): void {
   const values = materials[plane - fields.length]?.values;
-  const { least, count, unit } = noiseIn(ranges?.[plane] ?? DEFAULT_RANGE);
-  const draw: Readonly<Record<InitialField, (hash: number) => number>> = {
-    noise: (hash) => ((hash >>> 8) % count + least) * unit,
-    integers: (hash) => (hash >>> 29) - 4,
-    binary: (hash) => hash >>> 30 === 0 ? 1 : 0,
-  };
-  const seedOfPlane = seed + Math.imul(plane, PLANE_SEED);
+  const noise = noiseIn(ranges?.[plane] ?? DEFAULT_RANGE), seedOfPlane = seed + Math.imul(plane, PLANE_SEED);
+  const start = Math.imul(x, HASH.x) + Math.imul(y, HASH.y) + Math.imul(first, HASH.z) + seedOfPlane;
   for (let z = 0; z < row.length; z++) {
-    const hash = hashCell([x, y, first + z], seedOfPlane);
-    row[z] = values === undefined ? draw[kind](hash) : values[hash >>> 29]!;
+    const hash = mix((start + Math.imul(z, HASH.z)) | 0);
+    row[z] = values === undefined ? valueOf(kind, hash, noise) : values[hash >>> 29]!;
   }
 }

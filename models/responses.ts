@@ -77,10 +77,11 @@ export const responsesOf: (stencil: Stencil, scale?: number, after?: number) => 
     (stencil: Stencil, scale = 1, after = 0): Response[] =>
       stencil.update.substeps.flat().map((assignment) => {
         const taps = tapsOf([assignment]).filter(({ plane }) => plane < stencil.update.fields.length);
+        const slots = new Map(taps.map((tap, i) => [tapKey(tap), i]));
         const all = statesAfter(stencil, after).flatMap((state) =>
           Array.from(
             { length: CELLS },
-            (_, cell) => fold(assignment.value, algebraOf(stencil, { taps, state, cell, scale })),
+            (_, cell) => fold(assignment.value, algebraOf(stencil, { slots, state, cell, scale })),
           )
         );
         const nodes = all.filter(({ value, variance, slopes }) =>
@@ -134,17 +135,22 @@ function cellAt({ offset }: Tap): number {
 
 function algebraOf(
   stencil: Stencil,
-  { taps, state, cell, scale }: { taps: readonly Tap[]; state: Float64Array; cell: number; scale: number },
+  { slots, state, cell, scale }: {
+    slots: ReadonlyMap<string, number>;
+    state: Float64Array;
+    cell: number;
+    scale: number;
+  },
 ): Algebra<Node> {
   const { fields, materials } = stencil.update, largestExact = areWhole(stencil) ? 2 ** 24 : -1;
   const leaf = (value: number, size = Math.abs(value)): Node => {
-    return { value, size, variance: 0, slopes: new Float64Array(taps.length) };
+    return { value, size, variance: 0, slopes: new Float64Array(slots.size) };
   };
   const node = (value: number, size: number, units: number, ...operands: Operand[]): Node => {
     const made = leaf(value, size);
     let variance = size <= largestExact ? 0 : (units * size) ** 2;
     for (const [operand, slope, most = slope] of operands) {
-      for (let i = 0; i < taps.length; i++) made.slopes[i]! += slope * operand.slopes[i]!;
+      for (let i = 0; i < slots.size; i++) made.slopes[i]! += slope * operand.slopes[i]!;
       if (operand.variance > 0) variance += most * most * operand.variance;
     }
     return { ...made, variance };
@@ -161,7 +167,7 @@ function algebraOf(
       const value = state[plane * CELLS + place]!, material = materials[plane - fields.length];
       if (material !== undefined) return leaf(value, Math.max(...material.values.map(Math.abs)));
       const found = leaf(value, scale * largestOf(stencil)[plane]!);
-      found.slopes[taps.findIndex((one) => tapKey(one) === tapKey(tap))] = 1;
+      found.slopes[slots.get(tapKey(tap))!] = 1;
       return found;
     },
     constant: (value) => leaf(value),
