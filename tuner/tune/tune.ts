@@ -36,9 +36,10 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   findings.known = await environment.recall?.(start) ?? new Map();
   await environment.onStart(start);
 
+  const { isGpuTooSlow } = run;
   const whyNoCpu = await probe(run);
   // where the CPU can be measured, it is not the GPU that takes the run beyond its budget
-  const searched = whyNoCpu === undefined && run.isGpuTooSlow
+  const searched = whyNoCpu === undefined && isGpuTooSlow
     ? { searchVerdict: "no configuration of the GPU would end within the budget", drifts: 0 }
     : await search(run);
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
