@@ -4,7 +4,6 @@
  * @module
  */
 import { openWorld } from "../../tuner/ranks/mpi_world.ts";
-import { meet, reduce, shareAll } from "../../tuner/ranks/world.ts";
 
 const world = await openWorld();
 const { rank, size } = world;
@@ -29,10 +28,22 @@ if (rank === size - 1) {
   await world.finish([world.receive(size - 1, 4, call)]);
   await world.finish([world.send(size - 1, 3, call)]);
 }
-const texts = await shareAll(world, { rank, text: "é".repeat(rank) });
-const sum = await reduce(world, Float64Array.of(rank, 1), "sum");
-const most = await reduce(world, Float64Array.of(rank, -rank), "max");
-await meet(world);
+const texts = await world.shareAll({ rank, text: "é".repeat(rank) });
+const most = [await world.most(rank + 0.1), await world.most(-rank)];
+// a part of the world has messages and collectives of its own; the rank outside takes part in none
+const part = await world.first(size - 1), inPart = new Float32Array(1);
+if (part !== undefined) {
+  const next = (rank + 1) % part.size, before = (rank + part.size - 1) % part.size;
+  await part.finish([part.receive(before, 0, inPart), part.send(next, 0, Float32Array.of(rank))]);
+}
+const partFound = part && [part.size, inPart[0], await part.most(rank), ...await part.shareAll(rank)];
+await part?.meet();
+await part?.close();
+// no rank is past the meeting before the last has come
+const come = Date.now() + (rank === size - 1 ? 30 : 0);
+while (Date.now() < come);
+await world.meet();
+const isEarly = Date.now() < await world.most(come);
 console.log(JSON.stringify({
   rank,
   size,
@@ -41,8 +52,9 @@ console.log(JSON.stringify({
   own: own[0],
   answer: answer[0],
   texts,
-  sum: [...sum],
-  most: [...most],
+  most,
+  part: partFound,
+  isEarly,
 }));
 if (Deno.args.includes("abort") && rank === size - 1) world.abort(3);
 if (Deno.args.includes("abort")) await new Promise((resolve) => setTimeout(resolve, 60_000));

@@ -1,7 +1,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { startedRanks } from "../ranks/mpi_library.ts";
 import { openWorld } from "../ranks/mpi_world.ts";
-import { RankError, shareAll, type World } from "../ranks/world.ts";
+import { RankError, type World } from "../ranks/world.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { say } from "./terminal.ts";
@@ -53,7 +53,7 @@ export async function onRanks<T>(
     } catch (error) {
       fault = reportError(error);
     }
-    const all = await shareAll(world, { fault, request: { version: VERSION, ...asked?.request } });
+    const all = await world.shareAll({ fault, request: { version: VERSION, ...asked?.request } });
     const disagreement = judge(all);
     if (disagreement !== undefined) {
       if (world.rank === 0) say(`facet: ${disagreement.text}`);

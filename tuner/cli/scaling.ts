@@ -6,7 +6,7 @@ import { checkFileWritable } from "../profile/store.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
-import { shareAll, type World } from "../ranks/world.ts";
+import type { World } from "../ranks/world.ts";
 import { onRanks } from "./on_ranks.ts";
 import { file, type Options, type Values } from "./options.ts";
 import { parseCommand } from "./parse_options.ts";
@@ -51,7 +51,7 @@ async function scale(world: World, options: Values<typeof OPTIONS>, problem: Pro
     problem,
     (part) => chooseForRank(profiles, part, device),
   );
-  const names = await shareAll(world, device.name);
+  const names = await world.shareAll(device.name);
   if (world.rank > 0) return EXIT.done;
   await writeText(options.out, drawScaling(scaling));
   print(

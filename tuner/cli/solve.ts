@@ -18,7 +18,7 @@ import { openRankDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
-import { meet, reduce, shareAll, type World } from "../ranks/world.ts";
+import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { parseCommand } from "./parse_options.ts";
@@ -159,16 +159,15 @@ async function solve(world: World, { options, problem, from }: Solving): Promise
   const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
   if (from === undefined) await solver.initialise(start);
   else await restoreCheckpoint(solver, options.checkpoint!, from);
-  const runs = await shareAll(world, await runAll(solver, start, options));
-  const names = await shareAll(world, device.name);
+  const runs = await world.shareAll(await runAll(solver, start, options));
+  const names = await world.shareAll(device.name);
   const verification = verify ? await verifyRanks(solver, device, start) : undefined;
   if (world.rank === 0) {
     const outcome = { problem, plan, runs, names, verification };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
-  const [wrong = 0] = await reduce(world, Float64Array.of(isRight ? 0 : 1), "max");
-  return wrong === 0 ? EXIT.done : EXIT.no;
+  return await world.most(isRight ? EXIT.done : EXIT.no);
 }
 
 /** Runs up to the last step, with checkpoints, whose time does not count. */
@@ -180,7 +179,7 @@ async function runAll(
   const { world, problem: { steps } } = solver;
   const sum = { steps: 0, wallNs: 0, computeNs: 0, exchangeNs: 0 };
   while (solver.step < steps) {
-    await meet(world);
+    await world.meet();
     const run = await solver.run(Math.min(every, steps - solver.step));
     for (const name of ["steps", "wallNs", "computeNs", "exchangeNs"] as const) sum[name] += run[name];
     if (checkpoint !== undefined) await writeCheckpoint(solver, checkpoint, start);

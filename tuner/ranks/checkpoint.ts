@@ -15,7 +15,6 @@ import type { Start } from "../devices/reference.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { writeAll } from "../profile/store.ts";
 import type { OwnSlices, RankSolver } from "./rank_solver.ts";
-import { meet } from "./world.ts";
 
 /** What a checkpoint is of. */
 export interface Checkpoint {
@@ -63,7 +62,7 @@ export async function writeCheckpoint(solver: RankSolver, path: string, start: S
     await writeAll(file, new TextEncoder().encode(header.padEnd(HEADER_BYTES - 1) + "\n"));
     await file.truncate(bytesOf(problem));
   }
-  await meet(world);
+  await world.meet();
   {
     using file = await Deno.open(unfinished, { write: true });
     for await (const { at, rows, slices } of ownRows(solver)) {
@@ -75,9 +74,9 @@ export async function writeCheckpoint(solver: RankSolver, path: string, start: S
     }
     await file.sync();
   }
-  await meet(world);
+  await world.meet();
   if (world.rank === 0) await Deno.rename(unfinished, path);
-  await meet(world);
+  await world.meet();
 }
 
 /**

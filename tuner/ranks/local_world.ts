@@ -12,7 +12,17 @@ interface Half {
  */
 export function localWorlds(size: number): World[] {
   const halves = new Map<string, Half[]>(), underWay = new Map<number, Promise<void>>();
-  let messages = 0;
+  let messages = 0, arrived = 0, gathering = Promise.withResolvers<unknown[]>(), values: unknown[] = [];
+  /** The last rank that arrives gives all ranks all values. */
+  const shareAll = async <T>(rank: number, own: T): Promise<T[]> => {
+    const { promise, resolve } = gathering;
+    values[rank] = own;
+    if (++arrived === size) {
+      resolve(values);
+      [arrived, gathering, values] = [0, Promise.withResolvers(), []];
+    }
+    return await promise as T[];
+  };
   const begin = (key: string, values: Float32Array<ArrayBuffer>, isSent: boolean): Message => {
     const { promise, resolve } = Promise.withResolvers<void>(), id = messages++;
     const waiting = halves.get(key) ?? [], [first] = waiting;
@@ -37,6 +47,13 @@ export function localWorlds(size: number): World[] {
     async finish(list) {
       await Promise.all(list.map(({ id }) => underWay.get(id)));
       for (const { id } of list) underWay.delete(id);
+    },
+    most: async (value) => Math.max(...await shareAll(rank, value)),
+    shareAll: (own) => shareAll(rank, own),
+    meet: async () => void await shareAll(rank, undefined),
+    async first(ranks) {
+      const [worlds] = await shareAll(rank, rank === 0 ? localWorlds(ranks) : undefined);
+      return worlds![rank];
     },
     abort: Deno.exit,
     close: () => Promise.resolve(),

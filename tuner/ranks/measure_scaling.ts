@@ -4,7 +4,7 @@ import { bestPlan, type PredictedPlan, type RankCosts } from "../../models/rank_
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "./plan_ranks.ts";
 import type { RankDevice } from "./rank_field.ts";
-import { reduce, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** A number of ranks with the plan that should be fastest, and what it takes. */
 export interface ScalingPoint {
@@ -88,10 +88,8 @@ async function measure(
   { plan }: PredictedPlan,
   choose: (part: Problem) => Configuration,
 ): Promise<number> {
-  const ranks = plan.extents.length;
-  const trial = world.rank < ranks
-    ? await measurePlan({ ...world, size: ranks }, device, problem, { plan, choose })
-    : undefined;
-  const [stepNs = 0] = await reduce(world, Float64Array.of(trial?.stepNs ?? 0), "max");
-  return stepNs;
+  const part = await world.first(plan.extents.length);
+  const trial = part && await measurePlan(part, device, problem, { plan, choose });
+  await part?.close();
+  return await world.most(trial?.stepNs ?? 0);
 }

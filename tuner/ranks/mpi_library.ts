@@ -6,32 +6,33 @@ export interface MpiLibrary {
   readonly kind: "Open MPI" | "MPICH";
   /** What was opened. */
   readonly path: string;
-  /** Constants, as its functions take them. */
-  readonly constants: Readonly<Record<MpiConstant, Handle>>;
+  /** A constant, as its functions take it. */
+  constant(name: keyof typeof CONSTANTS): Handle;
+  readonly noStatuses: Deno.PointerValue;
   /** How a handle is passed. */
   readonly handle: "pointer" | "i32";
-  /** Bytes of a request. */
-  readonly requestBytes: 8 | 4;
+  /** Bytes of a handle. */
+  readonly handleBytes: 8 | 4;
+  /** The handle that a function has written. */
+  read(written: Uint8Array<ArrayBuffer>): Handle;
   /** A function that returns MPI's error code. */
   function(name: string, parameters: readonly Deno.NativeType[]): (...values: unknown[]) => number;
 }
 
-type Handle = Deno.PointerValue | number;
-type MpiConstant = "world" | "float" | "errorsReturn" | "noStatuses";
+/** A communicator, a type of values, or an operation. */
+export type Handle = Deno.PointerValue | number;
 
 /**
  * Open MPI's handles are the addresses of objects that it exports; MPICH's, and those of everything that keeps to its
  * binary interface (Intel MPI, MVAPICH), are numbers.
  */
-const OBJECTS = {
-  world: "ompi_mpi_comm_world",
-  float: "ompi_mpi_float",
-  errorsReturn: "ompi_mpi_errors_return",
-} as const;
-const NUMBERS = {
-  world: 0x44000000,
-  float: 0x4c00040a,
-  errorsReturn: 0x54000001,
+const CONSTANTS = {
+  world: ["ompi_mpi_comm_world", 0x44000000],
+  float: ["ompi_mpi_float", 0x4c00040a],
+  double: ["ompi_mpi_double", 0x4c00080b],
+  byte: ["ompi_mpi_byte", 0x4c00010d],
+  max: ["ompi_mpi_op_max", 0x58000001],
+  errorsReturn: ["ompi_mpi_errors_return", 0x54000001],
 } as const;
 /** MPICH's MPI_STATUSES_IGNORE is the pointer 1, Open MPI's is null. */
 const NO_STATUSES = 1n;
@@ -85,19 +86,16 @@ export function openMpiLibrary(variable: keyof typeof NAMES): MpiLibrary {
     throw new RankError(`Cannot open MPI's library: ${why}: ${install}, or name it in FACET_MPI`);
   }
   const symbol = (name: string): Deno.PointerValue => loader.dlsym(library, text(name));
-  const isOpenMpi = symbol(OBJECTS.world) !== null;
-  const named = (name: keyof typeof OBJECTS): Handle => isOpenMpi ? symbol(OBJECTS[name]) : NUMBERS[name];
+  const isOpenMpi = symbol(CONSTANTS.world[0]) !== null;
   return {
     kind: isOpenMpi ? "Open MPI" : "MPICH",
     path,
-    constants: {
-      world: named("world"),
-      float: named("float"),
-      errorsReturn: named("errorsReturn"),
-      noStatuses: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUSES),
-    },
+    constant: (name) => isOpenMpi ? symbol(CONSTANTS[name][0]) : CONSTANTS[name][1],
+    noStatuses: isOpenMpi ? null : Deno.UnsafePointer.create(NO_STATUSES),
     handle: isOpenMpi ? "pointer" : "i32",
-    requestBytes: isOpenMpi ? 8 : 4,
+    handleBytes: isOpenMpi ? 8 : 4,
+    read: ({ buffer }) =>
+      isOpenMpi ? Deno.UnsafePointer.create(new BigUint64Array(buffer)[0]!) : new Int32Array(buffer)[0]!,
     function(name, parameters) {
       const pointer = symbol(name);
       if (pointer === null) throw new RankError(`Cannot use ${path} as MPI's library: it has no ${name}`);

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers";
 import { localWorlds } from "./local_world.ts";
-import { type MpiLibrary, openMpiLibrary, startedRanks } from "./mpi_library.ts";
+import { type Handle, type MpiLibrary, openMpiLibrary, startedRanks } from "./mpi_library.ts";
 import { type Message, RankError, type World } from "./world.ts";
 
-/** MPI_THREAD_FUNNELED: only this thread calls MPI. */
-const FUNNELED = 1;
+/** MPI_THREAD_FUNNELED: only this thread calls MPI. MPI_UNDEFINED: this rank is in no part of a world. */
+const FUNNELED = 1, UNDEFINED = -32766;
 
 /**
  * A wait looks for SPIN_MS, gives the event loop a turn, and so on; after BUSY_MS, and BUSY_MS_PER_BYTE, it naps in
@@ -27,14 +27,18 @@ export async function openWorld(): Promise<World> {
 }
 
 /**
- * MPI's world. No call waits inside MPI: everything is begun, and asked after until it is done, so that workers,
- * devices and signals are served meanwhile.
+ * MPI's world. No call waits inside MPI, but for a split that all ranks have come to: everything is begun, and asked
+ * after until it is done, so that workers, devices and signals are served meanwhile.
  */
 function mpiWorld(library: MpiLibrary): World {
-  const { requestBytes, constants: { world, float, errorsReturn, noStatuses } } = library;
+  const { handleBytes, noStatuses, constant } = library, world = constant("world");
+  const float = constant("float"),
+    double = constant("double"),
+    byte = constant("byte"),
+    max = constant("max");
   const mpi = bind(library);
   /** Requests, with the arrays that MPI reads or writes, which must stay. */
-  const underWay = new Map<number, { request: Uint8Array; values: Float32Array }>();
+  const underWay = new Map<number, { request: Uint8Array; arrays: readonly ArrayBufferView[] }>();
   let messages = 0;
   const check = (code: number): void => {
     if (code === 0) return;
@@ -42,62 +46,91 @@ function mpiWorld(library: MpiLibrary): World {
     mpi.errorString(code, text, length);
     throw new RankError(`MPI failed: ${new TextDecoder().decode(text.subarray(0, length[0]))}`);
   };
-  const numberOf = (ask: (...values: unknown[]) => number): number => {
+  const numberOf = (ask: (...values: unknown[]) => number, comm: Handle): number => {
     const number = new Int32Array(1);
-    check(ask(world, number));
+    check(ask(comm, number));
     return number[0]!;
   };
-  const begin = (
-    call: (...values: unknown[]) => number,
-    values: Float32Array,
-    rank: number,
-    tag: number,
-  ): Message => {
-    const request = new Uint8Array(requestBytes), id = messages++;
-    check(call(values, values.length, float, rank, tag, world, request));
-    underWay.set(id, { request, values });
+  const begin = (arrays: readonly ArrayBufferView[], call: (request: Uint8Array) => number): Message => {
+    const request = new Uint8Array(handleBytes), id = messages++;
+    check(call(request));
+    underWay.set(id, { request, arrays });
     return { id };
   };
-  check(mpi.init(null, null, FUNNELED, new Int32Array(1)));
-  check(mpi.setErrorHandler(world, errorsReturn));
-  return {
-    rank: numberOf(mpi.rank),
-    size: numberOf(mpi.size),
-    send: (to, tag, values) => begin(mpi.isend, values, to, tag),
-    receive: (from, tag, values) => begin(mpi.irecv, values, from, tag),
-    async finish(list) {
-      if (list.length === 0) return;
-      const requests = new Uint8Array(list.length * requestBytes), isDone = new Int32Array(1);
-      let bytes = 0, nowMs = performance.now();
-      for (const [i, { id }] of list.entries()) {
-        const { request, values } = underWay.get(id)!;
-        requests.set(request, i * requestBytes);
-        bytes += values.byteLength;
-      }
-      const busyEnd = nowMs + BUSY_MS + bytes * BUSY_MS_PER_BYTE;
-      while (true) {
-        const spinEnd = nowMs + SPIN_MS;
-        do {
-          check(mpi.testall(list.length, requests, isDone, noStatuses));
-          nowMs = performance.now();
-        } while (isDone[0] === 0 && nowMs < spinEnd);
-        if (isDone[0] !== 0) break;
-        await new Promise<void>((resolve) => {
-          if (nowMs < busyEnd) setImmediate(resolve);
-          else setTimeout(resolve, NAP_MS);
-        });
-      }
-      for (const { id } of list) underWay.delete(id);
-    },
-    abort(exitCode) {
-      mpi.abort(world, exitCode);
-      return Deno.exit(exitCode);
-    },
-    close() {
-      check(mpi.finalize());
-      return Promise.resolve();
-    },
+  const finish = async (list: readonly Message[]): Promise<void> => {
+    if (list.length === 0) return;
+    const requests = new Uint8Array(list.length * handleBytes), isDone = new Int32Array(1);
+    let bytes = 0, nowMs = performance.now();
+    for (const [i, { id }] of list.entries()) {
+      const { request, arrays } = underWay.get(id)!;
+      requests.set(request, i * handleBytes);
+      for (const { byteLength } of arrays) bytes += byteLength;
+    }
+    const busyEnd = nowMs + BUSY_MS + bytes * BUSY_MS_PER_BYTE;
+    while (true) {
+      const spinEnd = nowMs + SPIN_MS;
+      do {
+        check(mpi.testall(list.length, requests, isDone, noStatuses));
+        nowMs = performance.now();
+      } while (isDone[0] === 0 && nowMs < spinEnd);
+      if (isDone[0] !== 0) break;
+      await new Promise<void>((resolve) => {
+        if (nowMs < busyEnd) setImmediate(resolve);
+        else setTimeout(resolve, NAP_MS);
+      });
+    }
+    for (const { id } of list) underWay.delete(id);
   };
+  const worldOf = (comm: Handle, close: () => number): World => {
+    const rank = numberOf(mpi.rank, comm), size = numberOf(mpi.size, comm);
+    const most = async (value: number): Promise<number> => {
+      const own = Float64Array.of(value), all = new Float64Array(1);
+      await finish([begin([own, all], (request) => mpi.iallreduce(own, all, 1, double, max, comm, request))]);
+      return all[0]!;
+    };
+    const meet = () => finish([begin([], (request) => mpi.ibarrier(comm, request))]);
+    return {
+      rank,
+      size,
+      send: (to, tag, values) =>
+        begin([values], (request) => mpi.isend(values, values.length, float, to, tag, comm, request)),
+      receive: (from, tag, values) =>
+        begin([values], (request) => mpi.irecv(values, values.length, float, from, tag, comm, request)),
+      finish,
+      most,
+      async shareAll<T>(value: T) {
+        const text = new TextEncoder().encode(JSON.stringify(value)), length = await most(text.length);
+        // rows of one length, filled with the spaces that JSON may end with
+        const own = new Uint8Array(length).fill(0x20), all = new Uint8Array(size * length);
+        own.set(text);
+        await finish([
+          begin([own, all], (request) => mpi.iallgather(own, length, byte, all, length, byte, comm, request)),
+        ]);
+        return Array.from(
+          { length: size },
+          (_, one): T => JSON.parse(new TextDecoder().decode(all.subarray(one * length, (one + 1) * length))),
+        );
+      },
+      meet,
+      async first(ranks) {
+        const made = new Uint8Array(handleBytes), isOne = rank < ranks;
+        await meet();
+        check(mpi.split(comm, isOne ? 0 : UNDEFINED, rank, made));
+        return isOne ? worldOf(library.read(made), () => mpi.free(made)) : undefined;
+      },
+      abort(exitCode) {
+        mpi.abort(world, exitCode);
+        return Deno.exit(exitCode);
+      },
+      close() {
+        check(close());
+        return Promise.resolve();
+      },
+    };
+  };
+  check(mpi.init(null, null, FUNNELED, new Int32Array(1)));
+  check(mpi.setErrorHandler(world, constant("errorsReturn")));
+  return worldOf(world, mpi.finalize);
 }
 
 /** The functions of MPI that are used, and nothing else. */
@@ -110,6 +143,11 @@ function bind(library: MpiLibrary) {
     size: library.function("MPI_Comm_size", [handle, b]),
     isend: library.function("MPI_Isend", [b, i, handle, i, i, handle, b]),
     irecv: library.function("MPI_Irecv", [b, i, handle, i, i, handle, b]),
+    iallreduce: library.function("MPI_Iallreduce", [b, b, i, handle, handle, handle, b]),
+    iallgather: library.function("MPI_Iallgather", [b, i, handle, b, i, handle, handle, b]),
+    ibarrier: library.function("MPI_Ibarrier", [handle, b]),
+    split: library.function("MPI_Comm_split", [handle, i, i, b]),
+    free: library.function("MPI_Comm_free", [b]),
     testall: library.function("MPI_Testall", [i, b, b, p]),
     errorString: library.function("MPI_Error_string", [i, b, b]),
     abort: library.function("MPI_Abort", [handle, i]),

@@ -4,7 +4,7 @@ import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { GpuChoiceError, listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
 import type { RankDevice } from "./rank_field.ts";
-import { shareAll, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** A rank's device, and what it is called. */
 export interface OpenedDevice extends RankDevice, Disposable {
@@ -31,7 +31,7 @@ export async function openRankDevice(
   world: World,
   { gpu: wanted, noGpu = false, cpuWorkers }: DeviceWishes,
 ): Promise<OpenedDevice> {
-  const machines = await shareAll(world, Deno.hostname());
+  const machines = await world.shareAll(Deno.hostname());
   const isHere = (machine: string): boolean => machine === machines[world.rank];
   if (!noGpu && cpuWorkers === undefined) {
     const turn = machines.slice(0, world.rank).filter(isHere).length;

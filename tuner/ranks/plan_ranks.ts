@@ -16,7 +16,7 @@ import { RequestError } from "../problem/request_error.ts";
 import { median } from "../measuring/statistics.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
-import { reduce, shareAll, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What is not to be chosen, but given. */
 export interface RankWishes {
@@ -82,7 +82,7 @@ export async function planRanks(
     if (plan === undefined || isLate || steps > problem.steps) continue;
     trials.push(await measurePlan(world, device, problem, { plan, choose }));
   }
-  const shrinks = await shareAll(world, device.gpu === undefined);
+  const shrinks = await world.shareAll(device.gpu === undefined);
   const costsOf = () => fitTrials(problem, trials, { shape, shrinks });
   const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
   // a rank alone has one round, whose steps take what those of the trial did
@@ -115,7 +115,7 @@ export async function measurePlan(
   let rounds = 1, roundNs = 0;
   for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
     const { wallNs } = await timesOf(rounds);
-    [roundNs = 0] = await reduce(world, Float64Array.of(wallNs), "max");
+    roundNs = await world.most(wallNs);
     spentMs += rounds * roundNs * 1e-6;
   }
   // ranks do not end a reduction at the same time: a round more, and they are in step
@@ -123,13 +123,12 @@ export async function measurePlan(
   const batches: Awaited<ReturnType<typeof timesOf>>[] = [];
   for (let i = 0; i < BATCHES; i++) batches.push(await timesOf(Math.ceil(BATCH_MS * 1e6 / roundNs)));
   const computeNs = median(batches.map((one) => one.computeNs));
-  const times = Float64Array.of(median(batches.map((one) => one.wallNs)), computeNs);
-  const [wallNs = 0, mostNs = 0] = await reduce(world, times, "max");
+  const wallNs = await world.most(median(batches.map((one) => one.wallNs)));
   return {
     plan,
     stepNs: wallNs / exchangeEvery,
-    exchangeNs: wallNs - mostNs,
-    updateNs: await shareAll(world, computeNs / updates),
+    exchangeNs: wallNs - await world.most(computeNs),
+    updateNs: await world.shareAll(computeNs / updates),
   };
 }
 
