@@ -3,11 +3,13 @@ export function formatRate(cellsPerSecond: number): string {
   return `${threeDigits(cellsPerSecond / 1e9)} Gcells/s`;
 }
 
-/** A 95% interval of rates as an insertion: ` (95% between … and …)`; nothing where there is none. */
-export function formatInterval(confidence95: readonly [low: number, high: number] | null): string {
-  if (confidence95 === null) return "";
-  const [low, high] = confidence95.map(formatRate);
-  return ` (95% between ${low} and ${high})`;
+/** A rate with its interval, where it has one: `770 Gcells/s (95% between … and …)`. */
+export function formatMeasured({ cellsPerSecond, confidence95 }: {
+  readonly cellsPerSecond: number;
+  readonly confidence95: readonly [low: number, high: number] | null;
+}): string {
+  const [low, high] = confidence95?.map(formatRate) ?? [];
+  return formatRate(cellsPerSecond) + (confidence95 === null ? "" : ` (95% between ${low} and ${high})`);
 }
 
 /** A bandwidth: `2,995 GB/s`, `8.40 GB/s`. */

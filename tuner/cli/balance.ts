@@ -7,10 +7,9 @@ import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";
-import { withSuitedSteps } from "../problem/default_problem.ts";
+import { usableSpace } from "../problem/suited_space.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { deviceModelOf } from "../search/device_model.ts";
-import { enumerateSpace, onGpuAlone } from "../search/space.ts";
+import { onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import {
   type BalanceContext,
@@ -146,21 +145,9 @@ async function balanceDevices(options: Values<typeof OPTIONS>, setup: BalanceSet
 
 /** The problem with the steps that suit the GPU, and the best predicted configuration of the traversal asked for. */
 async function bestPredicted({ request, session }: BalanceSetup) {
-  const { traversals, device } = request;
-  const copyBytesPerSecond = await session.copyBytesPerSecond();
-  const problem = withSuitedSteps(request, copyBytesPerSecond);
-  const { candidates, refused, infeasible } = enumerateSpace(problem, {
-    traversals,
-    limits: device.gpu!.limits,
-    device: deviceModelOf(device, copyBytesPerSecond),
-  });
-  const [best] = candidates.toSorted((a, b) => b.predicted - a.predicted);
-  if (best !== undefined) return { problem, configuration: onGpuAlone(best, problem) };
-  const reasons = [
-    ...refused,
-    ...infeasible.map(({ traversal, example: reason }) => ({ traversal, reason })),
-  ];
-  throw new RequestError(`Cannot balance: ${reasons.map((one) => `${one.traversal}: ${one.reason}`).at(0)}`);
+  const { problem, space } = usableSpace("balance", request, await session.copyBytesPerSecond());
+  const [best] = space.candidates.toSorted((a, b) => b.predicted - a.predicted);
+  return { problem, configuration: onGpuAlone(best!, problem) };
 }
 
 /** Verifies and times each device with the whole grid; the CPU in the best predicted of each of its traversals. */

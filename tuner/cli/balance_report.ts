@@ -3,9 +3,8 @@ import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { gpuName } from "../devices/vendors.ts";
-import { formatCount, formatDuration, formatPercent, formatPlural, formatRate } from "../format.ts";
-import { describeConfiguration } from "../profile/describe.ts";
+import { formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
+import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { Balance } from "../sharing/balance.ts";
@@ -136,9 +135,9 @@ function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): str
   return [
     describeWork(problem, ` (${formatCount(cellsOf(problem.grid))} cells)`),
     `GPU alone: ${alone(gpuAlone)}`,
-    `  ${device.gpu === null ? "" : gpuName(device.gpu)}`,
+    `  ${describeGpu(device.gpu)}`,
     `CPU alone: ${alone(cpuAlone)}`,
-    `  ${device.cpu.model} (${formatPlural(device.cpu.cores, "core")})`,
+    `  ${describeCpu(device.cpu)}`,
   ];
 }
 

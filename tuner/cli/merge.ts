@@ -1,21 +1,19 @@
-import { formatInterval, formatPlural, formatRate } from "../format.ts";
-import { gpuName } from "../devices/vendors.ts";
+import { formatMeasured, formatPlural } from "../format.ts";
 import { appendRecords, journalPath } from "../profile/journal.ts";
 import { describeProfileProblem } from "../profile/describe.ts";
 import { type Conflict, devicesOf, mergeProfiles } from "../profile/merge.ts";
 import type { Profile } from "../profile/profile_types.ts";
+import { deviceTitle } from "../report/device_card.ts";
 import { checkFileWritable, readProfile, writeProfile } from "../profile/store.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { COMMON, file, type Options, readText } from "./options.ts";
+import { COMMON, file, type Options } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { readProfileJournal } from "./read_inputs.ts";
 import { print, say } from "./terminal.ts";
 
 export const OPTIONS = {
   from: {
-    value: "FILE",
-    help: "a profile to merge; a name without an option is one, too",
-    read: readText,
+    ...file("a profile to merge; a name without an option is one, too"),
     repeatable: true,
     isBare: true,
   },
@@ -51,15 +49,17 @@ export const run = command({
   await writeProfile(out, merged);
   const devices = devicesOf(merged);
   const words = conflicts.map(({ kept, replaced }) =>
-    `${describeProfileProblem(kept.problem)}: ${rate(kept)} replaces ${rate(replaced)}`
+    `${describeProfileProblem(kept.problem)}: ${formatMeasured(kept.result)} replaces ${
+      formatMeasured(replaced.result)
+    }`
   );
   print(
     json
       ? { out, devices: devices.length, entries: devices.flatMap(({ entries }) => entries).length, conflicts }
       : [
         `Wrote ${out}: ${formatPlural(devices.length, "device")}`,
-        ...devices.map(({ device: { gpu, cpu }, entries }) =>
-          `  ${gpu === null ? cpu.model : gpuName(gpu)}: ${formatPlural(entries.length, "problem")}`
+        ...devices.map(({ device, entries }) =>
+          `  ${deviceTitle(device)}: ${formatPlural(entries.length, "problem")}`
         ),
         ...(words.length === 0
           ? []
@@ -67,7 +67,3 @@ export const run = command({
       ],
   );
 });
-
-function rate({ result: { cellsPerSecond, confidence95 } }: Conflict["kept"]): string {
-  return `${formatRate(cellsPerSecond)}${formatInterval(confidence95)}`;
-}

@@ -34,7 +34,6 @@ import {
   readText,
   type Refuse,
   type Values,
-  whole,
   wrongValue,
 } from "./options.ts";
 
@@ -89,11 +88,11 @@ export const PROBLEM = {
     read: oneOf(TRAVERSAL_NAMES),
     repeatable: true,
   },
-  cpuWorkers: {
-    value: "N",
-    help: "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
-    read: whole(0, MAX_WORKERS),
-  },
+  cpuWorkers: count(
+    "workers on the CPU, 0 for the GPU alone (default: one per core, one fewer beside a GPU)",
+    0,
+    MAX_WORKERS,
+  ),
   gpu: {
     value: "INDEX|NAME|PCI",
     help: "which GPU, as doctor lists them (default: FACET_GPU, or the one that WebGPU offers)",

@@ -9,29 +9,24 @@ import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { Journal, readJournal } from "../profile/journal.ts";
 import type { JournalHeader, JournalRecord, RunRecord } from "../profile/journal_format.ts";
-import { hashKernels } from "../profile/kernel_source.ts";
-import { describeProblem } from "../profile/profile_problem.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { checkFileWritable, isSameDevice } from "../profile/store.ts";
 import { chooseConfigurations } from "../replay/choose_configurations.ts";
-import { deviceModelOf } from "../search/device_model.ts";
 import { type CpuCandidate, cpuCandidates } from "../search/cpu_space.ts";
-import { EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
+import { EMPTY_SPACE, onGpuAlone } from "../search/space.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { formatCount, formatDuration, formatPlural, formatRate } from "../format.ts";
 import { damageOf } from "./read_inputs.ts";
-import { COMMON, count, file, number, type Options, type Values, whole } from "./options.ts";
+import { COMMON, count, file, number, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { PROBLEM, resolveOptions } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
 import { failureCounts } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { withSuitedSteps } from "../problem/default_problem.ts";
-import type { ResolvedProblem } from "../problem/resolve_problem.ts";
-import { MAX_WORKERS } from "../problem/resolve_problem.ts";
-import { TOOL } from "../version.ts";
-import { measuredDevice } from "./tune.ts";
+import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts";
+import { usableSpace } from "../problem/suited_space.ts";
+import { headerOf } from "./tune.ts";
 
 /** The options of `record`: the problem as for `tune`, all of it on one device, and how to record it. */
 export const OPTIONS = {
@@ -43,11 +38,11 @@ export const OPTIONS = {
   noGpu: { help: "record the CPU's space instead of the GPU's" },
   out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
   resume: { help: "continue the journal if it exists: what it holds is not measured again" },
-  limit: {
-    value: "N",
-    help: "configurations at most: the models' best, and a random sample of each traversal (default: all)",
-    read: whole(1, 1e6),
-  },
+  limit: count(
+    "configurations at most: the models' best, and a random sample of each traversal (default: all)",
+    1,
+    1e6,
+  ),
   seed: COMMON.seed,
   workers: COMMON.workers,
   eachLimit: {
@@ -182,32 +177,18 @@ async function plan(
   resolved: ResolvedProblem,
   bandwidth: number | null | undefined,
 ): Promise<{ header: JournalHeader; problem: Problem; candidates: readonly Recordable[] }> {
-  const { traversals, device, cpuWorkers } = resolved;
-  const headerOf = async (problem: Problem, space: Space, copyBytesPerSecond: number | null) => ({
-    tool: TOOL,
-    device: measuredDevice(device, copyBytesPerSecond),
-    problem: describeProblem(problem),
-    kernelSource: await hashKernels({ problem, space }),
-  });
+  const { device, cpuWorkers } = resolved;
   if (device.gpu === null) {
     const { problem } = resolved, candidates = cpuCandidates(problem, cpuWorkers);
-    return { header: await headerOf(problem, EMPTY_SPACE, null), problem, candidates };
+    const start = { problem, space: EMPTY_SPACE, copyBytesPerSecond: null };
+    return { header: await headerOf(device, start), problem, candidates };
   }
   using session = new DeviceSession({ device });
   const copyBytesPerSecond = bandwidth ??
     await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"));
-  const problem = withSuitedSteps(resolved, copyBytesPerSecond);
-  const space = enumerateSpace(problem, {
-    traversals,
-    limits: device.gpu.limits,
-    device: deviceModelOf(device, copyBytesPerSecond),
-  });
-  if (space.candidates.length === 0) {
-    const reasons = space.refused.map(({ traversal, reason }) => `${traversal}: ${reason}`).join("; ");
-    throw new RequestError(`Cannot record: no configuration can run this problem: ${reasons}`);
-  }
+  const { problem, space } = usableSpace("record", resolved, copyBytesPerSecond);
   const candidates = space.candidates.map((one) => ({ ...one, configuration: onGpuAlone(one, problem) }));
-  return { header: await headerOf(problem, space, copyBytesPerSecond), problem, candidates };
+  return { header: await headerOf(device, { problem, space, copyBytesPerSecond }), problem, candidates };
 }
 
 /** What the file holds already, to go on with. No other file is overwritten or added to. */

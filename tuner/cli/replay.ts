@@ -6,16 +6,14 @@ import { kindOf } from "../profile/calibration.ts";
 import { describeLoss } from "../profile/leave_one_out.ts";
 import { chooseUnseen } from "../replay/unseen.ts";
 import { gcells } from "../report/words.ts";
-import { COMMON, count, type Options, readText, type Values } from "./options.ts";
+import { COMMON, count, file, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, say } from "./terminal.ts";
 import { RequestError } from "../problem/request_error.ts";
 
 export const OPTIONS = {
   space: {
-    value: "FILE",
-    help: "a journal of record or tune, T4 results or a Kernel Tuner cache; plain or gzipped",
-    read: readText,
+    ...file("a journal of record or tune, T4 results or a Kernel Tuner cache; plain or gzipped"),
     repeatable: true,
     required: "a file of recorded results",
   },

@@ -1,10 +1,9 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { withSuitedSteps } from "../problem/default_problem.ts";
 import { leftOut } from "../problem/left_out.ts";
+import { suitedSpace } from "../problem/suited_space.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { deviceModelOf } from "../search/device_model.ts";
-import { type Candidate, EMPTY_SPACE, enumerateSpace, type Space } from "../search/space.ts";
+import type { Candidate, Space } from "../search/space.ts";
 import { sweepTimes } from "../../models/window.ts";
 import { formatBytes, formatCount, formatPercent, formatPlural } from "../format.ts";
 import { COMMON } from "./options.ts";
@@ -30,14 +29,8 @@ export const run = command({
   about: "Shows every configuration that tune would try, best prediction first. Nothing is measured.",
   options: OPTIONS,
 }, async (options) => {
-  const resolved = await resolveOptions("list the space", options), { traversals, device } = resolved;
-  const problem = withSuitedSteps(resolved, ASSUMED_BYTES_PER_SECOND);
-  const limits = device.gpu?.limits;
-  const space = limits === undefined ? EMPTY_SPACE : enumerateSpace(problem, {
-    traversals,
-    limits,
-    device: deviceModelOf(device, ASSUMED_BYTES_PER_SECOND),
-  });
+  const resolved = await resolveOptions("list the space", options), limits = resolved.device.gpu?.limits;
+  const { problem, space } = suitedSpace(resolved, ASSUMED_BYTES_PER_SECOND);
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 

@@ -4,12 +4,12 @@ import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Configuration, Measurement } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { gpuName } from "../devices/vendors.ts";
-import { describeConfiguration } from "../profile/describe.ts";
+import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeCostModel, type ProfileEntry } from "../profile/schema.ts";
 import { failureCounts, gcells } from "../report/words.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 import { leftOut } from "../problem/left_out.ts";
+import { measuredDevice } from "../tune/library_tune.ts";
 import type { TuneOutcome } from "../tune/tune.ts";
 import {
   describeLowClock,
@@ -18,7 +18,7 @@ import {
   formatDuration,
   formatError,
   formatFactor,
-  formatInterval,
+  formatMeasured,
   formatPercent,
   formatPlural,
   formatRate,
@@ -47,7 +47,7 @@ export function summaryRecord(
   return {
     profile: written ?? null,
     ...found,
-    device: { ...device, measured: { copyBytesPerSecond } },
+    device: measuredDevice(device, copyBytesPerSecond),
     entry: outcome.entry ?? null,
     gpuAlone: outcome.gpuAlone ?? null,
     cpuAlone: outcome.cpuAlone ?? null,
@@ -120,14 +120,14 @@ function describeWinner(
   { configuration, result, verification, tieSet }: ProfileEntry,
   highest: number | undefined,
 ): string[] {
-  const { cellsPerSecond, confidence95, roofFraction, speedupOverStepwise, byHost, clock } = result;
+  const { cellsPerSecond, roofFraction, speedupOverStepwise, byHost, clock } = result;
   const lowClock = describeLowClock(clock);
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
   const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
   const choice = "of these Facet picks the one that needs least of the device";
   return [
     `Fastest: ${describeConfiguration(configuration)}`,
-    `  ${rate}${formatInterval(confidence95)}` +
+    `  ${formatMeasured(result)}` +
     (roofFraction === null ? "" : `, ${formatPercent(roofFraction)} of its roof`) +
     (speedupOverStepwise === null ? "" : `, ${formatFactor(speedupOverStepwise)} the best stepwise`),
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
@@ -220,8 +220,6 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
 }
 
 function describeDevice({ gpu, cpu }: DeviceDescription, copyBytesPerSecond: number | null): string {
-  const processor = `${cpu.model} (${formatPlural(cpu.cores, "core")})`;
-  if (gpu === null) return `no GPU, ${processor}`;
   const bandwidth = copyBytesPerSecond === null ? "" : `, copies ${formatBandwidth(copyBytesPerSecond)}`;
-  return `${gpuName(gpu)}${gpu.isFallback ? " (software)" : ""}${bandwidth}, ${processor}`;
+  return `${describeGpu(gpu)}${bandwidth}, ${describeCpu(cpu)}`;
 }

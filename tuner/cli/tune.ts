@@ -9,10 +9,9 @@ import { JournalKeeper } from "../profile/journal_keeper.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { recallEvaluations } from "../profile/recalled.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import type { ProfileDevice } from "../profile/schema.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
-import { profileOf } from "../tune/library_tune.ts";
+import { measuredDevice, profileOf } from "../tune/library_tune.ts";
 import { type Evaluators, runTuning, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
 import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
@@ -199,13 +198,8 @@ function evaluatorsOf(device: DeviceDescription, allowed: number | undefined): E
   };
 }
 
-/** A device as profiles and journals have it. */
-export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
-  return { ...device, measured: { copyBytesPerSecond } };
-}
-
 /** Under what a run measures. */
-async function headerOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
+export async function headerOf(device: DeviceDescription, start: TuneStart): Promise<JournalHeader> {
   const driver = device.gpu === null ? undefined : await describeDriver();
   return {
     tool: TOOL,

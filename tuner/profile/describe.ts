@@ -1,4 +1,6 @@
 import type { Configuration } from "../configuration.ts";
+import type { CpuDescription, GpuDescription } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
 
@@ -65,4 +67,16 @@ export function describeConfiguration(configuration: Configuration): string {
   const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
   const period = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
   return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${period}`;
+}
+
+/** A GPU in words, or that there is none; one in software is said to be. */
+export function describeGpu(
+  gpu: Pick<GpuDescription, "description" | "vendor" | "device" | "isFallback"> | null,
+): string {
+  return gpu === null ? "no GPU" : `${gpuName(gpu)}${gpu.isFallback ? " (software)" : ""}`;
+}
+
+/** A CPU in words: `Intel(R) Xeon(R) Processor (16 cores)`. */
+export function describeCpu({ model, cores }: Pick<CpuDescription, "model" | "cores">): string {
+  return `${model} (${formatPlural(cores, "core")})`;
 }

@@ -2,8 +2,8 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
-import { ghostSlices, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
-import type { Configuration } from "../configuration.ts";
+import { partOf, refuseCpuPart, whyNoShare } from "../devices/shared/shares.ts";
+import type { Configuration, Share } from "../configuration.ts";
 import { MAX_WORKERS, misfitOf } from "../problem/resolve_problem.ts";
 import { whyNot } from "../profile/adapt.ts";
 import { firstLine } from "../profile/check_record.ts";
@@ -22,7 +22,7 @@ export function whyInvalid(
   if (!names.includes(traversal)) {
     return `wanted one of ${names.join(", ")}: found traversal ${JSON.stringify(traversal)}`;
   }
-  const reason = whyNoShare(problem, configuration) ??
+  const reason = whyNoShare(problem, share) ?? whyNoWorkers(share) ??
     (share.cpuSlices > 0 ? refuseCpuPart(problem, configuration) : undefined);
   if (reason !== undefined || share.gpuSlices === 0) return reason;
   if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
@@ -50,19 +50,9 @@ export function whyNotHere(
   return misfit && `it does not fit: ${misfit}`;
 }
 
-function whyNoShare(problem: Problem, { share }: Configuration): string | undefined {
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers } = share;
-  const [slices] = problem.grid;
-  if (cpuSlices + gpuSlices !== slices) {
-    return `shares of ${cpuSlices} and ${gpuSlices} slices do not make up ${slices}`;
-  }
+function whyNoWorkers({ cpuSlices, cpuWorkers }: Share): string | undefined {
   if (cpuWorkers > MAX_WORKERS) return `${cpuWorkers} CPU workers, more than ${MAX_WORKERS}`;
-  if (cpuSlices > 0 && cpuWorkers === 0) return `${cpuSlices} slices on the CPU without a worker`;
-  if (cpuSlices === 0 || gpuSlices === 0) return undefined;
-  const ghost = ghostSlices(problem, exchangeEvery);
-  return Math.min(cpuSlices, gpuSlices) < ghost
-    ? `shares of ${cpuSlices} and ${gpuSlices} slices: one is thinner than the ghost zone of ${ghost}`
-    : undefined;
+  return cpuSlices > 0 && cpuWorkers === 0 ? `${cpuSlices} slices on the CPU without a worker` : undefined;
 }
 
 /** Refuses parameters that no search finds. */

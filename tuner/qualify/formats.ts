@@ -4,20 +4,23 @@
  * @module
  */
 import type { DeviceDescription } from "../devices/device.ts";
-import { gpuName } from "../devices/vendors.ts";
 import {
   formatDuration,
   formatError,
-  formatInterval,
+  formatMeasured,
   formatPercent,
   formatPlural,
   formatRate,
   formatSmall,
 } from "../format.ts";
-import { describeConfiguration, describeProfileProblem } from "../profile/describe.ts";
+import {
+  describeConfiguration,
+  describeCpu,
+  describeGpu,
+  describeProfileProblem,
+} from "../profile/describe.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 import { type Answer, type EntryResult, isPassing, type Qualification } from "./qualification.ts";
-import type { Rate } from "./verdict.ts";
 
 /** The verdict in short: `slower by 67%`. */
 export function describeVerdict({ verdict, ratio }: EntryResult): string {
@@ -31,7 +34,7 @@ export function explainResult(result: EntryResult): string[] {
   const lines = reason === null ? [] : [reason];
   if (measured !== null) {
     const tries = attempts > 1 ? `, the best of ${attempts} measurements` : "";
-    lines.push(`measured ${describeRate(measured)}${tries}`, `recorded ${describeRate(entry.result)}`);
+    lines.push(`measured ${formatMeasured(measured)}${tries}`, `recorded ${formatMeasured(entry.result)}`);
     if (least !== null) lines.push(`passes from ${formatRate(least)} upwards`);
   }
   if (verification !== null) {
@@ -44,11 +47,6 @@ export function explainResult(result: EntryResult): string[] {
     if (entry.bestOfEach === undefined) lines.push("the profile lists no best of each traversal to verify");
   }
   return lines;
-}
-
-/** A rate with its interval. */
-function describeRate({ cellsPerSecond, confidence95 }: Rate): string {
-  return `${formatRate(cellsPerSecond)}${formatInterval(confidence95)}`;
 }
 
 const ANSWERS: Readonly<Record<Answer, string>> = {
@@ -67,9 +65,7 @@ export function describeAnswer({ answer, results, interrupted }: Qualification):
 
 /** A device in a line: `NVIDIA H100 80GB HBM3, Intel(R) Xeon(R) Processor (16 cores), linux x86_64`. */
 export function describeDevice({ gpu, cpu, os, deno }: DeviceDescription | ProfileDevice): string {
-  const name = gpu === null ? "no GPU" : gpuName(gpu);
-  const kind = gpu?.isFallback ? " (software)" : "";
-  return `${name}${kind}, ${cpu.model} (${formatPlural(cpu.cores, "core")}), ${os}, Deno ${deno}`;
+  return `${describeGpu(gpu)}, ${describeCpu(cpu)}, ${os}, Deno ${deno}`;
 }
 
 /** A sign before the answer and each verdict, so that a long table is read at a glance. */

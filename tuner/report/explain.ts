@@ -8,7 +8,7 @@ import {
   formatCount,
   formatError,
   formatFactor,
-  formatInterval,
+  formatMeasured,
   formatPercent,
   formatPlural,
   formatRate,
@@ -179,7 +179,7 @@ function againstCpu({ entry: { configuration, balance }, best }: EntryView): Htm
 function howSure({ entry: { result, verification }, winner: { confidence95 } }: EntryView): Html {
   const { against } = verification;
   const samples = formatPlural(result.samples.length, "sample"), error = formatError(verification);
-  const rate = `${formatRate(result.cellsPerSecond)}${formatInterval(confidence95)}, from ${samples}`;
+  const rate = `${formatMeasured({ ...result, confidence95 })}, from ${samples}`;
   return against.startsWith("nothing by Facet")
     ? markup`<strong>Facet did not verify it:</strong> it was imported, and its result was compared with ${against}. Its rate: ${rate}.`
     : markup`<strong>Its result is right:</strong> compared with ${against}, cell by cell: ${error}. Its rate: ${rate}.`;

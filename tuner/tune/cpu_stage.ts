@@ -40,7 +40,7 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
     const copyBytesPerSecond = await session.cpuCopyBytesPerSecond(problem, cpuWorkers);
     const runNs = run.updates / cellsPerSecond * 1e9;
     const evaluationNs = runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs);
-    run.cpu = { cellsPerSecond, copyBytesPerSecond, runNs, evaluationNs };
+    run.cpu = { cellsPerSecond, evaluationNs };
     run.cpuSpace = cpuCandidates(problem, cpuWorkers, copyBytesPerSecond);
     return undefined;
   } catch (error) {

@@ -6,7 +6,7 @@ import { resolveProblem } from "../problem/resolve_problem.ts";
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { JSON_SCHEMA_NAME, SCHEMA_VERSION } from "../profile/schema.ts";
-import type { Profile } from "../profile/profile_types.ts";
+import type { Profile, ProfileDevice } from "../profile/profile_types.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { runTuning, type TuneOutcome, type TuneProgress, type TuneRequest } from "./tune.ts";
 import { TOOL } from "../version.ts";
@@ -156,7 +156,12 @@ export function profileOf(
     schemaVersion: SCHEMA_VERSION,
     tool: TOOL,
     createdAt: new Date().toISOString(),
-    device: { ...device, measured: { copyBytesPerSecond } },
+    device: measuredDevice(device, copyBytesPerSecond),
     entries: [entry],
   };
+}
+
+/** A device as profiles and journals have it. */
+export function measuredDevice(device: DeviceDescription, copyBytesPerSecond: number | null): ProfileDevice {
+  return { ...device, measured: { copyBytesPerSecond } };
 }

@@ -35,10 +35,7 @@ const FAR_BEHIND = 0.5;
 /** What a probe says of the CPU. */
 interface ProbedCpu {
   readonly cellsPerSecond: number;
-  /** Of a plain copy by all workers, on arrays of the problem's size. */
-  readonly copyBytesPerSecond: number;
-  /** A run of the problem, and an evaluation of a configuration. */
-  readonly runNs: number;
+  /** Time of a configuration's evaluation. */
   readonly evaluationNs: number;
 }
 

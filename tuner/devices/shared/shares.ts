@@ -129,35 +129,37 @@ export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
   cpu?.field.dispose().catch(() => {});
 }
 
-/** Refuses what no share can be. */
-function checkShare(
+/** Why a grid cannot be shared like this on any devices; undefined where it can. */
+export function whyNoShare(
   { grid, stencil }: Problem,
-  { gpu, cpuPool, configuration }: ShareOptions,
-): void {
+  { cpuSlices, gpuSlices, exchangeEvery }: Share,
+): string | undefined {
+  const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
+  const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
+  if (!isNatural || cpuSlices + gpuSlices !== grid[0]) return `${shares} do not make up ${grid[0]}`;
+  if (cpuSlices === 0 || gpuSlices === 0) return undefined;
+  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
+    return `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`;
+  }
+  const thinnest = ghostSlices({ stencil }, exchangeEvery);
+  const isThin = Math.min(cpuSlices, gpuSlices) < thinnest;
+  return isThin ? `${shares}: one is thinner than the ghost zone of ${thinnest}` : undefined;
+}
+
+/** Refuses what no share can be, or not on these devices. */
+function checkShare(problem: Problem, { gpu, cpuPool, configuration: { share } }: ShareOptions): void {
   const refuse = (why: string): never => {
     throw new RunFailure("limits", why);
   };
-  const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } = configuration.share;
-  const shares = `shares of ${cpuSlices} and ${gpuSlices} slices`;
-  const isNatural = [cpuSlices, gpuSlices].every((slices) => Number.isSafeInteger(slices) && slices >= 0);
-  if (!isNatural || cpuSlices + gpuSlices !== grid[0]) {
-    refuse(`${shares} do not make up ${grid[0]}`);
-  }
+  const why = whyNoShare(problem, share), { cpuSlices, gpuSlices, cpuWorkers, cpu } = share;
+  if (why !== undefined) refuse(why);
   const workers = cpuPool?.workers ?? 0;
   if (cpuSlices > 0 && !(cpuWorkers >= 1 && cpuWorkers <= workers)) {
     refuse(`${cpuWorkers} CPU workers wanted, there are ${workers}`);
   }
   if (gpuSlices > 0 && gpu === undefined) refuse("there is no GPU for its slices");
-  if (cpuSlices === 0 || gpuSlices === 0) {
-    if (cpu !== undefined) refuse(`a CPU's ${cpu.traversal} beside a GPU wanted, but nothing is shared`);
-    return;
-  }
-  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
-    refuse(`steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`);
-  }
-  const thinnest = ghostSlices({ stencil }, exchangeEvery);
-  if (Math.min(cpuSlices, gpuSlices) < thinnest) {
-    refuse(`${shares}: one is thinner than the ghost zone of ${thinnest}`);
+  if ((cpuSlices === 0 || gpuSlices === 0) && cpu !== undefined) {
+    refuse(`a CPU's ${cpu.traversal} beside a GPU wanted, but nothing is shared`);
   }
 }
 
