@@ -4,7 +4,6 @@ import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
-import type { Evaluation } from "../measuring/evaluate.ts";
 import { evaluateSideBySide } from "../measuring/evaluator.ts";
 import { ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
 import { Journal, readJournal } from "../profile/journal.ts";
@@ -26,6 +25,7 @@ import { failureCounts } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts";
 import { usableSpace } from "../problem/suited_space.ts";
+import { Findings } from "../tune/findings.ts";
 import { headerOf } from "./tune.ts";
 
 /** The options of `record`: the problem as for `tune`, all of it on one device, and how to record it. */
@@ -98,7 +98,8 @@ async function record(options: RecordOptions): Promise<number> {
     );
   }
   const left = chosen.filter(({ configuration }) => !known.has(configurationKey(configuration)));
-  const recorded = [...known.values()];
+  const found = new Findings();
+  for (const evaluation of known.values()) found.take(evaluation);
   // each its samples, or a run to verify and one to time as fast as predicted
   const updates = cellsOf(problem.grid) * problem.steps;
   const leastNs = left.reduce(
@@ -111,7 +112,7 @@ async function record(options: RecordOptions): Promise<number> {
   const { progress, signal } = attended;
   const began = performance.now();
   const elapsedNs = (): number => (performance.now() - began) * 1e6;
-  let next = 0, done = 0, best = bestOf(recorded), isSaid = options.limit !== undefined;
+  let next = 0, isSaid = options.limit !== undefined;
   const show = (leftNs?: number): void => {
     const long = isSaid ? undefined : whyLong(left.length, leftNs ?? leastNs);
     if (long !== undefined) {
@@ -121,9 +122,9 @@ async function record(options: RecordOptions): Promise<number> {
     }
     progress.update({
       stage: "record",
-      done: recorded.length,
+      done: found.evaluated,
       total: known.size + left.length,
-      bestCellsPerSecond: best > 0 ? best : undefined,
+      bestCellsPerSecond: found.best?.cellsPerSecond,
       leftNs,
     });
   };
@@ -137,12 +138,11 @@ async function record(options: RecordOptions): Promise<number> {
         ProcessEvaluator.start({ problem, useGpu, limitMs: eachLimitMs, samplingNs: SAMPLING_NS, turn }),
       next: () => left[next++]?.configuration,
       configurationOf: (configuration) => configuration,
-      best: () => best,
+      best: () => found.best?.cellsPerSecond ?? 0,
       async onEvaluated(_, { evaluation, evaluationNs }) {
         await journal.record(evaluation, evaluationNs);
-        best = Math.max(best, bestOf([evaluation]));
-        recorded.push(evaluation);
-        done++;
+        found.take(evaluation);
+        const done = found.evaluated - known.size;
         show(done < SURE ? undefined : elapsedNs() / done * (left.length - done));
       },
     });
@@ -156,13 +156,13 @@ async function record(options: RecordOptions): Promise<number> {
     journal.close();
   }
   print([
-    `${formatCount(recorded.length)} of ${formatPlural(candidates.length, "configuration")}, ` +
-    `${formatCount(done)} of them now, in ${formatDuration(elapsedNs())}`,
-    summary(recorded),
+    `${formatCount(found.evaluated)} of ${formatPlural(candidates.length, "configuration")}, ` +
+    `${formatCount(found.evaluated - known.size)} of them now, in ${formatDuration(elapsedNs())}`,
+    summary(found),
     `Recorded: ${out}`,
   ]);
   if (signal.aborted) return attended.exitCode;
-  return best > 0 ? EXIT.done : EXIT.no;
+  return found.best === undefined ? EXIT.no : EXIT.done;
 }
 
 /** A candidate of either device. */
@@ -213,21 +213,10 @@ async function readEarlier(out: string, resume: boolean): Promise<readonly Journ
   return content.records;
 }
 
-/** The fastest rate; 0 where nothing has one. */
-function bestOf(recorded: readonly Evaluation[]): number {
-  return recorded.reduce(
-    (best, one) => "failure" in one ? best : Math.max(best, one.measurement.cellsPerSecond),
-    0,
-  );
-}
-
 /** How many have a rate, and why the others have none. */
-function summary(recorded: readonly Evaluation[]): string {
-  const reasons = recorded.flatMap((one) => "failure" in one ? one.failure.reason : []);
-  const groups = [...Map.groupBy(reasons, (reason) => reason)];
-  const failures = failureCounts(Object.fromEntries(groups.map(([reason, { length }]) => [reason, length])));
-  const best = bestOf(recorded);
-  return `${formatCount(recorded.length - reasons.length)} with a rate` +
-    (best > 0 ? `, the best ${formatRate(best)}` : "") +
+function summary({ measured, failed }: Findings): string {
+  const [best] = measured, failures = failureCounts(failed);
+  return `${formatCount(measured.length)} with a rate` +
+    (best === undefined ? "" : `, the best ${formatRate(best.cellsPerSecond)}`) +
     (failures === "" ? "" : `; ${failures}`);
 }

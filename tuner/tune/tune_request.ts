@@ -1,11 +1,11 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { Traversal } from "../../kernels/traversals/traversal.ts";
 import type { SharedCostModel } from "../sharing/balance.ts";
 import type { Session } from "../devices/session.ts";
 import type { Measurement } from "../configuration.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Evaluator } from "../measuring/evaluator.ts";
 import type { ProcessOptions } from "../measuring/process/process_evaluator.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import type { Sample } from "../profile/calibration.ts";
 import type { ProfileEntry } from "../profile/schema.ts";
 import type { Space } from "../search/space.ts";
@@ -13,18 +13,14 @@ import type { Strategy } from "../search/strategy.ts";
 import type { Findings } from "./findings.ts";
 
 /** What to tune, and how. */
-export interface TuneRequest extends Problem {
-  /** Whether the grid may become smaller if the memory turns out too small for it. @default {false} */
-  readonly isDefaultGrid?: boolean;
-  /** Whether runs may have more steps where they are short on this device. @default {false} */
-  readonly isDefaultSteps?: boolean;
-  /** The GPU's traversals to try. */
-  readonly traversals: readonly Traversal[];
+export interface TuneRequest
+  extends
+    Problem,
+    Pick<ResolvedProblem, "traversals" | "cpuWorkers">,
+    Partial<Pick<ResolvedProblem, "isDefaultGrid" | "isDefaultSteps">> {
   readonly strategy: Strategy;
   /** When to stop searching: time for the whole run, or evaluations. */
   readonly budget: { readonly timeNs: number } | { readonly evaluations: number };
-  /** Workers on the CPU; 0: the GPU alone. */
-  readonly cpuWorkers: number;
   readonly seed: number;
   /** The CPU's share of the slices when balancing begins. @default {by the rates of both alone} */
   readonly startShare?: number | undefined;
