@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { listGpus, type PciGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { formatBytes, formatPlural } from "../format.ts";
-import { detectDevice, type DeviceDescription, type GpuDescription } from "../devices/device.ts";
-import { gpuName, vendorName } from "../devices/vendors.ts";
+import { detectDevice, type DeviceDescription } from "../devices/device.ts";
+import { gpuName } from "../devices/vendors.ts";
+import { gpuFacts } from "../report/device_card.ts";
 import { VERSION } from "../version.ts";
 import { detectWasmFeatures, type WasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { commandToType, type DriverPackage, findDriverPackage } from "./setup.ts";
@@ -114,7 +115,9 @@ export function render(
   return [
     `Facet ${heading.version} on Deno ${deno}, ${system}`,
     "",
-    ...(gpu === null ? ["GPU  none: WebGPU finds no adapter"] : renderGpu(gpu)),
+    ...(gpu === null
+      ? ["GPU  none: WebGPU finds no adapter"]
+      : [`GPU  ${gpuName(gpu)}`, renderRows(gpuFacts(gpu))]),
     ...(gpus.length < 2 ? [] : renderGpus(gpus)),
     "",
     `CPU  ${cpu.model}, ${formatPlural(cpu.cores, "core")}`,
@@ -127,33 +130,6 @@ export function render(
     "",
     ...(advice.length === 0 ? ["Nothing is missing."] : ["What would help"]),
     ...advice.flatMap(renderAdvice),
-  ];
-}
-
-function renderGpu(gpu: GpuDescription): Line[] {
-  const { limits } = gpu, binding = limits.maxStorageBufferBindingSize;
-  const { maxComputeWorkgroupSizeX: x, maxComputeWorkgroupSizeY: y, maxComputeWorkgroupSizeZ: z } = limits;
-  const clock = gpu.timestampQuery ? "yes: the device itself" : "no: the host's clock";
-  const storage = formatBytes(limits.maxComputeWorkgroupStorageSize);
-  const threads = limits.maxComputeInvocationsPerWorkgroup;
-  const groups = limits.maxComputeWorkgroupsPerDimension.toLocaleString("en");
-  const cells = Math.floor(binding / Float32Array.BYTES_PER_ELEMENT).toLocaleString("en");
-  return [
-    `GPU  ${gpuName(gpu)}`,
-    renderRows([
-      ["kind", gpu.isFallback ? "software: it computes on the CPU" : "hardware"],
-      ["vendor", vendorName(gpu.vendor) || "not reported by the driver"],
-      ["architecture", gpu.architecture || "not reported by the driver"],
-      ["timestamp queries", `${clock} times the kernels`],
-      [
-        "largest binding",
-        `${formatBytes(binding)}: a time level of more than ${cells} cells is cut into sections`,
-      ],
-      ["largest buffer", formatBytes(limits.maxBufferSize)],
-      ["workgroup memory", `${storage}: bounds tiles and exchange slots`],
-      ["workgroup", `at most ${threads} threads, ${x} × ${y} × ${z} along the axes`],
-      ["dispatch", `at most ${groups} workgroups along an axis`],
-    ]),
   ];
 }
 

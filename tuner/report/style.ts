@@ -87,6 +87,7 @@ ${HEATS}
 .card div { padding: 8px 0; border-bottom: 1px solid var(--line); }
 .card div:is(:last-child, :nth-last-child(2):nth-child(odd)) { border-bottom: 0; }
 dt { color: var(--muted); font-size: 14px; }
+dt::first-letter { text-transform: uppercase; }
 dd { margin: 0; overflow-wrap: anywhere; }
 button { font: inherit; padding: 5px 14px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); color: var(--ink); cursor: pointer; }
 .use { margin: 14px 0 0; }
