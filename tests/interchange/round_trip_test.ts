@@ -42,6 +42,7 @@ Deno.test("a space is written while its records come: none waits for the others"
   );
   let taken = 0;
   const counted = {
+    length: space.records.length,
     *[Symbol.iterator]() {
       for (const record of space.records) {
         taken++;

@@ -12,7 +12,10 @@ const LEAST_GZIP_BYTES = 18;
  * @throws {ProfileError} in one line
  */
 export async function readInput(path: string): Promise<Uint8Array<ArrayBuffer>> {
-  return await unpack(await readBytes(path), path);
+  const bytes = await readBytes(path), content = await unpack(bytes, path);
+  // whoever reads the content needs the room
+  if (content !== bytes) bytes.buffer.transfer(0);
+  return content;
 }
 
 /** Bytes unpacked if they are gzipped; what is too large is refused before, by the size that gzip notes at the end. */

@@ -30,20 +30,21 @@ export function readSpace(
 ): { space: RecordedSpace; notes: SpaceFrame["notes"]; format: SpaceFormat } {
   const list = new RecordList(bytes, source), isCache = list.name === "cache";
   const reader: SpaceReader = isCache ? new CacheReader(list, source) : new T4Reader(list, source);
-  /** By the hash of its key, the last record that has it: keys themselves would need too much memory. */
-  const last = new Map<number, number>(), superseded = new Set<number>();
+  /** A hash table of the last record of each key, as 1 more than its index: keys themselves need too much memory. */
+  const last = new Int32Array(2 ** Math.ceil(Math.log2(2 * list.length + 2))),
+    hashes = new Int32Array(last.length);
+  const superseded = new Set<number>();
   for (let i = 0; i < list.length; i++) {
-    const key = keyOf(reader.read(i));
-    let hash = crc32(key) | 0, earlier = last.get(hash);
-    while (earlier !== undefined && keyOf(reader.read(earlier)) !== key) {
-      hash = (hash + 1) | 0;
-      earlier = last.get(hash);
-    }
-    if (earlier !== undefined) superseded.add(earlier);
-    last.set(hash, i);
+    const key = keyOf(reader.read(i)), hash = crc32(key) | 0;
+    const isOther = (at: number): boolean => hashes[at] !== hash || keyOf(reader.read(last[at]! - 1)) !== key;
+    let at = hash & (last.length - 1);
+    while (last[at] !== 0 && isOther(at)) at = (at + 1) & (last.length - 1);
+    if (last[at] !== 0) superseded.add(last[at]! - 1);
+    [last[at], hashes[at]] = [i + 1, hash];
   }
   const { space, notes } = reader.end();
   const records = {
+    length: list.length - superseded.size,
     *[Symbol.iterator]() {
       for (let i = 0; i < list.length; i++) if (!superseded.has(i)) yield reader.read(i);
     },

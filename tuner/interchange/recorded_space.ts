@@ -78,7 +78,7 @@ export interface RecordedSpace {
   /** The kernel's parameters, in the order of the records' values. */
   readonly parameters: readonly SpaceParameter[];
   /** In the order of the file, each configuration once; those of a file are read anew each time. */
-  readonly records: Iterable<SpaceRecord>;
+  readonly records: Iterable<SpaceRecord> & { readonly length: number };
   /** What Facet adds about its own spaces: device, problem, tool; null in files of other tools. Unchecked. */
   readonly facet: JsonValue;
   /** Other fields beside the records, by format. Carried through, never interpreted. */

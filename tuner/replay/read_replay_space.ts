@@ -26,25 +26,31 @@ export interface ReplaySpaces {
  * @throws {ProfileError} in one line, if it can't be read or holds nothing to replay
  */
 export async function readReplaySpaces(path: string): Promise<ReplaySpaces> {
-  const bytes = await readInput(path), { spaces, notes } = spacesOf(bytes, path);
+  const bytes = await readInput(path), { makeSpaces, notes } = spacesOf(bytes, path);
   // frees the text at once: the spaces need room too
   bytes.buffer.transfer(0);
-  const usable = spaces.filter(({ configurations }) => configurations.some(({ rate }) => rate !== undefined));
+  const usable = makeSpaces().filter(({ configurations }) =>
+    configurations.some(({ rate }) => rate !== undefined)
+  );
   if (usable.length === 0) throw new ProfileError(`Cannot replay ${path}: no configuration has a rate`);
   return { spaces: usable, notes };
 }
 
-function spacesOf(bytes: Uint8Array, path: string): ReplaySpaces {
+/** What makes the spaces of a file, without its text. */
+function spacesOf(
+  bytes: Uint8Array,
+  path: string,
+): { makeSpaces: () => readonly ReplaySpace[]; notes: readonly string[] } {
   if (
     /\.jsonl(\.gz)?$/.test(path) || new TextDecoder().decode(bytes.subarray(0, 20)).startsWith('{"crc32":')
   ) {
     const { records, damaged, torn } = parseJournal(bytes);
     const notes = damaged.map(({ line, reason }) => `line ${line} is damaged: ${reason}`);
     if (torn) notes.push("the last line was cut off while it was written: left out");
-    return { spaces: spacesOfJournal(records), notes };
+    return { makeSpaces: () => spacesOfJournal(records), notes };
   }
-  const { space, notes } = readSpace(bytes, path);
-  return { spaces: [spaceOfOthers(space, path)], notes };
+  const { space, notes } = readSpace(bytes, path), makeSpace = spaceOfOthers(space, path);
+  return { makeSpaces: () => [makeSpace()], notes };
 }
 
 /**
@@ -89,20 +95,25 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
 }
 
 /**
- * Another tuner's space. A value that is not a number becomes its place among the parameter's values; one that does not
- * apply (null) is left out.
+ * What makes another tuner's space, of numbers alone: while the text needs room, there is none for an object for each
+ * record. A value that is not a number becomes its place among the parameter's values; one that does not apply (null)
+ * is left out.
  */
 function spaceOfOthers(
   { kernel, device, objectives: [objective], parameters, records }: RecordedSpace,
   source: string,
-): ReplaySpace {
+): () => ReplaySpace {
   if (objective !== "time") {
     const found = JSON.stringify(objective);
     throw new ProfileError(
       `Cannot replay ${source}: wanted a space that was tuned for "time", found ${found}`,
     );
   }
-  const columns = parameters.map(({ name, values }) => ({ name, numbers: numbersOf(values) }));
+  const columns = parameters.map(({ name, values }) => ({
+    name,
+    numbers: numbersOf(values),
+    found: new Float64Array(records.length),
+  }));
   for (const { name, numbers } of columns) {
     const byNumber = Map.groupBy(numbers, ([, number]) => number);
     const same = [...byNumber.values()].find(({ length }) => length > 1);
@@ -112,25 +123,34 @@ function spaceOfOthers(
         same.map(([value]) => JSON.stringify(value)).join(" and "),
     );
   }
-  const traversal = kernel || "kernel", configurations: RecordedConfiguration[] = [];
+  /** NaN where there is none. */
+  const timesMs = new Float64Array(records.length), compileMs = timesMs.slice(), costsMs = timesMs.slice();
+  const failures: (string | undefined)[] = [];
   for (const { values, failure, timeMs, overheadMs } of records) {
-    const costMs = Object.values(overheadMs).reduce((sum, part) => sum + part, 0);
-    const given: Record<string, number> = {};
-    columns.forEach(({ name, numbers }, i) => {
-      const number = numbers.get(values[i]!);
-      if (number !== undefined) given[name] = number;
-    });
-    configurations.push({
-      traversal,
-      parameters: given,
-      rate: timeMs === null || failure !== null ? undefined : 1e3 / timeMs,
-      compileNs: overheadMs.compile === undefined ? undefined : overheadMs.compile * 1e6,
-      evaluationNs: costMs > 0 ? costMs * 1e6 : undefined,
-      failure: failure ?? (timeMs === null ? "no time" : undefined),
-    });
+    const at = failures.push(failure ?? (timeMs === null ? "no time" : undefined)) - 1;
+    columns.forEach(({ numbers, found }, i) => found[at] = numbers.get(values[i]!) ?? NaN);
+    timesMs[at] = failure === null && timeMs !== null ? timeMs : NaN;
+    compileMs[at] = overheadMs.compile ?? NaN;
+    costsMs[at] = Object.values(overheadMs).reduce((sum, part) => sum + part, 0) || NaN;
   }
+  const traversal = kernel || "kernel";
   const title = [traversal, device].filter((part) => part !== null).join(", ");
-  return { title, configurations };
+  const nsOf = (ms: number) => Number.isNaN(ms) ? undefined : ms * 1e6;
+  return () => ({
+    title,
+    configurations: failures.map((failure, i) => {
+      const parameters: Record<string, number> = {};
+      for (const { name, found } of columns) if (!Number.isNaN(found[i])) parameters[name] = found[i]!;
+      return {
+        traversal,
+        parameters,
+        rate: failure === undefined ? 1e3 / timesMs[i]! : undefined,
+        compileNs: nsOf(compileMs[i]!),
+        evaluationNs: nsOf(costsMs[i]!),
+        failure,
+      };
+    }),
+  });
 }
 
 /** The numbers that stand for a parameter's values. */
