@@ -11,7 +11,9 @@ export type Parts = Grid;
 
 /** Cells from `low` on. */
 export interface Extent {
+  /** The first cell. */
   readonly low: Grid;
+  /** Cells along x, y, z. */
   readonly size: Grid;
 }
 

@@ -17,6 +17,7 @@ import { AXES, type Axis, decompose, type Extent, gridOf, neighbourOf, type Part
 
 /** How the ranks share a grid. */
 export interface RankPlan {
+  /** How many along each axis. */
   readonly parts: Parts;
   /** R: steps between two exchanges. */
   readonly exchangeEvery: number;

@@ -21,7 +21,9 @@ import { RunFailure, UnstableProblem } from "./run_failure.ts";
 
 /** What a field starts from. */
 export interface Start {
+  /** Which pattern. */
   readonly kind: InitialField;
+  /** Whole number that selects the values. */
   readonly seed: number;
 }
 

@@ -16,10 +16,13 @@ import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 
 export { openWorld } from "./mpi_world.ts";
-export { openRankDevice } from "./open_rank_device.ts";
+export { type DeviceWishes, type OpenedDevice, openRankDevice } from "./open_rank_device.ts";
 export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
-export type { RankDevice } from "./rank_field.ts";
-export type { World } from "./world.ts";
+export type { RankDevice, RankStart } from "./rank_field.ts";
+export type { Message, World } from "./world.ts";
+export type { Extent, Parts } from "../../models/decomposition.ts";
+export type { Start } from "../devices/reference.ts";
+export type { RankPlan, RankWishes };
 
 /** Options of {@linkcode createRankSolver}. */
 export interface RankSolverOptions extends RankWishes {

@@ -8,16 +8,19 @@ import type { World } from "./world.ts";
 
 /** A rank's device, and what it is called. */
 export interface OpenedDevice extends RankDevice, Disposable {
+  /** `4 CPU workers`, or the GPU's. */
   readonly name: string;
   /** Why it is not the GPU whose turn it is. */
   readonly note: string | undefined;
 }
 
-/** Which device: a GPU by its index, name or PCI address, or so many workers. */
+/** Which device. */
 export interface DeviceWishes {
-  /** @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
+  /** A GPU's index, name or PCI address. @default {FACET_GPU; without it the ranks of a machine take its GPUs in turn} */
   readonly gpu?: string | undefined;
+  /** Computes with CPU workers. */
   readonly noGpu?: boolean;
+  /** Workers, instead of a GPU. @default {this rank's share of the cores, where there is no GPU} */
   readonly cpuWorkers?: number | undefined;
 }
 

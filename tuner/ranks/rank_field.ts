@@ -12,7 +12,7 @@ import { GpuRankField } from "./gpu_rank_field.ts";
 
 /** What a run starts from, and at which time step. */
 export interface RankStart extends Start {
-  /** @default {0} */
+  /** Time steps before it. @default {0} */
   readonly step?: number;
 }
 
@@ -39,7 +39,9 @@ export interface RankField extends Disposable {
 
 /** What a rank computes with: a GPU, or workers of its CPU. */
 export interface RankDevice {
+  /** @internal */
   readonly gpu: GpuDevice | undefined;
+  /** @internal */
   readonly cpuPool: CpuPool | undefined;
 }
 

@@ -19,6 +19,7 @@ import type { Message, World } from "./world.ts";
 
 /** What a run took. */
 export interface RankRun {
+  /** Time steps. */
   readonly steps: number;
   /** By the host's clock, of this rank. */
   readonly wallNs: number;
@@ -28,10 +29,11 @@ export interface RankRun {
   readonly exchangeNs: number;
 }
 
-/** The field, the level, and the slices of the whole grid that are meant. */
+/** A field or material, and the level. */
 export interface RankCells {
   /** The name of a field, the first unless given. */
   readonly name?: string;
+  /** 0: F(t), 1: F(t−1). @default {0} */
   readonly ago?: 0 | 1;
 }
 
@@ -45,9 +47,13 @@ export interface OwnSlices {
 
 /** A rank's part of a grid, its neighbours, and the steps and exchanges between them. */
 export class RankSolver implements Disposable {
+  /** What all ranks compute. */
   readonly problem: Problem;
+  /** The ranks. */
   readonly world: World;
+  /** How they share the grid. */
   readonly plan: RankPlan;
+  /** @internal */
   readonly part: RankPart;
   /** How this rank computes. */
   readonly configuration: Configuration;
@@ -149,19 +155,27 @@ export class RankSolver implements Disposable {
     }
   }
 
-  /** Some own slices of a plane of a level; x counts from the rank's first. {@linkcode restore} takes them back. */
+  /**
+   * Some own slices of a plane of a level.
+   *
+   * @internal
+   */
   async save({ x, slices, ...level }: OwnSlices): Promise<Float32Array<ArrayBuffer>> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
     return await this.#read({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] });
   }
 
-  /** Sets some own slices of a plane of a level; after all of them {@linkcode restored}. */
+  /**
+   * Sets some own slices of a plane of a level; after all of them {@linkcode restored}.
+   *
+   * @internal
+   */
   async restore({ x, slices, ...level }: OwnSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
     await this.#set({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] }, cells);
   }
 
-  /** Brings the ghost zones up to date after {@linkcode restore}, materials too. */
+  /** Brings the ghost zones up to date after `restore`, materials too. */
   async restored(): Promise<void> {
     await this.#exchange(0, this.#sides(allPlanesOf(this.problem)));
   }
@@ -203,6 +217,7 @@ export class RankSolver implements Disposable {
     return result;
   }
 
+  /** Gives the device's memory back. */
   [Symbol.dispose](): void {
     this.#field[Symbol.dispose]();
   }
