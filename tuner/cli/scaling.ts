@@ -3,7 +3,6 @@ import { formatDuration, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { checkFileWritable } from "../profile/store.ts";
-import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
@@ -13,7 +12,7 @@ import { parseCommand } from "./parse_options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { drawScaling } from "./scaling_chart.ts";
-import { failed, problemOf, profilesOf, RANK_OPTIONS, requestOf } from "./solve.ts";
+import { chooserOf, failed, problemOf, RANK_OPTIONS, requestOf } from "./solve.ts";
 import { describeWork } from "./summary.ts";
 import { type Line, print, say, type Table } from "./terminal.ts";
 
@@ -44,13 +43,7 @@ export const run = (args: string[]): Promise<number> =>
 async function scale(world: World, options: Values<typeof OPTIONS>, problem: Problem): Promise<number> {
   using device = await openRankDevice(world, options);
   if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
-  const profiles = await profilesOf(options);
-  const scaling = await measureScaling(
-    world,
-    device,
-    problem,
-    (part) => chooseForRank(profiles, part, device),
-  );
+  const scaling = await measureScaling(world, device, problem, await chooserOf(options, device));
   const names = await world.shareAll(device.name);
   if (world.rank > 0) return EXIT.done;
   await writeText(options.out, drawScaling(scaling));

@@ -1,5 +1,6 @@
 import { hashOf } from "../../kernels/definition.ts";
-import { boundariesOf, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { boundariesOf, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import type { Verification } from "../configuration.ts";
 import { DeviceError, deviceFailed } from "../devices/device_error.ts";
@@ -10,12 +11,12 @@ import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem, MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
 import { SolverError } from "../solver/solver_error.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
 import { openRankDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
+import type { RankDevice } from "../ranks/rank_field.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
@@ -143,19 +144,19 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
   };
 }
 
-/** The ranks' profiles: one file, in which each finds its device. */
-export async function profilesOf({ profile }: { readonly profile: string | undefined }): Promise<Profile[]> {
-  return profile === undefined ? [] : [await readProfile(profile)];
+/** How a rank computes its part: by the ranks' profile, a file in which each finds its device. */
+export async function chooserOf({ profile }: { readonly profile: string | undefined }, device: RankDevice) {
+  const profiles = profile === undefined ? [] : [await readProfile(profile)];
+  return (part: Problem) => chooseForRank(profiles, part, device);
 }
 
 async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json } = options;
   using device = await openRankDevice(world, options);
   if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
-  const profiles = await profilesOf(options);
-  const choose = (part: Problem) => chooseForRank(profiles, part, device);
+  const choose = await chooserOf(options, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
-  using solver = await createRankSolver(world, device, problem, profiles, { plan: plan.plan });
+  using solver = await createRankSolver(world, device, problem, [], { plan: plan.plan, choose });
   const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
   if (from === undefined) await solver.initialise(start);
   else await restoreCheckpoint(solver, options.checkpoint!, from);
@@ -239,9 +240,8 @@ export function renderSolve(solved: Solved): Line[] {
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
     return length === 1 ? name : `${length} × ${name}`;
   });
-  const sizes = extents.map(({ size }) => size),
-    most = largest(sizes, Math.max),
-    least = largest(sizes, Math.min);
+  const least = gridOf((axis) => Math.min(...extents.map(({ size }) => size[axis])));
+  const most = gridOf((axis) => Math.max(...extents.map(({ size }) => size[axis])));
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
   const every = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
@@ -257,11 +257,6 @@ export function renderSolve(solved: Solved): Line[] {
     `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
     ...(verification === undefined ? [] : [describeVerification(verification)]),
   ];
-}
-
-function largest(sizes: readonly Grid[], pick: (...values: number[]) => number): Grid {
-  const [x, y, z] = ([0, 1, 2] as const).map((axis) => pick(...sizes.map((size) => size[axis])));
-  return [x!, y!, z!];
 }
 
 function describeVerification(verification: Verification): string {

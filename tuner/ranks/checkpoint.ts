@@ -88,22 +88,15 @@ export async function readCheckpoint(path: string, problem: Problem): Promise<Ch
   const refuse = (wanted: string, found: string): never => {
     throw new RequestError(`Cannot go on from ${path}: wanted ${wanted}: found ${found}`);
   };
-  let bytes = new Uint8Array(HEADER_BYTES), size = 0;
+  let header: Partial<Record<string, unknown>> = {}, size = 0;
   try {
     using file = await Deno.open(path);
+    const bytes = new Uint8Array(HEADER_BYTES);
     size = (await file.stat()).size;
-    bytes = bytes.subarray(0, await file.read(bytes) ?? 0);
+    header = JSON.parse(new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0))) ?? {};
   } catch (error) {
-    refuse(
-      "a checkpoint",
-      error instanceof Deno.errors.NotFound ? "no such file" : `${(error as Error).message}`,
-    );
-  }
-  let header: Partial<Record<string, unknown>> = {};
-  try {
-    header = JSON.parse(new TextDecoder().decode(bytes)) ?? {};
-  } catch {
-    refuse("a checkpoint", "another kind of file");
+    const found = error instanceof SyntaxError ? "another kind of file" : `${(error as Error).message}`;
+    refuse("a checkpoint", error instanceof Deno.errors.NotFound ? "no such file" : found);
   }
   for (const [name, wanted] of Object.entries(identityOf(problem))) {
     if (header[name] !== wanted) refuse(`${name} ${wanted}`, `${header[name]}`);
@@ -149,7 +142,6 @@ function* ownRows({ problem, part: { own: { low, size } } }: RankSolver): Genera
   { readonly at: readonly number[]; readonly rows: number; readonly slices: OwnSlices }
 > {
   const { grid: [nx, ny, nz] } = problem;
-  const isWhole = size[1] === ny && size[2] === nz;
   const together = Math.max(1, Math.floor(CELLS_AT_ONCE / (size[1] * size[2])));
   for (const [index, level] of levelsOf(problem).entries()) {
     for (let x = 0; x < size[0]; x += together) {
@@ -157,16 +149,11 @@ function* ownRows({ problem, part: { own: { low, size } } }: RankSolver): Genera
       const startOf = (slice: number, y: number): number =>
         HEADER_BYTES + 4 * (((index * nx + low[0] + x + slice) * ny + low[1] + y) * nz + low[2]);
       // whole slices lie together, and so do whole rows of a slice
-      const [runs, rows] = isWhole
-        ? [1, slices * ny * nz]
-        : size[2] === nz
-        ? [slices, size[1] * nz]
-        : [slices * size[1], size[2]];
-      const perSlice = runs / slices;
-      const at = Array.from(
-        { length: runs },
-        (_, i) => startOf(Math.floor(i / perSlice), perSlice > 1 ? i % size[1] : 0),
-      );
+      const rows = size[2] < nz ? size[2] : size[1] < ny ? size[1] * nz : slices * ny * nz;
+      const at = Array.from({ length: slices * size[1] * size[2] / rows }, (_, i) => {
+        const row = i * rows / size[2];
+        return startOf(Math.floor(row / size[1]), row % size[1]);
+      });
       yield { at, rows, slices: { ...level, x, slices } };
     }
   }

@@ -1,4 +1,4 @@
-import { alongAxes, cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
+import { alongAxes, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
 import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
 import {
@@ -129,8 +129,7 @@ export class RankSolver implements Disposable {
 
   /** This rank's own cells of a field or material: x, y, z, the last fastest. */
   async read(cells: RankCells = {}): Promise<Float32Array<ArrayBuffer>> {
-    const { before, own } = this.part;
-    return await this.#read({ ...this.#planeOf(cells), low: before, size: own.size });
+    return await this.save({ ...this.#planeOf(cells), x: 0, slices: this.part.own.size[0] });
   }
 
   /**
@@ -162,7 +161,14 @@ export class RankSolver implements Disposable {
    */
   async save({ x, slices, ...level }: OwnSlices): Promise<Float32Array<ArrayBuffer>> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    return await this.#read({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] });
+    const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
+    const all = new Float32Array(cellsOf(box.size));
+    let done = 0;
+    await this.#field.advance(0, this.#open, [[box]], (_, cells) => {
+      all.set(cells, done);
+      done += cells.length;
+    });
+    return all;
   }
 
   /**
@@ -185,32 +191,26 @@ export class RankSolver implements Disposable {
     cells: RankCells,
     { x, slices }: { readonly x: number; readonly slices: number },
   ): Promise<Float32Array<ArrayBuffer> | undefined> {
-    const { world, plan: { extents }, part: { before } } = this;
-    const [, ny, nz] = this.problem.grid;
+    const { world, plan: { extents }, part: { own } } = this, [, ny, nz] = this.problem.grid;
     /** The slices of a rank that are meant. */
-    const sharedBy = ({ low, size }: Extent): Extent | undefined => {
-      const from = Math.max(x, low[0]), to = Math.min(x + slices, low[0] + size[0]);
-      return from >= to ? undefined : { low: [from, low[1], low[2]], size: [to - from, size[1], size[2]] };
+    const meant = ({ low: [low], size: [size] }: Extent) => {
+      const from = Math.max(x, low);
+      return { from, count: Math.max(0, Math.min(x + slices, low + size) - from) };
     };
-    const messages: Message[] = [];
-    const mine = sharedBy(this.part.own);
-    if (mine !== undefined) {
-      const low: Grid = [before[0] + mine.low[0] - this.part.own.low[0], before[1], before[2]];
-      const values = await this.#read({ ...this.#planeOf(cells), low, size: mine.size });
+    const messages: Message[] = [], { from, count } = meant(own);
+    if (count > 0) {
+      const values = await this.save({ ...this.#planeOf(cells), x: from - own.low[0], slices: count });
       messages.push(world.send(0, GATHER, values));
     }
-    let result: Float32Array<ArrayBuffer> | undefined;
-    if (world.rank === 0) {
-      result = new Float32Array(slices * ny * nz);
-      for (const [rank, extent] of extents.entries()) {
-        const { low, size } = sharedBy(extent) ?? { low: [0, 0, 0], size: [0, 0, 0] };
-        const values = new Float32Array(cellsOf(size));
-        if (values.length === 0) continue;
-        await world.finish([world.receive(rank, GATHER, values)]);
-        for (let row = 0; row < size[0] * size[1]; row++) {
-          const to = (low[0] - x + Math.floor(row / size[1])) * ny + low[1] + row % size[1];
-          result.set(values.subarray(row * size[2], (row + 1) * size[2]), to * nz + low[2]);
-        }
+    const result = world.rank === 0 ? new Float32Array(slices * ny * nz) : undefined;
+    for (const [rank, extent] of result === undefined ? [] : extents.entries()) {
+      const { from, count } = meant(extent), { low: [, firstY, firstZ], size: [, sizeY, sizeZ] } = extent;
+      if (count === 0) continue;
+      const values = new Float32Array(count * sizeY * sizeZ);
+      await world.finish([world.receive(rank, GATHER, values)]);
+      for (let row = 0; row < count * sizeY; row++) {
+        const to = (from - x + Math.floor(row / sizeY)) * ny + firstY + row % sizeY;
+        result!.set(values.subarray(row * sizeZ, (row + 1) * sizeZ), to * nz + firstZ);
       }
     }
     await world.finish(messages);
@@ -239,16 +239,6 @@ export class RankSolver implements Disposable {
       );
     }
     return { ago, plane, planes: 1 };
-  }
-
-  async #read(box: Box): Promise<Float32Array<ArrayBuffer>> {
-    const all = new Float32Array(cellsOf(box.size));
-    let done = 0;
-    await this.#field.advance(0, this.#open, [[box]], (_, cells) => {
-      all.set(cells, done);
-      done += cells.length;
-    });
-    return all;
   }
 
   async #set(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {

@@ -1,6 +1,6 @@
 import { layOut } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import type { RankPlan } from "../../models/rank_part.ts";
+import { planOf } from "../../models/rank_part.ts";
 import type { Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
 import { type Start, stateLevels, verificationOf } from "../devices/reference.ts";
@@ -43,11 +43,7 @@ export async function verifyRanks(
 }
 
 async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {
-  const plan: RankPlan = {
-    parts: [1, 1, 1],
-    exchangeEvery: problem.steps,
-    extents: [{ low: [0, 0, 0], size: problem.grid }],
-  };
+  const plan = planOf(problem, { parts: [1, 1, 1], exchangeEvery: problem.steps, rates: [1] })!;
   const alone = await createRankSolver(localWorlds(1)[0]!, device, problem, [], { plan });
   await alone.initialise(start);
   await alone.run(problem.steps);
