@@ -12,7 +12,7 @@ import { describeProblem } from "../profile/profile_problem.ts";
 import { checkWritable, defaultProfilePath, writeProfile } from "../profile/store.ts";
 import { STRATEGIES } from "../search/all.ts";
 import { measuredDevice, profileOf } from "../tune/library_tune.ts";
-import { type Evaluators, runTuning, type TuneOutcome, type TuneStart } from "../tune/tune.ts";
+import { type Evaluators, runTuning, type TuneStart } from "../tune/tune.ts";
 import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
@@ -116,13 +116,6 @@ export async function tuneOn(
   return exitCode;
 }
 
-/** What became of one problem. */
-interface Tuned {
-  readonly outcome: TuneOutcome;
-  readonly record: ReturnType<typeof summaryRecord>;
-  readonly code: number;
-}
-
 /**
  * Tunes one problem, writes its profile and prints the summary, also where the profile cannot be written; JSON is printed
  * by the caller. The search starts from what was learned on others.
@@ -133,7 +126,7 @@ async function tuneOne(
   { problem, device: { gpu, ...machine }, learned, attended, ...request }:
     & ResolvedProblem
     & { readonly learned: readonly Sample[]; readonly attended: AttendedRun },
-): Promise<Tuned> {
+) {
   // the memory that the request allows is not the device's
   const device = { ...machine, gpu: gpu && { ...gpu, limits: limitsOf(gpu.limits) } };
   const out = options.out ?? defaultProfilePath(device);

@@ -61,25 +61,17 @@ export function planTime(
   { turns, referenceNs, cpuNs, hasGpu, balanceNs }: TimeNeeds,
 ): TimePlan {
   const endNs = startedNs + timeNs;
-  const latestNs = endNs + Math.max(TOLERATED_PART * timeNs, TOLERATED_NS);
-  if (timeNs === Infinity) {
-    return {
-      searchUntilNs: endNs,
-      cpuUntilNs: endNs,
-      finalsUntilNs: endNs,
-      balanceUntilNs: endNs,
-      endNs,
-      latestNs,
-    };
-  }
-  const balanceUntilNs = endNs - Math.min(HOST_PART * timeNs, HOST_NS);
-  const finalsUntilNs = balanceUntilNs - (balanceNs > 0 ? Math.max(BALANCE_PART * timeNs, balanceNs) : 0);
-  const usualNs = Math.min(PART * timeNs, FINALS_NS);
+  // an endless run has time for all: what is taken off must be finite
+  const sharedNs = timeNs === Infinity ? 0 : timeNs;
+  const latestNs = endNs + Math.max(TOLERATED_PART * sharedNs, TOLERATED_NS);
+  const balanceUntilNs = endNs - Math.min(HOST_PART * sharedNs, HOST_NS);
+  const finalsUntilNs = balanceUntilNs - (balanceNs > 0 ? Math.max(BALANCE_PART * sharedNs, balanceNs) : 0);
+  const usualNs = Math.min(PART * sharedNs, FINALS_NS);
   const wantedNs = Math.max(usualNs, referenceNs + blocksTime(turns, WANTED_BLOCKS));
   const leastNs = referenceNs + blocksTime(turns.slice(0, LEAST_FINALISTS), SURE_BLOCKS);
-  const finalsNs = Math.max(leastNs, Math.min(wantedNs, MOST * timeNs));
+  const finalsNs = Math.max(leastNs, Math.min(wantedNs, MOST * sharedNs));
   const cpuUntilNs = finalsUntilNs - finalsNs;
-  const searchUntilNs = cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * timeNs) : 0);
+  const searchUntilNs = cpuUntilNs - (hasGpu ? Math.min(cpuNs, MOST * sharedNs) : 0);
   return { searchUntilNs, cpuUntilNs, finalsUntilNs, balanceUntilNs, endNs, latestNs };
 }
 
