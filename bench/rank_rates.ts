@@ -15,7 +15,7 @@ import type { Grid, Problem } from "../kernels/stencils/stencil.ts";
 import { arrangements } from "../models/decomposition.ts";
 import { planOf, type RankPlan } from "../models/rank_part.ts";
 import { predictPlan } from "../models/rank_step.ts";
-import { formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
+import { formatChange, formatDuration, formatPercent, formatTable } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { readProfile } from "../tuner/profile/store.ts";
 import { chooseForRank } from "../tuner/ranks/create_rank_solver.ts";
@@ -64,7 +64,7 @@ if (world.rank === 0) {
     `${plan.exchangeEvery}`,
     formatDuration(median(predicted)),
     formatDuration(median(measured)),
-    `${errors[i]! < 0 ? "−" : "+"}${formatPercent(Math.abs(errors[i]!))}`,
+    formatChange(errors[i]!),
   ]);
   console.log(`${grid}, ${world.size} × ${device.name}`);
   console.log(formatTable([["parts", "R", "predicted", "measured", "error"], ...cells]));

@@ -23,6 +23,11 @@ export function formatPercent(fraction: number): string {
   return Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)}%` : `${plain(percent, 2)}%`;
 }
 
+/** How much more or less: `+16%`, `−3.8%`. */
+export function formatChange(fraction: number): string {
+  return `${fraction < 0 ? "−" : "+"}${formatPercent(Math.abs(fraction))}`;
+}
+
 /** Why a rate may be low: that a GPU's clock stayed below this part of its highest; undefined where it did not. */
 export function describeLowClock(clock = 1): string | undefined {
   return clock >= 0.97 ? undefined : `the GPU's clock stayed at ${formatPercent(clock)} of its highest`;

@@ -38,7 +38,7 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
   const lines = layOut(renderBalance(result, CONTEXT), Infinity).split("\n");
   assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)), [
     ["iteration", "R", "CPU slices", "GPU slices", "CPU time", "GPU time", "difference"],
-    ["1", "1", "10", "90", "4.00 ms", "1.00 ms", "+75.0%"],
+    ["1", "1", "10", "90", "4.00 ms", "1.00 ms", "+75%"],
     ["2", "1", "3", "97", "1.00 ms", "1.04 ms", "−3.8%"],
   ]);
   assertEquals(lines.at(-1), "Settled: times agree within 3.8%");

@@ -3,7 +3,7 @@ import type { BalanceIteration } from "../../models/balance.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
-import { formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
+import { formatChange, formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
 import { describeConfiguration, describeCpu, describeGpu } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
@@ -77,7 +77,7 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
     `${one.gpuSlices}`,
     formatDuration(one.cpuTimeNs),
     formatDuration(one.gpuTimeNs),
-    formatSigned(differenceOf(one)),
+    formatChange(differenceOf(one)),
   ]);
   const part = partOfSum(context, best);
   const failures = evaluations.flatMap((evaluation) => "failure" in evaluation ? [evaluation.failure] : []);
@@ -107,7 +107,7 @@ export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): Line
     `${slices - cpuSlices}`,
     formatDuration(predictedNs),
     formatDuration(measuredNs),
-    formatSigned(error),
+    formatChange(error),
   ]);
   const fit = (["cpu", "gpu", "together"] as const)
     .map((part) => `${formatPercent(medianError(residuals[part]))} (${part})`).join(", ");
@@ -139,8 +139,4 @@ function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): str
     `CPU alone: ${alone(cpuAlone)}`,
     `  ${describeCpu(device.cpu)}`,
   ];
-}
-
-function formatSigned(fraction: number): string {
-  return `${fraction < 0 ? "−" : "+"}${(100 * Math.abs(fraction)).toFixed(1)}%`;
 }

@@ -135,8 +135,7 @@ function between({ low, median, high }: Quartiles, format: (value: number) => st
   return least === most ? format(median) : `${format(median)} [${least}, ${most}]`;
 }
 
-/** How much slower than the fastest: `0%`, `0.4%`, `12%`. */
+/** How much slower than the fastest. */
 function formatRegret(regret: number): string {
-  if (!Number.isFinite(regret)) return "none";
-  return regret < 0.0005 ? "0%" : `${(100 * regret).toFixed(regret < 0.0995 ? 1 : 0)}%`;
+  return Number.isFinite(regret) ? formatPercent(regret) : "none";
 }

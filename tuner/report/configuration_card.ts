@@ -1,5 +1,5 @@
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { formatPercent } from "../format.ts";
+import { formatChange } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
@@ -13,9 +13,8 @@ export function configurationCard(view: EntryView): Html {
     parameterValue(name, value, series),
     parameterMeaning(name, series),
     neighbours.filter((one) => one.name === name).map(({ value, point }) => {
-      const change = point.cellsPerSecond / cellsPerSecond - 1;
-      const percent = `${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change))}`;
-      return `${parameterValue(name, value, series)}: ${percent}`;
+      const change = formatChange(point.cellsPerSecond / cellsPerSecond - 1);
+      return `${parameterValue(name, value, series)}: ${change}`;
     }).join("; "),
   ]);
   const columns = [
