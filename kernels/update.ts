@@ -99,7 +99,7 @@ export function remembered<U extends object, Rest extends readonly unknown[], T>
   return (update, ...rest) => {
     let results = known.get(update);
     if (results === undefined) known.set(update, results = new Map<string, T>());
-    const key = rest.length === 0 ? "" : JSON.stringify(rest);
+    const key = rest.some((one) => typeof one === "object") ? JSON.stringify(rest) : rest.join();
     if (!results.has(key)) results.set(key, find(update, ...rest));
     return results.get(key)!;
   };

@@ -63,7 +63,11 @@ export class GaussianProcess {
 
 /** The product of the first few elements. */
 function dot(a: Float64Array, b: Float64Array, count: number): number {
-  let sum = 0;
-  for (let i = 0; i < count; i++) sum += a[i]! * b[i]!;
-  return sum;
+  let even = 0, odd = 0, i = 0;
+  // two sums, since an addition waits for the one before
+  for (; i + 1 < count; i += 2) {
+    even += a[i]! * b[i]!;
+    odd += a[i + 1]! * b[i + 1]!;
+  }
+  return i < count ? even + odd + a[i]! * b[i]! : even + odd;
 }

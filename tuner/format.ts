@@ -77,7 +77,7 @@ export function formatBytes(bytes: number): string {
 
 /** A count with separators: `12,345`. */
 export function formatCount(count: number): string {
-  return Math.round(count).toLocaleString("en-US");
+  return `${Math.round(count)}`.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Least width of a last column whose text is wrapped; a narrower one goes below its row. */

@@ -86,18 +86,16 @@ export const marching: Traversal = {
     const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
     const { zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues } = shape;
-    const { cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
+    const { arrays, cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups;
-    const arrays = new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
-    // what a march reads before its first cell, another one reads, too
-    const fill = [...queues.columns, ...queues.sums].reduce((sum, { low, high }) => sum + high - low, 0);
     const { y } = reachOf(update);
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length),
-      // rows of other workgroups, or the tile's rim, for which most threads wait unless it is loaded ahead
-      extraBytesPerUpdate: 2.7 * fill / slices +
+      // What a march reads before its first cell, another one reads, too. Then rows of other workgroups, or the tile's
+      // rim, for which most threads wait unless it is loaded ahead.
+      extraBytesPerUpdate: 2.7 * shape.fill / slices +
         (isTiled ? (ahead === 0 ? 2.2 : 0.9) * y : 1.2 * y / threadsY),
       registersPerThread: registersOf(shape),
       threadsPerWorkgroup: threadsZ * threadsY,
@@ -107,7 +105,7 @@ export const marching: Traversal = {
       exchangesPerUpdate: computed * tiled / zPerThread,
       // Every read takes instructions as well, the fewer the more cells it brings (550 shapes of orders 2 to 8 and heat
       // on 22 grids, H100, 2026-11-22).
-      cachedReadsPerUpdate: Math.hypot(...cached) * computed * (0.7 + 2.4 / zPerThread),
+      cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread),
       hasLongWorkgroups: true,
       warmUp: queues.warmUp / slices,
     };
@@ -128,7 +126,10 @@ export const marching: Traversal = {
   },
 } satisfies Traversal<MarchParameters>;
 
-function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): MarchShape {
+/** What a march's shader is written from, and what it keeps. */
+type Shape = MarchShape & ReturnType<typeof partsOf>;
+
+function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): Shape {
   const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
   const isTiled = tile === 1;
   const parts = partsOf(update, zPerThread, isTiled, ahead);
@@ -147,15 +148,24 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: March
 const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean, ahead: number) => {
   const queues = queuesOf(update, { isTiled, ahead });
   const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
-  return { ...rimOf(update, zPerThread, isTiled), tiles, queues };
+  const lengths = [...queues.columns, ...queues.sums].map(({ low, high }) => high - low);
+  const fill = lengths.reduce((sum, length) => sum + length, 0);
+  return {
+    ...rimOf(update, zPerThread, isTiled),
+    tiles,
+    queues,
+    /** Slices that it reads before its first cell. */
+    fill,
+    /** Values that a thread keeps for each of its cells. */
+    held: fill + lengths.length,
+  };
 });
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
 
-function registersOf({ zPerThread, queues: { columns, sums } }: MarchShape): number {
-  return 24 +
-    zPerThread * [...columns, ...sums].reduce((sum, { low, high }) => sum + high - low + 1, 0);
+function registersOf({ zPerThread, held }: Shape): number {
+  return 24 + zPerThread * held;
 }
 
 /** A name for what holds a tap's value. */
@@ -164,15 +174,15 @@ function arrayOf({ plane, ago }: Pick<Tap, "plane" | "ago">): string {
 }
 
 /**
- * Elements that a thread reads for its cells of one slice: of each array through the caches, where it reads more than
- * its own column, and from tiles.
+ * Arrays that a thread reads, and the elements that it reads for its cells of one slice: through the caches, where of an
+ * array it reads more than its own column, and from tiles.
  */
 const readsOf = remembered((
   update: Update,
   zPerThread: number,
   isTiled: boolean,
   ahead: number,
-): { cached: number[]; tiled: number } => {
+): { arrays: number; cached: number; tiled: number } => {
   const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
@@ -189,7 +199,11 @@ const readsOf = remembered((
       }
     }
   }
-  return { cached: [...cached.values()].map(({ size }) => 1 + size), tiled: tiled.size };
+  return {
+    arrays: new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size,
+    cached: Math.hypot(...[...cached.values()].map(({ size }) => 1 + size)),
+    tiled: tiled.size,
+  };
 });
 
 /**

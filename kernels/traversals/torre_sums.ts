@@ -51,9 +51,9 @@ export interface TorreSums {
 export const sumsOf: (update: Update) => TorreSums | undefined = remembered(findSums);
 
 /** Taps off the axes along z that lie in no partial sum which could be kept. */
-export function strayTaps(expression: Expression): Tap[] {
-  return tapsIn([expression], canBeKept).filter(({ offset: [x, y, z] }) => z !== 0 && (x !== 0 || y !== 0));
-}
+export const strayTaps: (expression: Expression) => readonly Tap[] = remembered((expression: Expression) =>
+  tapsIn([expression], canBeKept).filter(({ offset: [x, y, z] }) => z !== 0 && (x !== 0 || y !== 0))
+);
 
 /** Which kept value stands for a partial sum, or a tap of the own column; −1 for none. */
 export function keptIndex({ kept }: Pick<TorreSums, "kept">, of: Expression, [, , z]: Offset): number {

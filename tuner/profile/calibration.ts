@@ -154,9 +154,13 @@ export class Calibration {
 /** Of the errors of two predictions. */
 function covariance(a: Float64Array, b: Float64Array): number {
   let squares = 0;
-  for (let i = 0; i < a.length; i++) squares += (a[i]! - b[i]!) ** 2;
+  for (let i = 0; i < a.length; i++) {
+    const difference = a[i]! - b[i]!;
+    squares += difference * difference;
+  }
   return VARIATION ** 2 *
-    ((1 - ABRUPT) * Math.exp(-squares / 2) + ABRUPT * Math.exp(-Math.sqrt(squares) / 3));
+    ((1 - ABRUPT) * Math.exp(-squares / 2) +
+      ABRUPT * Math.exp(-Math.sqrt(squares) / 3));
 }
 
 /** How kinds of the CPU's configurations begin. */
@@ -203,7 +207,8 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
 function pointKey(
   { traversal, parameters, cpuWorkers = 0 }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
 ): string {
-  return JSON.stringify([traversal, cpuWorkers, Object.entries(parameters).sort()]);
+  const values = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
+  return [traversal, cpuWorkers, ...values.sort()].join();
 }
 
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
