@@ -92,21 +92,16 @@ export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): Ex
   return [all.length, sum((box) => 4 * cellsIn(box)), sum((box) => cellsIn(box) / box.size[2])];
 }
 
-/** Predicted time of a rank's round. */
-export function predictRound(problem: Problem, plan: RankPlan, part: RankPart, costs: RankCosts): RankRound {
-  const work = exchangeOf(problem, plan, part), { exchange, shrinks } = costs;
-  return {
-    computeNs: updateNs(costs, plan) * updatesOf(problem, plan, part, shrinks),
-    exchangeNs: exchange.reduce((sum, ns, i) => sum + ns * work[i]!, 0),
-  };
-}
-
 /** Predicted time of a plan; `costs` are those of each rank, in turn if there are fewer; one for all that are alike. */
 export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly RankCosts[]): PredictedPlan {
   let slowest: RankRound = { computeNs: 0, exchangeNs: 0 };
   for (const rank of costs.length === 1 ? [middleOf(plan)] : plan.extents.keys()) {
-    const part = partOfRank(problem, plan, rank);
-    const round = predictRound(problem, plan, part, costs[rank % costs.length]!);
+    const part = partOfRank(problem, plan, rank), cost = costs[rank % costs.length]!;
+    const work = exchangeOf(problem, plan, part);
+    const round: RankRound = {
+      computeNs: updateNs(cost, plan) * updatesOf(problem, plan, part, cost.shrinks),
+      exchangeNs: cost.exchange.reduce((sum, ns, i) => sum + ns * work[i]!, 0),
+    };
     if (sumOf(round) > sumOf(slowest)) slowest = round;
   }
   return { plan, round: slowest, stepNs: sumOf(slowest) / plan.exchangeEvery };

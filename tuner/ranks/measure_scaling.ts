@@ -1,6 +1,7 @@
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { arrangements, gridOf, type Parts } from "../../models/decomposition.ts";
-import { bestPlan, type PredictedPlan, type RankCosts } from "../../models/rank_step.ts";
+import type { RankPlan } from "../../models/rank_part.ts";
+import { bestPlan, type RankCosts } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "./plan_ranks.ts";
 import type { RankDevice } from "./rank_field.ts";
@@ -52,10 +53,17 @@ export async function measureScaling(
   const { costs } = await planRanks(world, device, grown(problem, world.size), { choose });
   // more ranks than there are: each as slow as the slowest of these
   const slowest = costs.reduce((a, b) => b.updates[0]!.ns > a.updates[0]!.ns ? b : a);
+  /** Time of a step on the first ranks; the others wait. */
+  const measure = async (whole: Problem, plan: RankPlan): Promise<number> => {
+    const part = await world.first(plan.extents.length);
+    const trial = part && await measurePlan(part, device, whole, { plan, choose });
+    await part?.close();
+    return await world.most(trial?.stepNs ?? 0);
+  };
   const pointOf = async (whole: Problem, ranks: number, exchangeEvery?: number): Promise<ScalingPoint[]> => {
     const best = bestPlan(whole, ranks, ranks > world.size ? [slowest] : costs, { exchangeEvery });
     if (best === undefined) return [];
-    const measuredNs = ranks > world.size ? null : await measure(world, device, whole, best, choose);
+    const measuredNs = ranks > world.size ? null : await measure(whole, best.plan);
     const { plan: { parts, exchangeEvery: period }, stepNs } = best;
     return [{ ranks, grid: whole.grid, parts, exchangeEvery: period, predictedNs: stepNs, measuredNs }];
   };
@@ -78,18 +86,4 @@ function grown(problem: Problem, ranks: number): Problem {
     spread(one) < spread(best) ? one : best
   );
   return { ...problem, grid: gridOf((axis) => problem.grid[axis] * parts[axis]) };
-}
-
-/** Time of a step on the first ranks; the others wait. */
-async function measure(
-  world: World,
-  device: RankDevice,
-  problem: Problem,
-  { plan }: PredictedPlan,
-  choose: (part: Problem) => Configuration,
-): Promise<number> {
-  const part = await world.first(plan.extents.length);
-  const trial = part && await measurePlan(part, device, problem, { plan, choose });
-  await part?.close();
-  return await world.most(trial?.stepNs ?? 0);
 }

@@ -52,12 +52,6 @@ export function startedRanks(): { readonly variable: keyof typeof NAMES; readonl
   return undefined;
 }
 
-/** Names come first from FACET_MPI, the environment's only word on it. */
-function namesFor(variable: keyof typeof NAMES): readonly string[] {
-  const own = Deno.env.get("FACET_MPI");
-  return own ? [own] : NAMES[variable];
-}
-
 /** What the system's loader is called with: symbols for all that is loaded later, found when they are first used. */
 const RTLD_LAZY = 1, RTLD_GLOBAL = Deno.build.os === "darwin" ? 8 : 0x100;
 
@@ -75,7 +69,8 @@ export function openMpiLibrary(variable: keyof typeof NAMES): MpiLibrary {
   }).symbols;
   const text = (value: string) => new TextEncoder().encode(`${value}\0`);
   let path = "", library: Deno.PointerValue = null, why = "";
-  for (const name of namesFor(variable)) {
+  const own = Deno.env.get("FACET_MPI");
+  for (const name of own ? [own] : NAMES[variable]) {
     library = loader.dlopen(text(path = name), RTLD_LAZY | RTLD_GLOBAL);
     if (library !== null) break;
     const message = loader.dlerror();
