@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { whyLong } from "../../tuner/cli/record.ts";
+import { describeDriver } from "../../tuner/devices/driver.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { assertRefused, inDirectory, runCommand, taskCommand } from "./run_task.ts";
@@ -17,6 +18,8 @@ testOnGpu(
       const { records: [run, ...measured] } = await readJournal(out);
       assert(run?.kind === "run");
       assertEquals(run.problem.grid, [16, 12, 16]);
+      // what another driver computed is measured again
+      assertEquals(run.driver, await describeDriver());
       assertEquals(measured.length, 3);
       for (const record of measured) {
         assert(record.kind === "measurement");
