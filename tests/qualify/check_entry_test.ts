@@ -32,10 +32,10 @@ Deno.test("what tune recorded is valid, and cannot run where it does not fit or 
       assertEquals(whyInvalid(problem, configuration, profile.device), undefined);
       assertEquals(whyNotHere(problem, configuration, profile.device.gpu!.limits), undefined);
       const small = { ...profile.device.gpu!.limits, maxStorageBufferBindingSize: 2 ** 27 };
-      assertMatch(
-        whyNotHere(problem, configuration, small)!,
-        /^this GPU cannot: .* maxStorageBufferBindingSize is 134217728$/,
-      );
+      const reason = whyNotHere(problem, configuration, small);
+      // a dispatch of torres touches many slices; what marches finds its own in sections
+      if (configuration.traversal === "marching") assertEquals(reason, undefined);
+      else assertMatch(reason!, /^this GPU cannot: .* maxStorageBufferBindingSize is 134217728$/);
       const narrow = { ...profile.device.gpu!.limits, maxComputeInvocationsPerWorkgroup: 32 };
       assertMatch(whyNotHere(problem, configuration, narrow)!, /^this GPU cannot: .*threads in a workgroup/);
       assertEquals(whyNotHere(problem, configuration, undefined), "there is no WebGPU adapter here");
