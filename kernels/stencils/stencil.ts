@@ -5,7 +5,7 @@
  */
 import type { Offset } from "../expression.ts";
 import type { InitialField } from "../initial_field.ts";
-import type { Update } from "../update.ts";
+import { planesOf, type Update } from "../update.ts";
 
 /** Cells along x (slowest in memory), y, and z (fastest). */
 export type Grid = readonly [x: number, y: number, z: number];
@@ -186,4 +186,9 @@ export function requireStable(name: string, what: string, value: number, limit: 
 /** The grid's own cells, the unit of every rate. */
 export function cellsOf([x, y, z]: Grid): number {
   return x * y * z;
+}
+
+/** Bytes of both time levels, materials included, without pads. */
+export function fieldBytes({ grid, stencil: { update } }: Pick<Problem, "grid" | "stencil">): number {
+  return 2 * 4 * planesOf(update) * cellsOf(grid);
 }

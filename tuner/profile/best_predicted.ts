@@ -1,5 +1,4 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../kernels/update.ts";
+import { fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
@@ -132,8 +131,8 @@ function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
 }
 
 /** Whether the CPU's caches hold both levels: to save traffic then gains nothing, which the model does not see. */
-function isHeldByCaches({ cpuWorkers = 0 }: Candidate, { grid, stencil: { update } }: Problem): boolean {
-  return cpuWorkers > 0 && 2 * 4 * planesOf(update) * cellsOf(grid) <= CPU_CACHE_BYTES;
+function isHeldByCaches({ cpuWorkers = 0 }: Candidate, problem: Problem): boolean {
+  return cpuWorkers > 0 && fieldBytes(problem) <= CPU_CACHE_BYTES;
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */

@@ -1,7 +1,6 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
-import { planesOf } from "../../kernels/update.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
@@ -167,8 +166,7 @@ function chooseAnew(asked: Asked): Choice {
     return { ...choice, message: explain(choice, { grade, near, plain, known }) };
   }
   // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
-  const bytes = 2 * 4 * planesOf(problem.stencil.update) * cellsOf(problem.grid);
-  const isSmall = bytes <= CACHED_BYTES && problem.stencil.dimensions !== 1;
+  const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
   const traversals = isSmall ? { traversals: [stepwise] } : {};
   const { best: [best, ...others], reasons } = bestPredicted(
     { ...target, ...traversals },

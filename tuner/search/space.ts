@@ -1,11 +1,10 @@
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { Configuration } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 import { type Sweep, windowRate } from "../../models/window.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
-import { planesOf } from "../../kernels/update.ts";
 
 /** A configuration of the GPU that could be measured. */
 export interface Candidate {
@@ -129,8 +128,8 @@ function sweepOf(
 ): Sweep | undefined {
   const { windowBytes } = limits;
   if (windowBytes === undefined) return undefined;
-  const { grid, steps, stencil: { update } } = problem, cells = cellsOf(grid);
-  const bytes = 2 * 4 * planesOf(update) * cells;
+  const { grid, steps } = problem, cells = cellsOf(grid);
+  const bytes = fieldBytes(problem);
   // of each section half is in common with the next, roughly
   const sections = Math.ceil(2 * WINDOW_SECTIONS * bytes / windowBytes);
   const most = traversal.sweepSteps?.(problem, parameters, limits) ?? 1;

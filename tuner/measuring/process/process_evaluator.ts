@@ -1,6 +1,5 @@
 import { definitionOf } from "../../../kernels/definition.ts";
-import { cellsOf, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { planesOf } from "../../../kernels/update.ts";
+import { fieldBytes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import { formatDuration } from "../../format.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
@@ -163,16 +162,15 @@ const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
  * or one where the request limits the memory (`deviceMemory`).
  */
 export function processesFor(
-  { grid, stencil: { update } }: Problem,
+  problem: Problem,
   { cores, memory, deviceMemory }: {
     readonly cores: number;
     readonly memory: number;
     readonly deviceMemory?: number | undefined;
   },
 ): number {
-  const fieldBytes = 2 * 4 * planesOf(update) * cellsOf(grid);
   const bytes = Math.min(PROCESSES_BYTES, memory / 2, deviceMemory ?? Infinity);
-  const fit = Math.floor(bytes / (2 * fieldBytes));
+  const fit = Math.floor(bytes / (2 * fieldBytes(problem)));
   return Math.max(deviceMemory === undefined ? 2 : 1, Math.min(fit, cores - 1, MOST_PROCESSES));
 }
 
