@@ -110,8 +110,8 @@ function declareRow({ grid: [nx, ny], planes }: Layout): string {
  */
 export function copyShader(to: Layout, from: Layout): string {
   return wgsl`
-    struct Slices { to: i32, from: i32 }
-    @group(0) @binding(0) var<storage, read_write> to: array<f32>;
+    struct Slices { mine: i32, other: i32 }
+    @group(0) @binding(0) var<storage, read_write> copy: array<f32>;
     @group(0) @binding(1) var<storage, read_write> cells: array<f32>;
     @group(0) @binding(2) var<uniform> slices: Slices;
 
@@ -122,9 +122,9 @@ export function copyShader(to: Layout, from: Layout): string {
       @builtin(num_workgroups) groups: vec3u,
     ) {
       ${declareRow(to)}
-      let mine = ${rowOf(to, "slices.to")};
-      let other = ${rowOf(from, "slices.from")};
-      for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { to[mine + z] = cells[other + z]; }
+      let mine = ${rowOf(to, "slices.mine")};
+      let other = ${rowOf(from, "slices.other")};
+      for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { copy[mine + z] = cells[other + z]; }
     }
   `;
 }

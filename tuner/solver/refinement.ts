@@ -24,14 +24,17 @@ export interface Contender extends Disposable {
   readonly field: SharedField;
 }
 
-/** What a candidate is measured in, at the rate of the current configuration: one piece, and all together. */
+/** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** A candidate is decided after so many timed pieces at least, and after so many of any kind at most. */
+/** What the current configuration is given to do while the host compiles a candidate. */
+const AHEAD_NS = 100e6;
+
+/** A candidate is decided after so many timed pieces that say the same, and after so many of any kind at most. */
 const LEAST_TIMED = 3, MOST_PIECES = 100;
 
 /** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
-const FASTER = 1.01, MUCH_SLOWER = 0.8;
+const FASTER = 1.01, MUCH_SLOWER = 0.9;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -60,6 +63,8 @@ export class Refinement implements Disposable {
   readonly #tried = new Map<string, Tried>();
   #duel: Duel | undefined;
   #timeNs = 0;
+  /** Of the current configuration; undefined as long as it has not run. */
+  #nsPerStep: number | undefined;
 
   constructor(
     problem: Problem,
@@ -96,13 +101,12 @@ export class Refinement implements Disposable {
     current: Contender,
     left: number,
   ): Promise<{ steps: number; timeNs: number; kept?: Contender } | undefined> {
-    const { steps: tuned, grid } = this.#problem, isLong = left >= tuned;
-    while (isLong && this.#duel === undefined && this.#waiting.length > 0) await this.#begin(current);
-    const duel = this.#duel;
-    if (duel === undefined) return undefined;
+    const { steps: tuned, grid } = this.#problem, isLong = left >= tuned, duel = this.#duel;
+    if (duel === undefined) {
+      return isLong && this.#waiting.length > 0 ? await this.#begin(current, left) : undefined;
+    }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
-    const atOnce = isTimed ? Math.ceil(PIECE_NS * duel.steps / tuned / Math.max(1, duel.timeNs)) : 1;
-    const steps = isLong ? Math.min(Math.floor(left / tuned), atOnce) * tuned : left;
+    const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : tuned;
     const runs = [() => current.field.run(steps), () => this.#attempt(() => challenger.field.run(steps))];
     const times: number[] = [];
     // by turns one is first
@@ -112,6 +116,7 @@ export class Refinement implements Disposable {
     const [currentNs, candidateNs] = times as [number, number];
     const timeNs = currentNs + candidateNs;
     this.#timeNs += timeNs;
+    this.#nsPerStep = currentNs / steps;
     if (this.#duel === undefined) return { steps, timeNs };
     duel.steps += steps;
     duel.pieces++;
@@ -122,7 +127,8 @@ export class Refinement implements Disposable {
       this.#record(challenger.configuration, { samples: [rateOf(candidateNs)] });
       ratios.push(currentNs / candidateNs);
     } else if (duel.verification === undefined && !await this.#agree(current, duel)) return { steps, timeNs };
-    const isDecided = ratios.length >= LEAST_TIMED && duel.timeNs >= DECIDE_NS;
+    const faster = ratios.filter((ratio) => ratio > FASTER).length, areAlike = faster % ratios.length === 0;
+    const isDecided = ratios.length >= LEAST_TIMED && (areAlike || duel.timeNs >= DECIDE_NS);
     const ratio = ratios.length > 0 ? median(ratios) : 1;
     if (!isDecided && ratio > MUCH_SLOWER && duel.pieces < MOST_PIECES) return { steps, timeNs };
     const isFaster = ratios.length >= LEAST_TIMED && ratio > FASTER;
@@ -139,16 +145,30 @@ export class Refinement implements Disposable {
     this.#end();
   }
 
-  async #begin(current: Contender): Promise<void> {
-    const configuration = this.#waiting.shift()!;
+  /**
+   * Opens the next candidate while the current configuration computes, whose device has its steps before: a compiler may
+   * keep this thread busy for longer than everything else takes.
+   */
+  async #begin({ field }: Contender, left: number): Promise<{ steps: number; timeNs: number }> {
+    const configuration = this.#waiting.shift()!, steps = this.#stepsIn(AHEAD_NS, left);
+    const ahead = await field.begin(steps);
     try {
       const challenger = await this.#open(configuration);
       this.#duel = { challenger, steps: 0, pieces: 0, ratios: [], timeNs: 0 };
     } catch (error) {
       this.#record(configuration, { failure: failureOf(error) });
-      return;
     }
-    await this.#attempt(() => copyState(current.field, this.#duel!.challenger.field));
+    const timeNs = await ahead.finish(), { challenger } = this.#duel ?? {};
+    this.#nsPerStep = timeNs / steps;
+    if (challenger !== undefined) await this.#attempt(() => copyState(field, challenger.field));
+    return { steps, timeNs };
+  }
+
+  /** Whole runs of the problem's length that the current configuration does in a time, one at least. */
+  #stepsIn(ns: number, left: number): number {
+    const { steps: tuned } = this.#problem;
+    const fitting = this.#nsPerStep === undefined ? 1 : Math.ceil(ns / tuned / Math.max(1, this.#nsPerStep));
+    return Math.min(Math.floor(left / tuned), fitting) * tuned;
   }
 
   /** Whether both fields are the same but for rounding; if not, the candidate is wrong and ends. */

@@ -96,8 +96,13 @@ export class SharedField implements Disposable {
     return { wallNs, timeNs, ...times };
   }
 
-  /** The same where the GPU computes alone, without waiting for its end: see {@linkcode GpuField.begin}. */
-  async begin(steps: number, repetitions: number): Promise<Submission> {
+  /** The same without waiting for its end, though a GPU alone has all of it: see {@linkcode GpuField.begin}. */
+  async begin(steps: number, repetitions = 1): Promise<Submission> {
+    if (this.cpuShare !== undefined) {
+      const run = this.run(steps, repetitions);
+      run.catch(() => {}); // thrown by `finish`
+      return { finish: async () => (await run).timeNs };
+    }
     const submission = await this.gpuShare!.field.begin(steps, repetitions);
     this.#step += steps * repetitions;
     return submission;
