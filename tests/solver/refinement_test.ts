@@ -56,23 +56,39 @@ interface Fate {
   readonly after?: (field: SharedField, runs: number) => Promise<void> | void;
 }
 
+type Fated = readonly [Configuration, Fate];
+
 /** A solver whose fields are real and whose clock is not. */
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
   gpu?: GpuDevice,
-): Promise<{ solver: FieldSolver; open: Set<Configuration> }> {
-  const open = new Set<Configuration>();
+): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
+  const open = new Set<Configuration>(), ahead: number[] = [];
+  /** Steps that were begun and are not finished. */
+  let underWay = 0;
   const openOne = async (configuration: Configuration): Promise<Contender> => {
-    const { stepNs, after } = fates.find(([one]) => one === configuration)![1];
+    const fate = fates.find(([one]) => one === configuration)![1];
+    if (open.size > 0) ahead.push(underWay);
     const cpuPool = configuration.share.cpuSlices > 0 ? await CpuPool.create({ workers: 1 }) : undefined;
     const field = await SharedField.create(problem, { configuration, gpu, cpuPool });
-    const run = field.run.bind(field);
+    const run = field.run.bind(field), begin = field.begin.bind(field);
     let runs = 0;
+    field.begin = async (steps) => {
+      const submission = await begin(steps);
+      underWay += steps;
+      return {
+        finish: async () => {
+          await submission.finish();
+          underWay -= steps;
+          return fate.stepNs * steps;
+        },
+      };
+    };
     field.run = async (steps, repetitions) => {
       const times = await run(steps, repetitions);
-      await after?.(field, ++runs);
-      return { ...times, timeNs: stepNs * steps };
+      await fate.after?.(field, ++runs);
+      return { ...times, timeNs: fate.stepNs * steps };
     };
     open.add(configuration);
     return {
@@ -88,7 +104,11 @@ async function simulated(
   const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
   const refinement = new Refinement(problem, others.map(([one]) => one), openOne);
   const contender = await openOne(first);
-  return { solver: new FieldSolver({ contender, gpu: undefined, refinement, isBorrowed: false }), open };
+  return {
+    solver: new FieldSolver({ contender, gpu: undefined, refinement, isBorrowed: false }),
+    open,
+    ahead,
+  };
 }
 
 /** Whole numbers into both levels, and materials that are not the stencil's. */
@@ -191,6 +211,28 @@ Deno.test("the fastest is kept, the entry can be stored, and all memory is given
   assertEquals(open.size, 0);
 });
 
+Deno.test("the current configuration computes while a candidate is opened, and what is clear is timed three times", async () => {
+  // a run of the problem's two steps takes 8 ms at first
+  const [first, slower, alike, faster, mixed] = [4, 4.2, 4.02, 3, 3].map((ms, i) =>
+    [onCpu(i + 1), { stepNs: ms * MS }] as const
+  ) as [Fated, ...Fated[]];
+  let flips = 0;
+  const wavering = [mixed![0], {
+    get stepNs() {
+      return (flips++ % 2 === 0 ? 2.9 : 3.1) * MS;
+    },
+  }] as const;
+  const { solver, ahead } = await simulated(WAVE, [first, slower!, alike!, faster!, wavering]);
+  await using _ = solver;
+  await solver.run(400);
+  const { isDone, configuration, tried } = solver.refined!;
+  assertEquals([isDone, configuration], [true, faster![0]]);
+  assertEquals(ahead, [2, 26, 26, 26], "a run of the problem's length at first, then 0.1 s");
+  const samplesOf = ([wanted]: Fated): number =>
+    tried.find((one) => one.configuration === wanted)!.samples.length;
+  assertEquals([slower!, alike!, wavering].map(samplesOf), [3, 3, 4]);
+});
+
 Deno.test("a candidate that is wrong, fails or cannot be opened changes nothing, and is recorded", async () => {
   // stable, so that rounding explains little after any number of steps
   const problem: Problem = { ...WAVE, stencil: wave(2), boundary: "zero" };
@@ -231,13 +273,14 @@ Deno.test("a solver disposed while a candidate is under way gives its memory bac
 });
 
 for (
-  const [name, problem] of [["waves", WAVE], ["elastic waves with a signal", {
-    ...WAVE,
-    stencil: wholeNumberElastic(),
-  }]] as const
+  const [name, problem, ...others] of [
+    ["waves", WAVE],
+    ["waves between zeros", { ...WAVE, boundary: "zero" }, TORRE],
+    ["elastic waves with a signal", { ...WAVE, stencil: wholeNumberElastic() }],
+  ] as const
 ) {
   testOnGpu(`refined ${name}: the results are those without, across layouts and devices`, async (gpu) => {
-    const all = [PLAIN, ...(name === "waves" ? [TORRE] : []), onCpu(1), SHARED];
+    const all = [PLAIN, ...others, onGpu("stepwise", { ...PLAIN.parameters, threadsZ: 4 }), onCpu(1), SHARED];
     // each is faster than the one before
     const fates = all.map((one, i) => [one, { stepNs: 40 * MS / 2 ** i }] as const);
     const { solver } = await simulated(problem, fates, gpu);
@@ -247,6 +290,7 @@ for (
     const states = await statesOf(solver, () => used.add(solver.configuration));
     assertSame(states, await statesOf(plain));
     assertGreater(used.size, 1, "it changed its configuration meanwhile");
+    assertEquals(solver.refined!.tried.flatMap(({ failure }) => failure ?? []), []);
   });
 }
 
