@@ -129,12 +129,16 @@ function slicesOf({ grid: [nx], pad: [padX] }: Layout): number {
   return nx + 2 * padX;
 }
 
+/** Bytes of the longest array that shaders can index with i32. */
+const INDEXED_BYTES = 4 * (2 ** 31 - 1);
+
 /** Slices that fit one array. */
 export function mostSlices(
   layout: Layout,
   { maxStorageBufferBindingSize, maxBufferSize, windowBytes = Infinity }: SectionLimits,
 ): number {
   const beyond = layout.length - slicesOf(layout) * layout.slice;
-  const bytes = Math.min(maxStorageBufferBindingSize, maxBufferSize, windowBytes / (2 * WINDOW_SECTIONS));
+  const binding = Math.min(maxStorageBufferBindingSize, maxBufferSize, INDEXED_BYTES);
+  const bytes = Math.min(binding, windowBytes / (2 * WINDOW_SECTIONS));
   return Math.floor((bytes / 4 - beyond) / layout.slice);
 }

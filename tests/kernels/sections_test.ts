@@ -61,6 +61,17 @@ Deno.test("sections are few, fit, and hold all slices that must lie together", (
   );
 });
 
+Deno.test("no section is longer than an i32 can index, whatever the device's limits", () => {
+  const layout = layOut([3000, 1024, 1024], { pad: [1, 1, 1], sharedPads: true });
+  const sections = sectionsOf(layout, { span: 3 }, {
+    maxStorageBufferBindingSize: 2 ** 40,
+    maxBufferSize: 2 ** 40,
+  });
+  assert(layout.length > 2 ** 31);
+  assertEquals(sections.length, 2);
+  for (const { layout: { length } } of sections) assert(length < 2 ** 31);
+});
+
 const shape = { threadsZ: 8, threadsY: 4, threadsX: 2 };
 const march = { zPerThread: 2, threadsZ: 8, threadsY: 8, pieces: 2, tile: 1, ahead: 1 };
 const torre = { dts: 1, nt: 4, bands: 1, zPerThread: 1, threads: 9, chunk: 2, unroll: 1, lookahead: 99 };

@@ -58,7 +58,10 @@ Deno.test("a problem that makes no sense is refused", () => {
   const cases: [wish: Partial<ProblemWish>, message: string][] = [
     [{ grid: [8, 0, 8] }, "a grid of three whole numbers, at least 1, is wanted: found 8x0x8"],
     [{ grid: [8, NaN, 8] }, "a grid of three whole numbers, at least 1, is wanted: found 8xNaNx8"],
-    [{ grid: [4000, 4000, 4000] }, "a grid of at most 2147483647 cells is wanted: found 4000x4000x4000"],
+    [
+      { grid: [8, 8, 2 ** 31] },
+      "at most 2147483647 cells along each axis are wanted: found 8x8x2147483648",
+    ],
     [{ steps: 0 }, "steps must be a whole number, at least 1: found 0"],
     [{ steps: 10_001 }, "at most 10000 steps are wanted: found 10001"],
     ...([["endless", "endless"], [["zero", "endless", "zero"], "zero,endless,zero"], [

@@ -123,12 +123,12 @@ export function failed(error: unknown): never {
   return deviceFailed("the device failed")(error);
 }
 
-/** The problem that the options ask for. A grid may be larger than any one device could index. */
+/** The problem that the options ask for. */
 export function problemOf(action: string, options: Omit<ProblemValues, "traversal">): Problem {
   const stencil = chosenStencil(options);
   const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
   const problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
-  checkProblem(action, problem, Number.MAX_SAFE_INTEGER);
+  checkProblem(action, problem);
   return problem;
 }
 

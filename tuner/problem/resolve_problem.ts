@@ -24,8 +24,8 @@ import { RequestError } from "./request_error.ts";
 export const MAX_STEPS = 10_000;
 /** Workers at most: more than any machine has cores. */
 export const MAX_WORKERS = 1024;
-/** Cells of a time level at most: shaders index them with i32. What the device's buffers hold is usually less. */
-const MAX_CELLS = 2 ** 31 - 1;
+/** Cells along an axis at most: shaders count them with i32. What the device's memory holds is less. */
+const MAX_EXTENT = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */
 const WASM_BYTES = 2 ** 32;
 
@@ -137,14 +137,9 @@ export function wantedBoundary(stencil: Stencil): string {
  * Rejects a problem that makes no sense on any device.
  *
  * @param action what cannot be done, as `create the solver`
- * @param mostCells as many as one device can index, unless several share the grid
  * @throws {RequestError} saying what is wanted and what was found
  */
-export function checkProblem(
-  action: string,
-  problem: Problem,
-  mostCells: number = MAX_CELLS,
-): void {
+export function checkProblem(action: string, problem: Problem): void {
   const refuse = refusalOf(action);
   if (typeof problem !== "object" || problem === null) refuse("a problem is wanted", describeValue(problem));
   const { stencil, grid, steps, boundary } = problem;
@@ -155,7 +150,9 @@ export function checkProblem(
     refuse("a grid of three whole numbers, at least 1, is wanted", found);
   }
   const [x, y, z] = grid;
-  if (x * y * z > mostCells) refuse(`a grid of at most ${mostCells} cells is wanted`, grid.join("x"));
+  if (Math.max(x, y, z) > MAX_EXTENT) {
+    refuse(`at most ${MAX_EXTENT} cells along each axis are wanted`, grid.join("x"));
+  }
   if (!isCount(steps)) refuse("steps must be a whole number, at least 1", `${steps}`);
   if (!isBoundaryOf(stencil, boundary)) {
     refuse(`the boundary must be ${wantedBoundary(stencil)}`, `${boundary}`);
