@@ -232,10 +232,14 @@ export function whileLeft(
   ]);
 }
 
-/** Writes a module that imports `facet.memory`, with the functions that `add` adds; returns its bytes. */
+/**
+ * Writes a module that imports `facet.memory`, with the functions that `add` adds; returns its bytes.
+ *
+ * @param options `leastBytes` that the memory has: V8 checks each access at a constant offset beyond them twice
+ */
 export async function writeModule(
   add: (target: Target) => void,
-  { fused = false }: { readonly fused?: boolean } = {},
+  { fused = false, leastBytes = 0 }: { readonly fused?: boolean; readonly leastBytes?: number } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   // loaded only where it is used: 15 MB of library, a third of a second
   const { default: library } = await import("npm:binaryen@^132.0.0");
@@ -244,7 +248,7 @@ export async function writeModule(
     const { Features } = library;
     const plain = Features.Atomics | Features.SIMD128 | Features.BulkMemory | Features.BulkMemoryOpt;
     module.setFeatures(fused ? plain | Features.RelaxedSIMD : plain);
-    module.setMemory(1, 65536, null, [], true);
+    module.setMemory(Math.max(1, Math.ceil(leastBytes / 65536)), 65536, null, [], true);
     module.addMemoryImport("0", "facet", "memory", true);
     add({ library, module });
     if (!module.validate()) throw new Error("Cannot write the WebAssembly module: it is not valid");

@@ -51,11 +51,14 @@ export const GUARD_BYTES = VECTOR;
  */
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);
+  const { update, layout } = source;
+  // the slices that a turn of two rows reads: both arrays together always have as many
+  const leastBytes = (2 * reachOf(update).x + 2) * layout.slice * CELL;
   return await writeModule((target) => {
-    source.update.substeps.forEach((substep, index) => addSubstep(target, source, substep, index));
+    update.substeps.forEach((substep, index) => addSubstep(target, source, substep, index));
     addWrapRows(target, source);
     addCopyRows(target, source);
-  }, source);
+  }, { ...source, leastBytes });
 }
 
 function checkSource({ update, layout }: WasmSource): void {

@@ -144,3 +144,21 @@ Deno.test("pads thinner than the reach and neighbours of F(t−1) are refused", 
     "current tap is at 0, 1, 0",
   );
 });
+
+Deno.test("a module wants as much memory as a turn's offsets reach, and never more than both arrays take", async () => {
+  for (const order of WAVE_ORDERS) {
+    for (const nx of [1, 2, 3]) {
+      const { update } = wave(order), reach = order / 2;
+      const grid: Grid = [nx, 90, 120], boundaries: AxisBoundaries = ["zero", "zero", "zero"];
+      await instantiate(update, { grid, boundaries, pad: [reach, reach, reach] });
+      const layout = layOut(grid, { pad: [reach, reach, reach] });
+      const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+      const bytes = await writeWasm({ update, layout, boundaries });
+      await assertRejects(
+        () => WebAssembly.instantiate(bytes, { facet: { memory } }),
+        WebAssembly.LinkError,
+        "smaller than the declared initial",
+      );
+    }
+  }
+});
