@@ -128,7 +128,7 @@ export const reachOf: (update: Update | Substep) => Reach = remembered((update: 
 });
 
 /** How far a full step reaches: every sub-step as far as it sees. */
-export function stepReach({ substeps }: Update): Reach {
+export function stepReach({ substeps }: Pick<Update, "substeps">): Reach {
   return substeps.map((substep) => reachOf(substep)).reduce((sum, reach) => ({
     x: sum.x + reach.x,
     y: sum.y + reach.y,
@@ -137,8 +137,24 @@ export function stepReach({ substeps }: Update): Reach {
   }));
 }
 
+/** Cells of a ghost zone along x, y, z. */
+type GhostWidths = readonly [x: number, y: number, z: number];
+
+/**
+ * Cells along x, y, z that so many steps use up at an end of a ghost zone: of F(t), and of F(t−1) where it is read, less
+ * far by the sub-steps up to the first that reads it.
+ */
+export function ghostWidths(update: Update, steps: number): [now: GhostWidths, ...previous: GhostWidths[]] {
+  const whole = stepReach(update), first = update.substeps.findIndex(readsPrevious);
+  const lessBy = ({ x, y, z }: Omit<Reach, "diamond">): GhostWidths => {
+    return [whole.x * steps - x, whole.y * steps - y, whole.z * steps - z];
+  };
+  const now = lessBy({ x: 0, y: 0, z: 0 });
+  return first < 0 ? [now] : [now, lessBy(stepReach({ substeps: update.substeps.slice(0, first + 1) }))];
+}
+
 /** Whether the update reads the level before the newest one, t − 1. */
-export function readsPrevious(update: Update): boolean {
+export function readsPrevious(update: Update | Substep): boolean {
   return tapsOf(update).some(({ ago }) => ago === 1);
 }
 

@@ -12,7 +12,7 @@ import {
   type Problem,
   shortBoundary,
 } from "../kernels/stencils/stencil.ts";
-import { planesOf, readsPrevious, stepReach } from "../kernels/update.ts";
+import { ghostWidths, planesOf } from "../kernels/update.ts";
 import { AXES, type Axis, decompose, type Extent, gridOf, neighbourOf, type Parts } from "./decomposition.ts";
 
 /** How the ranks share a grid. */
@@ -52,19 +52,12 @@ export function cellsIn({ size: [x, y, z], planes }: Box): number {
   return planes * x * y * z;
 }
 
-/** Cells that a step makes invalid at each open end. */
-function reachAlong({ stencil }: Pick<Problem, "stencil">): Grid {
-  const { x, y, z } = stepReach(stencil.update);
-  return [x, y, z];
-}
-
 /** A plan for ranks of these rates; undefined where the ghost zones do not fit the parts, which own what they send. */
 export function planOf(
   problem: Problem,
   { parts, exchangeEvery, rates }: Omit<RankPlan, "extents"> & { readonly rates: readonly number[] },
 ): RankPlan | undefined {
-  const reach = reachAlong(problem);
-  const least = gridOf((axis) => exchangeEvery * reach[axis]);
+  const [least] = ghostWidths(problem.stencil.update, exchangeEvery);
   const extents = decompose({ grid: problem.grid, parts, rates, least });
   return extents && { parts, exchangeEvery, extents };
 }
@@ -75,7 +68,8 @@ export function partOfRank(
   { parts, exchangeEvery, extents }: RankPlan,
   rank: number,
 ): RankPart {
-  const own = extents[rank]!, along = alongAxes(problem.boundary), reach = reachAlong(problem);
+  const own = extents[rank]!, along = alongAxes(problem.boundary);
+  const [ghost] = ghostWidths(problem.stencil.update, exchangeEvery);
   const neighbours = AXES.map((axis) => {
     const towards = (direction: -1 | 1) =>
       parts[axis] === 1
@@ -84,7 +78,7 @@ export function partOfRank(
     return [towards(-1), towards(1)] as const;
   });
   const widths = (side: 0 | 1): Grid =>
-    gridOf((axis) => neighbours[axis]![side] === undefined ? 0 : exchangeEvery * reach[axis]);
+    gridOf((axis) => neighbours[axis]![side] === undefined ? 0 : ghost[axis]);
   const before = widths(0), after = widths(1);
   return {
     own,
@@ -119,7 +113,7 @@ export interface Exchanged {
   readonly isWhole: boolean;
 }
 
-/** What R steps use up: the fields; F(t−1) one reach less far, as it is read only where F(t+1) becomes valid. */
+/** What R steps use up: the fields; F(t−1) less far, as it is read only where new values become valid. */
 export function fieldsOf({ stencil: { update } }: Pick<Problem, "stencil">): Exchanged {
   return { plane: 0, planes: update.fields.length, isWhole: false };
 }
@@ -139,10 +133,10 @@ export function exchangedBoxes(
   { before, own: { size: own }, grid }: RankPart,
   { axis, side, plane, planes, isWhole }: Exchanged & { readonly axis: Axis; readonly side: 0 | 1 },
 ): { readonly send: readonly Box[]; readonly receive: readonly Box[] } {
-  const lost = reachAlong(problem)[axis];
+  const [now, previous] = ghostWidths(problem.stencil.update, exchangeEvery);
   const send: Box[] = [], receive: Box[] = [];
-  for (const ago of isWhole || readsPrevious(problem.stencil.update) ? [0, 1] as const : [0] as const) {
-    const width = lost * (exchangeEvery - (isWhole ? 0 : ago));
+  for (const ago of [0, 1] as const) {
+    const width = (ago === 0 || isWhole ? now : previous)?.[axis] ?? 0;
     if (width === 0) continue;
     const box = (from: number): Box => ({
       ago,

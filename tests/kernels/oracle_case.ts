@@ -6,6 +6,7 @@
  */
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { type Ago, constant, type Expression, SIGNAL, tap } from "../../kernels/expression.ts";
+import { equation } from "../../kernels/equation.ts";
 import { add, formula, multiply, subtract } from "../../kernels/operations.ts";
 import { amplitudeOf, type InitialField } from "../../kernels/initial_field.ts";
 import { indexOf } from "../../kernels/layout.ts";
@@ -71,6 +72,19 @@ export function wholeNumberElastic(): Stencil {
       signal: add(formula("step"), 1),
     },
   };
+}
+
+/** Two fields in two sub-steps, of which the first reads what it was one step ago. */
+export function wholeNumberLeapfrog(): Stencil {
+  return equation({
+    name: "leapfrog",
+    title: "two sub-steps, the first reads two levels",
+    fields: { u: [-1, 1], w: [-1, 1] },
+    step: ({ u, w }) => [
+      { u: subtract(subtract(w.at(1, 0, 0), w.at(0, -1, 0)), u.before()) },
+      { w: subtract(u.next(1, 0, 0), u.next(0, 0, -1)) },
+    ],
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { wholeNumberElastic, wholeNumberWave } from "../kernels/oracle_case.ts";
+import { wholeNumberElastic, wholeNumberLeapfrog, wholeNumberWave } from "../kernels/oracle_case.ts";
 import { assertRanksEqualOracle, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
@@ -33,6 +33,15 @@ const CASES: readonly RankCase[] = [
     parts: [1, 1, 2],
     exchangeEvery: 2,
     runs: [3],
+  },
+  // F(t−1) is read by the first sub-step, further out than where the second's values become valid
+  {
+    stencil: wholeNumberLeapfrog(),
+    grid: [17, 14, 13],
+    boundary: "periodic",
+    parts: [2, 2, 1],
+    exchangeEvery: 3,
+    runs: [7],
   },
 ];
 

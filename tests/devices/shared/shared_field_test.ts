@@ -18,6 +18,7 @@ import {
   initialCells,
   maxAbs,
   wholeNumberElastic,
+  wholeNumberLeapfrog,
   wholeNumberStaggered,
   wholeNumberWave,
 } from "../../kernels/oracle_case.ts";
@@ -245,6 +246,15 @@ testCases("life, which reads no level before, and elastic waves in two sub-steps
     workers: 1,
     cpu: DIAMONDS,
     runs: [1, 2],
+  }),
+  ...onBoth({
+    stencil: wholeNumberLeapfrog(),
+    grid: [17, 5, 9],
+    traversal: "stepwise",
+    exchangeEvery: 3,
+    cpuSlices: 8,
+    workers: 1,
+    runs: [7],
   }),
 ]);
 

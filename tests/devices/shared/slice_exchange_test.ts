@@ -3,7 +3,7 @@ import { indexOf, type Layout, layOut, type LayoutOptions } from "../../../kerne
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import { copySlices, transfersBetween, withoutPadX } from "../../../tuner/devices/shared/slice_exchange.ts";
 
-const CONTROL = { ghost: 6, reach: 2, isPeriodic: false, readsPrevious: true };
+const CONTROL = { widths: [6, 4], isPeriodic: false };
 
 Deno.test("on a zero boundary the shares exchange once, one reach less of the level before", () => {
   const { toCpu, toGpu } = transfersBetween({ first: 0, slices: 10 }, { first: 6, slices: 20 }, CONTROL);
@@ -21,7 +21,7 @@ Deno.test("on a periodic boundary the ends of the grid exchange too", () => {
   const { toCpu, toGpu } = transfersBetween(
     { first: 6, slices: 10 },
     { first: 6, slices: 20 },
-    { ...CONTROL, isPeriodic: true, readsPrevious: false },
+    { widths: [6], isPeriodic: true },
   );
   assertEquals(toCpu, [
     { ago: 0, cpuSlice: 16, gpuSlice: 6, slices: 6 },
@@ -36,7 +36,7 @@ Deno.test("on a periodic boundary the ends of the grid exchange too", () => {
 Deno.test("with R = 1 the level before is not needed", () => {
   const { toCpu } = transfersBetween({ first: 0, slices: 9 }, { first: 2, slices: 9 }, {
     ...CONTROL,
-    ghost: 2,
+    widths: [2, 0],
   });
   assertEquals(toCpu.map(({ ago }) => ago), [0]);
 });

@@ -1,7 +1,7 @@
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
+import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
@@ -44,7 +44,7 @@ export interface Shares {
 
 /** Slices of a ghost zone: R times the reach of a step along x. */
 export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
-  return exchangeEvery * stepReach(stencil.update).x;
+  return ghostWidths(stencil.update, exchangeEvery)[0][0];
 }
 
 /** Whether the shares of a grid meet at its ends too: where x is periodic. */
@@ -110,10 +110,8 @@ export async function makeShares(problem: Problem, options: ShareOptions): Promi
     const { toCpu, toGpu } = cpu === undefined || gpu === undefined
       ? { toCpu: [], toGpu: [] }
       : transfersBetween(cpu, gpu, {
-        ghost: inner,
-        reach: stepReach(update).x,
+        widths: ghostWidths(update, share.exchangeEvery).map(([x]) => x),
         isPeriodic: isCyclic(problem),
-        readsPrevious: readsPrevious(update),
       });
     return { cpu, gpu, toCpu, toGpu };
   } catch (error) {

@@ -18,27 +18,22 @@ export interface Transfer {
   readonly slices: number;
 }
 
-/**
- * The slices that fill both ghost zones. F(t−1) is read only where F(t+1) will be valid, so one reach less of it
- * is enough.
- */
+/** The slices that fill both ghost zones. */
 export function transfersBetween(
   cpu: OwnSlices,
   gpu: OwnSlices,
-  { ghost, reach, isPeriodic, readsPrevious }: {
-    /** Slices of a ghost zone, and those that one step makes invalid. */
-    readonly ghost: number;
-    readonly reach: number;
+  { widths, isPeriodic }: {
+    /** Slices of a ghost zone: of F(t), and of F(t−1) where it is read. */
+    readonly widths: readonly number[];
     /** Whether the shares meet at the ends of the grid too. */
     readonly isPeriodic: boolean;
-    readonly readsPrevious: boolean;
   },
 ): { toCpu: Transfer[]; toGpu: Transfer[] } {
   const cpuEnd = cpu.first + cpu.slices, gpuEnd = gpu.first + gpu.slices;
   const toCpu: Transfer[] = [], toGpu: Transfer[] = [];
-  for (const ago of readsPrevious ? [0, 1] as const : [0] as const) {
-    const slices = ghost - ago * reach;
-    if (slices <= 0) continue;
+  for (const ago of [0, 1] as const) {
+    const slices = widths[ago] ?? 0;
+    if (slices === 0) continue;
     toCpu.push({ ago, cpuSlice: cpuEnd, gpuSlice: gpu.first, slices });
     toGpu.push({ ago, cpuSlice: cpuEnd - slices, gpuSlice: gpu.first - slices, slices });
     if (!isPeriodic) continue;
