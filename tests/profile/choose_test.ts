@@ -2,6 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import * as fc from "fast-check";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import { heat } from "../../kernels/stencils/heat.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import type { Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -404,6 +405,14 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   const grown = chooseConfiguration(onCpu, problemOf([96, 96, 64], FEW), null, { cpuWorkers: 4 });
   assertEquals(grown.configuration.traversal, "diamond-wavefront");
   assertEquals(grown.configuration.share.cpuSlices, 96);
+});
+
+Deno.test("the CPU alone computes a line of any length", () => {
+  for (const points of [30, 1000, 2 ** 20]) {
+    const problem: Problem = { stencil: heat1d(), grid: [1, 1, points], boundary: "insulated", steps: 8 };
+    const { configuration } = chooseConfiguration([], problem, null, { cpuWorkers: 2 });
+    assertEquals([configuration.traversal, configuration.share.cpuWorkers], ["swept", 2]);
+  }
 });
 
 Deno.test("where nothing can run, the error names both limits", () => {

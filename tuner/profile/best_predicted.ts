@@ -130,9 +130,9 @@ function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   return plain < 0 ? corrected : corrected.slice(0, plain + 1);
 }
 
-/** Whether the CPU's caches hold both levels: to save traffic then gains nothing, which the model does not see. */
+/** Whether the CPU's caches hold both levels: to save traffic then gains nothing, which the model of a grid does not see. */
 function isHeldByCaches({ cpuWorkers = 0 }: Candidate, problem: Problem): boolean {
-  return cpuWorkers > 0 && fieldBytes(problem) <= CPU_CACHE_BYTES;
+  return cpuWorkers > 0 && problem.stencil.dimensions !== 1 && fieldBytes(problem) <= CPU_CACHE_BYTES;
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
