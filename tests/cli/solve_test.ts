@@ -40,6 +40,21 @@ testUnderMpi("a wrong request is said once, whatever the number of ranks", async
   assertStringIncludes(stderr, "wanted as many parts as there are ranks: found 3x1x1 for 2 ranks");
 });
 
+for (
+  const [wrong, args, message] of [
+    ["profile", ["solve", "--profile", "none.json"], "Cannot read none.json: there is no such file"],
+    ["GPU", ["solve", "--gpu", "no such"], 'Cannot take GPU "no such"'],
+    ["checkpoint", ["solve", "--checkpoint", "none/state"], "Cannot write none/state: there is no folder"],
+    ["drawing", ["scaling", "--out", "tests"], "Cannot write tests: it is a directory"],
+  ] as const
+) {
+  testUnderMpi(`a ${wrong} that cannot be used is said once, before any work`, async (launcher) => {
+    const { code, stderr } = await mpirun(launcher, 2, [...solveFlags().slice(0, -1), ...args]);
+    assertEquals([code, stderr.match(/^facet: .*$/gm)?.length], [2, 1], stderr);
+    assertStringIncludes(stderr, `facet: ${message}`);
+  });
+}
+
 Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
   const { code, stdout } = await runCommand("solve", [...SMALL, "--verify"]);
   assertEquals(code, 0);

@@ -4,6 +4,7 @@ import { readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../../tuner/
 import { RequestError } from "../../tuner/problem/request_error.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { inDirectory } from "../cli/run_task.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { wholeNumberElastic } from "../kernels/oracle_case.ts";
 import { THOROUGH } from "../thorough.ts";
 import { mpirun, solveFlags, testUnderMpi } from "./mpirun.ts";
@@ -49,9 +50,16 @@ Deno.test("a run goes on from a checkpoint with another number of ranks, and end
     const refused = (path: string, of: Problem, message: string) =>
       assertRejects(() => readCheckpoint(path, of), RequestError, message);
     await refused(path, { ...problem, grid: [6, 12, 14] }, "wanted grid 6x12x14: found 6x12x13");
+    await refused(path, { ...problem, stencil: life() }, "wanted stencil life: found elastic");
     await refused(`${path}.none`, problem, "found no such file");
-    await Deno.writeTextFile(`${path}.text`, "no checkpoint");
-    await refused(`${path}.text`, problem, "found another kind of file");
+    for (const text of ["no checkpoint", "null", "[]", "{}", ""]) {
+      await Deno.writeTextFile(`${path}.text`, text);
+      await refused(`${path}.text`, problem, "found another kind of file");
+    }
+    const bytes = await Deno.readFile(path), header = new TextDecoder().decode(bytes.subarray(0, 4096));
+    bytes.set(new TextEncoder().encode(header.replace('"step":1', '"step":-1').slice(0, 4096)));
+    await Deno.writeFile(`${path}.step`, bytes);
+    await refused(`${path}.step`, problem, 'wanted a step and a start: found {"step":-1,');
     await Deno.truncate(path, 5000);
     await refused(path, problem, "bytes: found 5000");
     assert(

@@ -4,7 +4,6 @@
  * @module
  */
 import { onRanks } from "../../tuner/cli/on_ranks.ts";
-import { failed } from "../../tuner/cli/solve.ts";
 import { GpuDevice } from "../../tuner/devices/gpu/gpu_device.ts";
 import { createRankSolver } from "../../tuner/ranks/create_rank_solver.ts";
 import { life } from "../../kernels/stencils/life.ts";
@@ -25,7 +24,7 @@ async function work(world: World): Promise<number> {
 
 Deno.exit(
   await onRanks("solve", [], {
-    read: () => Promise.resolve({ request: {}, values: undefined }),
-    work: (world) => work(world).catch(failed),
+    read: () => Promise.resolve({ request: {}, values: { cpuWorkers: 1 } }),
+    work,
   }),
 );

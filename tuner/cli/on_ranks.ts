@@ -1,7 +1,12 @@
 import config from "../../deno.json" with { type: "json" };
+import { DeviceError, deviceFailed } from "../devices/device_error.ts";
+import { RequestError } from "../problem/request_error.ts";
+import { checkFileWritable } from "../profile/store.ts";
 import { startedRanks } from "../ranks/mpi_library.ts";
 import { openWorld } from "../ranks/mpi_world.ts";
+import { type DeviceWishes, type OpenedDevice, openRankDevice } from "../ranks/open_rank_device.ts";
 import { RankError, type World } from "../ranks/world.ts";
+import { SolverError } from "../solver/solver_error.ts";
 import { VERSION } from "../version.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { say } from "./terminal.ts";
@@ -21,11 +26,13 @@ function ownRank(): number {
 export type Request = Readonly<Record<string, string>>;
 
 /** A command on every rank. */
-export interface RankCommand<T> {
-  /** Reads the options; what all ranks must agree on, and what the work needs. Undefined after `--help`. */
-  readonly read: (world: World) => Promise<{ readonly request: Request; readonly values: T } | undefined>;
+export interface RankCommand<T extends DeviceWishes> {
+  /** Reads the options: what all ranks must agree on, the file that is written, and what the work needs. Undefined after `--help`. */
+  readonly read: (world: World) => Promise<
+    { readonly request: Request; readonly written?: string | undefined; readonly values: T } | undefined
+  >;
   /** Does the work, together with the other ranks. */
-  readonly work: (world: World, values: T) => Promise<number>;
+  readonly work: (world: World, device: OpenedDevice, values: T) => Promise<number>;
 }
 
 /**
@@ -34,7 +41,7 @@ export interface RankCommand<T> {
  *
  * Under `mpirun` the work is done in a child, so that one that is killed still ends with that line and that code.
  */
-export async function onRanks<T>(
+export async function onRanks<T extends DeviceWishes>(
   task: "solve" | "scaling",
   args: readonly string[],
   { read, work }: RankCommand<T>,
@@ -47,23 +54,23 @@ export async function onRanks<T>(
       : error;
   });
   try {
-    let asked: Awaited<ReturnType<typeof read>>, fault: ReturnType<typeof reportError> | undefined;
-    try {
-      asked = await read(world);
-    } catch (error) {
-      fault = reportError(error);
+    const asked = await together(world, () => read(world));
+    let exitCode: number = EXIT.done;
+    if (asked !== undefined) {
+      const { written, values } = asked;
+      if (written !== undefined) await together(world, () => checkFileWritable(written), 1);
+      using device = await together(world, () => openRankDevice(world, values).catch(failed));
+      if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
+      exitCode = await work(world, device, values).catch(failed);
     }
-    const all = await world.shareAll({ fault, request: { version: VERSION, ...asked?.request } });
-    const disagreement = judge(all);
-    if (disagreement !== undefined) {
-      if (world.rank === 0) say(`facet: ${disagreement.text}`);
-      await world.close();
-      return disagreement.exitCode;
-    }
-    const exitCode = asked === undefined ? EXIT.done : await work(world, asked.values);
     await world.close();
     return exitCode;
   } catch (error) {
+    if (error instanceof Refused) {
+      if (world.rank === 0) say(`facet: ${error.message}`);
+      await world.close();
+      return error.exitCode;
+    }
     if (world.size === 1) throw error;
     const { text } = reportError(error);
     say(`facet: rank ${world.rank}: ${text}`);
@@ -71,6 +78,34 @@ export async function onRanks<T>(
     await new Promise((resolve) => setTimeout(resolve, FORWARD_MS));
     return world.abort(EXIT.deviceFailed);
   }
+}
+
+/** Why the ranks cannot begin: all of them know. */
+class Refused extends Error {
+  constructor(message: string, readonly exitCode: number) {
+    super(message);
+  }
+}
+
+/**
+ * Does something on every rank before the work; all throw unless it succeeds on all and they agree.
+ *
+ * @param ranks how many of them count, where the others cannot know whether it succeeds
+ */
+async function together<T>(world: World, act: () => Promise<T>, ranks = world.size): Promise<T> {
+  const own = await act().then((value) => ({ value }), (error) => ({ fault: reportError(error) }));
+  const { value, fault } = own as { value?: T & { request?: Request }; fault?: Asked["fault"] };
+  const all = await world.shareAll({ fault, request: { version: VERSION, ...value?.request } });
+  const refusal = judge(all.slice(0, ranks));
+  if (refusal === undefined) return value!;
+  throw new Refused(refusal.text, refusal.exitCode);
+}
+
+/** Turns what a device, or a part that no device can hold, throws into the end of the command. */
+function failed(error: unknown): never {
+  if (error instanceof SolverError) throw new DeviceError(error.message);
+  if (error instanceof RangeError) throw new RequestError(error.message);
+  return deviceFailed("the device failed")(error);
 }
 
 /** What each rank says of its request. */

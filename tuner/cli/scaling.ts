@@ -2,9 +2,9 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { formatDuration, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import { checkFileWritable } from "../profile/store.ts";
+import { chooseForRank } from "../ranks/create_rank_solver.ts";
 import { measureScaling, type Scaling, type ScalingPoint } from "../ranks/measure_scaling.ts";
-import { openRankDevice } from "../ranks/open_rank_device.ts";
+import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks } from "./on_ranks.ts";
 import { file, type Options, type Values } from "./options.ts";
@@ -12,9 +12,9 @@ import { parseCommand } from "./parse_options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { drawScaling } from "./scaling_chart.ts";
-import { chooserOf, failed, problemOf, RANK_OPTIONS, requestOf } from "./solve.ts";
+import { RANK_OPTIONS, type RankWork, requestOf, workOf } from "./solve.ts";
 import { describeWork } from "./summary.ts";
-import { type Line, print, say, type Table } from "./terminal.ts";
+import { type Line, print, type Table } from "./terminal.ts";
 
 export const OPTIONS = {
   ...RANK_OPTIONS,
@@ -33,17 +33,19 @@ export const run = (args: string[]): Promise<number> =>
     async read(world) {
       const options = await parseCommand(USAGE, args, world.rank === 0);
       if (options === undefined) return undefined;
-      const problem = problemOf("measure scaling", options);
-      if (world.rank === 0) await checkFileWritable(options.out);
-      return { request: requestOf(problem, {}), values: { options, problem } };
+      const work = await workOf("measure scaling", options);
+      return { request: requestOf(work.problem, {}), written: options.out, values: { ...options, ...work } };
     },
-    work: (world, { options, problem }) => scale(world, options, problem).catch(failed),
+    work: scale,
   });
 
-async function scale(world: World, options: Values<typeof OPTIONS>, problem: Problem): Promise<number> {
-  using device = await openRankDevice(world, options);
-  if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
-  const scaling = await measureScaling(world, device, problem, await chooserOf(options, device));
+async function scale(
+  world: World,
+  device: OpenedDevice,
+  { problem, profiles, ...options }: Values<typeof OPTIONS> & RankWork,
+): Promise<number> {
+  const choose = (part: Problem) => chooseForRank(profiles, part, device);
+  const scaling = await measureScaling(world, device, problem, choose);
   const names = await world.shareAll(device.name);
   if (world.rank > 0) return EXIT.done;
   await writeText(options.out, drawScaling(scaling));

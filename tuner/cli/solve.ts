@@ -3,7 +3,6 @@ import { boundariesOf, cellsOf, type Problem } from "../../kernels/stencils/sten
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import type { Verification } from "../configuration.ts";
-import { DeviceError, deviceFailed } from "../devices/device_error.ts";
 import { refute, type Start } from "../devices/reference.ts";
 import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
@@ -11,22 +10,21 @@ import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem, MAX_WORKERS } from "../problem/resolve_problem.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
+import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
-import { SolverError } from "../solver/solver_error.ts";
 import { chooseForRank, createRankSolver } from "../ranks/create_rank_solver.ts";
-import { openRankDevice } from "../ranks/open_rank_device.ts";
+import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import { checkParts, type MeasuredPlan, planRanks } from "../ranks/plan_ranks.ts";
-import type { RankDevice } from "../ranks/rank_field.ts";
 import type { RankRun, RankSolver } from "../ranks/rank_solver.ts";
 import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
 import { parseCommand } from "./parse_options.ts";
-import { chosenStencil, PROBLEM, type ProblemValues } from "./problem_options.ts";
+import { chosenStencil, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork } from "./summary.ts";
-import { type Line, print, say } from "./terminal.ts";
+import { type Line, print } from "./terminal.ts";
 
 const { traversal: _, ...SOLVED } = PROBLEM;
 
@@ -77,13 +75,17 @@ const USAGE = {
 export const run = (args: string[]): Promise<number> =>
   onRanks("solve", args, {
     read: (world) => readRequest(world, args),
-    work: (world, values) => solve(world, values).catch(failed),
+    work: solve,
   });
 
-/** What is solved, and how. */
-interface Solving {
-  readonly options: Values<typeof OPTIONS>;
+/** What all ranks compute, and their profile: a file in which each finds its device. */
+export interface RankWork {
   readonly problem: Problem;
+  readonly profiles: readonly Profile[];
+}
+
+/** What is solved, and how. */
+interface Solving extends Values<typeof OPTIONS>, RankWork {
   /** What it goes on from. */
   readonly from: Checkpoint | undefined;
 }
@@ -91,7 +93,7 @@ interface Solving {
 async function readRequest(world: World, args: readonly string[]) {
   const options = await parseCommand(USAGE, args, world.rank === 0);
   if (options === undefined) return undefined;
-  const problem = problemOf("solve", options), { decompose } = options;
+  const { problem, profiles } = await workOf("solve", options), { decompose } = options;
   if (decompose !== undefined && cellsOf(decompose) !== world.size) {
     const found = `${decompose.join("x")} for ${formatPlural(world.size, "rank")}`;
     throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
@@ -113,23 +115,16 @@ async function readRequest(world: World, args: readonly string[]) {
     every,
     json,
   });
-  return { request, values: { options, problem, from } satisfies Solving };
+  return { request, written: checkpoint, values: { ...options, problem, profiles, from } satisfies Solving };
 }
 
-/** Turns what a device, or a part that no device can hold, throws into the end of the command. */
-export function failed(error: unknown): never {
-  if (error instanceof SolverError) throw new DeviceError(error.message);
-  if (error instanceof RangeError) throw new RequestError(error.message);
-  return deviceFailed("the device failed")(error);
-}
-
-/** The problem that the options ask for. */
-export function problemOf(action: string, options: Omit<ProblemValues, "traversal">): Problem {
+/** What the options ask for. */
+export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
   const stencil = chosenStencil(options);
   const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
   const problem = { stencil, grid, boundary, steps: options.steps ?? defaultSteps(stencil) };
   checkProblem(action, problem);
-  return problem;
+  return { problem, profiles: options.profile === undefined ? [] : [await readProfile(options.profile)] };
 }
 
 /** What all ranks must agree on. */
@@ -144,17 +139,9 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
   };
 }
 
-/** How a rank computes its part: by the ranks' profile, a file in which each finds its device. */
-export async function chooserOf({ profile }: { readonly profile: string | undefined }, device: RankDevice) {
-  const profiles = profile === undefined ? [] : [await readProfile(profile)];
-  return (part: Problem) => chooseForRank(profiles, part, device);
-}
-
-async function solve(world: World, { options, problem, from }: Solving): Promise<number> {
-  const { decompose: parts, exchangeEvery, verify, json } = options;
-  using device = await openRankDevice(world, options);
-  if (device.note !== undefined) say(`facet: rank ${world.rank}: ${device.note}`);
-  const choose = await chooserOf(options, device);
+async function solve(world: World, device: OpenedDevice, options: Solving): Promise<number> {
+  const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
+  const choose = (part: Problem) => chooseForRank(profiles, part, device);
   const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
   using solver = await createRankSolver(world, device, problem, [], { plan: plan.plan, choose });
   const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
@@ -254,7 +241,9 @@ export function renderSolve(solved: Solved): Line[] {
     "",
     `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step ` +
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,
-    `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
+    ...(runs.length === 1 ? [] : [
+      `Exchange: ${formatPercent(exchangeFraction)} of the time; efficiency ${formatPercent(efficiency)}`,
+    ]),
     ...(verification === undefined ? [] : [describeVerification(verification)]),
   ];
 }

@@ -13,6 +13,7 @@ import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import type { Start } from "../devices/reference.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { isMissing, reasonOf } from "../profile/profile_error.ts";
 import { writeAll } from "../profile/store.ts";
 import type { OwnSlices, RankSolver } from "./rank_solver.ts";
 
@@ -24,6 +25,9 @@ export interface Checkpoint {
 }
 
 const HEADER_BYTES = 4096;
+
+/** What was found where something else was not a checkpoint. */
+const OTHER_FILE = "another kind of file";
 
 /** Cells that are read from a device and written at once: 64 MiB. */
 const CELLS_AT_ONCE = 2 ** 24;
@@ -55,6 +59,19 @@ function bytesOf(problem: Problem): number {
  * @param path on a file system that all ranks see
  */
 export async function writeCheckpoint(solver: RankSolver, path: string, start: Start): Promise<void> {
+  await write(solver, path, start).catch(fileFailed(`Cannot write ${path}`));
+}
+
+/** Turns what the system says of a file into one line. */
+function fileFailed(what: string): (error: unknown) => never {
+  return (error) => {
+    throw (error as { code?: unknown }).code === undefined
+      ? error
+      : new RequestError(`${what}: ${reasonOf(error)}`);
+  };
+}
+
+async function write(solver: RankSolver, path: string, start: Start): Promise<void> {
   const { problem, world } = solver, unfinished = `${path}.unfinished`;
   if (world.rank === 0) {
     using file = await Deno.open(unfinished, { write: true, create: true, truncate: true });
@@ -95,27 +112,28 @@ export async function readCheckpoint(path: string, problem: Problem): Promise<Ch
     size = (await file.stat()).size;
     header = JSON.parse(new TextDecoder().decode(bytes.subarray(0, await file.read(bytes) ?? 0))) ?? {};
   } catch (error) {
-    const found = error instanceof SyntaxError ? "another kind of file" : `${(error as Error).message}`;
-    refuse("a checkpoint", error instanceof Deno.errors.NotFound ? "no such file" : found);
+    const found = isMissing(error) ? "no such file" : reasonOf(error);
+    refuse("a checkpoint", error instanceof SyntaxError ? OTHER_FILE : found);
   }
+  if (header.facetCheckpoint === undefined) refuse("a checkpoint", OTHER_FILE);
   for (const [name, wanted] of Object.entries(identityOf(problem))) {
-    if (header[name] !== wanted) refuse(`${name} ${wanted}`, `${header[name]}`);
+    const of = name === "hash" ? "the same equation, of hash" : name;
+    if (header[name] !== wanted) refuse(`${of} ${wanted}`, `${header[name]}`);
   }
   if (size !== bytesOf(problem)) refuse(`${bytesOf(problem)} bytes`, `${size}`);
   const { step, start } = header as { step?: unknown; start?: Partial<Start> };
   const kind = INITIAL_FIELDS.find((one) => one === start?.kind), seed = start?.seed;
-  if (!Number.isSafeInteger(step) || kind === undefined || !Number.isSafeInteger(seed)) {
-    return refuse("a step and a start", JSON.stringify({ step, start }));
-  }
+  const areCounts = [step, seed].every((one) => Number.isSafeInteger(one) && (one as number) >= 0);
+  if (kind === undefined || !areCounts) return refuse("a step and a start", JSON.stringify({ step, start }));
   return { step: step as number, start: { kind, seed: seed! } };
 }
 
 /** Sets a solver's fields and materials to a checkpoint's. Every rank calls it. */
-export async function restoreCheckpoint(
-  solver: RankSolver,
-  path: string,
-  { step, start }: Checkpoint,
-): Promise<void> {
+export async function restoreCheckpoint(solver: RankSolver, path: string, from: Checkpoint): Promise<void> {
+  await restore(solver, path, from).catch(fileFailed(`Cannot go on from ${path}`));
+}
+
+async function restore(solver: RankSolver, path: string, { step, start }: Checkpoint): Promise<void> {
   await solver.initialise({ ...start, step });
   using file = await Deno.open(path);
   for await (const { at, rows, slices } of ownRows(solver)) {
