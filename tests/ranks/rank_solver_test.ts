@@ -1,9 +1,12 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { equation } from "../../kernels/equation.ts";
+import { add } from "../../kernels/operations.ts";
 import { life } from "../../kernels/stencils/life.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration } from "../../tuner/configuration.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { wholeNumberElastic, wholeNumberLeapfrog, wholeNumberWave } from "../kernels/oracle_case.ts";
-import { assertRanksEqualOracle, type RankCase } from "./rank_case.ts";
+import { assertRanksEqualOracle, gather, onRanks, type RankCase } from "./rank_case.ts";
 
 const CASES: readonly RankCase[] = [
   // corners travel with the second and the third axis
@@ -49,6 +52,41 @@ Deno.test("ranks with CPU workers agree with the oracle bit for bit", async () =
   const cpuPool = await CpuPool.create({ workers: 1 });
   try {
     for (const one of CASES) await assertRanksEqualOracle(one, { gpu: undefined, cpuPool });
+  } finally {
+    cpuPool.dispose();
+  }
+});
+
+Deno.test("a rank's materials are there from the start, and wrong calls are refused", async () => {
+  const stencil = equation({
+    name: "filling",
+    fields: { u: [0, 1] },
+    materials: { inflow: (x, _y, z) => add(x, z) },
+    step: ({ u, inflow }) => ({ u: add(u, inflow.at(1, 0, 0)) }),
+  });
+  const cpuPool = await CpuPool.create({ workers: 1 });
+  const one: RankCase = {
+    stencil,
+    grid: [4, 2, 4],
+    boundary: "periodic",
+    parts: [2, 1, 1],
+    exchangeEvery: 1,
+    runs: [3],
+  };
+  try {
+    await onRanks(one, { gpu: undefined, cpuPool }, async (solvers) => {
+      await Promise.all(solvers.map((solver) => solver.run(3)));
+      const inflow = (i: number): number => ((Math.floor(i / 8) + 1) % 4 + 0.5) / 4 + (i % 4 + 0.5) / 4;
+      assertEquals(await gather(solvers, "u", 0), Float32Array.from({ length: 32 }, (_, i) => 3 * inflow(i)));
+      const [solver] = solvers;
+      for (const steps of [-1, 0.5, NaN]) {
+        await assertRejects(() => solver!.run(steps), RangeError, "a whole number >= 0: current value is");
+      }
+      await assertRejects(() => solver!.read({ ago: 1 }), RangeError, "ago must be 0 for u");
+      await assertRejects(() => solver!.gather({}, { x: 3, slices: 2 }), RangeError, "within 0 to 3");
+      const odd = () => solver!.write({ name: "u" }, () => undefined as unknown as number);
+      await assertRejects(odd, RangeError, "the function must return a number, also at (3, 0, 0)");
+    });
   } finally {
     cpuPool.dispose();
   }

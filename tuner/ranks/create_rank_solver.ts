@@ -45,7 +45,8 @@ export function chooseForRank(
 
 /**
  * Makes this rank's part of a solver that all ranks of a world run together. Every rank calls it with the same problem
- * and plan, and with its own device and profiles. All fields start at zero.
+ * and plan, and with its own device and profiles. All fields start at zero, materials
+ * with the stencil's values.
  *
  * @param profiles of this rank's device; an empty list gives the best predictions
  * @throws {RangeError} if the parts cannot hold the ghost zones, or no configuration can run a part
@@ -81,8 +82,10 @@ export async function createRankSolver(
     {},
 ): Promise<RankSolver> {
   const plan = given ?? (await planRanks(world, device, problem, { choose, ...wishes })).plan;
-  return await failingAs(
-    "create the solver",
-    () => RankSolver.create(world, device, problem, { plan, choose }),
-  );
+  return await failingAs("create the solver", async () => {
+    const solver = await RankSolver.create(world, device, problem, { plan, choose });
+    // without materials, all is zero already
+    if (problem.stencil.update.materials.length > 0) await solver.clear();
+    return solver;
+  });
 }

@@ -13,6 +13,9 @@ import {
   type RankPlan,
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
+import { stateLevels } from "../devices/reference.ts";
+import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
+import type { CellsOptions } from "../solver/solver.ts";
 import { piecesOf } from "./boxes.ts";
 import { makeRankField, type RankDevice, type RankField, type RankStart } from "./rank_field.ts";
 import type { Message, World } from "./world.ts";
@@ -105,12 +108,19 @@ export class RankSolver implements Disposable {
     this.#fresh = this.plan.exchangeEvery;
   }
 
+  /** Sets all fields to zero, materials to the stencil's values, and the time step to 0. */
+  async clear(): Promise<void> {
+    await this.initialise({ kind: "noise", seed: 1 });
+    for (const { name, ago } of stateOf(this.problem)) await this.write({ name, ago }, () => 0);
+  }
+
   /**
    * Advances all fields; every rank calls it with the same steps.
    *
    * @param renew whether ghost zones that the last step used up are renewed at once, and not when they are needed
    */
   async run(steps: number, renew = false): Promise<RankRun> {
+    checkSteps(steps);
     const started = performance.now();
     let computeNs = 0;
     for (let left = steps; left > 0;) {
@@ -129,7 +139,8 @@ export class RankSolver implements Disposable {
 
   /** This rank's own cells of a field or material: x, y, z, the last fastest. */
   async read(cells: RankCells = {}): Promise<Float32Array<ArrayBuffer>> {
-    return await this.save({ ...this.#planeOf(cells), x: 0, slices: this.part.own.size[0] });
+    const { plane, ago } = this.#rangeOf(cells);
+    return await this.save({ plane, ago, x: 0, slices: this.part.own.size[0] });
   }
 
   /**
@@ -142,14 +153,14 @@ export class RankSolver implements Disposable {
     const at = (axis: Axis, i: number): number => {
       return (low[axis] - before[axis] + i + whole[axis]) % whole[axis];
     };
-    const box = this.#planeOf(cells);
-    const isMaterial = box.plane >= this.problem.stencil.update.fields.length;
+    const { plane, ago, isMaterial } = this.#rangeOf(cells);
+    const valueAt = checked(`${cells.name ?? "cells"}`, value);
     for (let x = 0; x < grid[0]; x++) {
       const slice = Float32Array.from({ length: ny * nz }, (_, i) => {
-        return value(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
+        return valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
       });
-      for (const ago of isMaterial ? [0, 1] as const : [box.ago]) {
-        await this.#set({ ...box, ago, low: [x, 0, 0], size: [1, ny, nz] }, slice);
+      for (const level of isMaterial ? [0, 1] as const : [ago]) {
+        await this.#set({ plane, planes: 1, ago: level, low: [x, 0, 0], size: [1, ny, nz] }, slice);
       }
     }
   }
@@ -189,8 +200,9 @@ export class RankSolver implements Disposable {
   /** Slices of the whole grid on rank 0; undefined on the others. Every rank calls it. */
   async gather(
     cells: RankCells,
-    { x, slices }: { readonly x: number; readonly slices: number },
+    which: { readonly x: number; readonly slices: number },
   ): Promise<Float32Array<ArrayBuffer> | undefined> {
+    const { plane, ago, x, slices } = this.#rangeOf({ ...cells, ...which });
     const { world, plan: { extents }, part: { own } } = this, [, ny, nz] = this.problem.grid;
     /** The slices of a rank that are meant. */
     const meant = ({ low: [low], size: [size] }: Extent) => {
@@ -199,7 +211,7 @@ export class RankSolver implements Disposable {
     };
     const messages: Message[] = [], { from, count } = meant(own);
     if (count > 0) {
-      const values = await this.save({ ...this.#planeOf(cells), x: from - own.low[0], slices: count });
+      const values = await this.save({ plane, ago, x: from - own.low[0], slices: count });
       messages.push(world.send(0, GATHER, values));
     }
     const result = world.rank === 0 ? new Float32Array(slices * ny * nz) : undefined;
@@ -229,16 +241,8 @@ export class RankSolver implements Disposable {
     return [before[0] > 0 && !isMirrored, after[0] > 0 && !isMirrored];
   }
 
-  #planeOf({ name, ago = 0 }: RankCells): Pick<Box, "ago" | "plane" | "planes"> {
-    const { update } = this.problem.stencil;
-    const names = [...update.fields, ...update.materials.map((material) => material.name)];
-    const plane = name === undefined ? 0 : names.indexOf(name);
-    if (plane < 0) {
-      throw new RangeError(
-        `Cannot find the cells: the name must be one of ${names.join(", ")}: it is ${name}`,
-      );
-    }
-    return { ago, plane, planes: 1 };
+  #rangeOf({ name = this.problem.stencil.update.fields[0]!, ...cells }: RankCells & CellsOptions): CellRange {
+    return rangeOf(this.problem, name, cells);
   }
 
   async #set(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
@@ -285,6 +289,12 @@ export class RankSolver implements Disposable {
       })
     ).filter((sides) => sides.length > 0);
   }
+}
+
+/** Every field in every level that the next step needs. */
+export function stateOf(problem: Problem): Required<RankCells>[] {
+  const { fields } = problem.stencil.update;
+  return stateLevels(problem).flatMap((ago) => fields.map((name) => ({ name, ago })));
 }
 
 /** An exchange with a neighbour. */

@@ -3,11 +3,11 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { planOf } from "../../models/rank_part.ts";
 import type { Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
-import { type Start, stateLevels, verificationOf } from "../devices/reference.ts";
-import { createRankSolver } from "./create_rank_solver.ts";
+import { type Start, verificationOf } from "../devices/reference.ts";
+import { chooseForRank } from "./create_rank_solver.ts";
 import { localWorlds } from "./local_world.ts";
 import type { RankDevice } from "./rank_field.ts";
-import type { RankSolver } from "./rank_solver.ts";
+import { RankSolver, stateOf } from "./rank_solver.ts";
 
 /**
  * Computes the same steps on rank 0 alone, and compares every plane of every level slice by slice: no rank ever holds
@@ -26,16 +26,14 @@ export async function verifyRanks(
   const { grid: [nx, ny, nz], stencil: { update } } = problem;
   const layout = layOut([1, ny, nz], { pad: [0, 0, 0], align: 1 });
   const comparisons: Comparison[] = [];
-  for (const { name } of [...update.fields.map((name) => ({ name })), ...update.materials]) {
-    for (const ago of stateLevels(problem)) {
-      for (let x = 0; x < nx; x++) {
-        const cells = { name, ago }, slice = { x, slices: 1 };
-        const found = await solver.gather(cells, slice), wanted = await alone?.gather(cells, slice);
-        if (found === undefined || wanted === undefined) continue;
-        comparisons.push(
-          compareSlices({ cells: found, layout, slice: 0 }, { cells: wanted, layout, slice: 0 }, 1),
-        );
-      }
+  for (const cells of [...stateOf(problem), ...update.materials.map(({ name }) => ({ name }))]) {
+    for (let x = 0; x < nx; x++) {
+      const slice = { x, slices: 1 };
+      const found = await solver.gather(cells, slice), wanted = await alone?.gather(cells, slice);
+      if (found === undefined || wanted === undefined) continue;
+      comparisons.push(
+        compareSlices({ cells: found, layout, slice: 0 }, { cells: wanted, layout, slice: 0 }, 1),
+      );
     }
   }
   if (alone === undefined) return undefined;
@@ -44,7 +42,8 @@ export async function verifyRanks(
 
 async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {
   const plan = planOf(problem, { parts: [1, 1, 1], exchangeEvery: problem.steps, rates: [1] })!;
-  const alone = await createRankSolver(localWorlds(1)[0]!, device, problem, [], { plan });
+  const choose = (part: Problem) => chooseForRank([], part, device);
+  const alone = await RankSolver.create(localWorlds(1)[0]!, device, problem, { plan, choose });
   await alone.initialise(start);
   await alone.run(problem.steps);
   return alone;

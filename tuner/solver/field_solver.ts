@@ -1,19 +1,14 @@
 import { INITIAL_FIELDS, type InitialField } from "../../kernels/initial_field.ts";
 import type { Layout } from "../../kernels/layout.ts";
-import { cellsOf, type Grid, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
-import { placed, readsPrevious } from "../../kernels/update.ts";
+import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/gpu_field.ts";
-import {
-  clearFields,
-  type GridSlices,
-  readShared,
-  type SliceSource,
-  writeShared,
-} from "../devices/shared/shared_cells.ts";
+import { clearFields, readShared, type SliceSource, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
+import { type CellRange, checkSteps, rangeOf, sliceSource } from "./cells.ts";
 import type { Refined } from "./refined.ts";
 import type { Contender, Refinement } from "./refinement.ts";
 import type { CellsOptions, CellValues, Solver, SolverRun } from "./solver.ts";
@@ -27,9 +22,6 @@ interface SolverParts {
   /** Whether the GPU's arrays are the caller's. */
   readonly isBorrowed: boolean;
 }
-
-/** Slices of one plane. */
-type CellRange = GridSlices & { readonly isMaterial: boolean };
 
 /** Steps that CPU workers are handed at once, roughly. */
 const STEPS_AT_ONCE = 1000;
@@ -99,14 +91,14 @@ export class FieldSolver implements Solver {
       const { stencil: { update }, grid } = this.problem;
       for (const { name, formula } of update.materials) {
         if (formula === undefined) continue;
-        const range = this.#rangeOf(name, {});
+        const range = rangeOf(this.problem, name, {});
         await this.#put(range, sliceSource(name, placed(formula, grid), range, grid));
       }
     });
   }
 
   async write(name: string, values: CellValues, options: CellsOptions = {}): Promise<void> {
-    const range = this.#rangeOf(name, options);
+    const range = rangeOf(this.problem, name, options);
     const source = sliceSource(name, values, range, this.problem.grid);
     await this.#next(`write ${name}`, () => this.#put(range, source));
   }
@@ -132,7 +124,7 @@ export class FieldSolver implements Solver {
     name: string = this.problem.stencil.update.fields[0]!,
     options: CellsOptions = {},
   ): Promise<Float32Array<ArrayBuffer>> {
-    const range = this.#rangeOf(name, options);
+    const range = rangeOf(this.problem, name, options);
     const { grid: [, ny, nz] } = this.problem;
     return await this.#next(`read ${name}`, async () => {
       const cells = new Float32Array(range.slices * ny * nz);
@@ -142,9 +134,7 @@ export class FieldSolver implements Solver {
   }
 
   async run(steps: number): Promise<SolverRun> {
-    if (!(Number.isSafeInteger(steps) && steps >= 0)) {
-      throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
-    }
+    checkSteps(steps);
     return await this.#next("run", async () => {
       const { isBorrowed, refinement } = this.#parts;
       const { steps: tuned, grid, boundary } = this.problem;
@@ -185,27 +175,6 @@ export class FieldSolver implements Solver {
     await this.#queue;
   }
 
-  /** The cells that are meant. */
-  #rangeOf(name: string, { ago = 0, x = 0, slices }: CellsOptions): CellRange {
-    const { stencil: { update }, grid: [nx] } = this.problem;
-    const refuse = (wanted: string, found: string): never => {
-      throw new RangeError(`Cannot find the cells: ${wanted}: ${found}`);
-    };
-    const names = [...update.fields, ...update.materials.map((material) => material.name)];
-    const plane = names.indexOf(name);
-    if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `found ${describeValue(name)}`);
-    const isMaterial = plane >= update.fields.length;
-    const hasPrevious = readsPrevious(update) && !isMaterial;
-    if (ago !== 0 && !(ago === 1 && hasPrevious)) {
-      refuse(`ago must be ${hasPrevious ? "0 or 1" : "0"} for ${name}`, `current value is ${ago}`);
-    }
-    const count = slices ?? nx - x;
-    if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
-      refuse(`slices must lie within 0 to ${nx - 1}`, `current values are ${count} from ${x} on`);
-    }
-    return { plane, isMaterial, ago, x, slices: count };
-  }
-
   /** Does one thing after the other. */
   #next<T>(what: string, action: () => Promise<T>): Promise<T> {
     const closed = (): RangeError => new RangeError(`Cannot ${what}: the solver is disposed`);
@@ -228,41 +197,4 @@ export class FieldSolver implements Solver {
     this.#current[Symbol.dispose]();
     gpu?.[Symbol.dispose]();
   }
-}
-
-/** Values of a slice, by its x in the whole grid; of a list those that it holds now. */
-function sliceSource(
-  name: string,
-  values: CellValues,
-  { x: first, slices }: GridSlices,
-  [, ny, nz]: Grid,
-): SliceSource {
-  const refuse = (wanted: string, found: unknown): never => {
-    throw new RangeError(`Cannot write ${name}: ${wanted}: found ${describeValue(found)}`);
-  };
-  const inSlice = ny * nz;
-  if (typeof values === "number") {
-    const same = new Float32Array(inSlice).fill(values);
-    return () => same;
-  }
-  if (typeof values === "function") {
-    const valueAt = (x: number, y: number, z: number): number => {
-      const value = values(x, y, z);
-      return typeof value === "number"
-        ? value
-        : refuse(`the function must return a number, also at (${x}, ${y}, ${z})`, value);
-    };
-    return (x) => new Float32Array(inSlice).map((_, i) => valueAt(x, Math.floor(i / nz), i % nz));
-  }
-  if (typeof values !== "object" || typeof values?.length !== "number") {
-    refuse("values are a number, a list of numbers or a function of the cell", values);
-  }
-  const count = slices * inSlice;
-  if (values.length !== count) refuse(`${slices} slices have ${count} values`, values.length);
-  if (!ArrayBuffer.isView(values)) {
-    const odd = Array.from(values).findIndex((value) => typeof value !== "number");
-    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, values[odd]);
-  }
-  const copy = new Float32Array(values);
-  return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
 }

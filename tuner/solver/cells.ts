@@ -1,0 +1,87 @@
+import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
+import { readsPrevious } from "../../kernels/update.ts";
+import type { GridSlices, SliceSource } from "../devices/shared/shared_cells.ts";
+import { describeValue } from "../format.ts";
+import type { CellsOptions, CellValues } from "./solver.ts";
+
+/** Slices of one plane. */
+export type CellRange = GridSlices & { readonly isMaterial: boolean };
+
+/** The cells that are meant. */
+export function rangeOf(
+  { stencil: { update }, grid: [nx] }: Problem,
+  name: string,
+  { ago = 0, x = 0, slices }: CellsOptions,
+): CellRange {
+  const refuse = (wanted: string, found: string): never => {
+    throw new RangeError(`Cannot find the cells: ${wanted}: ${found}`);
+  };
+  const names = [...update.fields, ...update.materials.map((material) => material.name)];
+  const plane = names.indexOf(name);
+  if (plane < 0) refuse(`the name must be one of ${names.join(", ")}`, `found ${describeValue(name)}`);
+  const isMaterial = plane >= update.fields.length;
+  const hasPrevious = readsPrevious(update) && !isMaterial;
+  if (ago !== 0 && !(ago === 1 && hasPrevious)) {
+    refuse(`ago must be ${hasPrevious ? "0 or 1" : "0"} for ${name}`, `current value is ${ago}`);
+  }
+  const count = slices ?? nx - x;
+  if (!(Number.isInteger(x) && Number.isInteger(count) && x >= 0 && count >= 1 && x + count <= nx)) {
+    refuse(`slices must lie within 0 to ${nx - 1}`, `current values are ${count} from ${x} on`);
+  }
+  return { plane, isMaterial, ago, x, slices: count };
+}
+
+/**
+ * Refuses what is no number of steps.
+ *
+ * @throws {RangeError} saying so
+ */
+export function checkSteps(steps: number): void {
+  if (Number.isSafeInteger(steps) && steps >= 0) return;
+  throw new RangeError(`Cannot run: steps must be a whole number >= 0: current value is ${steps}`);
+}
+
+function refusing(name: string): (wanted: string, found: unknown) => never {
+  return (wanted, found) => {
+    throw new RangeError(`Cannot write ${name}: ${wanted}: found ${describeValue(found)}`);
+  };
+}
+
+/** The function, which must return numbers. */
+export function checked(name: string, values: (x: number, y: number, z: number) => number): typeof values {
+  return (x, y, z) => {
+    const value = values(x, y, z);
+    if (typeof value === "number") return value;
+    return refusing(name)(`the function must return a number, also at (${x}, ${y}, ${z})`, value);
+  };
+}
+
+/** Values of a slice, by its x in the whole grid; of a list those that it holds now. */
+export function sliceSource(
+  name: string,
+  values: CellValues,
+  { x: first, slices }: GridSlices,
+  [, ny, nz]: Grid,
+): SliceSource {
+  const refuse = refusing(name);
+  const inSlice = ny * nz;
+  if (typeof values === "number") {
+    const same = new Float32Array(inSlice).fill(values);
+    return () => same;
+  }
+  if (typeof values === "function") {
+    const valueAt = checked(name, values);
+    return (x) => new Float32Array(inSlice).map((_, i) => valueAt(x, Math.floor(i / nz), i % nz));
+  }
+  if (typeof values !== "object" || typeof values?.length !== "number") {
+    refuse("values are a number, a list of numbers or a function of the cell", values);
+  }
+  const count = slices * inSlice;
+  if (values.length !== count) refuse(`${slices} slices have ${count} values`, values.length);
+  if (!ArrayBuffer.isView(values)) {
+    const odd = Array.from(values).findIndex((value) => typeof value !== "number");
+    if (odd >= 0) refuse(`the list must hold numbers, also at ${odd}`, values[odd]);
+  }
+  const copy = new Float32Array(values);
+  return (x) => copy.subarray((x - first) * inSlice, (x - first + 1) * inSlice);
+}
