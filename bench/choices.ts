@@ -1,13 +1,15 @@
 /**
- * What choices are worth on grids that no recording has seen: the rate of the choice from the recordings in
- * `fixtures/h100`, after a time of `refine`, and of the best of a few stepwise workgroups.
+ * What choices are worth on grids that no recording has seen, one line of JSON for each problem:
  *
  *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…]
- *     deno run -A bench/choices.ts tune BUDGET PART/PARTS [GRID,GRID…]
+ *     deno run -A bench/choices.ts tune BUDGET [GRID,GRID…]
  *     deno run -A bench/choices.ts sizes BUDGET EACH [GRID,GRID…]
+ *     deno run -A bench/choices.ts table FILE…
  *
- * The second tunes every equation on the grids, a part of them at a time; the third tunes wave, order 2, on all grids
- * within one budget, then on each of them with a budget of its own.
+ * The first measures the choice from the recordings in `fixtures/h100`, the same after a time of `refine`, and the best
+ * of a few stepwise workgroups, every equation on every grid. The second tunes each grid for one of the equations, by
+ * turns: those that the first begins with. The third tunes wave, order 2, on all grids within one budget, then on each of
+ * them with a budget of its own. The last makes a table of what the others printed.
  *
  * @module
  */
@@ -16,7 +18,7 @@ import { cellsOf, type Grid, type Problem, type Stencil } from "../kernels/stenc
 import { wave } from "../kernels/stencils/wave.ts";
 import type { Configuration } from "../tuner/configuration.ts";
 import { openDevice } from "../tuner/devices/open_device.ts";
-import { formatPercent, formatRate, formatTable } from "../tuner/format.ts";
+import { formatPercent, formatRate } from "../tuner/format.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { pointsOf } from "../tuner/profile/calibration.ts";
 import { chooseConfiguration } from "../tuner/profile/choose.ts";
@@ -31,7 +33,7 @@ const STENCILS: readonly (readonly [options: readonly string[], stencil: Stencil
   [["--stencil", "heat", "--delta", "1"], heat(1)],
 ];
 
-/** Primes, thin slabs, long rows and cubes that were not recorded; those that `tune` runs on first. */
+/** Primes, thin slabs, long rows and cubes that were not recorded. */
 const GRIDS = [
   ...["317x331x337", "97x1009x769", "1200x1200x48", "600x200x701", "232x232x232", "450x2500x112"],
   ...["61x2003x311", "2500x700x72", "150x170x1100", "420x420x420", "3001x401x128", "360x640x480"],
@@ -45,15 +47,35 @@ const STEPS = 96;
 /** What a rate is measured in, after as much to warm up. */
 const MEASURE_MS = 120;
 
+/** Every equation on every grid: first each grid once, the equations by turns. */
 function problemsOn(
   grids: readonly string[],
 ): { options: readonly string[]; name: string; problem: Problem }[] {
-  return grids.flatMap((name) =>
-    STENCILS.map(([options, stencil]) => {
+  return STENCILS.flatMap((_, round) =>
+    grids.map((name, i) => {
+      const [options, stencil] = STENCILS[(i + round) % STENCILS.length]!;
       const grid = name.split("x").map(Number) as unknown as Grid;
       return { options, name, problem: { stencil, grid, boundary: "zero", steps: STEPS } };
     })
   );
+}
+
+/** What is known of a problem: rates in cells per second, and what was done for them. */
+interface Row {
+  readonly equation: string;
+  readonly grid: string;
+  readonly choice?: number;
+  readonly expected?: number | undefined;
+  readonly refined?: number;
+  readonly stepwise?: number;
+  readonly tuned?: number;
+  /** All sizes in one budget. */
+  readonly together?: number;
+  readonly [more: string]: unknown;
+}
+
+function report(row: Row): void {
+  console.log(JSON.stringify(row));
 }
 
 /** A profile of what was recorded, as `tune` would have left it. */
@@ -98,10 +120,6 @@ async function choices(recordings: string, seconds: number, grids: readonly stri
   const { spaces } = await readReplaySpaces(recordings);
   const profile = profileOf(spaces);
   const device = (await openDevice())!;
-  const rows = [[
-    ...["equation", "grid", "choice", "expected", "stepwise", "refined", "refined after", "refining took"],
-    ...["chosen", "refined to", "choosing"],
-  ]];
   for (const { name, problem } of problemsOn(grids)) {
     const cells = cellsOf(problem.grid);
     const plain = STEPWISE.map(([threadsZ, threadsY, threadsX]): Configuration => ({
@@ -137,25 +155,33 @@ async function choices(recordings: string, seconds: number, grids: readonly stri
         takenMs = performance.now() - start;
       }
       const { isDone, tried } = solver.refined!;
-      const decided = tried.filter(({ samples }) => samples.length > 0).length;
-      const refined = await rateOf(solver.configuration);
-      rows.push([
-        ...[problem.stencil.title, name, formatRate(chosen), formatRate(choice.cellsPerSecond ?? 0)],
-        ...[formatRate(Math.max(...stepwiseRates)), formatRate(refined)],
-        `${decided} of ${choice.runnersUp.length + 1}${isDone ? "" : ", unfinished"}`,
-        ...[`${(takenMs / 1e3).toFixed(2)} s`, describeConfiguration(choice.configuration)],
-        ...[describeConfiguration(solver.configuration), `${choosingMs.toFixed(0)} ms`],
-      ]);
+      report({
+        equation: problem.stencil.title,
+        grid: name,
+        choice: chosen,
+        expected: choice.cellsPerSecond,
+        stepwise: Math.max(...stepwiseRates),
+        refined: await rateOf(solver.configuration),
+        choosingMs,
+        takenMs,
+        isDone,
+        tried: tried.map(({ configuration, samples, failure }) =>
+          `${describeConfiguration(configuration)}: ${
+            failure?.message ?? samples.map((rate) => formatRate(rate)).join(", ")
+          }`
+        ),
+        chosen: describeConfiguration(choice.configuration),
+        refinedTo: describeConfiguration(solver.configuration),
+      });
     } catch (error) {
-      rows.push([problem.stencil.title, name, error instanceof Error ? error.message : String(error)]);
+      const why = error instanceof Error ? error.message : String(error);
+      report({ equation: problem.stencil.title, grid: name, error: why });
     }
-    console.log(rows.at(-1)!.join(" | "));
   }
   device.destroy();
-  console.log(formatTable(rows.map((row) => [...row, ...Array(rows[0]!.length - row.length).fill("")])));
 }
 
-/** One run of `tune`: the rates of its entries, best first known, by grid. */
+/** One run of `tune`: its entries by grid. */
 async function tune(args: readonly string[]): Promise<Map<string, ProfileEntry>> {
   const directory = await Deno.makeTempDir({ prefix: "facet-choices-" }), out = `${directory}/profile.json`;
   const main = new URL("../tuner/cli/main.ts", import.meta.url).pathname;
@@ -182,47 +208,77 @@ async function tune(args: readonly string[]): Promise<Map<string, ProfileEntry>>
   return new Map(entries.map((entry) => [entry.problem.grid.join("x"), entry]));
 }
 
-async function tuneAll(budget: string, part: string, grids: readonly string[]): Promise<void> {
-  const [which, parts] = part.split("/").map(Number) as [number, number];
-  const rows = [["equation", "grid", "tuned", "evaluated", "configuration"]];
-  for (const [i, { options, name, problem }] of problemsOn(grids.slice(0, 6)).entries()) {
-    if (i % parts !== which - 1) continue;
-    const entry = (await tune([...options, "--grid", name, "--steps", `${STEPS}`, "--budget", budget])).get(
-      name,
-    );
-    rows.push([
-      ...[problem.stencil.title, name, formatRate(entry?.result.cellsPerSecond ?? 0)],
-      ...[`${entry?.search.evaluated}`, entry ? describeConfiguration(entry.configuration) : "none"],
-    ]);
-    console.log(rows.at(-1)!.join(" | "));
+/** What a run of `tune` has found for a problem. */
+function described(entry: ProfileEntry | undefined): Record<string, unknown> {
+  if (entry === undefined) return {};
+  return { evaluated: entry.search.evaluated, configuration: describeConfiguration(entry.configuration) };
+}
+
+async function tuneAll(budget: string, grids: readonly string[]): Promise<void> {
+  for (const { options, name, problem } of problemsOn(grids).slice(0, grids.length)) {
+    const args = [...options, "--grid", name, "--steps", `${STEPS}`, "--budget", budget];
+    const entry = (await tune(args)).get(name), tuned = entry?.result.cellsPerSecond ?? 0;
+    report({ equation: problem.stencil.title, grid: name, tuned, ...described(entry) });
   }
-  console.log(formatTable(rows));
 }
 
 async function sizes(budget: string, each: string, grids: readonly string[]): Promise<void> {
-  const six = grids.slice(0, 6), steps = ["--steps", `${STEPS}`];
-  const together = await tune([...six.flatMap((grid) => ["--grid", grid]), ...steps, "--budget", budget]);
-  const rows = [["grid", `in ${budget} for all`, `in ${each} alone`, "ratio", "together", "alone"]];
-  const ratios: number[] = [];
-  for (const grid of six) {
-    const alone = (await tune(["--grid", grid, ...steps, "--budget", each])).get(grid);
-    const [ours, best] = [together.get(grid), alone].map((one) => one?.result.cellsPerSecond ?? 0) as [
-      number,
-      number,
-    ];
-    ratios.push(ours / best);
-    rows.push([
-      ...[grid, formatRate(ours), formatRate(best), (ours / best).toFixed(3)],
-      ...[together.get(grid), alone].map((one) => one ? describeConfiguration(one.configuration) : "none"),
-    ]);
-    console.log(rows.at(-1)!.join(" | "));
+  const steps = ["--steps", `${STEPS}`], equation = wave(2).title;
+  const found = await tune([...grids.flatMap((grid) => ["--grid", grid]), ...steps, "--budget", budget]);
+  for (const grid of grids) {
+    const entry = found.get(grid);
+    report({ equation, grid, together: entry?.result.cellsPerSecond ?? 0, ...described(entry) });
   }
-  console.log(formatTable(rows));
-  console.log(`median ratio ${formatPercent(median(ratios))}`);
+  for (const grid of grids) {
+    const entry = (await tune(["--grid", grid, ...steps, "--budget", each])).get(grid);
+    report({ equation, grid, tuned: entry?.result.cellsPerSecond ?? 0, ...described(entry) });
+  }
+}
+
+/** A table of everything that is known of each problem, and how much slower each way is than the best of them. */
+async function table(files: readonly string[]): Promise<void> {
+  const ways = ["choice", "refined", "tuned", "together", "stepwise"] as const;
+  const rows = new Map<string, Row>();
+  for (const file of files) {
+    for (const line of (await Deno.readTextFile(file)).split("\n").filter((line) => line.startsWith("{"))) {
+      const row = JSON.parse(line) as Row, key = `${row.equation} ${row.grid}`;
+      rows.set(key, { ...rows.get(key), ...row });
+    }
+  }
+  const all = [...rows.values()], used = ways.filter((way) => all.some((row) => row[way] !== undefined));
+  const gcells = (rate?: number): string => rate === undefined ? "" : (rate / 1e9).toFixed(0);
+  const lines = [
+    ["grid", "equation", ...used, "expected"],
+    ...all.map((row) => [
+      ...[row.grid, row.equation],
+      ...[...used, "expected" as const].map((way) => gcells(row[way])),
+    ]),
+  ].map((cells) => `| ${cells.join(" | ")} |`);
+  console.log([lines[0], `|${" --- |".repeat(used.length + 3)}`, ...lines.slice(1)].join("\n"));
+  for (const way of used) {
+    for (
+      const [which, some] of [
+        ["all", all],
+        ["those that were tuned", all.filter(({ tuned }) => tuned !== undefined)],
+      ] as const
+    ) {
+      const losses = some.flatMap((row) => {
+        const best = Math.max(...ways.map((one) => row[one] ?? 0)), rate = row[way];
+        return rate === undefined ? [] : [1 - rate / best];
+      });
+      const slower = some.filter((row) => row[way]! < 0.99 * (row.stepwise ?? 0)).length;
+      if (losses.length === 0) continue;
+      console.log(
+        `${way}, ${which} (${losses.length}): median loss ${formatPercent(median(losses))}, largest ` +
+          `${formatPercent(Math.max(...losses))}, ${slower} slower than stepwise`,
+      );
+    }
+  }
 }
 
 const [mode = "fixtures/h100/grids.jsonl.gz", ...rest] = Deno.args;
 const gridsFrom = (text?: string): readonly string[] => text?.split(",") ?? GRIDS;
-if (mode === "tune") await tuneAll(rest[0]!, rest[1]!, gridsFrom(rest[2]));
+if (mode === "tune") await tuneAll(rest[0]!, gridsFrom(rest[1]));
 else if (mode === "sizes") await sizes(rest[0]!, rest[1]!, gridsFrom(rest[2]));
+else if (mode === "table") await table(rest);
 else await choices(mode, Number(rest[0] ?? 2), gridsFrom(rest[1]));
