@@ -95,13 +95,33 @@ export const tapsOf: (of: Update | Substep) => readonly Tap[] = remembered((of: 
 export function remembered<U extends object, Rest extends readonly unknown[], T>(
   find: (update: U, ...rest: Rest) => T,
 ): (update: U, ...rest: Rest) => T {
-  const known = new WeakMap<U, Map<string, T>>();
+  const all = new WeakMap<U, Found<T>>();
   return (update, ...rest) => {
-    let results = known.get(update);
-    if (results === undefined) known.set(update, results = new Map<string, T>());
-    const key = rest.some((one) => typeof one === "object") ? JSON.stringify(rest) : rest.join();
-    if (!results.has(key)) results.set(key, find(update, ...rest));
-    return results.get(key)!;
+    let found = all.get(update);
+    if (found === undefined) all.set(update, found = {});
+    // a map for each argument: to write them as one text takes longer than most of what is found
+    for (const one of rest) {
+      const key = typeof one === "object" ? JSON.stringify(one) : one;
+      let next: Found<T> | undefined = (found.others ??= new Map()).get(key);
+      if (next === undefined) found.others.set(key, next = {});
+      found = next;
+    }
+    return (found.result ??= { value: find(update, ...rest) }).value;
+  };
+}
+
+/** What was found for some arguments, and for those with more of them. */
+interface Found<T> {
+  result?: { readonly value: T };
+  others?: Map<unknown, Found<T>>;
+}
+
+/** The function, which remembers what it found last: an enumeration changes other parameters first. */
+export function latest<Result>(find: (...numbers: number[]) => Result): (...numbers: number[]) => Result {
+  let last: number[] | undefined, found: Result;
+  return (...numbers) => {
+    if (last === undefined || numbers.some((one, i) => one !== last![i])) found = find(...(last = numbers));
+    return found;
   };
 }
 
@@ -128,14 +148,16 @@ export const reachOf: (update: Update | Substep) => Reach = remembered((update: 
 });
 
 /** How far a full step reaches: every sub-step as far as it sees. */
-export function stepReach({ substeps }: Pick<Update, "substeps">): Reach {
-  return substeps.map((substep) => reachOf(substep)).reduce((sum, reach) => ({
+export const stepReach: (update: Pick<Update, "substeps">) => Reach = remembered((
+  { substeps }: Pick<Update, "substeps">,
+) =>
+  substeps.map((substep) => reachOf(substep)).reduce((sum, reach) => ({
     x: sum.x + reach.x,
     y: sum.y + reach.y,
     z: sum.z + reach.z,
     diamond: sum.diamond + reach.diamond,
-  }));
-}
+  }))
+);
 
 /** Cells of a ghost zone along x, y, z. */
 type GhostWidths = readonly [x: number, y: number, z: number];
@@ -154,9 +176,9 @@ export function ghostWidths(update: Update, steps: number): [now: GhostWidths, .
 }
 
 /** Whether the update reads the level before the newest one, t − 1. */
-export function readsPrevious(update: Update | Substep): boolean {
-  return tapsOf(update).some(({ ago }) => ago === 1);
-}
+export const readsPrevious: (update: Update | Substep) => boolean = remembered((update: Update | Substep) =>
+  tapsOf(update).some(({ ago }) => ago === 1)
+);
 
 /** Whether any value depends on the signal. */
 export function readsSignal(update: Update | Substep): boolean {

@@ -4,12 +4,14 @@ import type { Parameters } from "./traversal.ts";
 export function* combine(lists: Readonly<Record<string, readonly number[]>>): Generator<Parameters> {
   const names = Object.keys(lists), places = names.map(() => 0);
   if (Object.values(lists).some(({ length }) => length === 0)) return;
+  const chosen = Object.fromEntries(names.map((name) => [name, lists[name]![0]!]));
   for (let last = names.length; last >= 0;) {
-    const chosen: Record<string, number> = {};
-    for (let i = 0; i < names.length; i++) chosen[names[i]!] = lists[names[i]!]![places[i]!]!;
-    yield chosen;
-    for (last = names.length - 1; last >= 0 && ++places[last]! === lists[names[last]!]!.length; last--) {
-      places[last] = 0;
+    yield { ...chosen };
+    for (last = names.length - 1; last >= 0; last--) {
+      const name = names[last]!, list = lists[name]!;
+      places[last] = (places[last]! + 1) % list.length;
+      chosen[name] = list[places[last]!]!;
+      if (places[last] !== 0) break;
     }
   }
 }

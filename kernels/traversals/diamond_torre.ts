@@ -92,7 +92,7 @@ export const diamondTorre: Traversal = {
     };
   },
   infeasible(problem, parameters, limits) {
-    const { nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
+    const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
     if (lanes < nz) return `${threads} threads of ${zPerThread} cells do not cover ${nz} cells along z`;
     const least = Math.ceil(nz / zPerThread);
@@ -109,18 +109,19 @@ export const diamondTorre: Traversal = {
       return `unroll ${unroll}: a sweep through a window has tiers of one step, so that any number of steps is one`;
     }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
-    const shape = shapeOf(problem, parameters);
-    const usable = usableBands(problem, parameters, shape);
+    const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
+    const usable = bands === 1 ? 1 : usableBands(problem, parameters, { slope, width });
     if (bands > 1 && bands >= 2 * usable) {
       return `${bands} bands are too many: at most ${usable} can run at once`;
     }
-    const { exchanged, ...work } = workOf(problem, parameters, shape);
+    const shape = shapeOf(problem, parameters);
+    const { exchanged, written: inTier } = workOf(problem, parameters, shape);
     if (chunk > exchanged && chunk !== 2) {
       return exchanged === shape.cells
         ? `a chunk of ${chunk} is more than the tile's ${exchanged} cells`
         : `a chunk of ${chunk} is more than the ${exchanged} places that a tier exchanges`;
     }
-    const tooLong = 40_000, written = unroll * work.written;
+    const tooLong = 40_000, written = unroll * inTier;
     if (written > tooLong) {
       return `${written} operations in the loop's body, more than the ${tooLong} that compile in time`;
     }

@@ -71,7 +71,7 @@ export const marching: Traversal = {
     }
     const needed = registersOf(shape) * threadsZ * threadsY;
     if (needed > REGISTERS) return `${needed} registers in a workgroup: a multiprocessor has ${REGISTERS}`;
-    if (tile === 1 && !shape.tiles.flat().some(({ ago }) => ago === 0)) {
+    if (tile === 1 && !shape.keepsNow) {
       return "a tile has no use: no tap reads a neighbour in the slice";
     }
     return exceededLimit(limits, {
@@ -134,10 +134,10 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: March
   const isTiled = tile === 1;
   const parts = partsOf(update, zPerThread, isTiled, ahead);
   return {
+    ...parts,
     zPerThread,
     threadsZ,
     threadsY,
-    ...parts,
     slices: Math.ceil(nx / pieces),
     isTiled,
     ahead,
@@ -154,6 +154,9 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
     ...rimOf(update, zPerThread, isTiled),
     tiles,
     queues,
+    tileCount: tiles.flat().length,
+    /** Whether a tile holds values of the newest level. */
+    keepsNow: tiles.flat().some(({ ago }) => ago === 0),
     /** Slices that it reads before its first cell. */
     fill,
     /** Values that a thread keeps for each of its cells. */
@@ -227,8 +230,8 @@ function rimOf(
 }
 
 /** Every tile twice: while some threads still read one, others fill the other. */
-function tileBytes({ tiles, zPerThread, threadsZ, threadsY, rimY, rimZ }: MarchShape): number {
-  return 4 * 2 * tiles.flat().length * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
+function tileBytes({ tileCount, zPerThread, threadsZ, threadsY, rimY, rimZ }: Shape): number {
+  return 4 * 2 * tileCount * zPerThread * (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY);
 }
 
 function workgroupsOf(

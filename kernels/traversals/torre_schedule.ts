@@ -6,7 +6,7 @@
  */
 import type { SectionNeeds, SliceRange } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { reachOf } from "../update.ts";
+import { latest, reachOf } from "../update.ts";
 import type { TorreParameters, TorreShape } from "./torre_shape.ts";
 
 /** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
@@ -20,7 +20,11 @@ export function torresInRow({ grid: [, ny] }: Problem, width: number, shift: num
 }
 
 /** Stages that carry a band of so many tiers from one end of x to the other. */
-export function stageCount({ grid: [nx] }: Problem, tiers: number, { slope, width }: Slant): number {
+export function stageCount(
+  { grid: [nx] }: Pick<Problem, "grid">,
+  tiers: number,
+  { slope, width }: Slant,
+): number {
   const lowest = -(slope * (tiers - 1) + width - 1);
   return Math.floor((nx - 1 - lowest) / (width / 2)) + 1;
 }
@@ -96,11 +100,18 @@ export function scheduleTorres(
 
 /** How many waves of a whole run have how many rows, those that are alike together, without listing them. */
 export function rowsOfWaves(
-  problem: Problem,
+  { grid: [nx], steps }: Problem,
   { nt, bands = 1 }: Pick<TorreParameters, "nt" | "bands">,
-  slant: Slant,
-): { readonly rows: number; readonly waves: number }[] {
-  const list = bandsOf(problem, { nt, bands, unroll: 1, steps: problem.steps }, slant);
+  { slope, width }: Slant,
+): RowsOfWaves {
+  return findRows(nx, steps, nt, bands, slope, width);
+}
+
+/** Waves that have as many rows. */
+type RowsOfWaves = readonly { readonly rows: number; readonly waves: number }[];
+
+const findRows = latest((nx, steps, nt, bands, slope, width): RowsOfWaves => {
+  const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, { slope, width });
   const begins = list.map(({ begin }) => begin);
   const ends = list.map(({ end }) => end).sort((a, b) => a - b);
   const found = new Map<number, number>();
@@ -114,14 +125,14 @@ export function rowsOfWaves(
     if (rows > 0) found.set(rows, (found.get(rows) ?? 0) + next - wave);
   }
   return [...found].map(([rows, waves]) => ({ rows, waves }));
-}
+});
 
 /** A band's tiers, its first time step, the wave of its first stage, and the one after its last. */
 type Band = Readonly<Record<"tiers" | "step" | "begin" | "end", number>>;
 
 /** The bands of a run, each as early as those before it let it run. */
 function bandsOf(
-  problem: Problem,
+  problem: Pick<Problem, "grid">,
   { nt, bands, unroll, steps }: Pick<TorreParameters, "nt" | "unroll"> & { bands: number; steps: number },
   slant: Slant,
 ): Band[] {

@@ -27,19 +27,22 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): string | unde
   const [x, y, z] = claim.workgroup;
   const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
-  const checks: [wanted: number, limit: Exclude<keyof DeviceLimits, "windowBytes">, what: string][] = [
-    [claim.workgroupBytes, "maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
-    [x * y * z, "maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
-    [x, "maxComputeWorkgroupSizeX", "threads along z"],
-    [y, "maxComputeWorkgroupSizeY", "threads along y"],
-    [z, "maxComputeWorkgroupSizeZ", "threads along x"],
-    [Math.max(...claim.workgroups), "maxComputeWorkgroupsPerDimension", "workgroups in one dimension"],
-  ];
-  const exceeded = checks.find(([wanted, limit]) => wanted > limits[limit]);
-  if (exceeded === undefined) return undefined;
-  const [wanted, limit, what] = exceeded;
-  return `${wanted} ${what}, ${limit} is ${limits[limit]}`;
+  const wanted = [claim.workgroupBytes, x * y * z, x, y, z, Math.max(...claim.workgroups)];
+  const exceeded = CLAIMED.findIndex(([limit], i) => wanted[i]! > limits[limit]);
+  if (exceeded < 0) return undefined;
+  const [limit, what] = CLAIMED[exceeded]!;
+  return `${wanted[exceeded]} ${what}, ${limit} is ${limits[limit]}`;
 }
+
+/** What a workgroup claims, in the order of the checks. */
+const CLAIMED: readonly (readonly [limit: Exclude<keyof DeviceLimits, "windowBytes">, what: string])[] = [
+  ["maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
+  ["maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
+  ["maxComputeWorkgroupSizeX", "threads along z"],
+  ["maxComputeWorkgroupSizeY", "threads along y"],
+  ["maxComputeWorkgroupSizeZ", "threads along x"],
+  ["maxComputeWorkgroupsPerDimension", "workgroups in one dimension"],
+];
 
 export function powersOfTwo(from: number, to: number): number[] {
   const powers: number[] = [];

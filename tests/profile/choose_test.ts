@@ -530,3 +530,12 @@ Deno.test("of 20,000 entries the nearest is found", () => {
   assertEquals([near.match, near.entry!.problem.grid], ["same-device", [416, 416, 176]]);
   assertEquals(choose([12, 12, 12]).entry!.problem.grid, [16, 16, 16]);
 });
+
+Deno.test("a choice and its runners-up are different kernels, not one written in several ways", () => {
+  const found = chooseConfiguration(WAVE, problemOf([450, 2500, 112]), deviceOf(H100), { cpuWorkers: 0 });
+  const shapes = [found.configuration, ...found.runnersUp].map(({ traversal, parameters }) => {
+    const { chunk: _, unroll: __, lookahead: ___, ...shape } = parameters;
+    return JSON.stringify([traversal, shape]);
+  });
+  assertEquals([shapes.length, new Set(shapes).size], [6, 6]);
+});

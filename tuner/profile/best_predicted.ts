@@ -89,7 +89,7 @@ export function bestPredicted(
   const written = fastestFirst(ways, calibration).slice(0, MOST_WRITTEN)
     .flatMap(({ way }) => everyWriting(way, target));
   return {
-    best: mostPromising([...written, ...plain], calibration).map(describe),
+    best: mostPromising([...written, ...plain], calibration, shapeOf).map(describe),
     plain: mostPromising(plain, calibration).map(describe)[0],
     reasons,
   };
@@ -99,20 +99,32 @@ export function bestPredicted(
  * The ways that promise most, cautiously, the best first; those that should be slower than stepwise are left out.
  *
  * @param ways each a candidate for a problem, or for a part of the grid that is computed in the time of the whole
+ * @param keyOf of ways with the same key only the best is wanted
  */
 export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
+  keyOf: (way: W) => unknown = (way) => way,
 ): Weighed<W>[] {
-  const chosen: (Weighed<W> & { readonly worth: number })[] = [];
+  let chosen: (Weighed<W> & { readonly worth: number; readonly key: unknown })[] = [];
   for (const { way, mean } of fastestFirst(ways, calibration)) {
     // what follows is no better, however sure
     if (chosen.length === MOST_CHOSEN && mean < chosen.at(-1)!.worth) break;
-    const deviation = calibration.deviation(way.candidate, way.on);
-    chosen.push({ way, mean, deviation, worth: mean - CAUTION * deviation });
-    chosen.sort((a, b) => b.worth - a.worth).splice(MOST_CHOSEN);
+    const key = keyOf(way), rival = chosen.find((one) => one.key === key);
+    if (rival !== undefined && mean < rival.worth) continue;
+    const deviation = calibration.deviation(way.candidate, way.on), worth = mean - CAUTION * deviation;
+    if (rival !== undefined && worth <= rival.worth) continue;
+    chosen = [...chosen.filter((one) => one !== rival), { way, mean, deviation, worth, key }]
+      .sort((a, b) => b.worth - a.worth).slice(0, MOST_CHOSEN);
   }
   return chosen;
+}
+
+/** A text that ways share exactly if they are one kernel, however written: what else is promising tells more. */
+function shapeOf({ candidate, part = 1 }: Way): string {
+  const { writing = [] } = TRAVERSALS.find(({ name }) => name === kindOf(candidate)) ?? {};
+  const shape = Object.entries(candidate.parameters).filter(([name]) => !writing.includes(name));
+  return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, ...shape]);
 }
 
 /** Ways with their corrected rates, down to the fastest of stepwise. */
@@ -158,7 +170,17 @@ function gpuWays(
   const { candidates, refused, infeasible } = feasible(way.on, { traversals, limits, device });
   const [first] = [...infeasible.map(({ example }) => example), ...refused.map(({ reason }) => reason)];
   if (candidates.length === 0) reasons.push(`GPU: ${first}`);
-  return candidates.map((candidate) => ({ ...way, candidate }));
+  const kinds = Map.groupBy(candidates, ({ traversal }) => traversal);
+  return [...kinds.values()].flatMap(foremost).map((candidate) => ({ ...way, candidate }));
+}
+
+/** Those that are corrected, of one kind: the best by the models. */
+function foremost<C extends { readonly predicted: number }>(candidates: readonly C[]): readonly C[] {
+  if (candidates.length <= MOST_CORRECTED) return candidates;
+  const rates = new Float64Array(candidates.length);
+  candidates.forEach(({ predicted }, i) => rates[i] = predicted);
+  const least = rates.sort().at(-MOST_CORRECTED)!;
+  return candidates.filter(({ predicted }) => predicted >= least);
 }
 
 /** The same with its kernel written in every way. */

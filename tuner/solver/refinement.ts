@@ -24,14 +24,14 @@ export interface Contender extends Disposable {
   readonly field: SharedField;
 }
 
-/** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
+/**
+ * What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. A piece
+ * is also what the device has to do while the host compiles the next.
+ */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** What the current configuration is given to do while the host compiles a candidate. */
-const AHEAD_NS = 100e6;
-
 /** A candidate is decided after so many timed pieces that say the same, and after so many of any kind at most. */
-const LEAST_TIMED = 3, MOST_PIECES = 100;
+const LEAST_TIMED = 2, MOST_PIECES = 100;
 
 /** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
 const FASTER = 1.01, MUCH_SLOWER = 0.9;
@@ -150,7 +150,7 @@ export class Refinement implements Disposable {
    * keep this thread busy for longer than everything else takes.
    */
   async #begin({ field }: Contender, left: number): Promise<{ steps: number; timeNs: number }> {
-    const configuration = this.#waiting.shift()!, steps = this.#stepsIn(AHEAD_NS, left);
+    const configuration = this.#waiting.shift()!, steps = this.#stepsIn(PIECE_NS, left);
     const ahead = await field.begin(steps);
     try {
       const challenger = await this.#open(configuration);
