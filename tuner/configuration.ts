@@ -84,6 +84,8 @@ export interface Runner {
    * that passes, in which the host's waiting for the device is counted.
    */
   readonly clock: "device" | "host";
+  /** Whether its first run is as fast as any other, so that it counts as a sample. @default {false} */
+  readonly isWarm?: boolean;
   /** Runs that a long simulation makes at once, without beginning anew in between. @default {1} */
   readonly longRun?: number;
   /** Sets the initial field (both levels, frame and pads too) and time step 0. */

@@ -24,7 +24,7 @@ testOnGpu("GPU, CPU and both run and verify through one interface", async (gpu) 
   assertEquals(reference.against, "gpu stepwise 64x4x1");
   const cpuPool = await CpuPool.create({ workers: 2 });
   try {
-    const clocks: string[] = [];
+    const clocks: string[] = [], warm: (boolean | undefined)[] = [];
     for (const cpuSlices of [0, 20, 8]) {
       const runner = await prepare({ gpu, cpuPool, reference }, PROBLEM, sharing(cpuSlices));
       await runner.initialise();
@@ -38,9 +38,11 @@ testOnGpu("GPU, CPU and both run and verify through one interface", async (gpu) 
       await runner.run();
       assertEquals(await runner.verify(), { maxError, bound, against });
       clocks.push(runner.clock);
+      warm.push(runner.isWarm);
       runner.dispose();
     }
     assertEquals(clocks, [gpu.hasTimestamps ? "device" : "host", "device", "host"]);
+    assertEquals(warm, [gpu.isSoftware, false, false]); // it compiles when it is prepared
   } finally {
     cpuPool.dispose();
     reference.dispose();

@@ -112,6 +112,17 @@ Deno.test("a first run far below the best is worth two samples", async () => {
   assertEquals([await samplesAt(1e9), await samplesAt(0.25e9), await samplesAt(0.2e9)], [2, 2, 30]);
 });
 
+Deno.test("a warm first run is a sample, unless it is too short; far below the best it is enough", async () => {
+  const runs = async (best: number, runNs = 4e6): Promise<[samples: number, batches: number]> => {
+    const batchNs = (count: number): number => count * runNs;
+    const { evaluation, runner } = await evaluateFake({ batchNs, isWarm: true }, { best });
+    return [measurementOf(evaluation).samples.length, runner.batches.length];
+  };
+  // 1e6 updates in 4 ms
+  assertEquals([await runs(0), await runs(0.4e9), await runs(0.6e9)], [[3, 3], [2, 2], [1, 1]]);
+  assertEquals(await runs(0, DEVICE_BATCH_NS / 4), [3, 4]);
+});
+
 Deno.test("sampling ends with its time", async () => {
   const noisy = (count: number, call: number): number => count * (call % 2 ? 4e6 : 6e6);
   const { evaluation } = await evaluateFake({ batchNs: noisy }, { samplingNs: 40e6 });

@@ -46,6 +46,7 @@ export interface Behaviour {
   steps?: (steps: number, repetitions: number) => SharedTimes;
   /** @default {"device"} */
   clock?: FieldRunner["clock"];
+  isWarm?: boolean;
   /** @default {a right result} */
   verification?: Partial<Verification>;
   /** Where it throws, and what. */
@@ -56,6 +57,7 @@ export interface Behaviour {
 export class FakeRunner implements FieldRunner {
   readonly compileNs: number;
   readonly clock: FieldRunner["clock"];
+  readonly isWarm: boolean;
   readonly calls: string[] = [];
   /** Repetitions of every batch. */
   readonly batches: number[] = [];
@@ -70,6 +72,7 @@ export class FakeRunner implements FieldRunner {
     this.#behaviour = behaviour;
     this.compileNs = behaviour.compileNs ?? 1e6;
     this.clock = behaviour.clock ?? "device";
+    this.isWarm = behaviour.isWarm ?? false;
   }
 
   async initialise(): Promise<void> {

@@ -50,6 +50,13 @@ Deno.test("what is surely slower than something else is not sampled to the end, 
   assertEquals([await samplesFor(103), await samplesFor(200), await samplesFor(Infinity)], [12, 12, 12]);
 });
 
+Deno.test("samples that were taken before count, but not their time", async () => {
+  const { sample, now, calls } = playBack([100, 100]);
+  assertEquals(await sampled(sample, { now, taken: [100], budgetNs: 220 }), [100, 100, 100]);
+  assertEquals(calls(), 2);
+  assertEquals(await sampled(sample, { now, taken: [100], maxSamples: 1 }), [100]);
+});
+
 Deno.test("sampling stops at the most samples", async () => {
   const { sample, now } = playBack([100, 150, 90, 160, 80, 170, 70]);
   assertEquals((await sampled(sample, { now, maxSamples: 5 })).length, 5);

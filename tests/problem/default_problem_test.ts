@@ -1,11 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
-import { cellsOf } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Stencil } from "../../kernels/stencils/stencil.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { DeviceLimits } from "../../kernels/traversals/traversal.ts";
 import { misfitOf } from "../../tuner/problem/resolve_problem.ts";
-import { DEFAULT_STEPS, defaultGrid, withSuitedSteps } from "../../tuner/problem/default_problem.ts";
+import {
+  DEFAULT_STEPS,
+  defaultGrid,
+  defaultSteps,
+  SOFTWARE_STEPS,
+  withSuitedSteps,
+} from "../../tuner/problem/default_problem.ts";
+import { heat1d } from "../../kernels/stencils/heat_1d.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
 
@@ -56,6 +63,13 @@ Deno.test("the default grid of an H100 is long in y, and a software device's is 
   assertEquals(defaultGrid(wave(2), { limits, isFallback: false }).slice(1), [5280, 128]);
   assertEquals(defaultGrid(wave(2), { limits, isFallback: true }), [64, 64, 64]);
   assertEquals(defaultGrid(wave(2), null), [192, 192, 256]);
+});
+
+Deno.test("a software device gets a short run, on a line as long as any", () => {
+  const steps = (stencil: Stencil) =>
+    [null, { isFallback: false }, { isFallback: true }].map((gpu) => defaultSteps(stencil, gpu));
+  assertEquals(steps(wave(2)), [DEFAULT_STEPS, DEFAULT_STEPS, SOFTWARE_STEPS]);
+  assertEquals(new Set(steps(heat1d())).size, 1);
 });
 
 Deno.test("each halving halves x, down to 8 slices", () => {

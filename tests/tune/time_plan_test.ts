@@ -1,7 +1,14 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { SURE_BLOCKS } from "../../tuner/measuring/final_round.ts";
-import { blocksTime, expectTurn, finalsDeadline, Latency, planTime } from "../../tuner/tune/time_plan.ts";
+import {
+  blocksTime,
+  expectTurn,
+  finalsDeadline,
+  Latency,
+  planTime,
+  timeAfterSearch,
+} from "../../tuner/tune/time_plan.ts";
 import { measurementNamed } from "../measuring/fake_runner.ts";
 
 const turns = (count: number, ns: number) => Array(count).fill({ firstNs: ns, againNs: ns });
@@ -50,6 +57,25 @@ Deno.test("without a budget of time no stage ends the search, and the others tak
   assertEquals(finalsDeadline(plan, { nowNs: 3e9, wantedNs: 40e9 }), 43e9);
 });
 
+Deno.test("after counted evaluations comes what a budget of time would leave", () => {
+  const after = (elapsedNs: number, turnNs: number): number =>
+    timeAfterSearch(elapsedNs, { turns: turns(2, turnNs), balanceNs: turnNs }) - elapsedNs;
+  const usual = after(1e9, 0), long = after(400e9, 0);
+  assertAlmostEquals(
+    usual,
+    60e9 - planTime({ startedNs: 0, timeNs: 60e9 }, {
+      turns: turns(2, 0),
+      referenceNs: 0,
+      cpuNs: 0,
+      hasGpu: true,
+      balanceNs: 1,
+    }).searchUntilNs,
+    1e9,
+  );
+  assertAlmostEquals(long / (400e9 + long), usual / 60e9, 1e-9);
+  assertEquals(after(1e9, 10e9), 70e9); // three blocks of two, and a balance
+});
+
 Deno.test("evaluations side by side wait for each other's turns, but compile at the same time", () => {
   const latency = new Latency();
   assertEquals(latency.expectNs(15), 0);
@@ -77,4 +103,8 @@ Deno.test("a turn takes what the evaluation took, with the samples of a turn in 
   const measurement = { cellsPerSecond: 1e9, samples: [1e9, 1e9, 1e9], compileNs: 1e9 };
   const options = { updates: 1e9, minBatchNs: 2e6, evaluationNs: 6e9 };
   assertEquals(expectTurn(measurement, options), { firstNs: 4e9, againNs: 3e9 });
+  // short runs of a noisy device are sampled again as often as they were, on a GPU that is kept busy twice
+  const short = { ...measurement, cellsPerSecond: 1e11, samples: Array(30).fill(1e11) };
+  assertEquals(expectTurn(short, { ...options, evaluationNs: 0 }).againNs, 0.31e9);
+  assertEquals(expectTurn({ ...short, clock: 1 }, { ...options, evaluationNs: 0 }).againNs, 0.03e9);
 });

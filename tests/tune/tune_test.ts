@@ -311,6 +311,18 @@ Deno.test("the sentinel notices a drift; what it affected is measured again, and
   assertEquals(rates, [10, 10, 10, 7, 7, 10, 10, 10, 10]);
 });
 
+Deno.test("a GPU in software, which other programs disturb, has no sentinel; its reference stays where it is", async () => {
+  const gpu = { ...SIMULATED_DEVICE.gpu!, isFallback: true };
+  for (const device of [SIMULATED_DEVICE, { ...SIMULATED_DEVICE, gpu }]) {
+    const session = new SimulatedSession({ device });
+    const { asked, evaluators } = beside(session, () => 11e9);
+    const { outcome } = await tuneOn(session, { budget: { evaluations: 4 } }, { evaluators });
+    const isSoftware = device.gpu!.isFallback;
+    assertEquals([outcome.evaluated, asked.length > 4], [4, !isSoftware]);
+    assertEquals(session.references, isSoftware ? 1 : 2);
+  }
+});
+
 Deno.test("evaluators that cannot start end the search, and the run goes on with what is there", async () => {
   let starts = 0;
   const start = () => {

@@ -55,6 +55,7 @@ export async function prepare(
     configuration,
     compileNs: field.compileNs,
     clock: isShared || isGpuUntimed ? "host" : "device",
+    isWarm: cpuSlices === 0 && gpu?.isSoftware === true,
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,

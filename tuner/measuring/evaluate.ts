@@ -9,7 +9,7 @@ import {
   REPORTED_BATCH_NS,
   STEADY_BATCH_NS,
 } from "../devices/gpu/gpu_clock.ts";
-import { sampleUntilStable } from "./sampling.ts";
+import { isLongEnough, sampleUntilStable } from "./sampling.ts";
 import { steadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
@@ -34,8 +34,11 @@ export interface EvaluateOptions {
   readonly now: () => number;
 }
 
-/** Samples at most; a first run slower than this fraction of the best will not win: two are enough to say so. */
-const MOST_SAMPLES = 30, FAR_BELOW = 0.8;
+/**
+ * Samples at most; a first run slower than this fraction of the best will not win: two are enough to say so. Where the
+ * first run is a sample, it is enough if it is slower than this one.
+ */
+const MOST_SAMPLES = 30, FAR_BELOW = 0.8, HOPELESS = 0.5;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
 const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
@@ -73,13 +76,15 @@ export async function evaluate(
 ): Promise<Evaluation> {
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const updates = cellsOf(problem.grid) * problem.steps;
-    const firstRate = updates / (firstNs * 1e-9);
+    const part = best > 0 ? updates / (firstNs * 1e-9) / best : Infinity;
     const { longRun = 1 } = runner, isKeptBusy = runner.begin !== undefined;
     const isLong = isReported && longRun * firstNs <= LONGEST_REPORTED_NS;
     const waitedForNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
+    const minBatchNs = !isKeptBusy ? waitedForNs : isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS;
+    const taken = runner.isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
     const sampler = steadySampler((runs) => runner.begin?.(runs, isLong) ?? ranAlready(run(runs)), {
       firstNs,
-      minBatchNs: !isKeptBusy ? waitedForNs : isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS,
+      minBatchNs,
       unit: isLong ? longRun : 1,
       isKeptBusy,
       now,
@@ -90,8 +95,9 @@ export async function evaluate(
         now,
         budgetNs: isKeptBusy && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
-        maxSamples: firstRate > FAR_BELOW * best ? MOST_SAMPLES : 2,
+        maxSamples: part > FAR_BELOW ? MOST_SAMPLES : taken.length > 0 && part < HOPELESS ? 1 : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
+        taken,
       },
     ).finally(() => sampler.end());
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));

@@ -9,10 +9,12 @@ export interface SamplingLimits {
   /** Samples at least, budget permitting, and at most. */
   readonly minSamples: number;
   readonly maxSamples: number;
-  /** Time for all samples. The first is always taken; one that would probably end too late is not. */
+  /** Time for those that are taken. The first is, if any are wanted; one that would probably end too late is not. */
   readonly budgetNs: number;
   /** A time that is significantly longer than this (its 95% interval lies above) is not worth more samples. */
   readonly hopelessNs: number;
+  /** Samples that there are already. @default {[]} */
+  readonly taken?: readonly number[];
   /** The clock. */
   readonly now: () => number;
 }
@@ -28,24 +30,23 @@ export interface SamplingLimits {
  */
 export async function sampleUntilStable(
   sample: (isFollowed: boolean) => Promise<number>,
-  { minSamples, maxSamples, budgetNs, hopelessNs, now }: SamplingLimits,
+  { minSamples, maxSamples, budgetNs, hopelessNs, taken = [], now }: SamplingLimits,
 ): Promise<readonly number[]> {
   const start = now();
-  const samplesNs: number[] = [];
+  const samplesNs = [...taken];
   const least = Math.min(Math.max(2, minSamples), maxSamples);
-  while (true) {
+  for (let count = 0; samplesNs.length < maxSamples; count++) {
+    const isEnough = samplesNs.length >= least;
+    if (isEnough && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) break;
+    const spentNs = now() - start;
+    if (count > 0 && spentNs * (count + 1) / count > budgetNs) break;
     const timeNs = await sample(samplesNs.length + 1 < least);
     if (!(timeNs > 0 && Number.isFinite(timeNs))) {
       throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);
     }
     samplesNs.push(timeNs);
-    if (samplesNs.length >= least && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) {
-      return samplesNs;
-    }
-    const spentNs = now() - start;
-    const nextEndsNs = spentNs * (samplesNs.length + 1) / samplesNs.length;
-    if (samplesNs.length >= maxSamples || nextEndsNs > budgetNs) return samplesNs;
   }
+  return samplesNs;
 }
 
 /**

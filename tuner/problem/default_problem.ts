@@ -7,8 +7,8 @@ import type { DeviceDescription, GpuDescription } from "../devices/device.ts";
 import { REFERENCE_SHAPE } from "../devices/reference.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 
-/** Time steps of a run: torres of up to 96 tiers, and long enough to time. */
-export const DEFAULT_STEPS = 96;
+/** Time steps of a run: torres of up to 96 tiers, and long enough to time. On a GPU in software fewer are. */
+export const DEFAULT_STEPS = 96, SOFTWARE_STEPS = 24;
 /** On a line: several diamonds of the largest nodes, whose last must be clipped. */
 const LINE_STEPS = 2048;
 
@@ -16,8 +16,11 @@ const LINE_STEPS = 2048;
 const LONG_RUN_NS = 0.3e9, LONGER = 16;
 
 /** Time steps of a run where none are given, before anything is known of the device. */
-export function defaultSteps({ dimensions }: Stencil): number {
-  return dimensions === 1 ? LINE_STEPS : DEFAULT_STEPS;
+export function defaultSteps(
+  { dimensions }: Stencil,
+  gpu: Pick<GpuDescription, "isFallback"> | null = null,
+): number {
+  return dimensions === 1 ? LINE_STEPS : gpu?.isFallback ? SOFTWARE_STEPS : DEFAULT_STEPS;
 }
 
 /** Time of a run by the plain traversal, in nanoseconds, by a GPU's bandwidth. */

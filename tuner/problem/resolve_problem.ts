@@ -39,7 +39,7 @@ export interface ProblemWish {
   readonly grid?: Grid | undefined;
   /** @default {the first of the stencil's} */
   readonly boundary?: Boundaries | undefined;
-  /** Time steps of a run. @default {defaultSteps(stencil)} */
+  /** Time steps of a run. @default {defaultSteps(stencil, gpu)} */
   readonly steps?: number | undefined;
   /** Names of the only traversals of the GPU to try. @default {[]} all */
   readonly traversals?: readonly string[] | undefined;
@@ -80,9 +80,10 @@ export function resolveProblem(
   detected: DeviceDescription,
 ): ResolvedProblem {
   checkDefinition(action, wish.stencil);
-  const { stencil, steps = defaultSteps(stencil), traversals: names = [], gpu: takesGpu = true } = wish;
+  const { stencil, traversals: names = [], gpu: takesGpu = true } = wish;
   const whole = takesGpu ? detected : { ...detected, gpu: null };
   const { boundary = boundariesOf(stencil)[0]!, grid = defaultGrid(stencil, whole.gpu) } = wish;
+  const { steps = defaultSteps(stencil, whole.gpu) } = wish;
   const wished: Problem = { stencil, grid, boundary, steps };
   checkProblem(action, wished);
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;

@@ -47,7 +47,8 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
-  const sentinel = new Sentinel(() => session.now());
+  // a driver in software has no clock to fall, and other programs disturb it all the time
+  const sentinel = session.device.gpu?.isFallback ? undefined : new Sentinel(() => session.now());
 
   const next = (): Asked | undefined => {
     if (!session.hasGpu) return undefined;
@@ -55,9 +56,9 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
     const leftNs = searchUntilNs - session.now();
     const isLate = latency.expectNs(workers) >= leftNs;
     if (!isLate) {
-      const looked = sentinel.look();
+      const looked = sentinel?.look();
       if (looked !== undefined) return { configuration: looked, why: "look" };
-      const affected = sentinel.again();
+      const affected = sentinel?.again();
       if (affected !== undefined) return { configuration: affected, why: "again" };
     }
     if (asked >= evaluations) return undefined;
@@ -75,15 +76,14 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
     latency.observe({ evaluation, evaluationNs });
     findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     await run.keep(evaluation, { isAgain: "why" in one });
-    if ("why" in one && one.why === "look") sentinel.seen(measurement, evaluationNs);
-    else if (measurement !== undefined) sentinel.note(measurement);
+    if ("why" in one && one.why === "look") sentinel?.seen(measurement, evaluationNs);
+    else if (measurement !== undefined) sentinel?.note(measurement);
     if ("why" in one) return;
     done++;
     strategySearch.tell(one.candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
   };
 
-  // the evaluators measure: this process gives back its memory meanwhile
-  if (evaluators !== undefined) session.releaseReference();
+  if (!run.keepsReference) session.releaseReference();
   let verdict: string | undefined;
   try {
     await evaluateSideBySide<Asked>({
@@ -105,7 +105,7 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
     verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
   }
   if (evaluators !== undefined) await run.renewReference();
-  return { searchVerdict: verdict ?? strategySearch.verdict, drifts: sentinel.drifts };
+  return { searchVerdict: verdict ?? strategySearch.verdict, drifts: sentinel?.drifts ?? 0 };
 }
 
 /** What a strategy learns of an evaluation; one that an earlier run made takes no time. */

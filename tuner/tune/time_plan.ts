@@ -12,6 +12,8 @@ import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts"
 
 /** The final round gets this part of the budget; on a slow device up to `MOST`, and so does the CPU at most. */
 const PART = 0.15, MOST = 0.25;
+/** The default budget. */
+const DEFAULT_NS = 60e9;
 /** The final round takes no longer than this where it need not, and the balance gets this part of the budget. */
 const FINALS_NS = 10e9, BALANCE_PART = 0.05;
 /** The winner's run by the host's clock gets this part of the budget, and no more than this. */
@@ -75,6 +77,19 @@ export function planTime(
   return { searchUntilNs, cpuUntilNs, finalsUntilNs, balanceUntilNs, endNs, latestNs };
 }
 
+/**
+ * The time of a whole run whose budget is evaluations, once they are made. What comes after them gets as much as in a
+ * budget of time that they fill, no less than in the default one, and enough for a final round.
+ */
+export function timeAfterSearch(
+  elapsedNs: number,
+  { turns, balanceNs }: Pick<TimeNeeds, "turns" | "balanceNs">,
+): number {
+  const part = PART + BALANCE_PART + HOST_PART;
+  const usualNs = part * Math.max(elapsedNs / (1 - part), DEFAULT_NS);
+  return elapsedNs + Math.max(usualNs, blocksTime(turns, WANTED_BLOCKS) + balanceNs);
+}
+
 /** When the final round ends that begins now: if the search ended early, it does not use up all that is left. */
 export function finalsDeadline(
   { finalsUntilNs }: TimePlan,
@@ -93,7 +108,10 @@ export interface TurnTime {
 
 /** Estimates a turn: what the evaluation in the search took, with the samples of a turn in place of its own. */
 export function expectTurn(
-  { cellsPerSecond, samples, compileNs }: Pick<Measurement, "cellsPerSecond" | "samples" | "compileNs">,
+  { cellsPerSecond, samples, compileNs, clock }: Pick<
+    Measurement,
+    "cellsPerSecond" | "samples" | "compileNs" | "clock"
+  >,
   { updates, minBatchNs, evaluationNs = 0 }: {
     /** Cell updates of one run. */
     readonly updates: number;
@@ -107,7 +125,9 @@ export function expectTurn(
   const batchNs = Math.max(runNs, minBatchNs);
   // there is always a run to verify
   const aroundNs = Math.max(runNs, evaluationNs - compileNs - samples.length * batchNs);
-  const againNs = aroundNs + Math.max(batchNs, Math.min(TURN_SAMPLES * batchNs, TURN_NS));
+  // a device that is kept busy makes its samples longer, and fewer of them
+  const count = clock === undefined ? Math.max(TURN_SAMPLES, samples.length) : TURN_SAMPLES;
+  const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, TURN_NS));
   return { firstNs: againNs + compileNs, againNs };
 }
 

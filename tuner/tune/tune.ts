@@ -43,6 +43,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
     ? { searchVerdict: "no configuration of the GPU would end within the budget", drifts: 0 }
     : await search(run);
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
+  run.endSearch();
   await finals(run);
   const { iterations, ...shared } = await balance(run);
   const winner = winnerOf(run, shared.together);

@@ -17,7 +17,15 @@ import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
 import { Findings } from "./findings.ts";
-import { expectTurn, planTime, type RunTime, type TimePlan, type TurnTime } from "./time_plan.ts";
+import {
+  expectTurn,
+  planTime,
+  type RunTime,
+  timeAfterSearch,
+  type TimeNeeds,
+  type TimePlan,
+  type TurnTime,
+} from "./time_plan.ts";
 import type { Evaluators, TuneEnvironment, TuneProgress, TuneRequest, TuneStart } from "./tune_request.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
@@ -26,7 +34,7 @@ const LIKELY_FINALISTS = 3;
 /** A configuration may take this part of the budget, or so many times what the reference took. */
 const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 /** A configuration's samples may take this part of the budget. */
-const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 3e9;
+const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
 /** Time to start a process that evaluates. */
 const PROCESS_START_NS = 1e9;
 /** A CPU slower than this part of the GPU will not win. */
@@ -53,7 +61,7 @@ export class TuningRun {
   searched: Space["candidates"] = [];
   /** Who evaluates in the search; undefined: this process. */
   evaluators: Evaluators | undefined;
-  readonly #time: RunTime;
+  #time: RunTime;
   #referenceNs = 0;
 
   constructor(readonly request: TuneRequest, readonly environment: TuneEnvironment) {
@@ -82,19 +90,36 @@ export class TuningRun {
 
   /** When the stages end, by what is known now. */
   get plan(): TimePlan {
+    return planTime(this.#time, this.#needs);
+  }
+
+  /** After the searches: from now on there is a budget of time, also where evaluations were counted. */
+  endSearch(): void {
+    const { startedNs, timeNs } = this.#time;
+    if (timeNs === Infinity) {
+      this.#time = { startedNs, timeNs: timeAfterSearch(this.elapsedNs, this.#needs) };
+    }
+  }
+
+  get #needs(): TimeNeeds {
     const { request, session, findings: { measured } } = this;
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
     const left = this.cpuSpace.filter(({ configuration }) => !this.findings.isMeasured(configuration)).length;
     const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
     // while nothing is measured: a run as the reference's to verify, and one to time
     const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
-    return planTime(this.#time, {
+    return {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
-      referenceNs: this.evaluators === undefined ? 0 : this.#referenceNs,
+      referenceNs: this.keepsReference ? 0 : this.#referenceNs,
       cpuNs: this.isCpuFarBehind ? 0 : left * (this.cpu?.evaluationNs ?? 0),
       hasGpu: session.hasGpu,
       balanceNs: session.hasGpu && request.cpuWorkers > 0 ? this.#leastBalanceNs : 0,
-    });
+    };
+  }
+
+  /** Whether this process keeps its reference during the search. It gives a GPU's memory to those that evaluate. */
+  get keepsReference(): boolean {
+    return this.evaluators === undefined || this.session.device.gpu?.isFallback === true;
   }
 
   /** A balance compiles and fills a configuration of the GPU at least, as its turn in a final round does. */

@@ -4,7 +4,7 @@ import type { GpuDevice } from "./gpu_device.ts";
 import { DEVICE_BATCH_NS, HOST_BATCH_NS } from "./gpu_clock.ts";
 
 /** Bytes to copy: far more than any cache holds; less on a software device. */
-const HARDWARE_BYTES = 2 ** 29, SOFTWARE_BYTES = 2 ** 26;
+const HARDWARE_BYTES = 2 ** 29, SOFTWARE_BYTES = 2 ** 24;
 const THREADS = 256;
 const SAMPLES = 5, MOST_REPETITIONS = 2 ** 13;
 

@@ -18,7 +18,7 @@ import type { Comparison } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
-import { compile, compileCompare, compileFill, compileWrap } from "./gpu_pipelines.ts";
+import { compile, compileCompare, compileFill, compileWrap, warmUp } from "./gpu_pipelines.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
@@ -102,6 +102,7 @@ export class GpuField implements Disposable {
     const pipelines = await Promise.all(
       plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
     );
+    await warmUp(gpu, pipelines);
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
     const sections = plan.sections ?? [plan];

@@ -46,6 +46,35 @@ export async function compile(
   return pipeline;
 }
 
+/**
+ * Lets a driver in software compile pipelines of two arrays: it does so when they are first dispatched, if only with no
+ * workgroups, and what is timed should not wait for that.
+ */
+export async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Promise<void> {
+  if (!gpu.isSoftware) return;
+  const { STORAGE, UNIFORM } = GPUBufferUsage;
+  const buffers = await Promise.all(
+    [STORAGE, STORAGE, UNIFORM].map((usage) => gpu.buffer(UNIFORM_STRIDE, usage, "not used")),
+  );
+  const entries = buffers.map((buffer, binding) => ({ binding, resource: { buffer } }));
+  try {
+    await gpu.timed({
+      passes: 1,
+      record(encoder, timestamps) {
+        const pass = encoder.beginComputePass(timestamps());
+        for (const { pipeline, bindings: layout } of pipelines) {
+          pass.setPipeline(pipeline);
+          pass.setBindGroup(0, gpu.device.createBindGroup({ layout, entries }), [0]);
+          pass.dispatchWorkgroups(0);
+        }
+        pass.end();
+      },
+    });
+  } finally {
+    for (const buffer of buffers) buffer.destroy();
+  }
+}
+
 /** What sets a level of a field to its initial values. */
 export function compileFill(
   gpu: GpuDevice,
