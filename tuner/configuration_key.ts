@@ -1,5 +1,5 @@
 /**
- * When two configurations are the same.
+ * When two configurations are the same, and when one is the baseline of speedups.
  *
  * @module
  */
@@ -19,6 +19,11 @@ export function configurationKey({ traversal, parameters, share }: Configuration
     ...(deviceMemory === undefined ? [] : [`window ${deviceMemory}`]),
     ...(cpu === undefined ? [] : [cpu.traversal, sorted(cpu.parameters)]),
   ]);
+}
+
+/** Whether one device computes alone in the plain way, stepwise, which on a line is called classic. */
+export function isPlain({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): boolean {
+  return (traversal === "stepwise" || traversal === "classic") && (cpuSlices === 0 || gpuSlices === 0);
 }
 
 function sorted(parameters: Parameters): (readonly [name: string, value: number])[] {

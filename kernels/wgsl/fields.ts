@@ -95,12 +95,20 @@ function rowOf({ origin, slice, plane, pitch }: Layout, first: string): string {
   return `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
 }
 
-/** Which row a workgroup has. */
-function declareRow({ grid: [nx, ny], planes }: Layout): string {
+/** The entry point: a workgroup of 64 threads a row, `body` its code. */
+function perRow({ grid: [nx, ny], planes }: Layout, body: string): string {
   return wgsl`
-    let row = i32(w.x + w.y * groups.x);
-    if (row >= ${nx * ny * planes}) { return; }
-    let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
+    @compute @workgroup_size(64)
+    fn main(
+      @builtin(local_invocation_id) l: vec3u,
+      @builtin(workgroup_id) w: vec3u,
+      @builtin(num_workgroups) groups: vec3u,
+    ) {
+      let row = i32(w.x + w.y * groups.x);
+      if (row >= ${nx * ny * planes}) { return; }
+      let y = row % ${ny}; let x = row / ${ny} % ${nx}; let plane = row / ${nx * ny};
+      ${body}
+    }
   `;
 }
 
@@ -109,23 +117,18 @@ function declareRow({ grid: [nx, ny], planes }: Layout): string {
  * their first slices. {@linkcode compareWorkgroups} of the first.
  */
 export function copyShader(to: Layout, from: Layout): string {
+  const body = wgsl`
+    let mine = ${rowOf(to, "slices.mine")};
+    let other = ${rowOf(from, "slices.other")};
+    for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { copy[mine + z] = cells[other + z]; }
+  `;
   return wgsl`
     struct Slices { mine: i32, other: i32 }
     @group(0) @binding(0) var<storage, read_write> copy: array<f32>;
     @group(0) @binding(1) var<storage, read_write> cells: array<f32>;
     @group(0) @binding(2) var<uniform> slices: Slices;
 
-    @compute @workgroup_size(64)
-    fn main(
-      @builtin(local_invocation_id) l: vec3u,
-      @builtin(workgroup_id) w: vec3u,
-      @builtin(num_workgroups) groups: vec3u,
-    ) {
-      ${declareRow(to)}
-      let mine = ${rowOf(to, "slices.mine")};
-      let other = ${rowOf(from, "slices.other")};
-      for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { copy[mine + z] = cells[other + z]; }
-    }
+    ${perRow(to, body)}
   `;
 }
 
@@ -135,6 +138,30 @@ export function copyShader(to: Layout, from: Layout): string {
  * |difference| and |reference|, the number of values that are not finite, and of cells compared.
  */
 export function compareShader(result: Layout, reference: Layout): string {
+  const body = wgsl`
+    let mine = ${rowOf(result, "slices.result")};
+    let other = ${rowOf(reference, "slices.reference")};
+    var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
+    for (var z = i32(l.x); z < ${result.grid[2]}; z += 64) {
+      let a = result[mine + z]; let b = reference[other + z];
+      if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
+      error = max(error, abs(a - b));
+      value = max(value, abs(b));
+      seen += 1u;
+    }
+    // Bits of floats that are not negative are ordered like the floats.
+    atomicMax(&maxError, bitcast<u32>(error));
+    atomicMax(&maxValue, bitcast<u32>(value));
+    atomicAdd(&notFinite, bad);
+    atomicAdd(&count, seen);
+    workgroupBarrier();
+    if (l.x == 0u) {
+      atomicMax(&comparison.maxError, atomicLoad(&maxError));
+      atomicMax(&comparison.maxValue, atomicLoad(&maxValue));
+      atomicAdd(&comparison.notFinite, atomicLoad(&notFinite));
+      atomicAdd(&comparison.count, atomicLoad(&count));
+    }
+  `;
   return wgsl`
     // Largest difference of two states, over the grid's own cells, all planes.
     struct Slices { result: i32, reference: i32 }
@@ -151,35 +178,6 @@ export function compareShader(result: Layout, reference: Layout): string {
     // By its bits, since a compiler may take it that no value is infinite or not a number.
     fn isFinite(value: f32) -> bool { return (bitcast<u32>(value) & 0x7f800000u) != 0x7f800000u; }
 
-    @compute @workgroup_size(64)
-    fn main(
-      @builtin(local_invocation_id) l: vec3u,
-      @builtin(workgroup_id) w: vec3u,
-      @builtin(num_workgroups) groups: vec3u,
-    ) {
-      ${declareRow(result)}
-      let mine = ${rowOf(result, "slices.result")};
-      let other = ${rowOf(reference, "slices.reference")};
-      var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
-      for (var z = i32(l.x); z < ${result.grid[2]}; z += 64) {
-        let a = result[mine + z]; let b = reference[other + z];
-        if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
-        error = max(error, abs(a - b));
-        value = max(value, abs(b));
-        seen += 1u;
-      }
-      // Bits of floats that are not negative are ordered like the floats.
-      atomicMax(&maxError, bitcast<u32>(error));
-      atomicMax(&maxValue, bitcast<u32>(value));
-      atomicAdd(&notFinite, bad);
-      atomicAdd(&count, seen);
-      workgroupBarrier();
-      if (l.x == 0u) {
-        atomicMax(&comparison.maxError, atomicLoad(&maxError));
-        atomicMax(&comparison.maxValue, atomicLoad(&maxValue));
-        atomicAdd(&comparison.notFinite, atomicLoad(&notFinite));
-        atomicAdd(&comparison.count, atomicLoad(&count));
-      }
-    }
+    ${perRow(result, body)}
   `;
 }

@@ -4,7 +4,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey, isPlain } from "../configuration_key.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { oddValue } from "../profile/odd_value.ts";
@@ -14,9 +14,6 @@ import { seriesOf } from "./series.ts";
 
 /** Samples that an interval needs. */
 const LEAST_SAMPLES = 3;
-
-/** The plain kernels of a grid and of a line; the fastest of them is the baseline. */
-const PLAIN = ["stepwise", "classic", "CPU stepwise", "CPU classic"];
 
 /** One measured configuration. */
 export interface Point {
@@ -120,7 +117,7 @@ export function viewEntry(
   const winner = points.find(({ isWinner }) => isWinner)!;
   const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
     .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
-  const plains = fastest.filter(({ series }) => PLAIN.includes(series)).sort(faster);
+  const plains = fastest.filter(({ configuration }) => isPlain(configuration)).sort(faster);
   const found = plains.find((point) => deviceOf(point) === deviceOf(winner)) ?? plains[0];
   // the final round's rate of the plain kernel, which the profile keeps as a ratio
   const plain = found === undefined || found === winner || speedupOverStepwise === null ? found : {

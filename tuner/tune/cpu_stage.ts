@@ -1,6 +1,6 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey, isPlain } from "../configuration_key.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { startOnCpu } from "../devices/reference.ts";
@@ -8,7 +8,6 @@ import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
-import { isPlain } from "./findings.ts";
 import { outcomeOf } from "./search_stage.ts";
 import type { TuningRun } from "./tuning_run.ts";
 

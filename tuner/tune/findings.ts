@@ -1,5 +1,5 @@
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { configurationKey } from "../configuration_key.ts";
+import { configurationKey, isPlain } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 
@@ -23,10 +23,13 @@ export class Findings {
   /** Finalists that are statistically indistinguishable from the fastest, the chosen one first. */
   tieSet: readonly Measurement[] = [];
   readonly #measured = new Map<string, Measurement>();
+  /** The same in order; undefined while they are not. */
+  #fastestFirst: readonly Measurement[] | undefined;
 
   /** Verified measurements of the searches, each of one device alone, the fastest first. */
   get measured(): readonly Measurement[] {
-    return [...this.#measured.values()].sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    return this.#fastestFirst ??= [...this.#measured.values()]
+      .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   }
 
   /** The chosen configuration of one device alone; before the final round the fastest. */
@@ -98,12 +101,8 @@ export class Findings {
 
   forget(configuration: Configuration): void {
     this.#measured.delete(configurationKey(configuration));
+    this.#fastestFirst = undefined;
   }
-}
-
-/** Whether it is the plain traversal; on a line the CPU calls it classic. */
-export function isPlain({ traversal }: Pick<Configuration, "traversal">): boolean {
-  return traversal === "stepwise" || traversal === "classic";
 }
 
 /** How one device computes alone: the name of a traversal of the GPU's, or `cpu` and the name of one of the CPU's. */
