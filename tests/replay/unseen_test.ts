@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { kindOf } from "../../tuner/profile/calibration.ts";
 import { describeLoss } from "../../tuner/profile/leave_one_out.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
+import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
 import { chooseUnseen } from "../../tuner/replay/unseen.ts";
 
 Deno.test("on recorded grids that a profile has not seen, the choice is near the best and faster than stepwise", async () => {
@@ -31,4 +32,16 @@ Deno.test("on the CPU the choice for a grid that a profile has not seen is not s
   for (const { chosen, plain } of all.filter((_, i) => i % 2 === 1)) {
     assert(chosen.cellsPerSecond > plain, `${chosen.cellsPerSecond} of ${plain}`);
   }
+});
+
+Deno.test("of recorded workgroups of stepwise, that which the models like best is near the fastest", async () => {
+  const { spaces } = await readReplaySpaces("fixtures/h100/grids.jsonl.gz");
+  const losses = spaces.map((space) => {
+    const plain = replayCandidates(space).filter((one) => kindOf(one) === "stepwise" && one.recorded.rate);
+    const rateOf = (one?: typeof plain[0]): number => one?.recorded.rate ?? NaN;
+    const liked = plain.toSorted((a, b) => b.predicted! - a.predicted!)[0];
+    return 1 - rateOf(liked) / Math.max(...plain.map(rateOf));
+  });
+  const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
+  assert(mean < 0.015, `${losses.length} problems: ${mean} slower on average`);
 });
