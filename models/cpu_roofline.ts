@@ -8,23 +8,31 @@ export interface CpuModel {
 }
 
 /**
- * Of a core: instructions a second with V8's checks of bounds, bytes a second from the cache beyond its own, bytes that
- * stay in its own caches; and seconds of a call, half of which it takes to begin with another slice's rows.
+ * Of a core: instructions a second, bytes a second from the cache that it shares, bytes that stay in its own while others
+ * pass through it; bytes that stay in the shared one, and bytes a second of memory for all; and seconds of a call, half of
+ * which it takes to begin with another slice's rows.
  */
-const INSTRUCTIONS_PER_SECOND = 1e10, CACHE_BYTES_PER_SECOND = 4e10, OWN_CACHE_BYTES = 2 ** 20;
+const INSTRUCTIONS_PER_SECOND = 8e9, CACHE_BYTES_PER_SECOND = 7e10, OWN_CACHE_BYTES = 2 ** 19;
+const SHARED_CACHE_BYTES = 2 ** 23, MEMORY_BYTES_PER_SECOND = 2e10;
 const CALL_SECONDS = 1e-7;
 
 /** What it takes several workers to wait for each other, and what each of them adds. */
 const MEETING_SECONDS = 1e-6, ARRIVAL_SECONDS = 1e-7;
+
+/** What a copy of all workers should reach on data of this size, where it was not measured. */
+export function usualCpuBandwidth(bytes: number, workers: number): number {
+  if (bytes <= workers * OWN_CACHE_BYTES) return Infinity;
+  return bytes <= SHARED_CACHE_BYTES ? workers * CACHE_BYTES_PER_SECOND : MEMORY_BYTES_PER_SECOND;
+}
 
 /**
  * Estimates cells per second of a configuration of the CPU before anything is compiled, so that promising ones are tried
  * first; `cells` of the grid share what a step costs once.
  *
  * A core computes and begins calls; meanwhile data move from memory, or from wherever a field of this size lies, at the
- * copy's rate, and into its own caches. The two overlap in part, which the root of their squares' sum describes: plain
- * steps of a field that fits a cache take hardly longer than to compute it, so that diamonds gain nothing there and lose
- * by their short calls, and where memory takes most of the time it remains the bound. The estimate has to **order**
+ * copy's rate, and into its own caches. The two overlap but for what the third root of their cubes' sum adds: plain steps
+ * of a field that fits a cache take hardly longer than to compute it, so that diamonds gain nothing there and lose by
+ * their short calls, and where memory takes most of the time it remains the bound. The estimate has to **order**
  * configurations of one machine, no more: the constants are those of a current core.
  */
 export function predictCpuRate(
@@ -39,5 +47,7 @@ export function predictCpuRate(
   const share = demand.imbalance / workers;
   const moving = (bytesPerUpdate + extraBytesPerUpdate) / copyBytesPerSecond + reloading * share;
   const meeting = workers === 1 ? 0 : MEETING_SECONDS + workers * ARRIVAL_SECONDS;
-  return 1 / (Math.hypot((computing + calling) * share, moving) + demand.meetingsPerStep * meeting / cells);
+  return 1 /
+    (Math.cbrt(((computing + calling) * share) ** 3 + moving ** 3) +
+      demand.meetingsPerStep * meeting / cells);
 }

@@ -68,7 +68,7 @@ const stepwise: CpuTraversal = {
 };
 
 /** Rows of a tile that are tried, in multiples of the reach; slices that the wave moves at once. */
-const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [2, 4];
+const TILE_ROWS = [8, 16, 32, 64], BLOCKS = [4, 8];
 
 /** Many steps per pass: diamonds along y and time, a wavefront along x. */
 const diamondWavefront: CpuTraversal = {

@@ -20,12 +20,6 @@ export interface WasmSource {
   readonly boundaries: AxisBoundaries;
   /** Whether a product and a sum are one operation that rounds once. @default {false} */
   readonly fused?: boolean;
-  /**
-   * Whether sub-steps visit all slices of a row before the next row. Of boxes of a few slices the first-level cache then
-   * holds more of what taps read: diamonds are 1.03 to 1.08 times as fast; large boxes, stepwise, 0.75 times (wave order 2,
-   * AMD EPYC, 2026-11-22). @default {false}
-   */
-  readonly alongX?: boolean;
 }
 
 /** Bytes of a cell, and of the four cells of a vector. */

@@ -52,8 +52,8 @@ export const GUARD_BYTES = VECTOR;
 export async function writeWasm(source: WasmSource): Promise<Uint8Array<ArrayBuffer>> {
   checkSource(source);
   const { update, layout } = source;
-  // the slices that a turn of two rows reads: both arrays together always have as many
-  const leastBytes = (2 * reachOf(update).x + 2) * layout.slice * CELL;
+  // the slices that a turn reads, or those of both arrays of a single slice
+  const leastBytes = Math.min(2 * reachOf(update).x + 4, 2 + 4 * layout.pad[0]) * layout.slice * CELL;
   return await writeModule((target) => {
     update.substeps.forEach((substep, index) => addSubstep(target, source, substep, index));
     addWrapRows(target, source);
@@ -120,34 +120,29 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
         if (last > 0) lines.push(...memory.rows.flatMap(([x, y]) => makeVector([x, y, 4 * whole], last)));
         return [...lines, ...memory.wrap(substep, turns)];
       };
-      const [outer, inner] = source.alongX ? ["y", "x"] as const : ["x", "y"] as const;
       const ends = { x: { from: x0, to: x1 }, y: { from: y0, to: y1 } };
       const along = (axis: keyof Rows, name: string, body: (rows: number) => Node[]): Node[] =>
         forEach(target, { name: `${axis} ${name}`, index: row[axis], ...ends[axis], most: most[axis] }, body);
       return [
         ...writer.setConstants(),
         signals.set(m.f32x4.splat(signal.get())),
-        ...along(
-          outer,
-          "outside",
-          (some) => along(inner, `in ${some}`, (others) => makeRows({ x: others, y: others, [outer]: some })),
-        ),
+        ...along("x", "outside", (x) => along("y", `in ${x}`, (y) => makeRows({ x, y }))),
       ];
     },
   });
 }
 
-/** Bytes of a slice from which on stepwise boxes come from memory or a shared cache. */
+/** Bytes of a slice from which on its rows come from a shared cache or from memory. */
 const LARGE_SLICE = 2 ** 16;
 
 /**
- * 2·2 rows and two vectors of each: on an AMD EPYC (Zen 4), 2026-11-22, the best or within 5% of the best of 1 to 4 rows
- * each way and 1 to 8 vectors, and by processor time 1.03 (wave order 14) to 1.25 (Life) times as fast as single rows.
- * Where memory sets the pace single rows are 1.1 times as fast: fewer streams. Several fields are too many for the
- * registers.
+ * Rows of a cache that a core has alone are made 2·2 at a time, which takes the fewest loads. Rows of large slices come
+ * from further away: there it counts that many streams run on without a jump, so rows are made one after the other, of 4
+ * slices at a time, or of 2 where more slices in reach are more than the registers hold. Several fields are too many for
+ * them. Measured in turns on an AMD EPYC (Zen 4), 2026-11-22: BENCHMARKS.md.
  */
-function turnFor(substep: Substep, { alongX, layout }: WasmSource): Turn {
+function turnFor(substep: Substep, { layout }: WasmSource): Turn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
-  const isStreamed = !alongX && layout.slice * CELL > LARGE_SLICE;
-  return isStreamed ? { x: 1, y: 1, vectors: 4 } : { x: 2, y: 2, vectors: 2 };
+  if (layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
+  return reachOf(substep).x <= 2 ? { x: 4, y: 1, vectors: 1 } : { x: 2, y: 1, vectors: 2 };
 }

@@ -402,9 +402,12 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   const onCpu = profileOf([entryOf(problem, diamonds)], null);
   const same = chooseConfiguration(onCpu, problem, null, { cpuWorkers: 4 });
   assertEquals([same.match, same.configuration], ["same-architecture", diamonds]);
-  const grown = chooseConfiguration(onCpu, problemOf([96, 96, 64], FEW), null, { cpuWorkers: 4 });
+  const grown = chooseConfiguration(onCpu, problemOf([192, 192, 128], FEW), null, { cpuWorkers: 4 });
   assertEquals(grown.configuration.traversal, "diamond-wavefront");
-  assertEquals(grown.configuration.share.cpuSlices, 96);
+  assertEquals(grown.configuration.share.cpuSlices, 192);
+  // of what its caches hold plain steps should be the fastest
+  const cached = chooseConfiguration(onCpu, problemOf([40, 64, 128], FEW), null, { cpuWorkers: 4 });
+  assertEquals(cached.configuration.traversal, "stepwise");
 });
 
 Deno.test("the CPU alone computes a line of any length", () => {

@@ -1,4 +1,4 @@
-import { fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Traversal } from "../../kernels/traversals/traversal.ts";
@@ -18,9 +18,6 @@ const MOST_WRITTEN = 24;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
 const CAUTION = 0.6;
-
-/** What the CPU's caches hold: of 0.9 and 2.6 MB stepwise was as fast as diamonds, of 24 MB not (AMD EPYC, 2 cores). */
-const CPU_CACHE_BYTES = 4e6;
 
 /** Deviations to either side that 95% lie within. */
 const WITHIN_95 = 1.96;
@@ -132,19 +129,13 @@ function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
 ): Pick<Weighed<W>, "way" | "mean">[] {
-  const able = ways.filter(({ candidate, on }) => isPlain(candidate) || !isHeldByCaches(candidate, on));
-  const kinds = Map.groupBy(able, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
+  const kinds = Map.groupBy(ways, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
   const corrected = [...kinds.values()].flatMap((some) =>
     some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, MOST_CORRECTED)
   ).map((way) => ({ way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) }))
     .sort((a, b) => b.mean - a.mean);
   const plain = corrected.findIndex(({ way: { candidate } }) => isPlain(candidate));
   return plain < 0 ? corrected : corrected.slice(0, plain + 1);
-}
-
-/** Whether the CPU's caches hold both levels: to save traffic then gains nothing, which the model of a grid does not see. */
-function isHeldByCaches({ cpuWorkers = 0 }: Candidate, problem: Problem): boolean {
-  return cpuWorkers > 0 && problem.stencil.dimensions !== 1 && fieldBytes(problem) <= CPU_CACHE_BYTES;
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */

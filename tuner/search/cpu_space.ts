@@ -1,10 +1,10 @@
 import { arithmeticDemand, bytesOfSteps, type CpuDemand } from "../../kernels/cpu/cpu_demand.ts";
 import { CPU_TRAVERSALS, cpuTraversalNamed, workerCounts } from "../../kernels/cpu/cpu_traversals.ts";
-import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, fieldBytes, type Problem } from "../../kernels/stencils/stencil.ts";
 import { refuseSweep } from "../../kernels/traversals/line.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { reachOf } from "../../kernels/update.ts";
-import { predictCpuRate } from "../../models/cpu_roofline.ts";
+import { predictCpuRate, usualCpuBandwidth } from "../../models/cpu_roofline.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
@@ -21,9 +21,6 @@ export interface CpuCandidate {
   readonly roof: number | undefined;
 }
 
-/** Bytes per second that workers move together, where it was not measured: the order hardly depends on it. */
-const USUAL_BANDWIDTH = 3e10;
-
 /** Points of a node: both time levels fit a core's first-level cache, and a diamond outweighs its barrier. */
 const NODE_POINTS = [1024, 2048, 4096];
 
@@ -32,12 +29,12 @@ const NODE_POINTS = [1024, 2048, 4096];
  * classic, and swept with nodes of several sizes up to one node per worker.
  *
  * @param workers all there are; fewer may be tried as well
- * @param copyBytesPerSecond what they move together in a plain copy
+ * @param copyBytesPerSecond what they move together in a plain copy of the field's size
  */
 export function cpuCandidates(
   problem: Problem,
   workers: number,
-  copyBytesPerSecond = USUAL_BANDWIDTH,
+  copyBytesPerSecond?: number,
 ): CpuCandidate[] {
   const engine = { fuses: detectWasmFeatures().relaxedSimd };
   const ways: CpuWay[] = isLine(problem)
@@ -62,7 +59,7 @@ export interface CpuWay extends Pick<Configuration, "traversal" | "parameters"> 
 export function cpuCandidate(
   problem: Problem,
   { traversal: name, parameters, cpuWorkers }: CpuWay,
-  copyBytesPerSecond = USUAL_BANDWIDTH,
+  copyBytesPerSecond = usualCpuBandwidth(fieldBytes(problem), cpuWorkers),
 ): CpuCandidate | undefined {
   const { grid, grid: [cpuSlices] } = problem;
   const demand = isLine(problem)

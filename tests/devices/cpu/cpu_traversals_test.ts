@@ -60,8 +60,10 @@ const CROSSED = equation({
 
 const CASES: readonly [stencil: Stencil, grid: Grid, shapes: readonly CpuShape[]][] = [
   [wave(2), [19, 23, 17], [{ strip: 5 }, { tiles: 3, band: 3, block: 2 }, { tiles: 1, band: 4, block: 1 }]],
-  // slices that stepwise orders take row by row
-  [wave(2), [2, 128, 131], [{ strip: 50 }]],
+  // slices so large that rows are made one after the other, of several slices at a time
+  [wave(2), [13, 14, 1039], [{ strip: 5 }, { tiles: 2, band: 2, block: 4 }]],
+  [wave(6), [9, 10, 1030], [{ strip: 4 }]],
+  [life(), [6, 18, 901], [{ strip: 0 }]],
   [wave(6), [37, 31, 13], [{ strip: 4 }, { tiles: 2, band: 2, block: 3 }]],
   [wave(14), [29, 33, 11], [{ tiles: 2, band: 1, block: 1 }]],
   [heat(1), [9, 40, 21], [{ tiles: 5, band: 2, block: 4 }]],

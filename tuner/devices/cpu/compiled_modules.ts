@@ -19,7 +19,7 @@ const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>()
 export function compileOnce(
   { line, ...source }: WasmSource & { readonly line: LineLoad | undefined },
 ): Promise<WebAssembly.Module> {
-  const { update, layout, boundaries, fused, alongX } = source;
+  const { update, layout, boundaries, fused } = source;
   const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
   compiled.set(update, modules);
   const lanes = line?.swept?.lanes;
@@ -27,7 +27,6 @@ export function compileOnce(
     sameText(layout, boundaries),
     boundaries,
     fused,
-    alongX,
     line === undefined,
     lanes,
   ]);

@@ -131,8 +131,7 @@ export class CpuPool {
     const region = this.#memory.take(layout, line?.swept?.lanes.bytes ?? 0);
     const { x, y } = reachOf(update);
     const order = shape ?? { strip: usualStrip(x, 4 * layout.slice) };
-    const alongX = "band" in order;
-    const module = await compileOnce({ update, layout, boundaries, fused, alongX, line }).catch((error) => {
+    const module = await compileOnce({ update, layout, boundaries, fused, line }).catch((error) => {
       this.#memory.free(region);
       throw error;
     });
