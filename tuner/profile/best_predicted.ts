@@ -11,10 +11,10 @@ import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
 
 /** Candidates of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
-const MOST_CORRECTED = 300, MOST_CHOSEN = 8;
+const MOST_CORRECTED = 150, MOST_CHOSEN = 8;
 
 /** Candidates whose kernels are written in every way, those with the highest rates. */
-const MOST_WRITTEN = 24;
+const MOST_WRITTEN = 12;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
 const CAUTION = 0.6;
