@@ -246,7 +246,7 @@ async function table(files: readonly string[]): Promise<void> {
     }
   }
   const all = [...rows.values()], used = ways.filter((way) => all.some((row) => row[way] !== undefined));
-  const gcells = (rate?: number): string => rate === undefined ? "" : (rate / 1e9).toFixed(0);
+  const gcells = (rate?: number): string => rate === undefined ? "" : (rate / 1e9).toPrecision(3);
   const lines = [
     ["grid", "equation", ...used, "expected"],
     ...all.map((row) => [
