@@ -126,13 +126,25 @@ async function write(folder: string, packages: ReadonlyMap<string, string>): Pro
   await Deno.writeTextFile(join(folder, "package.json"), JSON.stringify(manifest, null, 2) + "\n");
 }
 
-const { name, version } = configuration;
-const target = resolve(Deno.args[0] ?? `${name.slice(1).replace("/", "-")}-${version}.tgz`);
-const folder = await Deno.makeTempDir({ prefix: "facet-pack-" });
+const { name, version } = configuration, usual = `${name.slice(1).replace("/", "-")}-${version}.tgz`;
+const [file = usual, ...others] = Deno.args, isHelp = file === "--help" || file === "-h";
+if (isHelp || others.length > 0 || file.startsWith("-")) {
+  if (isHelp) console.log(`Usage: deno task pack [FILE.tgz]\n\nMakes an npm package (default ${usual}).`);
+  else console.error(`facet: Unexpected argument "${others[0] ?? file}": wanted one file at most`);
+  Deno.exit(isHelp ? 0 : 2);
+}
+const target = resolve(file), folder = await Deno.makeTempDir({ prefix: "facet-pack-" });
+let exitCode = 0;
 try {
+  // before any work
+  await Deno.writeFile(target, new Uint8Array());
   await write(join(folder, "package"), await importedPackages());
   await output("tar", "-czf", target, "-C", folder, "package");
   console.log(target);
+} catch (error) {
+  console.error(`facet: Cannot pack ${target}: ${(error as Error).message.split("\n")[0]}`);
+  exitCode = 2;
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
+Deno.exit(exitCode);

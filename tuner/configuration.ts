@@ -5,6 +5,9 @@
  */
 import type { Parameters } from "../kernels/traversals/traversal.ts";
 
+/** Workers of a CPU at most: more than any machine has cores. */
+export const MAX_WORKERS = 1024;
+
 /** How the slices of x are shared between the devices. */
 export interface Share {
   /** Slices the CPU computes: x from 0 to cpuSlices − 1. */

@@ -1,9 +1,9 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { balance } from "../sharing/balance.ts";
 import { DeviceSession } from "../devices/session.ts";
-import type { Configuration, Measurement } from "../configuration.ts";
+import { type Configuration, MAX_WORKERS, type Measurement } from "../configuration.ts";
 import { deviceFailed } from "../devices/device_error.ts";
-import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
 import { sweepExchange } from "../sharing/sweep_exchange.ts";

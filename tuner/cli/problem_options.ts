@@ -13,10 +13,10 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { detectDevice, type DeviceDescription } from "../devices/device.ts";
 import { takeWantedGpu } from "../devices/gpu_choice.ts";
 import { isModule, loadEquation } from "./load_equation.ts";
+import { MAX_WORKERS } from "../configuration.ts";
 import { RequestError } from "../problem/request_error.ts";
 import {
   MAX_STEPS,
-  MAX_WORKERS,
   type ResolvedProblem,
   resolveProblem,
   THREE_BOUNDARIES,

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import type { Configuration } from "../configuration.ts";
+import { type Configuration, MAX_WORKERS } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { deviceFailed } from "../devices/device_error.ts";
 import { DeviceSession } from "../devices/session.ts";
@@ -23,7 +23,7 @@ import { EXIT } from "./report_error.ts";
 import { print, say } from "./terminal.ts";
 import { failureCounts } from "../report/words.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { MAX_WORKERS, type ResolvedProblem } from "../problem/resolve_problem.ts";
+import type { ResolvedProblem } from "../problem/resolve_problem.ts";
 import { usableSpace } from "../problem/suited_space.ts";
 import { Findings } from "../tune/findings.ts";
 import { headerOf } from "./tune.ts";

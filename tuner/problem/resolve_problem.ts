@@ -1,3 +1,4 @@
+import { MAX_WORKERS } from "../configuration.ts";
 import {
   type Boundaries,
   boundariesOf,
@@ -22,8 +23,6 @@ import { RequestError } from "./request_error.ts";
 
 /** Time steps of a run at most: every evaluation takes several runs, and longer ones no longer change the rate. */
 export const MAX_STEPS = 10_000;
-/** Workers at most: more than any machine has cores. */
-export const MAX_WORKERS = 1024;
 /** Cells along an axis at most: shaders count them with i32. What the device's memory holds is less. */
 const MAX_EXTENT = 2 ** 31 - 1;
 /** Bytes that a WebAssembly memory can hold. */

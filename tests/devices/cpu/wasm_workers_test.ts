@@ -323,7 +323,9 @@ Deno.test("a field that does not fit is refused with the reason, and the pool go
 });
 
 Deno.test("wrong requests are refused", async () => {
-  await assertRejects(() => CpuPool.create({ workers: 0 }), RangeError, "current value is 0");
+  for (const workers of [0, 1.5, 10_000]) {
+    await assertRejects(() => CpuPool.create({ workers }), RangeError, `current value is ${workers}`);
+  }
   const pool = await CpuPool.create({ workers: 1 });
   const update = wave(2).update, layout = layoutOf([4, 4, 4], update);
   const field = await pool.load({ update, layout, boundary: "zero" });

@@ -1,11 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { heat1d } from "../../../kernels/stencils/heat_1d.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration } from "../../../tuner/configuration.ts";
 import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { makeShares } from "../../../tuner/devices/shared/shares.ts";
+import { makeShares, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
 
@@ -51,4 +52,15 @@ Deno.test("the CPU traverses its share as the share says, and alone as the confi
     "periodic",
     "periodic",
   ]]);
+});
+
+Deno.test("the CPU alone refuses what none of its traversals is, and on a grid those of lines", () => {
+  const problem: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
+  const share = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const why = (traversal: string, on = problem) => refuseCpuPart(on, { traversal, parameters: {}, share });
+  assertEquals(why("stepwise"), undefined);
+  assertEquals(why("marching"), "the CPU has no traversal marching");
+  assertEquals(why("swept"), "it sweeps one dimension: the grid must be 1x1xN");
+  const line: Problem = { stencil: heat1d(), grid: [1, 1, 80], boundary: "insulated", steps: 4 };
+  assertEquals([why("swept", line), why("classic", line)], [undefined, undefined]);
 });

@@ -11,11 +11,12 @@ import { lineLoad } from "./line_load.ts";
 import { detectWasmFeatures } from "./wasm_features.ts";
 import type { Command, Done, Reply } from "./wasm_worker.ts";
 import { startThread, type Thread } from "../../platform.ts";
+import { MAX_WORKERS } from "../../configuration.ts";
 import { RunFailure } from "../run_failure.ts";
 
 /** Options of {@linkcode CpuPool.create}. */
 interface CpuPoolOptions {
-  /** Threads, at least 1. */
+  /** Threads, from 1 to {@linkcode MAX_WORKERS}. */
   workers: number;
   /** Most bytes of all fields. @default {4 GiB, or what is free where `--allow-sys=systemMemoryInfo` lets us ask} */
   memoryBytes?: number;
@@ -99,14 +100,14 @@ export class CpuPool {
   /**
    * Starts the workers.
    *
-   * @throws {RangeError} when `workers` is not a whole number from 1 up
+   * @throws {RangeError} when `workers` is no such number
    * @throws {RunFailure} when a worker does not start
    */
   static async create(options: CpuPoolOptions): Promise<CpuPool> {
-    if (!(Number.isInteger(options.workers) && options.workers >= 1)) {
-      throw new RangeError(
-        `Cannot start the CPU workers: workers must be >= 1: current value is ${options.workers}`,
-      );
+    const { workers } = options;
+    if (!(Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS)) {
+      const wanted = `workers must be a whole number from 1 to ${MAX_WORKERS}`;
+      throw new RangeError(`Cannot start the CPU workers: ${wanted}: current value is ${workers}`);
     }
     if (typeof SharedArrayBuffer === "undefined") throw new RunFailure("limits", NOT_ISOLATED);
     const pool = new CpuPool(options);

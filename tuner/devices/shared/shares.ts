@@ -2,6 +2,7 @@ import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
+import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
@@ -90,8 +91,9 @@ function cpuTraversalOf({ traversal, parameters, share }: Configuration) {
 export function refuseCpuPart(problem: Problem, configuration: Configuration): string | undefined {
   const { share } = configuration;
   const { name, parameters, order } = cpuTraversalOf(configuration);
-  if (order === undefined && share.gpuSlices > 0) return `the CPU has no traversal ${name}`;
-  return order?.infeasible(partOf(problem, share, "cpu"), parameters);
+  if (order !== undefined) return order.infeasible(partOf(problem, share, "cpu"), parameters);
+  const isOfLines = share.gpuSlices === 0 && (name === "classic" || name === "swept");
+  return isOfLines ? refuseSweep(problem) : `the CPU has no traversal ${name}`;
 }
 
 /**
