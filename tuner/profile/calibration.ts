@@ -227,9 +227,12 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
     const sample = found.has(key) ? undefined : sampleOf(point, on, device);
     if (sample !== undefined) found.set(key, sample);
   };
-  for (const rated of [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach ?? []]) {
+  const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach ?? []];
+  // what a window lets through tells nothing of the GPU's kernels
+  const isWindowed = all.some(({ configuration: { share } }) => share.deviceMemory !== undefined);
+  for (const rated of all) {
     const { traversal, parameters, share } = rated.configuration;
-    if (share.deviceMemory !== undefined) continue;
+    if (isWindowed && share.gpuSlices > 0) continue;
     const cpuWorkers = share.gpuSlices === 0 ? share.cpuWorkers : undefined;
     const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
     // of a shared grid the GPU computes its part at that part of the rate
@@ -237,7 +240,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
     const on = isShared ? partOf(problem, share, "gpu") : problem;
     add({ traversal, parameters, cpuWorkers, cellsPerSecond: part * rated.cellsPerSecond }, on);
   }
-  for (const point of calibration) add(point, problem);
+  for (const point of calibration) if (!isWindowed || point.cpuWorkers !== undefined) add(point, problem);
   if (bestOfEach === undefined && speedupOverStepwise !== null && configuration.share.gpuSlices > 0) {
     const rate = cellsPerSecond / speedupOverStepwise;
     // earlier profiles do not say which workgroup it had
