@@ -25,6 +25,8 @@ export interface Column extends Span {
 /** Values of a partial sum that sees nothing but its own slice. */
 export interface SliceSum extends Span {
   readonly of: Expression;
+  /** The sub-step that finds it, for itself. */
+  readonly stage: number;
 }
 
 export interface MarchQueues {
@@ -72,7 +74,7 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
     if (column === undefined) columns.push(column = { plane, ago, low: slices[0], high: slices[0] });
     for (const slice of slices) extend(column, slice);
   };
-  const visit = (expression: Expression, lead: number): void =>
+  const visit = (expression: Expression, lead: number, stage: number): void =>
     visitTaps(expression, ({ plane, ago, offset: [x, y, z] }) => {
       const isNeighbour = y !== 0 || z !== 0;
       if (ago === 0 && isNeighbour && !isTiled) return;
@@ -81,24 +83,33 @@ function findQueues(update: Update, { isTiled, ahead }: QueueOptions): MarchQueu
       if (!isKept(of, offset)) return false;
       const slice = lead + offset[0];
       const known = sums[sumIndex(sums, of, offset)];
-      if (known === undefined) sums.push({ of, low: slice, high: slice });
+      if (known === undefined) sums.push({ of, stage, low: slice, high: slice });
       else extend(known, slice);
       return true;
     });
-  update.substeps.forEach((substep, i) => expressionsOf(substep).forEach((value) => visit(value, leads[i]!)));
+  update.substeps.forEach((substep, i) =>
+    expressionsOf(substep).forEach((value) => visit(value, leads[i]!, i))
+  );
   // what a sum is made of is needed where it is found first
-  for (const { of, high } of sums) visit(of, high);
+  for (const { of, high, stage } of sums) visit(of, high, stage);
   // fields of earlier sub-steps are found at their lead, and stored at the slice itself
   update.substeps.slice(0, -1).forEach((substep, i) => {
-    for (const { field } of substep) extendColumn(field, -1, [leads[i]!, 0]);
+    for (const { field } of substep) {
+      extendColumn(field, -1, isStored(update, field) ? [leads[i]!, 0] : [leads[i]!]);
+    }
   });
   for (const column of columns) if (column.ago >= 0) column.high += ahead;
-  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, ahead }) };
+  return { columns, sums, leads, warmUp: warmUpOf(update, { columns, sums, leads, ahead }) };
 }
 
-/** Whether a partial sum is computed once and kept: it reads F(t) in its own slice only, around its own column. */
+/** Whether a value goes to memory, or is only what later steps of a deep march read. */
+export function isStored({ fields }: Update, field: number): boolean {
+  return field < fields.length;
+}
+
+/** Whether a partial sum is computed once and kept: it reads its own slice only, around its own column, and not F(t − 1). */
 export function isKept(of: Expression, [, y, z]: Offset): boolean {
-  return y === 0 && z === 0 && tapsIn([of]).every(({ offset: [x], ago }) => x === 0 && ago === 0);
+  return y === 0 && z === 0 && tapsIn([of]).every(({ offset: [x], ago }) => x === 0 && ago !== 1);
 }
 
 /** How far ahead each sub-step must be for what later ones read of its fields. */
@@ -121,18 +132,20 @@ function leadsOf({ substeps }: Update): number[] {
 /** Slices until every queue is filled, one sub-step after another. */
 function warmUpOf(
   { substeps }: Update,
-  { columns, sums, ahead }: Pick<MarchQueues, "columns" | "sums"> & { ahead: number },
+  { columns, sums, leads, ahead }: Pick<MarchQueues, "columns" | "sums" | "leads"> & { ahead: number },
 ): number {
   const length = ({ low, high }: Span): number => high - low;
   const loaded = columns.filter(({ ago }) => ago === 0).map(length);
   // the first sum is right when what was loaded ahead has reached it
   if (substeps.length === 1 && sums.length === 0) return 0;
-  let filled = Math.max(0, ...loaded, ...sums.map((sum) => ahead + length(sum)));
-  for (const substep of substeps.slice(0, -1)) {
+  const first = sums.filter(({ stage }) => stage === 0);
+  let filled = Math.max(0, ...loaded, ...first.map((sum) => ahead + length(sum)));
+  substeps.slice(0, -1).forEach((substep, i) => {
     const made = columns.filter(({ plane, ago }) =>
       ago === -1 && substep.some(({ field }) => field === plane)
     );
-    filled += Math.max(0, ...made.map(length));
-  }
+    const readers = [...made, ...sums.filter(({ stage }) => stage === i + 1)];
+    filled += Math.max(0, ...readers.map(({ low }) => leads[i]! - low));
+  });
   return filled;
 }

@@ -6,7 +6,7 @@
 import { type Expression, type Offset, type Tap, tapsIn } from "../expression.ts";
 import type { Layout } from "../layout.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, type Substep, tapsOf } from "../update.ts";
+import { expressionsOf, type Substep, tapsOf, type Update } from "../update.ts";
 import {
   alongZ,
   cellType,
@@ -20,7 +20,15 @@ import {
 } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
-import { type Column, columnIndex, type MarchQueues, type Span, sumIndex } from "./march_queues.ts";
+import {
+  type Column,
+  columnIndex,
+  isKept,
+  isStored,
+  type MarchQueues,
+  type Span,
+  sumIndex,
+} from "./march_queues.ts";
 import type { Shader } from "./traversal.ts";
 
 /** Threads of a workgroup and what they cover. */
@@ -50,16 +58,17 @@ export interface MarchShape {
 type Tile = Pick<Column, "plane" | "ago"> & { readonly slice: number };
 
 /** The neighbours in the slice that a sub-step reads, and at which slice. */
-export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, isTiled: boolean): Tile[] {
+export function tilesOf(substep: Substep, stage: number, queues: MarchQueues, isTiled: boolean): Tile[] {
+  const sums = queues.sums.filter((sum) => sum.stage === stage);
   const found = new Map<string, Tile>();
-  const visit = (expressions: readonly Expression[], slice: number): void => {
-    for (const { plane, ago, offset: [, y, z] } of tapsIn(expressions)) {
+  const visit = (taps: readonly Tap[], slice: number): void => {
+    for (const { plane, ago, offset: [, y, z] } of taps) {
       if ((y === 0 && z === 0) || ago === 1 || (ago === 0 && !isTiled)) continue;
       found.set(`${plane} ${ago} ${slice}`, { plane, ago, slice });
     }
   };
-  if (sums.length === 0) visit(expressionsOf(substep), lead);
-  else for (const { of, high } of sums) visit([of], high);
+  visit(tapsIn(expressionsOf(substep), isKept), queues.leads[stage]!);
+  for (const { of, high } of sums) visit(tapsIn([of]), high);
   return [...found.values()];
 }
 
@@ -67,12 +76,11 @@ export function tilesOf(substep: Substep, lead: number, { sums }: MarchQueues, i
 export function marchShader(
   { stencil, boundary, grid: [nx] }: Problem,
   layout: Layout,
-  shape: MarchShape,
+  { update, ...shape }: MarchShape & { readonly update: Update },
   whole: { readonly first: number; readonly slices: number } = { first: 0, slices: nx },
 ): Shader {
   const { zPerThread, threadsZ, threadsY, haloY, haloZ, rimY, rimZ, slices, queues, tiles } = shape;
   const { columns, sums, leads, warmUp } = queues;
-  const { update } = stencil;
   const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(update));
   const [alongX, alongY, alongZ] = alongAxes(boundary);
@@ -106,7 +114,7 @@ export function marchShader(
     starts.push(...start);
     if (i === update.substeps.length - 1) {
       const values = texts.map((text) => cutsZ ? `select(${type}(), ${text}, inside)` : text);
-      return [...lines, ...storeStep(update.substeps, values, queues)].join("\n");
+      return [...lines, ...storeStep(update, values, queues)].join("\n");
     }
     const assignments = substep.map(({ field }, k) => {
       const column = columnIndex(columns, { plane: field, ago: -1 });
@@ -214,7 +222,8 @@ function writeSubstep(
       return index < 0 ? undefined : slot(`s${index}`, slice + offset[0]);
     },
   });
-  const sumLines = stage > 0 ? [] : sums.flatMap(({ of, high }, i) => {
+  const sumLines = sums.flatMap(({ of, high, stage: its }, i) => {
+    if (its !== stage) return [];
     const { partial: _, ...apart } = resolver(high, `p${i}_`);
     const { lines, values } = writer.write(apart, [of]);
     return [...lines, `${slot(`s${i}`, high)} = ${values[0]};`];
@@ -290,13 +299,14 @@ function writeRim(
 
 /** Stores every field's new value at the slice that the march has reached. */
 function storeStep(
-  substeps: readonly Substep[],
+  update: Update,
   values: readonly string[],
   { columns, warmUp }: MarchQueues,
 ): string[] {
-  const last = substeps.at(-1) ?? [];
+  const last = update.substeps.at(-1) ?? [];
   const target = (field: number): string => `before[${plus("cell", field, "PLANE")}]`;
-  const earlier = substeps.slice(0, -1).flat().map(({ field }) => {
+  const computed = update.substeps.slice(0, -1).flat().filter(({ field }) => isStored(update, field));
+  const earlier = computed.map(({ field }) => {
     const column = columnIndex(columns, { plane: field, ago: -1 });
     return `${target(field)} = ${slot(`c${column}`, 0)};`;
   });

@@ -5,26 +5,31 @@
  * memory.
  *
  * docs/traversals.md says what becomes of partial sums of a slice and of sub-steps, which are fused: there, threads at the
- * rim of a workgroup only compute what their neighbours need, and two workgroups compute those cells.
+ * rim of a workgroup only compute what their neighbours need, and two workgroups compute those cells. Several steps in
+ * one pass are written as sub-steps, too.
  *
  * @module
  */
 import { type Tap, tapsIn } from "../expression.ts";
+import { sectionsOf } from "../sections.ts";
 import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, reachOf, remembered, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, reachOf, remembered, stepReach, tapsOf, type Update } from "../update.ts";
+import { canBeDeep, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";
-import { planSteps, stepNeeds, stepwiseLayout } from "./stepwise.ts";
-import type { ParametersOf, Traversal } from "./traversal.ts";
+import { planSteps, stepwiseLayout } from "./stepwise.ts";
+import type { GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
-/** The workgroup's shape, the pieces of the march, whether it has a tile, and slices loaded ahead. */
-type MarchParameters = ParametersOf<"zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead">;
+/** The workgroup's shape, the pieces of the march, whether it has a tile, slices loaded ahead, and steps of a pass. */
+type MarchParameters = ParametersOf<
+  "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
+>;
 
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
   name: "marching",
-  title: "workgroups march along x, the axis in registers, all sub-steps in one pass",
+  title: "workgroups march along x, the axis in registers, all sub-steps or several steps in one pass",
   refuse({ stencil: { update }, boundary }) {
     if (alongAxes(boundary).includes("insulated") && update.substeps.length > 1) {
       return "several sub-steps and insulated ends: what the first computes beyond the ends would not be mirrored";
@@ -41,22 +46,45 @@ export const marching: Traversal = {
     if (outside.some(({ offset: [x, y, z] }) => x !== 0 && (y !== 0 || z !== 0))) {
       return "a tap is off the x axis and in no partial sum of its slice: no register holds it";
     }
-    if (update.substeps.length > 1 && queuesOf(update, { isTiled: false, ahead: 0 }).sums.length > 0) {
-      return "several sub-steps with partial sums: a march keeps those of a single sub-step";
-    }
   },
-  parameterLists({ grid: [nx, ny, nz] }, limits) {
-    return {
+  parameterLists(problem, limits) {
+    const [nx, ny, nz] = problem.grid;
+    const { maxComputeWorkgroupSizeX: mostZ, maxComputeWorkgroupSizeY: mostY } = limits;
+    const alone = {
       zPerThread: [4, 2, 1],
-      threadsZ: powersOfTwo(4, Math.min(256, limits.maxComputeWorkgroupSizeX, Math.max(4, 2 * nz - 1))),
-      threadsY: powersOfTwo(1, Math.min(32, limits.maxComputeWorkgroupSizeY, 2 * ny - 1)),
+      threadsZ: powersOfTwo(4, Math.min(256, mostZ, Math.max(4, 2 * nz - 1))),
+      threadsY: powersOfTwo(1, Math.min(32, mostY, 2 * ny - 1)),
       pieces: powersOfTwo(1, Math.min(64, nx)),
       tile: [0, 1],
       ahead: [0, 1],
     };
+    if (!canBeDeep(problem)) return alone;
+    const threadsZ = rimmedThreads(nz).filter((threads) => threads <= Math.min(256, mostZ));
+    const threadsY = threadsZ.flatMap(rowsOf).filter((rows) => rows >= 4 && rows <= Math.min(32, mostY));
+    return {
+      depth: [1, 2],
+      ...alone,
+      threadsZ: [...new Set([...alone.threadsZ, ...threadsZ])],
+      threadsY: [...new Set([...alone.threadsY, ...threadsY])],
+    };
   },
   infeasible(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, tile } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, tile, ahead = 0, depth = 1 } = parameters;
+    if (depth > 1 && !canBeDeep(problem)) {
+      return `depth ${depth}: only steps of one field that read F(t) alone, among zeros, can pass together`;
+    }
+    // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
+    // without loads ahead 410 (H100, 2026-11-22).
+    const threads = threadsZ * threadsY, shapeText = `${threadsZ}x${threadsY} threads`;
+    if (parameters.depth === 1 && !(isPower(threadsZ) && isPower(threadsY))) {
+      return `${shapeText}: single steps have no rim, and take powers of two`;
+    }
+    if (depth > 1 && threads < 0.9 * 2 ** Math.ceil(Math.log2(threads))) {
+      return `${shapeText}: several steps a pass take workgroups that nearly fill a power of two`;
+    }
+    if (depth > 1 && (tile === 1 || ahead === 0)) {
+      return "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain";
+    }
     const shape = shapeOf(problem, parameters);
     if (limits.windowBytes !== undefined) return "marches do not pass through a window";
     const { haloY, haloZ, rimY, rimZ } = shape;
@@ -76,23 +104,22 @@ export const marching: Traversal = {
     }
     return exceededLimit(limits, {
       layout: stepwiseLayout(problem),
-      ...stepNeeds(problem),
+      ...needsOf(shape),
       workgroup: [threadsZ, threadsY, 1],
       workgroupBytes: tileBytes(shape),
       workgroups: workgroupsOf(problem, shape),
     });
   },
   demand(problem, parameters) {
-    const { update } = problem.stencil;
     const shape = shapeOf(problem, parameters);
-    const { zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues } = shape;
+    const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth } = shape;
     const { arrays, cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
     const [across, along] = workgroups;
     const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
     const { y } = reachOf(update);
     return {
-      bytesPerUpdate: 4 * (arrays + update.fields.length),
+      bytesPerUpdate: 4 * (arrays + update.fields.length) / depth,
       // What a march reads before its first cell, another one reads, too. Then rows of other workgroups, or the tile's
       // rim, for which most threads wait unless it is loaded ahead.
       extraBytesPerUpdate: 2.7 * shape.fill / slices +
@@ -101,40 +128,65 @@ export const marching: Traversal = {
       threadsPerWorkgroup: threadsZ * threadsY,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: workgroups.reduce((a, b) => a * b),
-      dispatchesPerStep: isAllZero(problem.boundary) ? 1 : 2,
-      exchangesPerUpdate: computed * tiled / zPerThread,
+      dispatchesPerStep: (isAllZero(problem.boundary) ? 1 : 2) / depth,
+      exchangesPerUpdate: computed * tiled / zPerThread / depth,
       // Every read takes instructions as well, the fewer the more cells it brings (550 shapes of orders 2 to 8 and heat
       // on 22 grids, H100, 2026-11-22).
-      cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread),
+      cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread) / depth,
       hasLongWorkgroups: true,
       warmUp: queues.warmUp / slices,
     };
   },
   plan(problem, parameters, limits) {
-    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0 } = parameters;
+    const { zPerThread = 1, threadsZ, threadsY, pieces, tile, ahead = 0, depth = 1 } = parameters;
     const layout = stepwiseLayout(problem);
-    const shape = shapeOf(problem, parameters);
-    const tiled = tile === 1 ? ", tile" : "";
-    return planSteps({
-      label: `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead`,
-      problem,
-      layout,
-      limits,
-      shadersOf: (part, its, first) => [marchShader(part, its, shape, { first, slices: problem.grid[0] })],
-      workgroupsOf: (part) => workgroupsOf(part, shape),
-    });
+    const deepest = shapeOf(problem, parameters), needs = needsOf(deepest);
+    const tiled = tile === 1 ? ", tile" : "", deep = depth > 1 ? `, ${depth} steps deep` : "";
+    const label =
+      `marching ${threadsZ}x${threadsY} of ${zPerThread}, ${pieces} pieces${tiled}, ${ahead} ahead${deep}`;
+    const sections = sectionsOf(layout, needs, limits);
+    const planOf = (shape: Shape): GpuPlan =>
+      planSteps({
+        label,
+        problem,
+        layout,
+        sections,
+        reach: (needs.span - 1) / 2,
+        shadersOf: (part, its, first) => [marchShader(part, its, shape, { first, slices: problem.grid[0] })],
+        workgroupsOf: (part) => workgroupsOf(part, shape),
+      });
+    const single = planOf(shapeOf(problem, { ...parameters, depth: 1 }));
+    if (depth === 1) return single;
+    const whole = planOf(deepest), before = whole.shaders.length;
+    return {
+      ...whole,
+      shaders: [...whole.shaders, ...single.shaders],
+      dispatches(count, start) {
+        // The last step is single, so that F(t − 1) is there as well. Passes of an even depth go by twos: step t is in the
+        // array of t's parity.
+        const times = Math.max(0, Math.floor((count - 1) / depth));
+        const passes = depth % 2 === 0 ? times - times % 2 : times;
+        const rest = single.dispatches(count - passes * depth, start + passes * depth);
+        return [
+          ...whole.dispatches(passes, start),
+          ...rest.map((one) => ({ ...one, shader: before + one.shader })),
+        ];
+      },
+    };
   },
 } satisfies Traversal<MarchParameters>;
 
 /** What a march's shader is written from, and what it keeps. */
-type Shape = MarchShape & ReturnType<typeof partsOf>;
+type Shape = ReturnType<typeof shapeOf>;
 
-function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: MarchParameters): Shape {
-  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0 } = parameters;
-  const isTiled = tile === 1;
+function shapeOf({ grid: [nx], stencil }: Problem, parameters: MarchParameters) {
+  const { zPerThread = 1, threadsZ, threadsY, pieces, tile = 0, ahead = 0, depth = 1 } = parameters;
+  const isTiled = tile === 1, update = repeated(stencil.update, depth);
   const parts = partsOf(update, zPerThread, isTiled, ahead);
   return {
     ...parts,
+    update,
+    depth,
     zPerThread,
     threadsZ,
     threadsY,
@@ -144,10 +196,19 @@ function shapeOf({ grid: [nx], stencil: { update } }: Problem, parameters: March
   };
 }
 
+function isPower(count: number): boolean {
+  return Number.isInteger(Math.log2(count));
+}
+
+/** Slices that a dispatch touches at least. */
+function needsOf({ update }: Shape): { span: number } {
+  return { span: 2 * stepReach(update).x + 1 };
+}
+
 /** What does not depend on the grid. */
 const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean, ahead: number) => {
   const queues = queuesOf(update, { isTiled, ahead });
-  const tiles = update.substeps.map((substep, i) => tilesOf(substep, queues.leads[i]!, queues, isTiled));
+  const tiles = update.substeps.map((substep, i) => tilesOf(substep, i, queues, isTiled));
   const lengths = [...queues.columns, ...queues.sums].map(({ low, high }) => high - low);
   const fill = lengths.reduce((sum, length) => sum + length, 0);
   return {
@@ -189,8 +250,9 @@ const readsOf = remembered((
   const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
-  for (const substep of update.substeps) {
-    const inSlice = sums.length > 0 ? sums.flatMap(({ of }) => tapsIn([of])) : tapsOf(substep);
+  for (const [i, substep] of update.substeps.entries()) {
+    const its = sums.filter(({ stage }) => stage === i);
+    const inSlice = its.length > 0 ? its.flatMap(({ of }) => tapsIn([of])) : tapsOf(substep);
     for (const { offset: [x, y, z], ago, plane } of inSlice) {
       if (ago === 1) continue;
       for (let lane = 0; lane < zPerThread; lane++) {
@@ -222,11 +284,12 @@ function rimOf(
   for (const substep of substeps) {
     const inTile = tapsOf(substep).filter(({ ago }) => ago === -1 || (ago === 0 && isTiled));
     y += Math.max(0, ...inTile.map(({ offset: [, y] }) => Math.abs(y)));
-    z += Math.ceil(Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z))) / zPerThread);
+    z += Math.max(0, ...inTile.map(({ offset: [, , z] }) => Math.abs(z)));
   }
+  const elements = Math.ceil(z / zPerThread);
   return substeps.length === 1
-    ? { haloY: 0, haloZ: 0, rimY: y, rimZ: z }
-    : { haloY: y, haloZ: z, rimY: 0, rimZ: 0 };
+    ? { haloY: 0, haloZ: 0, rimY: y, rimZ: elements }
+    : { haloY: y, haloZ: elements, rimY: 0, rimZ: 0 };
 }
 
 /** Every tile twice: while some threads still read one, others fill the other. */

@@ -205,6 +205,8 @@ interface StepPlan {
   /** The shaders of a step on some slices of the grid as a problem of its own, whose first slice is the grid's `first`. */
   shadersOf(part: Problem, layout: Layout, first: number): Shader[];
   workgroupsOf(part: Problem): Dispatch["workgroups"];
+  /** Slices that a dispatch reads before and after those that it writes. @default {as far as a step reaches} */
+  readonly reach?: number;
   /** @default {where they are not zeros} */
   readonly renewsPads?: boolean;
 }
@@ -219,6 +221,7 @@ export function planSteps(
     sections = sectionsOf(layout, stepNeeds(problem), limits),
     shadersOf,
     workgroupsOf,
+    reach = stepReach(problem.stencil.update).x,
     renewsPads = !isAllZero(problem.boundary),
   }: StepPlan,
 ): GpuPlan {
@@ -244,7 +247,7 @@ export function planSteps(
       : undefined
   );
   const copies = shaders.push(...copyShaders(sections)) - copyShaders(sections).length;
-  const [padX] = layout.pad, { x: reach } = stepReach(update);
+  const [padX] = layout.pad;
   const renewPads = (work: SectionWork, level: Level): void => {
     parts.forEach(({ section: { own }, part }, section) => {
       const shader = wraps[section];

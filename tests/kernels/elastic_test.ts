@@ -20,8 +20,8 @@ import {
 } from "./oracle_case.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
 import { THOROUGH } from "../thorough.ts";
-import type { Offset } from "../../kernels/expression.ts";
-import { formula, multiply, subtract } from "../../kernels/operations.ts";
+import { type Ago, type Expression, type Offset, tap } from "../../kernels/expression.ts";
+import { add, formula, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import { elasticPlaneWave } from "./elastic_plane_wave.ts";
 import { reweighted } from "./reweighted.ts";
 
@@ -260,6 +260,38 @@ const STAGGERED: readonly Way[] = [
 
 for (const way of STAGGERED) {
   const exact: OracleCase = { ...way, stencil: wholeNumberStaggered(), runs: [1, 1] };
+  testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
+}
+
+/** Two fields, the second from boxes of 27 cells of the first's new values, whose slices are summed once. */
+const BOXES: Stencil = {
+  ...wholeNumberStaggered(),
+  title: "boxes of new values",
+  update: {
+    fields: ["u", "p"],
+    materials: [],
+    substeps: [
+      [{ field: 0, value: add(tap(0, 0, 0), boxOf(1, 0)) }],
+      [{ field: 1, value: subtract(tap(0, 0, 0, 0, 1), boxOf(0, -1)) }],
+    ],
+  },
+};
+
+function boxOf(plane: number, ago: Ago): Expression {
+  const column = add(tap(0, 0, -1, ago, plane), tap(0, 0, 0, ago, plane), tap(0, 0, 1, ago, plane));
+  const slice = add(shifted(column, 0, -1, 0), shifted(column, 0, 0, 0), shifted(column, 0, 1, 0));
+  return add(shifted(slice, -1, 0, 0), shifted(slice, 0, 0, 0), shifted(slice, 1, 0, 0));
+}
+
+for (const tile of [0, 1]) {
+  const parameters = { zPerThread: 2, threadsZ: 5, threadsY: 6, pieces: 2, tile, ahead: 1 };
+  const exact: OracleCase = {
+    traversal: marching,
+    stencil: BOXES,
+    grid: [9, 7, 11],
+    parameters,
+    runs: [1],
+  };
   testOnGpu(`equals the oracle bit for bit: ${describeCase(exact)}`, (gpu) => assertExact(gpu, exact));
 }
 

@@ -138,6 +138,23 @@ const CASES: readonly HeatCase[] = [
     exact: HEAT_DELTAS,
     real: [1],
   },
+  // passes of an even depth go by twos, and the last step is alone
+  {
+    traversal: marching,
+    grid: [11, 13, 21],
+    parameters: { zPerThread: 2, threadsZ: 10, threadsY: 12, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    runs: [5, 4, 1],
+    exact: [1, 2],
+    real: [2],
+  },
+  {
+    traversal: marching,
+    grid: [7, 12, 17],
+    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 15, pieces: 1, tile: 0, ahead: 1, depth: 3 },
+    runs: [7, 3],
+    exact: [1, 3],
+    real: [1],
+  },
   // a software device compiles torres of higher orders for 5 to 20 s
   {
     traversal: diamondTorre,

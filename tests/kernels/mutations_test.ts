@@ -10,6 +10,7 @@
  * @module
  */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { life } from "../../kernels/stencils/life.ts";
 import { elastic } from "../../kernels/stencils/elastic.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
@@ -140,6 +141,18 @@ const SUBJECTS: readonly Subject[] = [
       "a piece that ends too soon": ["x < last; x++", "x + 1 < last; x++"],
       "a weight wrong by 1e-4": wrongWeight,
       "cells beyond the end of z that are not zero": [", inside);", ", vec2<bool>(true));"],
+    },
+  },
+  {
+    problem: { ...PROBLEM, stencil: life("5/2-7"), grid: [9, 7, 13], steps: 5 },
+    traversal: marching,
+    parameters: { zPerThread: 4, threadsZ: 5, threadsY: 6, pieces: 2, tile: 0, ahead: 1, depth: 2 },
+    mutations: {
+      "cells that the first step finds beyond the end of x": ["u32(x + 1) < u32(NX)", "true"],
+      "cells that the first step finds beyond the ends of y and z": [", inside)", ", vec4<bool>(true))"],
+      "a march that begins too late for the second step": ["var x = first - 5; x", "var x = first - 4; x"],
+      "a rim too narrow": ["row >= 1", "row >= 0"],
+      "a sum of the first step's cells not kept": ["s1_m1 = s1_0;", ""],
     },
   },
   {

@@ -84,6 +84,14 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
   { ...star, boundary: "insulated", sections: 2, traversal: marching, parameters: march },
   { ...star, traversal: marching, parameters: march, sections: 5 },
   { ...star, traversal: marching, parameters: march, boundary: "periodic", sections: 2 },
+  {
+    ...star,
+    stencil: life("5/2-7"),
+    traversal: marching,
+    parameters: { ...march, tile: 0, depth: 3 },
+    runs: [7, 5],
+    sections: 3,
+  },
   { ...star, stencil: wholeNumberElastic(), boundary: "periodic", runs: [2], sections: 2, grid: [9, 4, 5] },
   {
     ...star,

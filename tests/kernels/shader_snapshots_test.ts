@@ -23,7 +23,7 @@ const lives: Problem = { ...zero, stencil: life() };
 const diffuses: Problem = { ...zero, stencil: heat(2) };
 const shakes: Problem = { ...zero, stencil: elastic() };
 const shape = { threadsZ: 32, threadsY: 4, threadsX: 1 };
-const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
+const march = { zPerThread: 1, threadsZ: 32, threadsY: 4, pieces: 2, tile: 0, ahead: 0, depth: 1 };
 const torre = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 50, chunk: 2, unroll: 2, lookahead: 99 };
 
 /** The shaders of a plan: of each sub-step, then the one that renews the pads. */
@@ -65,6 +65,8 @@ const SHADERS: Readonly<Record<string, string>> = {
   marching_tile_z_2: marchShader(order4, { zPerThread: 2, threadsZ: 16, threadsY: 8, tile: 1 }),
   // sums of nine cells of a slice in a queue
   marching_life: marchShader(lives, { zPerThread: 2, threadsZ: 16, tile: 1 }),
+  // two steps in one pass: sums of what the first computes, too
+  marching_life_deep: marchShader(lives, { zPerThread: 4, threadsZ: 10, threadsY: 8, ahead: 1, depth: 2 }),
   // both sub-steps in one pass: velocities two slices ahead, exchanged in tiles
   marching_elastic: marchShader(shakes, { threadsZ: 16, threadsY: 8 }),
   diamond_torre: torreShader(zero, {}),

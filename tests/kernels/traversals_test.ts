@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { constant, type Expression, tap } from "../../kernels/expression.ts";
 import { add, multiply, shifted, subtract } from "../../kernels/operations.ts";
 import type { Boundaries, Grid, Problem, Stencil } from "../../kernels/stencils/stencil.ts";
+import { life } from "../../kernels/stencils/life.ts";
 import { wave, WAVE_ORDERS } from "../../kernels/stencils/wave.ts";
 import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
 import { marching } from "../../kernels/traversals/marching.ts";
@@ -326,6 +327,19 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
   assertEquals(
     marching.infeasible(problem, { threadsZ: 64, threadsY: 36, pieces: 1, tile: 1 }, limits),
     "20064 bytes of workgroup memory, maxComputeWorkgroupStorageSize is 16384",
+  );
+  const deep = { threadsZ: 18, threadsY: 14, pieces: 1, tile: 0, depth: 2 };
+  assertEquals(
+    marching.infeasible(problem, deep, limits),
+    "depth 2: only steps of one field that read F(t) alone, among zeros, can pass together",
+  );
+  assertEquals(
+    marching.infeasible({ ...problem, stencil: life() }, { ...deep, threadsY: 12 }, limits),
+    "18x12 threads: several steps a pass take workgroups that nearly fill a power of two",
+  );
+  assertEquals(
+    marching.infeasible({ ...problem, stencil: life() }, { ...deep, depth: 1 }, limits),
+    "18x14 threads: single steps have no rim, and take powers of two",
   );
 });
 

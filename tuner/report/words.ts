@@ -35,6 +35,7 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
     1: "workgroup memory",
   }],
   ahead: ["Loaded ahead", "slices loaded before they are used", "slice"],
+  depth: ["Steps per march", "time steps in one pass over memory; each costs threads at the rim", "step"],
   points: ["Points per thread", "points of the line that a thread computes", "point"],
   "CPU swept points": ["Node", "points of the line that a core advances many steps at once", "point"],
   steps: ["Steps per dispatch", "time steps that one dispatch computes", "step"],

@@ -1,0 +1,44 @@
+/**
+ * Marches of several steps in one pass over memory, as generated temporal blocking does (AN5D: Matsumura et al., CGO
+ * 2020): the steps are sub-steps of one update, of which only the last one's values are stored.
+ *
+ * @module
+ */
+import type { Expression } from "../expression.ts";
+import { isAllZero, type Problem } from "../stencils/stencil.ts";
+import { onlyExpression, readsPrevious, readsSignal, remembered, type Update } from "../update.ts";
+
+/** Whether several steps can go in one pass: between them no neighbour needs what a march replaces. */
+export function canBeDeep({ stencil: { update }, boundary }: Problem): boolean {
+  return onlyExpression(update) !== undefined && !readsPrevious(update) && !readsSignal(update) &&
+    isAllZero(boundary);
+}
+
+/** Threads that cover z in a whole number of workgroups, each with one more at either end. */
+export function rimmedThreads(nz: number): number[] {
+  const counts = [4, 2].flatMap((cells) => [1, 2, 4, 8].map((n) => Math.ceil(nz / cells / n) + 2));
+  return [...new Set(counts)];
+}
+
+/** Rows of threads that fill a workgroup: a rim costs the less the more there are. */
+export function rowsOf(threadsZ: number): number[] {
+  return [256, 512, 1024].map((threads) => Math.floor(threads / threadsZ));
+}
+
+/** Several steps as the sub-steps of one: only the last one's values are a field's. */
+export const repeated: (update: Update, times: number) => Update = remembered((update, times) => {
+  const value = onlyExpression(update);
+  if (value === undefined || times === 1) return update;
+  const substeps = Array.from({ length: times }, (_, i) => [
+    { field: (i + 1) % times, value: i === 0 ? value : ofComputed(value, i) },
+  ]);
+  return { ...update, substeps };
+});
+
+/** The expression with taps of what a sub-step has made. */
+function ofComputed(expression: Expression, plane: number): Expression {
+  if (expression.kind === "tap") return { ...expression, plane, ago: -1 };
+  if (expression.kind === "partial") return { ...expression, of: ofComputed(expression.of, plane) };
+  if (!("operands" in expression)) return expression;
+  return { ...expression, operands: expression.operands.map((one) => ofComputed(one, plane)) };
+}
