@@ -1,10 +1,9 @@
 import type { InitialField } from "../../kernels/initial_field.ts";
-import type { Layout } from "../../kernels/layout.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import type { Parameters } from "../../kernels/traversals/traversal.ts";
+import type { GpuPlan, Parameters } from "../../kernels/traversals/traversal.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
@@ -49,7 +48,7 @@ export interface Reference {
   /** It, where the host holds it. */
   readonly window?: WindowedField;
   /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
-  prepareGpu?(problem: Problem, layout: Layout): Promise<void>;
+  prepareGpu?(problem: Problem, plan: GpuPlan): Promise<void>;
   /** Compares every level of the state. */
   compareGpu(field: GpuField, slices: Omit<ComparedLevel, "ago">): Promise<Comparison>;
   /** Compares one level. */
@@ -119,7 +118,7 @@ async function gpuReference(gpu: GpuDevice, problem: Problem, start: Start): Pro
     problem,
     start,
     against: `gpu ${field.plan.label}`,
-    prepareGpu: (part, layout) => field.compileComparison(start.kind, part, layout),
+    prepareGpu: (part, plan) => field.compileComparison(start.kind, part, plan),
     compareGpu: (result, slices) => result.compare(field, { levels: stateLevels(problem), ...slices }),
     compareCpu: async (result, { ago, slice, slices, referenceSlice }) => {
       const comparisons: Comparison[] = [];

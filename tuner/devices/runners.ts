@@ -42,8 +42,8 @@ export async function prepare(
     cpuPool,
     gpuMemory,
     configuration,
-    async onCompiled(part, layout) {
-      await reference.prepareGpu?.(part, layout);
+    async onCompiled(part, plan) {
+      await reference.prepareGpu?.(part, plan);
       await onCompiled?.();
     },
   });

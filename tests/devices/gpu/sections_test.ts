@@ -108,3 +108,35 @@ for (const boundary of ["zero", "periodic"] as const) {
     });
   });
 }
+
+testOnGpu(
+  "sections: what fills them is compiled beforehand, and nothing for the level as a whole",
+  async (gpu) => {
+    const problem: Problem = { stencil: wave(2), grid: [25, 7, 9], boundary: "zero", steps: 2 };
+    const { device } = gpu, make = device.createShaderModule.bind(device), codes: string[] = [];
+    const share = { cpuSlices: 0, gpuSlices: 25, exchangeEvery: 2, cpuWorkers: 0 };
+    await withBinding(gpu, BYTES["diamond-torre"], async () => {
+      const reference = await makeReference({ gpu, problem, isChecked: true });
+      device.createShaderModule = (descriptor) => {
+        codes.push(descriptor.code);
+        return make(descriptor);
+      };
+      try {
+        const configuration: Configuration = { traversal: "diamond-torre", parameters: TORRE, share };
+        const runner = await prepare({ gpu, reference }, problem, configuration);
+        const lengths = codes.flatMap((code) => code.match(/const LENGTH = (\d+)/)?.[1] ?? []).map(Number);
+        assert(
+          lengths.length > 0 && lengths.every((length) => 4 * length <= BYTES["diamond-torre"]),
+          `${lengths}`,
+        );
+        const before = codes.length;
+        await runner.initialise();
+        assertEquals(codes.length, before);
+        runner.dispose();
+      } finally {
+        device.createShaderModule = make;
+        reference.dispose();
+      }
+    });
+  },
+);

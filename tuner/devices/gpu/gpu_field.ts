@@ -132,11 +132,16 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Compiles what will fill a field of this problem and layout and compare it with this one, so that neither takes
-   * time when it is measured.
+   * Compiles what will fill a field of this problem and plan and compare it with this one, so that neither takes time
+   * when it is measured.
    */
-  async compileComparison(kind: InitialField, problem: Problem, layout: Layout): Promise<void> {
-    await compileFill(this.device, problem, layout, kind);
+  async compileComparison(
+    kind: InitialField,
+    problem: Problem,
+    { layout, sections }: GpuPlan,
+  ): Promise<void> {
+    for (const each of sections ?? [{ layout }]) await compileFill(this.device, problem, each.layout, kind);
+    if (sections !== undefined) return;
     await compileWrap(this.device, problem, layout);
     if (this.plan.sections === undefined) await compileCompare(this.device, layout, this.plan.layout);
   }

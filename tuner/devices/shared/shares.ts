@@ -4,6 +4,7 @@ import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
 import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
@@ -22,7 +23,7 @@ export interface ShareOptions {
   /** Where the GPU's arrays come from. @default {memory of the field's own} */
   readonly gpuMemory?: FieldMemory | undefined;
   /** Called with the GPU's part and its layout when that is compiled, before its memory is taken. */
-  readonly onCompiled?: (problem: Problem, layout: Layout) => Promise<void>;
+  readonly onCompiled?: (problem: Problem, plan: GpuPlan) => Promise<void>;
 }
 
 export interface CpuPart extends OwnSlices {
@@ -204,7 +205,7 @@ async function makeGpuPart(
   const plan = traversal.plan(part, parameters, gpu!.limits);
   const field = await GpuField.create(gpu!, part, plan, {
     memory: gpuMemory,
-    onCompiled: () => onCompiled?.(part, plan.layout) ?? Promise.resolve(),
+    onCompiled: () => onCompiled?.(part, plan) ?? Promise.resolve(),
   });
   return { field, first, slices: share.gpuSlices };
 }
