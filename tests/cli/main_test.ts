@@ -29,6 +29,9 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, in one
   const denied = new Deno.errors.NotCapable(
     'Requires write access to "/x", run again with the --allow-write flag',
   );
+  const guarded = new Deno.errors.NotCapable(
+    'Requires all access to "/proc/x", run again with the --allow-all flag',
+  );
   const unstable = new UnstableProblem({ stencil: wave(2), grid: [1, 2, 3], boundary: "zero", steps: 4 });
   assertThrows(() => deviceFailed("The GPU failed")(unstable), UnstableProblem);
   const cases: Array<[error: unknown, text: string, exitCode: number]> = [
@@ -42,6 +45,7 @@ Deno.test("reportError ends wrong requests with 2, failed devices with 3, in one
       "Cannot go on: Deno may not write it: run it as a task (deno task NAME), or add --allow-write=/x",
       2,
     ],
+    [guarded, "Cannot go on: Deno guards what the system keeps there", 2],
   ];
   for (const [error, text, exitCode] of cases) assertEquals(reportError(error), { text, exitCode });
 });

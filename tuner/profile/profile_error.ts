@@ -26,6 +26,7 @@ export function isMissing(error: unknown): boolean {
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [, kind, of] = /^Requires (\w+) access(?: to "(.*)")?, run again/.exec(message) ?? [];
+  if (kind === "all") return "Deno guards what the system keeps there";
   if (kind !== undefined) {
     const what = ["read", "write", "run"].includes(kind) ? `${kind} it` : `use ${kind}`;
     const flag = `--allow-${kind}${of && `=${of}`}`;

@@ -17,6 +17,8 @@ const SAMPLING_NS = 0.5e9;
 const LEAST_CONFIGURATIONS = 2;
 /** Samples of an evaluation, time permitting, and the run that is verified before. */
 const RUNS = 1 + 3;
+/** Time of an evaluation beside its runs: to fill a field, to read the reference from the GPU, and to compare. */
+const AROUND_NS = 0.1e9;
 /** Cell updates of one run of the probe: some 10 ms on one core. */
 const PROBE_UPDATES = 2e7;
 /** Its runs, of which the first ones are slow, until V8 has optimised the code; the time of one that can be timed. */
@@ -38,7 +40,7 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
     const cellsPerSecond = await probeCpu(cpuPool!, problem);
     const copyBytesPerSecond = await session.cpuCopyBytesPerSecond(problem, cpuWorkers);
     const runNs = run.updates / cellsPerSecond * 1e9;
-    const evaluationNs = runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs);
+    const evaluationNs = AROUND_NS + runNs + Math.max(DEVICE_BATCH_NS, (RUNS - 1) * runNs);
     run.cpu = { cellsPerSecond, evaluationNs };
     run.cpuSpace = cpuCandidates(problem, cpuWorkers, copyBytesPerSecond);
     return undefined;
