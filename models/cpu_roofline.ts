@@ -13,7 +13,7 @@ export interface CpuModel {
  * which it takes to begin with another slice's rows.
  */
 const INSTRUCTIONS_PER_SECOND = 8e9, CACHE_BYTES_PER_SECOND = 7e10, OWN_CACHE_BYTES = 2 ** 19;
-const SHARED_CACHE_BYTES = 2 ** 23, MEMORY_BYTES_PER_SECOND = 2e10;
+const SHARED_CACHE_BYTES = 2 ** 24, MEMORY_BYTES_PER_SECOND = 2e10;
 const CALL_SECONDS = 1e-7;
 
 /** What it takes several workers to wait for each other, and what each of them adds. */

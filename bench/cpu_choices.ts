@@ -1,0 +1,124 @@
+/**
+ * What the choice for the CPU is worth that no measurement precedes, and how well the model orders all configurations:
+ *
+ *     deno run -A bench/cpu_choices.ts SECONDS WORKERS EQUATION,EQUATION… GRID…
+ *
+ * Each problem takes about so many seconds: stepwise in all strips and all diamonds, unfused, and the choice, in turns.
+ * Equations are `wave:ORDER` and `heat:DELTA`. Prints a table of medians and of ratios turn by turn, and the part of the
+ * pairs that differ by more than 10% which the model orders wrongly.
+ *
+ * @module
+ */
+import { CPU_TRAVERSALS } from "../kernels/cpu/cpu_traversals.ts";
+import { layOut } from "../kernels/layout.ts";
+import { heat } from "../kernels/stencils/heat.ts";
+import { cellsOf, fieldBytes, type Grid, type Problem } from "../kernels/stencils/stencil.ts";
+import { wave } from "../kernels/stencils/wave.ts";
+import type { Parameters } from "../kernels/traversals/traversal.ts";
+import { planesOf, reachOf } from "../kernels/update.ts";
+import { predictCpuRate, usualCpuBandwidth } from "../models/cpu_roofline.ts";
+import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
+import { formatPercent } from "../tuner/format.ts";
+import { median } from "../tuner/measuring/statistics.ts";
+import { chooseConfiguration } from "../tuner/profile/choose.ts";
+import { medianRatio, takeTurns } from "./take_turns.ts";
+
+/** Time of a sample, and bytes of all fields at once: where they take more, each is loaded for its turn. */
+const SAMPLE_NS = 8e6, MOST_BYTES = 3.5e9;
+
+/** Pairs count whose rates differ by more. */
+const FAR = 1.1;
+
+const [seconds, workerText, equations, ...grids] = Deno.args;
+const workers = Number(workerText);
+const pairs = { far: 0, wrong: 0, farMixed: 0, wrongMixed: 0 };
+
+console.log("| grid | equation | choice | Gcells/s | of the best stepwise | of the best | the best |");
+console.log("| --- | --- | --- | --- | --- | --- | --- |");
+for (const grid of grids) {
+  for (const equation of equations!.split(",")) await compare(equation, grid);
+}
+console.log(
+  `\n${formatPercent(pairs.wrong / pairs.far)} of ${pairs.far} far pairs are ordered wrongly, ` +
+    `${formatPercent(pairs.wrongMixed / pairs.farMixed)} of ${pairs.farMixed} of stepwise and diamonds`,
+);
+Deno.exit();
+
+async function compare(equation: string, gridText: string): Promise<void> {
+  const [name, variant] = equation.split(":"), stencil = (name === "wave" ? wave : heat)(Number(variant));
+  const grid = gridText.split("x").map(Number) as unknown as Grid, cells = cellsOf(grid);
+  const problem: Problem = { stencil, grid, boundary: "zero", steps: cells > 4e6 ? 32 : 64 };
+  const { traversal, parameters } =
+    chooseConfiguration([], problem, null, { cpuWorkers: workers }).configuration;
+  const ways = CPU_TRAVERSALS.flatMap((one) =>
+    one.candidates(problem, workers, { fuses: false }).map((parameters) => ({ one, parameters }))
+  );
+  const isChoice = (way: typeof ways[number]): boolean =>
+    way.one.name === traversal && describe(way.parameters) === describe(parameters);
+  if (!ways.some(isChoice)) {
+    ways.push({ one: CPU_TRAVERSALS.find((one) => one.name === traversal)!, parameters });
+  }
+  const samples = await measure(problem, ways);
+  const rates = samples.map((times) => cells / median(times));
+  const device = { copyBytesPerSecond: usualCpuBandwidth(fieldBytes(problem), workers), workers };
+  const predicted = ways.map(({ one, parameters }) =>
+    predictCpuRate(one.demand(problem, parameters, workers), device, { cells })
+  );
+  for (const [i, rate] of rates.entries()) {
+    for (const [j, other] of rates.entries()) {
+      if (rate < FAR * other) continue;
+      const isWrong = predicted[i]! < predicted[j]!, isMixed = ways[i]!.one !== ways[j]!.one;
+      pairs.far++, pairs.farMixed += Number(isMixed);
+      pairs.wrong += Number(isWrong), pairs.wrongMixed += Number(isWrong && isMixed);
+    }
+  }
+  const chosen = ways.findIndex(isChoice), fastest = rates.indexOf(Math.max(...rates));
+  const plain = rates.indexOf(Math.max(...rates.filter((_, i) => ways[i]!.one.name === "stepwise")));
+  const ratio = (other: number): string => medianRatio(samples[other]!, samples[chosen]!).toFixed(2);
+  const nameOf = (at: number): string => `${ways[at]!.one.name} ${describe(ways[at]!.parameters)}`;
+  const cellsOfRow = [
+    gridText,
+    equation,
+    nameOf(chosen),
+    rates[chosen]!.toFixed(2),
+    ratio(plain),
+    ratio(fastest),
+  ];
+  console.log(`| ${[...cellsOfRow, nameOf(fastest)].join(" | ")} |`);
+}
+
+/** Nanoseconds a step of every way, turn by turn. */
+async function measure(
+  { stencil: { update }, grid, steps }: Problem,
+  ways: readonly { one: typeof CPU_TRAVERSALS[number]; parameters: Parameters }[],
+): Promise<number[][]> {
+  const { x, y, z } = reachOf(update), layout = layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
+  const pool = await CpuPool.create({ workers });
+  const load = async ({ one, parameters }: typeof ways[number]) => {
+    const shape = one.shape(parameters), fused = parameters.fused === 1;
+    const field = await pool.load({ update, layout, boundary: "zero", shape, fused });
+    await field.setInitial("noise", { seed: 0 });
+    return field;
+  };
+  const isKept = 8 * layout.length * ways.length < MOST_BYTES;
+  const fields = isKept ? await Promise.all(ways.map(load)) : [];
+  let runs = 1;
+  const runners = ways.map((way, i) => async (): Promise<number> => {
+    const field = fields[i] ?? await load(way);
+    // what was loaded just now has pages to be found first
+    if (!isKept) await field.run({ steps: 2 });
+    let timeNs = 0;
+    for (let run = 0; run < runs; run++) timeNs += await field.run({ steps });
+    if (!isKept) await field.dispose();
+    return timeNs / runs / steps;
+  });
+  runs = Math.max(1, Math.ceil(SAMPLE_NS / (await runners[0]!() * steps)));
+  const samples = await takeTurns(runners, { untilMs: performance.now() + Number(seconds) * 1e3, warmUp: 1 });
+  pool.dispose();
+  return samples;
+}
+
+function describe({ fused = 0, ...parameters }: Parameters): string {
+  const named = Object.entries({ ...parameters, ...(fused === 1 && { fused }) });
+  return named.map(([name, value]) => `${name}=${value}`).join(" ");
+}
