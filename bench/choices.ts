@@ -246,7 +246,8 @@ async function table(files: readonly string[]): Promise<void> {
     }
   }
   const all = [...rows.values()], used = ways.filter((way) => all.some((row) => row[way] !== undefined));
-  const gcells = (rate?: number): string => rate === undefined ? "" : (rate / 1e9).toPrecision(3);
+  const gcells = (rate?: number): string =>
+    rate === undefined ? "" : (rate / 1e9).toFixed(rate < 1e10 ? 3 : 0);
   const lines = [
     ["grid", "equation", ...used, "expected"],
     ...all.map((row) => [
