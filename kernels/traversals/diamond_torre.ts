@@ -35,7 +35,14 @@ import {
   torresInRow,
   usableBands,
 } from "./torre_schedule.ts";
-import { exchangeBytes, placesIn, shapeOf, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import {
+  exchangeBytes,
+  placesIn,
+  shapeOf,
+  TIER_AHEAD,
+  type TorreParameters,
+  type TorreShape,
+} from "./torre_shape.ts";
 import { strayTaps, sumsOf } from "./torre_sums.ts";
 import { needsOf } from "./torre_visit.ts";
 import type { Traversal } from "./traversal.ts";
@@ -88,7 +95,7 @@ export const diamondTorre: Traversal = {
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
       chunk: keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2],
       unroll: [1, 2, 4],
-      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, 1, 0],
+      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, 1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
@@ -102,7 +109,11 @@ export const diamondTorre: Traversal = {
     if (unroll !== 1 && unroll % 2 !== 0) {
       return `unroll ${unroll} is odd: the two arrays would not swap back`;
     }
-    if (unroll === 1 && lookahead !== EARLIEST && sumsOf(problem.stencil.update) === undefined) {
+    const keepsSums = sumsOf(problem.stencil.update) !== undefined;
+    if (lookahead === TIER_AHEAD && (unroll !== 1 || keepsSums)) {
+      return `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`;
+    }
+    if (unroll === 1 && ![EARLIEST, TIER_AHEAD].includes(lookahead) && !keepsSums) {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
     if (limits.windowBytes !== undefined && unroll !== 1) {
@@ -139,10 +150,11 @@ export const diamondTorre: Traversal = {
     });
   },
   demand(problem, parameters) {
-    const { dts, nt, zPerThread, threads, chunk, unroll } = parameters;
+    const { dts, nt, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const shape = shapeOf(problem, parameters);
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
+    const held = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     const ends = 2 * cells * (readsPrevious(problem.stencil.update) ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -153,7 +165,7 @@ export const diamondTorre: Traversal = {
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
       bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
-      registersPerThread: zPerThread * heldBy(problem.stencil.update, dts) + chunk + 20,
+      registersPerThread: zPerThread * held + chunk + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
       workgroupsPerDispatch: row * stages * problem.steps / tiers / waveCount,
@@ -177,15 +189,15 @@ export const diamondTorre: Traversal = {
 } satisfies Traversal<TorreParameters>;
 
 /**
- * What a tier costs a thread, counted from what its shader does: places exchanged, loads from memory and stores to it
- * (`moved`), reads and writes of workgroup memory (`exchanges`), instructions, and operations in the
+ * What a tier costs a thread, counted from what its shader does: places exchanged, loads from memory, those and stores to
+ * it (`moved`), reads and writes of workgroup memory (`exchanges`), instructions, and operations in the
  * shader's text, which its compilation takes (`written`). An element is `zPerThread` cells.
  */
 function workOf(
   { stencil: { update } }: Problem,
   { zPerThread }: TorreParameters,
   { slope, width, cells, rim }: TorreShape,
-): Record<"exchanged" | "moved" | "exchanges" | "instructions" | "written", number> {
+): Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written", number> {
   const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
   const moved = loads.length + cells - placesIn(width - 2 * slope);
   const exchanges = exchanged.length * (1 + 2 * rim);
@@ -193,6 +205,7 @@ function workOf(
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   return {
     exchanged: exchanged.length,
+    loaded: loads.length,
     moved,
     exchanges,
     instructions: zPerThread * operations + (sums === undefined ? 2 * cells : exchanges) + 2 * moved,

@@ -9,9 +9,16 @@ import { alongZ, cellType, declareLayout, declareLevels, lanesOf, plus, times } 
 import { wgsl } from "../wgsl/template.ts";
 import { type Resolver, type UpdateWriter, updateWriter } from "../wgsl/write_update.ts";
 import { MAX_BANDS } from "./torre_schedule.ts";
-import { type Place, shifted, square, type TorreParameters, type TorreShape } from "./torre_shape.ts";
+import {
+  type Place,
+  shifted,
+  square,
+  TIER_AHEAD,
+  type TorreParameters,
+  type TorreShape,
+} from "./torre_shape.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
-import { type Chunk, type KeptPlace, visitTier } from "./torre_visit.ts";
+import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
 import type { Shader } from "./traversal.ts";
 
 /**
@@ -34,6 +41,8 @@ export function torreShader(
   const start = [
     ...held.map((place) => `var ${register("f", place)} = ${cellAt("now", place)};`),
     ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
+    ...(parameters.lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
+      .map((place) => `var ${register("p", place)} = ${cellAt("now", place)};`),
   ].join("\n");
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
@@ -100,6 +109,7 @@ function writeTiers(
   const tile = square(0, width), held = square(-slope, width - slope);
   const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
   const chunks = visitTier(update, { slope, width, perChunk, lookahead: ahead });
+  const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread);
   const lines: string[] = [];
   let f = new Map(held.map((place) => [`${place}`, register("f", place)]));
@@ -120,7 +130,12 @@ function writeTiers(
       if (unroll === 1) {
         for (const place of loads) lines.push(`var ${register("l0", place)}: ${type};`);
         if (index === 0) lines.push("let odd = tier % 2 == 1;");
-        if (loads.length > 0) {
+        if (isAhead && loads.length > 0) {
+          const nextFrom = (array: string): string[] =>
+            loads.map((place) => `${register("p", place)} = ${cellAt(array, shifted(place, slope, 0))};`);
+          for (const place of loads) lines.push(`${register("l0", place)} = ${register("p", place)};`);
+          lines.push(eitherWay("odd", nextFrom("now").join("\n"), nextFrom("before").join("\n")));
+        } else if (loads.length > 0) {
           lines.push(eitherWay("odd", loadFrom("before").join("\n"), loadFrom("now").join("\n")));
         }
       } else lines.push(...loadFrom(source, "let "));

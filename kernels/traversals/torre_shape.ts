@@ -13,6 +13,9 @@ export type TorreParameters = ParametersOf<
   "dts" | "nt" | "bands" | "zPerThread" | "threads" | "chunk" | "unroll" | "lookahead"
 >;
 
+/** The lookahead with which all values are loaded while the tier before is computed. */
+export const TIER_AHEAD = 100;
+
 /** Everything about a torre that follows from the problem and the parameters. */
 export interface TorreShape {
   readonly slope: number;

@@ -111,6 +111,15 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    traversal: diamondTorre,
+    parameters: { ...TORRE, unroll: 1, lookahead: 100 },
+    mutations: {
+      "a cell loaded ahead one further": ["p_2_2 = before[base + 3 * ", "p_2_2 = before[base + 4 * "],
+      "a cell loaded ahead from this tier's array": ["p_2_0 = before[", "p_2_0 = now["],
+      "a cell loaded only once": ["l0_0_2 = p_0_2;", "l0_0_2 = f_0_0;"],
+    },
+  },
+  {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,

@@ -103,6 +103,7 @@ const cases: (Omit<OracleCase, "grid"> & { grid?: OracleCase["grid"] })[] = [
     sections: 2,
   },
   { ...star, traversal: diamondTorre, parameters: torre, runs: [4, 1], sections: 2 },
+  { ...star, traversal: diamondTorre, parameters: { ...torre, lookahead: 100 }, runs: [4, 1], sections: 2 },
   {
     ...star,
     stencil: wholeNumberWave(2),

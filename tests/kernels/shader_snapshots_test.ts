@@ -72,6 +72,8 @@ const SHADERS: Readonly<Record<string, string>> = {
   diamond_torre: torreShader(zero, {}),
   // a single tier in the loop's body, which asks for each array whether its number is odd
   diamond_torre_unroll_1: torreShader(zero, { unroll: 1 }),
+  // loads a tier ahead
+  diamond_torre_ahead: torreShader(zero, { unroll: 1, lookahead: 100 }),
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: torreShader(zero, { zPerThread: 2, threads: 32 }),
   // every load in the chunk that uses it

@@ -122,6 +122,8 @@ const TORRES = ([
   [2, [29, 6, 5], [3, 2, 1, 1, 5, 4, 1, 99], [3, 4]], // Ny = W
   [2, [3, 47, 8], [1, 12, 1, 4, 2, 2, 4, 1], [7]], // Nx < the slant
   [2, [61, 3, 9], [1, 2, 4, 1, 9, 2, 1, 99], [7]],
+  [2, [13, 12, 9], [2, 8, 1, 2, 5, 4, 1, 100], [5, 2], [9]], // a tier is loaded during the one before
+  [2, [61, 3, 9], [1, 2, 4, 1, 9, 2, 1, 100], [7]],
   [4, [13, 17, 7], [1, 2, 2, 1, 7, 2, 1, 99], [3, 2], [5]],
   [4, [17, 3, 9], [1, 4, 1, 2, 5, 2, 1, 99], [5]],
 ] satisfies TorreRow[]).map(torreCase);
@@ -189,7 +191,7 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8]);
-  assertEquals(valuesOf(TORRES, "lookahead"), [0, 1, 99]);
+  assertEquals(valuesOf(TORRES, "lookahead"), [0, 1, 99, 100]);
   for (const difference of [-1, 0, 1]) {
     const found = TORRES.some(({ parameters, runs }) =>
       runs.some((steps) => steps - parameters.nt! === difference)

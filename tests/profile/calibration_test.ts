@@ -47,7 +47,7 @@ Deno.test("what was measured of a traversal corrects it on another grid, and its
 Deno.test("what was not measured, and what needs more registers than anything fast, must promise much more", () => {
   const problem = problemOn(128, 512, 128);
   const samples = samplesOn(problem, { stepwise: 1, "diamond-torre": 1 }, 10);
-  const few = samples.filter(({ parameters: { dts = 1 } }) => dts === 1);
+  const few = samples.filter(({ parameters: { dts = 1, zPerThread = 1 } }) => dts * zPerThread === 1);
   const { candidates } = spaceOn(problem);
   const torre = (dts: number) =>
     candidates.find(({ parameters }) => parameters.dts === dts && parameters.zPerThread === 1)!;
