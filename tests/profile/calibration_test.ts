@@ -1,4 +1,5 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
+import { heat } from "../../kernels/stencils/heat.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -92,4 +93,21 @@ Deno.test("without measurements, in software, the best prediction is no slower t
     const share = rates.get(way.candidate.parameters)! / Math.max(...plain);
     assert(share > 0.95, `${name}: ${share} of stepwise: ${JSON.stringify(way.candidate.parameters)}`);
   }
+});
+
+Deno.test("a value of a parameter that no measurement had is as little known as a traversal that none had", () => {
+  const problem: Problem = { ...problemOn(128, 512, 128), stencil: heat(1) };
+  // as measured before marching had a depth
+  const samples = samplesOn(problem, { stepwise: 1, marching: 1 }, 10).flatMap((sample) => {
+    const { depth = 1, ...parameters } = sample.parameters;
+    return depth === 1 ? [{ ...sample, parameters }] : [];
+  });
+  const calibration = new Calibration(samples, DEVICE);
+  const marches = spaceOn(problem).candidates.filter(({ traversal }) => traversal.name === "marching");
+  const errorOf = (wanted: number): number => {
+    const march = marches.find(({ parameters: { depth } }) => depth === wanted)!;
+    return calibration.mean(march, problem) - Math.log(march.predicted);
+  };
+  assert(Math.abs(errorOf(1)) < 0.1, `${errorOf(1)}`);
+  assert(errorOf(2) < -1, `${errorOf(2)}`);
 });

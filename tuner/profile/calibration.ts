@@ -116,7 +116,7 @@ export class Calibration {
 
   /** Logarithm of the rate that a candidate should reach. */
   mean(candidate: Candidate, problem: Problem): number {
-    const known = this.#kinds.get(kindOf(candidate)), predicted = Math.log(candidate.predicted);
+    const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
     const risk = RISK * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? SAFE_PRESSURE));
     // of what was never measured nothing good is expected
     if (known === undefined) return predicted + this.#level - UNKNOWN - risk;
@@ -126,9 +126,16 @@ export class Calibration {
 
   /** Its standard deviation. */
   deviation(candidate: Candidate, problem: Problem): number {
-    const known = this.#kinds.get(kindOf(candidate));
+    const known = this.#knownOf(candidate);
     if (known === undefined) return VARIATION;
     return Math.hypot(known.process.deviation(this.#pointOf(candidate, problem, known.names)), NOISE);
+  }
+
+  /** What is known of its kind; nothing if it has a parameter that no measurement had, and that changes what it does. */
+  #knownOf(candidate: Candidate): Kind | undefined {
+    const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
+    const isNew = (name: string): boolean => parameters[name]! > 1 && !known!.names.includes(name);
+    return known === undefined || Object.keys(parameters).some(isNew) ? undefined : known;
   }
 
   /** A thread's values over its registers; 0 on the CPU. */
