@@ -123,6 +123,21 @@ Deno.test("a warm first run is a sample, unless it is too short; far below the b
   assertEquals(await runs(0, DEVICE_BATCH_NS / 4), [3, 4]);
 });
 
+Deno.test("where the CPU ran it before, the run that is verified is a sample; on a GPU it may have compiled", async () => {
+  const { share } = CONFIGURATION, batches: number[] = [];
+  for (const gpuSlices of [0, share.gpuSlices]) {
+    const configuration = { ...CONFIGURATION, share: { ...share, gpuSlices } };
+    const runner = new FakeRunner(configuration, { batchNs: (count) => count * 4e6 });
+    await evaluate(configuration, () => Promise.resolve(runner), {
+      problem: PROBLEM,
+      isAgain: true,
+      now: () => runner.time.nowNs,
+    });
+    batches.push(runner.batches.length);
+  }
+  assertEquals(batches, [3, 4]);
+});
+
 Deno.test("sampling ends with its time", async () => {
   const noisy = (count: number, call: number): number => count * (call % 2 ? 4e6 : 6e6);
   const { evaluation } = await evaluateFake({ batchNs: noisy }, { samplingNs: 40e6 });

@@ -54,6 +54,7 @@ Deno.test("samples that were taken before count, but not their time", async () =
   const { sample, now, calls } = playBack([100, 100]);
   assertEquals(await sampled(sample, { now, taken: [100], budgetNs: 220 }), [100, 100, 100]);
   assertEquals(calls(), 2);
+  assertEquals(await sampled(sample, { now, taken: [100], budgetNs: 90 }), [100]); // another would end too late
   assertEquals(await sampled(sample, { now, taken: [100], maxSamples: 1 }), [100]);
 });
 

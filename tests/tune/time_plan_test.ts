@@ -103,6 +103,9 @@ Deno.test("a turn takes what the evaluation took, with the samples of a turn in 
   const measurement = { cellsPerSecond: 1e9, samples: [1e9, 1e9, 1e9], compileNs: 1e9 };
   const options = { updates: 1e9, minBatchNs: 2e6, evaluationNs: 6e9 };
   assertEquals(expectTurn(measurement, options), { firstNs: 4e9, againNs: 3e9 });
+  // what the CPU ran before is verified with its first sample
+  const again = expectTurn(measurement, { ...options, isWarm: true, searchRuns: 1 });
+  assertEquals(again, { firstNs: 3e9, againNs: 2e9 });
   // short runs of a noisy device are sampled again as often as they were, on a GPU that is kept busy twice
   const short = { ...measurement, cellsPerSecond: 1e11, samples: Array(30).fill(1e11) };
   assertEquals(expectTurn(short, { ...options, evaluationNs: 0 }).againNs, 0.31e9);

@@ -28,6 +28,8 @@ export interface EvaluateOptions {
   readonly samplingNs?: number;
   /** Samples at least, time permitting. @default {3} */
   readonly minSamples?: number;
+  /** Whether it ran in this process before, so that the CPU's code is optimised. @default {false} */
+  readonly isAgain?: boolean;
   /** Whether the rate is reported, so that batches last as long as that takes. @default {false} */
   readonly isReported?: boolean;
   /** The clock, in nanoseconds. */
@@ -72,7 +74,8 @@ export function verifyOn(
 export async function evaluate(
   configuration: Configuration,
   prepare: () => Promise<Runner>,
-  { problem, best = 0, samplingNs = 3e9, minSamples = 3, isReported = false, now }: EvaluateOptions,
+  { problem, best = 0, samplingNs = 3e9, minSamples = 3, isAgain = false, isReported = false, now }:
+    EvaluateOptions,
 ): Promise<Evaluation> {
   const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
     const updates = cellsOf(problem.grid) * problem.steps;
@@ -81,7 +84,8 @@ export async function evaluate(
     const isLong = isReported && longRun * firstNs <= LONGEST_REPORTED_NS;
     const waitedForNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const minBatchNs = !isKeptBusy ? waitedForNs : isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS;
-    const taken = runner.isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
+    const isWarm = runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
+    const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
     const sampler = steadySampler((runs) => runner.begin?.(runs, isLong) ?? ranAlready(run(runs)), {
       firstNs,
       minBatchNs,

@@ -20,6 +20,8 @@ export interface FinalRoundOptions {
   readonly problem: Problem;
   /** Compiles a configuration again (pipelines are cached) and takes the memory. */
   readonly prepare: (configuration: Configuration) => Promise<Runner>;
+  /** Whether it ran in this process before. @default {none did} */
+  readonly isAgain?: (configuration: Configuration) => boolean;
   readonly seed: number;
   /** When to stop, on the clock, in nanoseconds; see above. */
   readonly deadlineNs: number;
@@ -60,7 +62,7 @@ type Racer = Pick<Finalist, "before"> & {
 /** Measures the finalists again: the result of each, fastest first; one that fails now is left out. */
 export async function finalRound(
   finalists: readonly Measurement[],
-  { problem, prepare, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,
+  { problem, prepare, isAgain = () => false, seed, deadlineNs, now, signal, onEvaluation }: FinalRoundOptions,
 ): Promise<readonly Finalist[]> {
   const racing: Racer[] = finalists.map((before) => ({ before, blocks: [] }));
   const draw = seededRandom(seed);
@@ -79,6 +81,7 @@ export async function finalRound(
         problem,
         samplingNs: TURN_NS,
         minSamples: TURN_SAMPLES,
+        isAgain: isAgain(configuration),
         isReported: true,
         now,
       });

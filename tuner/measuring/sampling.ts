@@ -6,15 +6,15 @@ const TOLERANCE = 0.03;
 
 /** When to end; all times are in nanoseconds. */
 export interface SamplingLimits {
+  /** Samples that there are already. @default {[]} */
+  readonly taken?: readonly number[];
   /** Samples at least, budget permitting, and at most. */
   readonly minSamples: number;
   readonly maxSamples: number;
-  /** Time for those that are taken. The first is, if any are wanted; one that would probably end too late is not. */
+  /** Time for all but those. There is always one; another that would probably end too late is not. */
   readonly budgetNs: number;
   /** A time that is significantly longer than this (its 95% interval lies above) is not worth more samples. */
   readonly hopelessNs: number;
-  /** Samples that there are already. @default {[]} */
-  readonly taken?: readonly number[];
   /** The clock. */
   readonly now: () => number;
 }
@@ -38,8 +38,8 @@ export async function sampleUntilStable(
   for (let count = 0; samplesNs.length < maxSamples; count++) {
     const isEnough = samplesNs.length >= least;
     if (isEnough && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) break;
-    const spentNs = now() - start;
-    if (count > 0 && spentNs * (count + 1) / count > budgetNs) break;
+    const spentNs = now() - start, nextNs = count > 0 ? spentNs / count : taken[0]!;
+    if (samplesNs.length > 0 && spentNs + nextNs > budgetNs) break;
     const timeNs = await sample(samplesNs.length + 1 < least);
     if (!(timeNs > 0 && Number.isFinite(timeNs))) {
       throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);

@@ -1,4 +1,5 @@
 import type { Measurement } from "../configuration.ts";
+import { configurationKey } from "../configuration_key.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { chooseFinalists, LEAST_FINALISTS, MOST_FINALISTS } from "../measuring/choose_finalists.ts";
 import { finalRound, LEAST_BLOCKS, SURE_BLOCKS, tieSetOf } from "../measuring/final_round.ts";
@@ -38,6 +39,7 @@ export async function finals(run: TuningRun): Promise<void> {
   findings.finalists = await finalRound(finalists, {
     problem: run.problem,
     prepare: (configuration) => session.prepare(run.problem, configuration),
+    isAgain: (configuration) => findings.evaluationNs.has(configurationKey(configuration)),
     seed,
     deadlineNs: finalsDeadline(plan, { nowNs, wantedNs }),
     now: () => session.now(),

@@ -112,19 +112,24 @@ export function expectTurn(
     Measurement,
     "cellsPerSecond" | "samples" | "compileNs" | "clock"
   >,
-  { updates, minBatchNs, evaluationNs = 0 }: {
+  { updates, minBatchNs, evaluationNs = 0, isWarm = false, searchRuns = 0 }: {
     /** Cell updates of one run. */
     readonly updates: number;
     /** Shortest batch that the clock can time, in nanoseconds. */
     readonly minBatchNs: number;
     /** Time of the configuration's evaluation in the search, in nanoseconds. @default {0} not known */
     readonly evaluationNs?: number | undefined;
+    /** Whether the run that is verified is a sample. @default {false} */
+    readonly isWarm?: boolean;
+    /** Runs in the search that were no samples and are not repeated. @default {0} */
+    readonly searchRuns?: number;
   },
 ): TurnTime {
   const runNs = updates / cellsPerSecond * 1e9;
   const batchNs = Math.max(runNs, minBatchNs);
+  const spentNs = evaluationNs - compileNs - samples.length * batchNs - searchRuns * runNs;
   // there is always a run to verify
-  const aroundNs = Math.max(runNs, evaluationNs - compileNs - samples.length * batchNs);
+  const aroundNs = Math.max(isWarm ? 0 : runNs, spentNs);
   // a device that is kept busy makes its samples longer, and fewer of them
   const count = clock === undefined ? Math.max(TURN_SAMPLES, samples.length) : TURN_SAMPLES;
   const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, TURN_NS));

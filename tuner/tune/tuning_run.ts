@@ -163,10 +163,15 @@ export class TuningRun {
 
   /** What a turn of the final round is expected to take. */
   turnOf(measurement: Measurement): TurnTime {
+    const { configuration } = measurement, { gpu } = this.session.device;
+    const evaluationNs = this.findings.evaluationNs.get(configurationKey(configuration));
+    const isOptimised = configuration.share.gpuSlices === 0 && evaluationNs !== undefined;
     return expectTurn(measurement, {
       updates: this.updates,
-      minBatchNs: shortestBatchNs(this.session.device.gpu),
-      evaluationNs: this.findings.evaluationNs.get(configurationKey(measurement.configuration)),
+      minBatchNs: shortestBatchNs(gpu),
+      evaluationNs,
+      isWarm: isOptimised || gpu?.isFallback === true,
+      searchRuns: isOptimised ? 1 : 0,
     });
   }
 
