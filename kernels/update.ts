@@ -181,15 +181,15 @@ export const readsPrevious: (update: Update | Substep) => boolean = remembered((
 );
 
 /** Whether any value depends on the signal. */
-export function readsSignal(update: Update | Substep): boolean {
-  return expressionsOf(update).some((value) =>
+export const readsSignal: (update: Update | Substep) => boolean = remembered((update: Update | Substep) =>
+  expressionsOf(update).some((value) =>
     fold<boolean>(value, {
       ...uniform(false, (...parts) => parts.includes(true)),
       tap: () => false,
       signal: () => true,
     })
-  );
-}
+  )
+);
 
 /** Values that sub-steps one by one move to or from memory for a cell: every array each reads, every field it writes. */
 export const valuesMoved: (update: Update) => number = remembered(({ substeps }: Update): number => {
