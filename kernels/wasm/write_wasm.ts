@@ -144,5 +144,5 @@ const LARGE_SLICE = 2 ** 16;
 function turnFor(substep: Substep, { layout }: WasmSource): Turn {
   if (substep.length > 1) return { x: 1, y: 1, vectors: 1 };
   if (layout.slice * CELL <= LARGE_SLICE) return { x: 2, y: 2, vectors: 2 };
-  return reachOf(substep).x <= 2 ? { x: 4, y: 1, vectors: 1 } : { x: 2, y: 1, vectors: 2 };
+  return { x: reachOf(substep).x <= 2 ? 4 : 2, y: 1, vectors: 2 };
 }
