@@ -75,15 +75,15 @@ export const marching: Traversal = {
     }
     // Where there is a choice, each depth has shapes of its own. Life, 512³, two steps: 456 Gcells/s, with a tile 323,
     // without loads ahead 410 (H100, 2026-11-22).
-    if (depth > 1 && (tile === 1 || ahead === 0)) {
-      return "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain";
-    }
     if (parameters.depth === 1 && !(isPower(threadsZ) && isPower(threadsY))) {
       return `${threadsZ}x${threadsY} threads: single steps have no rim, and take powers of two`;
     }
     const threads = threadsZ * threadsY;
     if (depth > 1 && threads < 0.9 * 2 ** Math.ceil(Math.log2(threads))) {
       return `${threadsZ}x${threadsY} threads: several steps a pass take workgroups that nearly fill a power of two`;
+    }
+    if (depth > 1 && (tile === 1 || ahead === 0)) {
+      return "several steps a pass: a tile of loaded values costs more rim than it saves, and loads ahead always gain";
     }
     const shape = shapeOf(problem, parameters);
     if (limits.windowBytes !== undefined) return "marches do not pass through a window";
