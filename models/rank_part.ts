@@ -106,41 +106,32 @@ export function problemOfRank(
   return { grid, stencil: { ...stencil, boundaries }, boundary, steps: exchangeEvery };
 }
 
-/** Which planes are exchanged, and whether F(t−1) as far as F(t). */
-export interface Exchanged {
-  readonly plane: number;
-  readonly planes: number;
-  readonly isWhole: boolean;
-}
-
-/** What R steps use up: the fields; F(t−1) less far, as it is read only where new values become valid. */
-export function fieldsOf({ stencil: { update } }: Pick<Problem, "stencil">): Exchanged {
-  return { plane: 0, planes: update.fields.length, isWhole: false };
-}
-
-/** Everything, materials too, for a field whose own cells were all set from outside. */
-export function allPlanesOf({ stencil: { update } }: Pick<Problem, "stencil">): Exchanged {
-  return { plane: 0, planes: planesOf(update), isWhole: true };
-}
-
 /**
  * What is sent to and received from the neighbour at a side of an axis (B2R, Table 1): along x own cells alone; along y
  * the ghost zones of x with them, along z those of x and y, so that edges and corners need no messages of their own.
+ *
+ * What R steps use up: the fields, F(t−1) less far, as it is read only where new values become valid. `isWhole`:
+ * everything, materials too, for a field whose own cells were all set from outside.
  */
 export function exchangedBoxes(
   problem: Problem,
   { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
   { before, own: { size: own }, grid }: RankPart,
-  { axis, side, plane, planes, isWhole }: Exchanged & { readonly axis: Axis; readonly side: 0 | 1 },
+  { axis, side, isWhole = false }: {
+    readonly axis: Axis;
+    readonly side: 0 | 1;
+    readonly isWhole?: boolean;
+  },
 ): { readonly send: readonly Box[]; readonly receive: readonly Box[] } {
-  const [now, previous] = ghostWidths(problem.stencil.update, exchangeEvery);
+  const { update } = problem.stencil, planes = isWhole ? planesOf(update) : update.fields.length;
+  const [now, previous] = ghostWidths(update, exchangeEvery);
   const send: Box[] = [], receive: Box[] = [];
   for (const ago of [0, 1] as const) {
     const width = (ago === 0 || isWhole ? now : previous)?.[axis] ?? 0;
     if (width === 0) continue;
     const box = (from: number): Box => ({
       ago,
-      plane,
+      plane: 0,
       planes,
       low: gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]),
       size: gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]),

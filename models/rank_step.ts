@@ -17,7 +17,6 @@ import {
   type Box,
   cellsIn,
   exchangedBoxes,
-  fieldsOf,
   partOfRank,
   planOf,
   type RankPart,
@@ -86,7 +85,7 @@ export function updatesOf(
 export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): ExchangeCost {
   const all = AXES.map((axis) =>
     ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined)
-      .flatMap((side) => exchangedBoxes(problem, plan, part, { axis, side, ...fieldsOf(problem) }).send)
+      .flatMap((side) => exchangedBoxes(problem, plan, part, { axis, side }).send)
   ).filter((boxes) => boxes.length > 0);
   const sum = (of: (box: Box) => number): number => all.flat().reduce((total, box) => total + of(box), 0);
   return [all.length, sum((box) => 4 * cellsIn(box)), sum((box) => cellsIn(box) / box.size[2])];

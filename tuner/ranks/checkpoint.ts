@@ -12,10 +12,11 @@ import { INITIAL_FIELDS } from "../../kernels/initial_field.ts";
 import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
 import type { Start } from "../devices/reference.ts";
+import type { GridSlices } from "../devices/shared/shared_cells.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";
 import { writeAll } from "../profile/store.ts";
-import type { OwnSlices, RankSolver } from "./rank_solver.ts";
+import type { RankSolver } from "./rank_solver.ts";
 
 /** What a checkpoint is of. */
 export interface Checkpoint {
@@ -157,7 +158,7 @@ async function restore(solver: RankSolver, path: string, { step, start }: Checkp
 
 /** A rank's own slices, a few at a time: where in the file each run of cells that lie together begins, and how long. */
 function* ownRows({ problem, part: { own: { low, size } } }: RankSolver): Generator<
-  { readonly at: readonly number[]; readonly rows: number; readonly slices: OwnSlices }
+  { readonly at: readonly number[]; readonly rows: number; readonly slices: GridSlices }
 > {
   const { grid: [nx, ny, nz] } = problem;
   const together = Math.max(1, Math.floor(CELLS_AT_ONCE / (size[1] * size[2])));

@@ -2,17 +2,15 @@ import { alongAxes, cellsOf, type Problem } from "../../kernels/stencils/stencil
 import { placed } from "../../kernels/update.ts";
 import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
 import {
-  allPlanesOf,
   type Box,
-  type Exchanged,
   exchangedBoxes,
-  fieldsOf,
   partOfRank,
   problemOfRank,
   type RankPart,
   type RankPlan,
 } from "../../models/rank_part.ts";
 import type { Configuration } from "../configuration.ts";
+import type { GridSlices } from "../devices/shared/shared_cells.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
@@ -38,14 +36,6 @@ export interface RankCells {
   readonly name?: string;
   /** 0: F(t), 1: F(t−1). @default {0} */
   readonly ago?: 0 | 1;
-}
-
-/** Slices of a plane of a level; x counts from the rank's first. */
-export interface OwnSlices {
-  readonly ago: 0 | 1;
-  readonly plane: number;
-  readonly x: number;
-  readonly slices: number;
 }
 
 /** A rank's part of a grid, its neighbours, and the steps and exchanges between them. */
@@ -166,11 +156,11 @@ export class RankSolver implements Disposable {
   }
 
   /**
-   * Some own slices of a plane of a level.
+   * Some own slices of a plane of a level; x counts from the rank's first.
    *
    * @internal
    */
-  async save({ x, slices, ...level }: OwnSlices): Promise<Float32Array<ArrayBuffer>> {
+  async save({ x, slices, ...level }: GridSlices): Promise<Float32Array<ArrayBuffer>> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
     const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
     const all = new Float32Array(cellsOf(box.size));
@@ -187,14 +177,14 @@ export class RankSolver implements Disposable {
    *
    * @internal
    */
-  async restore({ x, slices, ...level }: OwnSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
+  async restore({ x, slices, ...level }: GridSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
     await this.#set({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] }, cells);
   }
 
   /** Brings the ghost zones up to date after `restore`, materials too. */
   async restored(): Promise<void> {
-    await this.#exchange(0, this.#sides(allPlanesOf(this.problem)));
+    await this.#exchange(0, this.#sides(true));
   }
 
   /** Slices of the whole grid on rank 0; undefined on the others. Every rank calls it. */
@@ -257,7 +247,7 @@ export class RankSolver implements Disposable {
    *
    * @returns nanoseconds that the device took
    */
-  async #exchange(steps: number, axes = this.#axes ??= this.#sides(fieldsOf(this.problem))): Promise<number> {
+  async #exchange(steps: number, axes = this.#axes ??= this.#sides()): Promise<number> {
     const { world } = this;
     let computeNs = 0, left = steps;
     for (const sides of axes) {
@@ -277,12 +267,12 @@ export class RankSolver implements Disposable {
   }
 
   /** What is exchanged along each axis that is cut, at the sides where there is a neighbour. */
-  #sides(which: Exchanged): Side[][] {
+  #sides(isWhole = false): Side[][] {
     return AXES.map((axis) =>
       ([0, 1] as const).flatMap((side): Side[] => {
         const rank = this.part.neighbours[axis]![side];
         if (rank === undefined) return [];
-        const boxes = exchangedBoxes(this.problem, this.plan, this.part, { axis, side, ...which });
+        const boxes = exchangedBoxes(this.problem, this.plan, this.part, { axis, side, isWhole });
         const arriving = piecesOf(boxes.receive).map(({ cells }) => new Float32Array(cells));
         // what the neighbour at the low end sends goes to its high end
         return [{ rank, ...boxes, outTag: 2 * axis + side, inTag: 2 * axis + (1 - side), arriving }];
