@@ -98,23 +98,16 @@ async function readRequest(world: World, args: readonly string[]) {
     const found = `${decompose.join("x")} for ${formatPlural(world.size, "rank")}`;
     throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
   }
-  const { exchangeEvery, seed, verify, checkpoint, every, restart, json } = options;
+  const { exchangeEvery, checkpoint, restart } = options;
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
     const wanted = `more than ${from.step} steps, the checkpoint's`;
     throw new RequestError(`Cannot go on: wanted ${wanted}: found ${problem.steps}`);
   }
-  const request = requestOf(problem, {
-    from,
-    decompose,
-    exchangeEvery,
-    seed,
-    verify,
-    checkpoint,
-    every,
-    json,
-  });
+  // a rank's device is its own matter
+  const alike = Object.entries(options).filter(([name]) => !(name in RANK_OPTIONS));
+  const request = requestOf(problem, { from, ...Object.fromEntries(alike) });
   return { request, written: checkpoint, values: { ...options, problem, profiles, from } satisfies Solving };
 }
 
