@@ -106,8 +106,8 @@ Deno.test("a turn takes what the evaluation took, with the samples of a turn in 
   // what the CPU ran before is verified with its first sample
   const again = expectTurn(measurement, { ...options, isWarm: true, searchRuns: 1 });
   assertEquals(again, { firstNs: 3e9, againNs: 2e9 });
-  // short runs of a noisy device are sampled again as often as they were, on a GPU that is kept busy twice
-  const short = { ...measurement, cellsPerSecond: 1e11, samples: Array(30).fill(1e11) };
+  // short runs may be sampled often on a noisy device, on a GPU that is kept busy twice
+  const short = { ...measurement, cellsPerSecond: 1e11 };
   assertEquals(expectTurn(short, { ...options, evaluationNs: 0 }).againNs, 0.31e9);
   assertEquals(expectTurn({ ...short, clock: 1 }, { ...options, evaluationNs: 0 }).againNs, 0.03e9);
 });

@@ -36,11 +36,13 @@ export interface EvaluateOptions {
   readonly now: () => number;
 }
 
+/** Samples at most. */
+export const MOST_SAMPLES = 30;
 /**
- * Samples at most; a first run slower than this fraction of the best will not win: two are enough to say so. Where the
- * first run is a sample, it is enough if it is slower than this one.
+ * A first run slower than this fraction of the best will not win: two samples are enough to say so. Where the first run
+ * is a sample, it is enough if it is slower than the other fraction.
  */
-const MOST_SAMPLES = 30, FAR_BELOW = 0.8, HOPELESS = 0.5;
+const FAR_BELOW = 0.8, HOPELESS = 0.5;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
 const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;

@@ -7,6 +7,7 @@
  */
 import type { Measurement } from "../configuration.ts";
 import { LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
+import { MOST_SAMPLES } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts";
 
@@ -130,8 +131,8 @@ export function expectTurn(
   const spentNs = evaluationNs - compileNs - samples.length * batchNs - searchRuns * runNs;
   // there is always a run to verify
   const aroundNs = Math.max(isWarm ? 0 : runNs, spentNs);
-  // a device that is kept busy makes its samples longer, and fewer of them
-  const count = clock === undefined ? Math.max(TURN_SAMPLES, samples.length) : TURN_SAMPLES;
+  // a device that is kept busy makes its samples longer, and fewer of them; others may be noisy
+  const count = clock === undefined ? MOST_SAMPLES : TURN_SAMPLES;
   const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, TURN_NS));
   return { firstNs: againNs + compileNs, againNs };
 }
