@@ -21,7 +21,7 @@ type Place = Pick<Tap, "offset" | "ago" | "plane">;
  * and stays in a local; of a row with three taps or more whole aligned vectors are loaded, of which shuffles (`palignr` on
  * x86) cut out the others, and the next turn finds in locals what this one has loaded for it.
  *
- * Where the engine checks bounds by instructions, as V8 does in Deno, an access costs four of them, so that even locals
+ * Where the engine checks bounds by instructions, as V8 does in Deno, an access costs three of them, so that even locals
  * which leave the registers pay.
  */
 export class TurnMemory {

@@ -5,8 +5,8 @@
  * those of the f32 oracle bit for bit. **Fused**, a product that is added or subtracted and that sum are one instruction
  * of relaxed SIMD, which rounds once where the CPU has one: results differ by rounding, and not at all on whole numbers.
  *
- * Rows are made two by two along x and y, two vectors of each at a time, so that what neighbours share is loaded once:
- * see `turn_memory.ts`.
+ * Rows of several slices, and of small ones several rows, are made at a time, so that what neighbours share is loaded
+ * once: see `turnFor` and `turn_memory.ts`.
  *
  * @module
  */
