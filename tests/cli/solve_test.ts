@@ -77,6 +77,8 @@ Deno.test("parts thinner than their ghost zones are refused before any work", ()
   checkParts(problem, 2, { exchangeEvery: 4 });
   const message = "wanted each part at least as thick as its ghost zones of 5 steps: found 9x9x9";
   assertThrows(() => checkParts(problem, 2, { exchangeEvery: 5 }), RequestError, message);
+  assertThrows(() => checkParts(problem, 1, { parts: [2, 1, 1] }), RequestError, "found 2x1x1 for 1 rank");
+  assertThrows(() => checkParts(problem, 1, { exchangeEvery: 0.5 }), RequestError, "found 0.5");
 });
 
 Deno.test("ranks that were not asked for the same name the odd one", () => {

@@ -94,10 +94,6 @@ async function readRequest(world: World, args: readonly string[]) {
   const options = await parseCommand(USAGE, args, world.rank === 0);
   if (options === undefined) return undefined;
   const { problem, profiles } = await workOf("solve", options), { decompose } = options;
-  if (decompose !== undefined && cellsOf(decompose) !== world.size) {
-    const found = `${decompose.join("x")} for ${formatPlural(world.size, "rank")}`;
-    throw new RequestError(`Cannot use --decompose: wanted as many parts as there are ranks: found ${found}`);
-  }
   const { exchangeEvery, checkpoint, restart } = options;
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;

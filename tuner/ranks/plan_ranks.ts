@@ -12,7 +12,9 @@ import {
   updatesOf,
 } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
+import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
+import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
 import type { RankDevice } from "./rank_field.ts";
 import { RankSolver } from "./rank_solver.ts";
@@ -66,6 +68,7 @@ export async function planRanks(
   problem: Problem,
   { choose, ...wishes }: RankWishes & { readonly choose: (part: Problem) => Configuration },
 ): Promise<MeasuredPlan> {
+  checkProblem("share the grid", problem);
   checkParts(problem, world.size, wishes);
   const isAlone = world.size === 1, { parts, exchangeEvery } = wishes;
   let first = exchangeEvery ?? Math.min(problem.steps, isAlone ? PERIODS.at(-1)! : FIRST_PERIOD);
@@ -180,6 +183,15 @@ function plansOf(
  * @throws {RequestError} saying how large the grid is
  */
 export function checkParts(problem: Problem, ranks: number, { parts, exchangeEvery = 1 }: RankWishes): void {
+  if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
+    throw new RequestError(
+      `Cannot exchange: wanted a whole number of steps, at least 1: found ${exchangeEvery}`,
+    );
+  }
+  if (parts !== undefined && cellsOf(parts) !== ranks) {
+    const found = `${parts.join("x")} for ${formatPlural(ranks, "rank")}`;
+    throw new RequestError(`Cannot cut the grid: wanted as many parts as there are ranks: found ${found}`);
+  }
   if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
   const cut = parts === undefined ? `for ${ranks} ranks` : `into ${parts.join("x")} parts`;
   const zones = `its ghost zones of ${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}`;
