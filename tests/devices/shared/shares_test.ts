@@ -63,4 +63,7 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
   assertEquals(why("swept"), "it sweeps one dimension: the grid must be 1x1xN");
   const line: Problem = { stencil: heat1d(), grid: [1, 1, 80], boundary: "insulated", steps: 4 };
   assertEquals([why("swept", line), why("classic", line)], [undefined, undefined]);
+  const part: Problem = { ...line, boundary: "zero" };
+  assertEquals(why("swept", part), "ends must be insulated or periodic: the boundary is zero");
+  assertEquals(why("classic", part), undefined);
 });

@@ -94,7 +94,9 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
   const { name, parameters, order } = cpuTraversalOf(configuration);
   if (order !== undefined) return order.infeasible(partOf(problem, share, "cpu"), parameters);
   const isOfLines = share.gpuSlices === 0 && (name === "classic" || name === "swept");
-  return isOfLines ? refuseSweep(problem) : `the CPU has no traversal ${name}`;
+  if (!isOfLines) return `the CPU has no traversal ${name}`;
+  // one step at a time takes any ends, those of a rank's part too
+  return name === "classic" && problem.stencil.dimensions === 1 ? undefined : refuseSweep(problem);
 }
 
 /**
