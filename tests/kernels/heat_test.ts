@@ -150,7 +150,7 @@ const CASES: readonly HeatCase[] = [
   {
     traversal: marching,
     grid: [7, 12, 17],
-    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 15, pieces: 1, tile: 0, ahead: 1, depth: 3 },
+    parameters: { zPerThread: 4, threadsZ: 8, threadsY: 30, pieces: 1, tile: 0, ahead: 1, depth: 3 },
     runs: [7, 3],
     exact: [1, 3],
     real: [1],
