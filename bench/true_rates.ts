@@ -68,7 +68,7 @@ async function tuneOnce(grid: string, out: string) {
   );
   const [summary] = await Promise.all([new Response(child.stdout).json(), watch]);
   return {
-    ...summary as { entry: ProfileEntry; evaluated: number; drifts: number; elapsedMs: number },
+    ...summary as { entry: ProfileEntry; evaluated: number; elapsedMs: number },
     beganMs,
     endedMs,
   };

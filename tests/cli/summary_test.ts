@@ -48,7 +48,6 @@ const OUTCOME: TuneOutcome = {
   finalists: [],
   evaluated: 96,
   recalled: 0,
-  drifts: 0,
   failed: { compile: 1, "device-lost": 2 },
   interrupted: false,
   elapsedNs: 60e9,

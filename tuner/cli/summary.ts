@@ -93,8 +93,6 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
     describeFailures(outcome.failed),
     searchVerdict && `The search ended early: ${searchVerdict}`,
     budgetMessage && `The budget was exceeded: ${budgetMessage}`,
-    outcome.drifts > 0 &&
-    "The device changed its speed during the search; the affected configurations were measured again.",
     ...notTried(outcome, context.device).map(({ traversal, reason }) => `Not tried: ${traversal}: ${reason}`),
     cpuMessage && `CPU: ${cpuMessage}`,
     `Balance: ${outcome.balanceMessage}`,

@@ -65,9 +65,8 @@ export class Findings {
   }
 
   /** Counts an evaluation of one device alone, and remembers its rate. */
-  take(evaluation: Evaluation, { isAgain = false } = {}): void {
-    if (!isAgain) this.count(evaluation);
-    else if ("failure" in evaluation) this.countFailure(evaluation.failure);
+  take(evaluation: Evaluation): void {
+    this.count(evaluation);
     const { configuration } = evaluation;
     // what was right once and fails now must not win by its earlier rate
     this.forget(configuration);

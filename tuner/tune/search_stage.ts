@@ -1,4 +1,3 @@
-import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
@@ -8,12 +7,10 @@ import {
   type TimedEvaluation,
   type Turn,
 } from "../measuring/evaluator.ts";
-import { Sentinel } from "../measuring/sentinel.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
 import type { Outcome } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
-import type { TuneOutcome } from "./tune_request.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** How often an evaluator is started before it is given up, and the time between. */
@@ -23,16 +20,13 @@ const LEAST_EVALUATIONS = 3;
 /** How long an evaluation may last beyond the search's time, as a part of the whole budget. */
 const GRACE = 0.05;
 
-/** What is evaluated: a candidate; without one the sentinel (`look`), or what a drift affected (`again`). */
-type Asked =
-  & { readonly configuration: Configuration }
-  & ({ readonly candidate: Candidate } | { readonly why: "look" | "again" });
-
 /**
  * The search: the strategy proposes candidates, and learns what became of them, until another evaluation would not fit
- * the budget any more. The sentinel is measured in between.
+ * the budget any more.
+ *
+ * @returns why it ended although candidates were left; undefined where it did not
  */
-export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchVerdict" | "drifts">> {
+export async function search(run: TuningRun): Promise<string | undefined> {
   const { request: { strategy, budget, seed }, session, findings, searched, evaluators } = run;
   const { signal } = run.environment;
   const beganNs = session.now();
@@ -47,20 +41,12 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
   const latency = new Latency();
   const graceNs = "timeNs" in budget ? GRACE * budget.timeNs : 0;
   const workers = evaluators?.workersFor(run.problem) ?? 1;
-  // a driver in software has no clock to fall, and other programs disturb it all the time
-  const sentinel = session.device.gpu?.isFallback ? undefined : new Sentinel(() => session.now());
 
-  const next = (): Asked | undefined => {
+  const next = (): Candidate | undefined => {
     if (!session.hasGpu) return undefined;
     const { searchUntilNs } = run.plan;
     const leftNs = searchUntilNs - session.now();
     const isLate = latency.expectNs(workers) >= leftNs;
-    if (!isLate) {
-      const looked = sentinel?.look();
-      if (looked !== undefined) return { configuration: looked, why: "look" };
-      const affected = sentinel?.again();
-      if (affected !== undefined) return { configuration: affected, why: "again" };
-    }
     if (asked >= evaluations) return undefined;
     if (isLate && (asked >= LEAST_EVALUATIONS || findings.best !== undefined)) return undefined;
     const candidate = strategySearch.next();
@@ -68,29 +54,28 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
     asked++;
     const eachNs = done === recalled ? Infinity : (session.now() - beganNs) / (done - recalled);
     run.report("search", done, total, Math.min(leftNs, eachNs * (total - done)));
-    return { configuration: run.configurationOf(candidate), candidate };
+    return candidate;
   };
 
-  const onEvaluated = async (one: Asked, { evaluation, evaluationNs }: TimedEvaluation): Promise<void> => {
-    const measurement = "measurement" in evaluation ? evaluation.measurement : undefined;
+  const onEvaluated = async (
+    candidate: Candidate,
+    { evaluation, evaluationNs }: TimedEvaluation,
+  ): Promise<void> => {
     latency.observe({ evaluation, evaluationNs });
     findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
-    await run.keep(evaluation, { isAgain: "why" in one });
-    if ("why" in one && one.why === "look") sentinel?.seen(measurement, evaluationNs);
-    else if (measurement !== undefined) sentinel?.note(measurement);
-    if ("why" in one) return;
+    await run.keep(evaluation);
     done++;
-    strategySearch.tell(one.candidate, { rate: measurement?.cellsPerSecond, spentNs: evaluationNs });
+    strategySearch.tell(candidate, outcomeOf(evaluation, evaluationNs)!);
   };
 
   if (!run.keepsReference) session.releaseReference();
   let verdict: string | undefined;
   try {
-    await evaluateSideBySide<Asked>({
+    await evaluateSideBySide<Candidate>({
       workers,
       start: (turn) => startEvaluator(run, turn),
       next,
-      configurationOf: ({ configuration }) => configuration,
+      configurationOf: (candidate) => run.configurationOf(candidate),
       best: () => findings.best?.cellsPerSecond ?? 0,
       // the first that has a rate is waited for, if nobody else can have one
       limitNs: () => {
@@ -105,7 +90,7 @@ export async function search(run: TuningRun): Promise<Pick<TuneOutcome, "searchV
     verdict = `the process that measures cannot start: ${error.reason}: ${error.message}`;
   }
   if (evaluators !== undefined) await run.renewReference();
-  return { searchVerdict: verdict ?? strategySearch.verdict, drifts: sentinel?.drifts ?? 0 };
+  return verdict ?? strategySearch.verdict;
 }
 
 /** What a strategy learns of an evaluation; one that an earlier run made takes no time. */

@@ -39,8 +39,8 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const { isGpuTooSlow } = run;
   const whyNoCpu = await probe(run);
   // where the CPU can be measured, it is not the GPU that takes the run beyond its budget
-  const searched = whyNoCpu === undefined && isGpuTooSlow
-    ? { searchVerdict: "no configuration of the GPU would end within the budget", drifts: 0 }
+  const searchVerdict = whyNoCpu === undefined && isGpuTooSlow
+    ? "no configuration of the GPU would end within the budget"
     : await search(run);
   const cpuMessage = whyNoCpu ?? await searchCpu(run);
   run.endSearch();
@@ -51,7 +51,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
 
   return {
     ...start,
-    ...searched,
+    searchVerdict,
     ...shared,
     entry: winner && entryOf(run, winner, { iterations, byHost, ...shared }),
     gpuAlone: findings.bestOn("gpu"),

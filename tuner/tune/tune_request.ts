@@ -104,8 +104,6 @@ export interface TuneOutcome
   readonly costModel: SharedCostModel | undefined;
   /** Why the strategy ended the search before its budget did; undefined where it did not. */
   readonly searchVerdict?: string | undefined;
-  /** How often the device was found to run at another rate than before; what that affected was measured again. */
-  readonly drifts: number;
   readonly interrupted: boolean;
   /** Why the run took longer than its budget by more than a tenth, in one line; undefined where it did not. */
   readonly budgetMessage?: string | undefined;

@@ -298,8 +298,8 @@ export class TuningRun {
   }
 
   /** Records an evaluation; a device that it lost in this process is opened anew. */
-  async keep(evaluation: Evaluation, { isAgain = false } = {}): Promise<void> {
-    this.findings.take(evaluation, { isAgain });
+  async keep(evaluation: Evaluation): Promise<void> {
+    this.findings.take(evaluation);
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.evaluators !== undefined && evaluation.configuration.share.gpuSlices > 0;
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
