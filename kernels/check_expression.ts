@@ -7,13 +7,11 @@ import { FUNCTIONS, NUMBERS, type Operation, OPERATIONS, type Variable } from ".
 
 /** Nodes from the root of an expression to a leaf: a sum of n terms is n deep. */
 export const MOST_DEEP = 500;
-/** Nodes of an expression. */
 const MOST_NODES = 10_000;
 
 /** Refuses what does not hold, saying where, what is wanted and what was found. */
 export type Want = (holds: boolean, place: string, wanted: string, found: unknown) => asserts holds;
 
-/** What an expression may contain. */
 export interface ExpressionRules {
   /** Where it stands, as `sub-step 1, field u`. */
   readonly place: string;
@@ -35,7 +33,6 @@ export function isFinite32(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(Math.fround(value));
 }
 
-/** Checks every node. */
 export function checkExpression(expression: unknown, rules: ExpressionRules, want: Want): void {
   const { place: root } = rules;
   /** How many nodes each one holds, those that stand in several places counted in each. */

@@ -23,7 +23,6 @@ export type Offset = readonly [x: number, y: number, z: number];
 /** Time level of a tap: 0, the newest, t; 1, the one before, t − 1; −1, what this step has already made, t + 1. */
 export type Ago = -1 | 0 | 1;
 
-/** The words for time levels. */
 export const LEVELS: readonly (readonly [word: string, ago: Ago])[] = [["at", 0], ["before", 1], [
   "next",
   -1,
@@ -89,7 +88,6 @@ export const FUNCTIONS: readonly FormulaWord[] = ["exponential", "sine"];
 /** What only signals and materials contain. */
 export type FormulaWord = Variable | "exponential" | "sine";
 
-/** All of them. */
 export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", ...FUNCTIONS];
 
 /** How to turn each kind of node into a `T`; what {@linkcode fold} needs. */
@@ -122,7 +120,6 @@ const ARITHMETIC: Operations<number> = {
   choose: (condition, then, otherwise) => condition !== 0 ? then : otherwise,
 };
 
-/** Names of all operations. */
 export const OPERATIONS = Object.keys(ARITHMETIC) as readonly Operation[];
 
 /** Evaluates in f64 whatever has a value for each tap; the signal is 0. */

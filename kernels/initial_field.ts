@@ -15,7 +15,6 @@ import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
  */
 export type InitialField = "noise" | "integers" | "binary";
 
-/** The kinds of initial fields. */
 export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
 
 /** What the initial values of a field lie between. */

@@ -109,7 +109,6 @@ export function layoutWithin(
   return { ...layout, grid, pad: [first - from, padY, padZ], origin, length };
 }
 
-/** Whether a section holds all slices of a range. */
 export function holdsAll(
   { slices: [from, to] }: Pick<Section, "slices">,
   [first, last]: SliceRange,

@@ -180,7 +180,6 @@ export const readsPrevious: (update: Update | Substep) => boolean = remembered((
   tapsOf(update).some(({ ago }) => ago === 1)
 );
 
-/** Whether any value depends on the signal. */
 export const readsSignal: (update: Update | Substep) => boolean = remembered((update: Update | Substep) =>
   expressionsOf(update).some((value) =>
     fold<boolean>(value, {
@@ -205,7 +204,6 @@ export const operationsOf: (update: Update) => number = remembered((update: Upda
   )
 );
 
-/** Folds an expression to the number of its operations. */
 export const OPERATION_COUNT: Omit<Algebra<number>, "tap"> = uniform(
   0,
   (...operands) => operands.reduce((sum, each) => sum + each, 1),

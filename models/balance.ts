@@ -23,7 +23,6 @@ export interface BalanceIteration {
 
 /** Options of {@linkcode nextShare}. */
 export interface BalanceOptions {
-  /** Slices of the grid. */
   readonly slices: number;
   /** Slices of a ghost zone, R times the reach of a step: a share is 0 or at least this wide. */
   readonly ghost: number;

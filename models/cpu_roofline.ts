@@ -1,6 +1,5 @@
 import type { CpuDemand } from "../kernels/cpu/cpu_demand.ts";
 
-/** What the model needs to know of a CPU. */
 export interface CpuModel {
   /** Bytes read plus bytes written per second by a copy of all workers, measured. */
   readonly copyBytesPerSecond: number;

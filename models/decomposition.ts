@@ -33,7 +33,6 @@ export function arrangements(ranks: number): Parts[] {
   return divisors(ranks).flatMap((x) => divisors(ranks / x).map((y): Parts => [x, y, ranks / x / y]));
 }
 
-/** Where a rank lies among the parts. */
 export function placeOf(rank: number, [, py, pz]: Parts): Grid {
   return [Math.floor(rank / (py * pz)), Math.floor(rank / pz) % py, rank % pz];
 }

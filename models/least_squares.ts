@@ -6,7 +6,6 @@ interface CostSample {
   readonly time: number;
 }
 
-/** Result of {@linkcode fitCosts}. */
 export interface CostFit {
   /** Time of one unit of each kind of work, none negative. */
   readonly coefficients: readonly number[];

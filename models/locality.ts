@@ -10,7 +10,6 @@
  * @module
  */
 
-/** Options of {@linkcode torreLocality}. */
 interface TorreLocalityOptions {
   /** Time levels that an update reads: 2 for the wave equation, 1 for heat. @default {2} */
   readonly levelsRead?: 1 | 2;

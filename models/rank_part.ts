@@ -25,7 +25,6 @@ export interface RankPlan {
   readonly extents: readonly Extent[];
 }
 
-/** A rank's part of a plan. */
 export interface RankPart {
   /** The rank's own cells in the whole grid. */
   readonly own: Extent;
@@ -42,12 +41,10 @@ export interface RankPart {
 export interface Box extends Extent {
   /** 0: F(t), 1: F(t−1). */
   readonly ago: 0 | 1;
-  /** First plane. */
   readonly plane: number;
   readonly planes: number;
 }
 
-/** Cells of a box. */
 export function cellsIn({ size: [x, y, z], planes }: Box): number {
   return planes * x * y * z;
 }
@@ -62,7 +59,6 @@ export function planOf(
   return extents && { parts, exchangeEvery, extents };
 }
 
-/** A rank's part of a plan. */
 export function partOfRank(
   problem: Problem,
   { parts, exchangeEvery, extents }: RankPlan,

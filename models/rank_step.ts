@@ -47,7 +47,6 @@ export interface RankRound {
 /** A plan and its predicted time. */
 export interface PredictedPlan {
   readonly plan: RankPlan;
-  /** The slowest rank's round. */
   readonly round: RankRound;
   /** Time of one step: of the slowest rank's round divided by R. */
   readonly stepNs: number;

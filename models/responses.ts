@@ -222,7 +222,6 @@ const largestOf = remembered((stencil: Stencil): number[] => {
   });
 });
 
-/** The largest |signal| of the first steps. */
 const largestSignal = remembered((update: Update): number =>
   Array.from({ length: 256 }, (_, step) => Math.abs(signalAt(update, step))).reduce((a, b) => Math.max(a, b))
 );

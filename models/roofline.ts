@@ -11,7 +11,6 @@
  */
 import type { Demand } from "../kernels/traversals/traversal.ts";
 
-/** What the model needs to know of a device. */
 export interface DeviceModel {
   /** Bytes read plus bytes written per second by a plain copy, measured. */
   readonly copyBytesPerSecond: number;

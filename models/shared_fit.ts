@@ -22,7 +22,6 @@ export interface SharedSample extends SharePoint {
   readonly roundNs: number;
 }
 
-/** Result of {@linkcode fitShared}. */
 export interface SharedFit {
   readonly costs: SharedCosts;
   /** (predicted − measured) / measured of each part, and `together` of whole rounds, one a sample. */

@@ -24,7 +24,6 @@ export interface LinearCost {
   readonly b: number;
 }
 
-/** The grid that is shared. */
 export interface SharedGrid {
   /** Cells along x, y, z. */
   readonly grid: readonly [x: number, y: number, z: number];
@@ -73,7 +72,6 @@ export interface SharedCosts {
   };
 }
 
-/** Amounts of work in one round. */
 export interface RoundWork {
   readonly steps: number;
   readonly cpuUpdates: number;
@@ -84,7 +82,6 @@ export interface RoundWork {
   readonly bytes: number;
 }
 
-/** Predicted times of one round, in nanoseconds. */
 export interface RoundTimes {
   /** The CPU's part: computing and the host's copies. */
   readonly cpuNs: number;
@@ -96,7 +93,6 @@ export interface RoundTimes {
   readonly roundNs: number;
 }
 
-/** A predicted point of the curve over R. */
 export interface PredictedPoint extends SharePoint {
   /** Time of one step. */
   readonly predictedNs: number;
@@ -150,7 +146,6 @@ export function roundWork(
   };
 }
 
-/** Times of the parts of a round, and of the round. */
 export function roundTimes(
   { steps, cpuUpdates, cpuCells, gpuUpdates, gpuCells, bytes }: RoundWork,
   { cpu, gpu, unpack, pack, schedule }: SharedCosts,

@@ -14,7 +14,6 @@ const UP_BYTES_PER_SECOND = 3.6e9, DOWN_BYTES_PER_SECOND = 3.4e9;
 /** No wait for the device is shorter: Deno polls it on a timer. */
 const WAIT_SECONDS = 0.011;
 
-/** What a sweep does. */
 export interface Sweep {
   readonly cells: number;
   readonly steps: number;

@@ -64,7 +64,6 @@ async function importedPackages(): Promise<Map<string, string>> {
   );
 }
 
-/** Bundles the library and the workers' module into a folder. */
 async function bundle(folder: string, packages: ReadonlyMap<string, string>): Promise<void> {
   const npm: Plugin = {
     name: "npm:",
@@ -97,7 +96,6 @@ async function bundle(folder: string, packages: ReadonlyMap<string, string>): Pr
   }
 }
 
-/** Writes the package's files into a folder. */
 async function write(folder: string, packages: ReadonlyMap<string, string>): Promise<void> {
   const sources = join(dirname(folder), "sources.tgz");
   await output(Deno.execPath(), "pack", "--allow-dirty", "--no-source-maps", "-o", sources);

@@ -35,7 +35,6 @@ export interface CpuRun extends Part {
   slicesAt(level: number): readonly [x0: number, x1: number];
 }
 
-/** Updates a box to a level. */
 export type Visit = (level: number, box: Box) => void;
 
 /** All visits of one worker in a run. */

@@ -137,7 +137,6 @@ function refuseFused(fused: number | undefined): string | undefined {
 /** Every way to traverse a grid on the CPU. */
 export const CPU_TRAVERSALS: readonly CpuTraversal[] = [stepwise, diamondWavefront];
 
-/** The one of that name; undefined if there is none. */
 export function cpuTraversalNamed(name: string): CpuTraversal | undefined {
   return CPU_TRAVERSALS.find((traversal) => traversal.name === name);
 }

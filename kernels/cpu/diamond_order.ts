@@ -29,9 +29,7 @@
  */
 import type { CpuOrder, CpuRun, Surroundings, Visit } from "./cpu_order.ts";
 
-/** The shape of the diamonds. */
 export interface DiamondShape {
-  /** Tiles along y. */
   readonly tiles: number;
   /** Levels of a band: a diamond has twice as many. */
   readonly band: number;

@@ -27,7 +27,6 @@ export type Boundaries = Boundary | AxisBoundaries;
 /** The boundaries that an axis of a problem in three dimensions can be given, the default first. */
 export const BOUNDARIES: readonly Boundary[] = ["zero", "periodic", "insulated"];
 
-/** The boundary of each axis. */
 export function alongAxes(boundary: Boundaries): AxisBoundaries {
   return typeof boundary === "string" ? [boundary, boundary, boundary] : boundary;
 }

@@ -51,7 +51,6 @@ export function wave(order: number, options: { courant?: number | undefined } = 
   return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: true }) };
 }
 
-/** The wave equation as the command line offers it. */
 export const WAVE: Equation = {
   name: "wave",
   title: "acoustic wave equation",

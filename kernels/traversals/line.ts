@@ -22,7 +22,6 @@ import {
   type Update,
 } from "../update.ts";
 
-/** What decides whether a problem is a line. */
 export type LineProblem = Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> };
 
 /** A tap as seen from the row that is made: points along z, and how many rows earlier the value was made. */
@@ -74,7 +73,6 @@ export function refuseSweep(problem: LineProblem): string | undefined {
   }
 }
 
-/** A tap of sub-step `index` as seen from its row. */
 export function rowTap(update: Update, index: number, { plane, ago, offset: [, , offset] }: Tap): RowTap {
   const maker = update.substeps.findIndex((substep) => substep[0]?.field === plane);
   return { offset, back: index - maker + (ago === 0 ? update.substeps.length : 0) };

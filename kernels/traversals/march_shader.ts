@@ -43,7 +43,6 @@ export interface MarchShape {
   /** Elements around the threads' own that are loaded into tiles, at either end of y and z. */
   readonly rimY: number;
   readonly rimZ: number;
-  /** Slices of a piece. */
   readonly slices: number;
   /** Whether neighbours in the slice are read from workgroup memory. */
   readonly isTiled: boolean;

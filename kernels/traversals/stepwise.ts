@@ -194,7 +194,6 @@ export function storeValues(substep: Substep, values: readonly string[]): string
   ].join("\n");
 }
 
-/** What {@linkcode planSteps} makes a plan of. */
 interface StepPlan {
   readonly label: string;
   readonly problem: Problem;

@@ -52,7 +52,6 @@ function rowsPerTurn(update: Update): number {
   return turn;
 }
 
-/** The shader of one kind of phase. */
 function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { threads, perThread: points } = nodes;
   const { update, title } = problem.stencil;

@@ -57,7 +57,6 @@ export function nodesOf(
   return { threads, perThread, points, pitch: points + flat, count: nz / (points + flat), rows, flat };
 }
 
-/** What distinguishes a way to sweep from others. */
 export interface SweepingWay {
   readonly name: string;
   readonly title: string;

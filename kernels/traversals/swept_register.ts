@@ -175,7 +175,6 @@ function onLineAt(field: number, c: number, points: number): string {
   return `${c < points / 2 ? "low" : "high"}${strides(field, "phase.plane")}${strides(c, "1")}`;
 }
 
-/** The shader of one kind of phase. */
 function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   const { threads, perThread: points } = nodes;
   const { title, update } = problem.stencil;

@@ -60,7 +60,6 @@ export interface TorreRow {
   readonly step: number;
 }
 
-/** Slices that a row of torres touches. */
 export function slicesOfRow(
   { x, tiers }: Pick<TorreRow, "x" | "tiers">,
   { slope, width }: Slant,

@@ -32,7 +32,6 @@ export interface Chunk {
 /** Sizes that a visit depends on; `lookahead`: chunks by which a load precedes its first use. */
 type VisitShape = Pick<TorreShape, "slope" | "width" | "perChunk"> & { readonly lookahead: number };
 
-/** What every tier needs, whatever its chunks. */
 export interface TierNeeds {
   /** Values of F, sorted as they are visited, that the last tier did not leave in registers. */
   readonly loads: readonly Place[];

@@ -49,7 +49,6 @@ export interface Demand {
   readonly workgroupBytes: number;
   /** Workgroups that one dispatch can run at the same time. */
   readonly workgroupsPerDispatch: number;
-  /** Dispatches per time step. */
   readonly dispatchesPerStep: number;
   /** Reads and writes of workgroup memory per cell update, a vector counted once. @default {0} */
   readonly exchangesPerUpdate?: number;
@@ -89,7 +88,6 @@ export interface Shader {
   readonly code: string;
 }
 
-/** One dispatch of a plan. */
 export interface Dispatch {
   /** Index into the plan's shaders. */
   readonly shader: number;

@@ -48,7 +48,6 @@ export function forEach(
   return [index.set(from.get()), ...loops];
 }
 
-/** Declares a local of the function that is being written. */
 export type Declare = (type: "i32" | "f32" | "v128") => Local;
 
 interface IndexFunction<Names extends string> {

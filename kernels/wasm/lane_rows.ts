@@ -177,7 +177,6 @@ function windowLoop(
     readonly left: Local;
     readonly windows: readonly Window[];
     readonly size: number;
-    /** Makes vector number `vector` of the body. */
     make(vector: number): Node[];
     /** To move on with the vectors. */
     readonly pointers: readonly Local[];

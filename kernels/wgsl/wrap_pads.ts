@@ -25,7 +25,6 @@ function slabCells(problem: Problem): [number, number, number] {
   return [2 * wx * (ny + 2 * wy) * (nz + 2 * wz), nx * 2 * wy * (nz + 2 * wz), nx * ny * 2 * wz];
 }
 
-/** Workgroups of the shader of {@linkcode declareWrap}. */
 export function wrapWorkgroups(problem: Problem): [number, number, number] {
   const perPlane = slabCells(problem).reduce((sum, cells) => sum + cells, 0);
   return linearWorkgroups(planesOf(problem.stencil.update) * perPlane);

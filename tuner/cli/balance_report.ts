@@ -33,7 +33,6 @@ function partOfSum({ gpuAlone, cpuAlone }: BalanceContext, best: Measurement | u
   return best.cellsPerSecond / (gpuAlone.cellsPerSecond + cpuAlone.cellsPerSecond);
 }
 
-/** A balance as a record for `--json`. */
 export function balanceRecord(
   { best, iterations, settled, message, costModel, evaluations }: Balance,
   context: BalanceContext,
@@ -50,7 +49,6 @@ export function balanceRecord(
   };
 }
 
-/** A sweep as a record for `--json`. */
 export function sweepRecord({ costs, ...sweep }: ExchangeSweep, context: BalanceContext) {
   const { picked: { exchangeEvery: picked }, fastest: { exchangeEvery: fastest } } = sweep;
   return { ...headRecord(context), ...sweep, picked, fastest, coefficients: costs };
@@ -61,7 +59,6 @@ function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
   return { device, problem: describeProblem(problem), ...alone };
 }
 
-/** A table of numbers. */
 function numbers(header: readonly string[], rows: readonly (readonly string[])[]): Table {
   return { rows: [header, ...rows], right: header.map((_, i) => i), indent: "  " };
 }
@@ -96,7 +93,6 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
   ];
 }
 
-/** A sweep for people. */
 export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): Line[] {
   const { points, failed, picked, fastest, regret, residuals } = sweep;
   const header = ["R", "CPU slices", "GPU slices", "predicted", "measured", "error"];

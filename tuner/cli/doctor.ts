@@ -11,7 +11,6 @@ import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { type Line, print, type Table } from "./terminal.ts";
 
-/** Memory of the machine. */
 type Memory = { readonly totalBytes: number; readonly availableBytes: number };
 
 /** Everything that `doctor` finds out. */

@@ -24,7 +24,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: () => import("./doctor.ts"),
 };
 
-/** The titles of the tasks. */
 const TASKS: Readonly<Record<string, { readonly description: string }>> = config.tasks;
 
 /** Runs the command that the arguments name, as the tasks of deno.json call it, and returns its exit code. */

@@ -25,7 +25,6 @@ function ownRank(): number {
 /** What a rank was asked for: everything that must be the same on all, by name. */
 export type Request = Readonly<Record<string, string>>;
 
-/** A command on every rank. */
 export interface RankCommand<T extends DeviceWishes> {
   /** Reads the options: what all ranks must agree on, the file that is written, and what the work needs. Undefined after `--help`. */
   readonly read: (world: World) => Promise<

@@ -36,7 +36,6 @@ export interface Option {
 /** The options of a command by name, in the order of `--help`. The option `--help` itself is always there. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** The value of an option. */
 type ValueOf<O extends Option> = O extends { read: Reader<infer T> }
   ? O extends { repeatable: true } ? readonly Awaited<T>[]
   : O extends { default: string } | { required: string } ? Awaited<T>
@@ -51,13 +50,11 @@ export function nameOf(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The error of a value that is not what its option takes. */
 export function wrongValue(option: string, wanted: string, found: string): RequestError {
   const shown = found.length > 60 ? `${found.slice(0, 57)}…` : found;
   return new RequestError(`Cannot use --${option}: wanted ${wanted}: found ${JSON.stringify(shown)}`);
 }
 
-/** Any text. */
 export const readText: Reader<string> = (text) => text;
 
 /** An option that takes a path. */
@@ -70,7 +67,6 @@ export function count(help: string, ...bounds: [least: number, most?: number]) {
   return { value: "N", help, read: whole(...bounds) };
 }
 
-/** One of some names. */
 export function oneOf<T extends string>(names: readonly T[]): Reader<T> {
   return (text, refuse) =>
     names.find((name) => name === text) ??

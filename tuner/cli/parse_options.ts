@@ -115,7 +115,6 @@ function refuseCombinations(
 /** What a command says of itself: how it is called, and what it does in a few sentences. */
 type Usage = { readonly usage: string; readonly about: string };
 
-/** A command's `--help`. */
 export function renderHelp({ usage, about }: Usage, options: Options): Line[] {
   const rows = Object.entries<Option>({ ...options, help: HELP }).map(([key, option]) => {
     const { help, value, default: fallback, required, repeatable } = option;

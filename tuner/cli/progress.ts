@@ -10,7 +10,6 @@ export type ProgressMode = "bar" | "lines" | "none";
 
 interface ProgressOptions {
   readonly mode: ProgressMode;
-  /** Writes text as it is. */
   readonly write: (text: string) => void;
   /** The clock, in nanoseconds. */
   readonly now: () => number;

@@ -34,7 +34,6 @@ export const OPTIONS = {
   quiet: COMMON.quiet,
 } as const satisfies Options;
 
-/** Exit codes of the answers. */
 const EXIT_OF: Readonly<Record<Answer, number>> = {
   yes: EXIT.done,
   no: EXIT.no,

@@ -84,7 +84,6 @@ export async function writePieces<Result>(
   return next.value as Result;
 }
 
-/** An entry of a profile. */
 interface ChosenEntry {
   /** The device that it was measured on, as a profile of its own. */
   readonly device: Profile;

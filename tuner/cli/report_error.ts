@@ -6,11 +6,9 @@ import { RequestError } from "../problem/request_error.ts";
 
 /** Exit codes of every command. */
 export const EXIT = {
-  /** The work is done. */
   done: 0,
   /** The answer is no: a device failed qualification, no configuration verified. */
   no: 1,
-  /** The request was wrong. */
   wrongRequest: 2,
   /** The device failed, or Facet itself did. */
   deviceFailed: 3,

@@ -87,7 +87,6 @@ export async function setUp(host: SetupHost): Promise<void> {
   host.say([...lastLines, `facet: apt-get failed; ${goingOn}; ${advice}`].join("\n"));
 }
 
-/** This machine. */
 function thisHost(): SetupHost {
   return {
     hasAdapter: async () => await requestAdapter() !== null,

@@ -84,7 +84,6 @@ export interface RankWork {
   readonly profiles: readonly Profile[];
 }
 
-/** What is solved, and how. */
 interface Solving extends Values<typeof OPTIONS>, RankWork {
   /** What it goes on from. */
   readonly from: Checkpoint | undefined;
@@ -107,7 +106,6 @@ async function readRequest(world: World, args: readonly string[]) {
   return { request, written: checkpoint, values: { ...options, problem, profiles, from } satisfies Solving };
 }
 
-/** What the options ask for. */
 export async function workOf(action: string, options: Values<typeof RANK_OPTIONS>): Promise<RankWork> {
   const stencil = chosenStencil(options);
   const { grid = defaultGrid(stencil, null), boundary = boundariesOf(stencil)[0]! } = options;
@@ -168,7 +166,6 @@ async function runAll(
 interface Solved {
   readonly problem: Problem;
   readonly plan: MeasuredPlan;
-  /** Each rank's. */
   readonly runs: readonly RankRun[];
   readonly names: readonly string[];
   readonly verification: Verification | undefined;

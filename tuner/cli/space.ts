@@ -34,7 +34,6 @@ export const run = command({
   print(options.json ? spaceRecord(problem, space) : renderSpace(problem, space, limits));
 });
 
-/** The whole space as a record for `--json`. */
 export function spaceRecord(problem: Problem, space: Space) {
   return {
     problem: describeProblem(problem),
@@ -90,7 +89,6 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
   ];
 }
 
-/** What a window makes of the best prediction. */
 function describeWindow({ bytes, sweep, resident }: NonNullable<Candidate["window"]>, best: number): string {
   const { compute, transfer } = sweepTimes(sweep, resident);
   const longer = compute > transfer ? "computing" : "moving slices between host and device";

@@ -38,7 +38,6 @@ interface SummaryContext {
   readonly task: string;
 }
 
-/** The outcome as a record for `--json`. */
 export function summaryRecord(
   outcome: TuneOutcome,
   { device, written }: Pick<SummaryContext, "device" | "written">,
@@ -81,7 +80,6 @@ function finalistRecord({ before, measurement, blocks, standing }: Finalist) {
   };
 }
 
-/** The outcome for people. */
 export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Line[] {
   const { problem, entry, searchVerdict, budgetMessage, costModel, cpuMessage } = outcome;
   const recalled = outcome.recalled === 0 ? "" : `, ${formatCount(outcome.recalled)} of them in earlier runs`;

@@ -7,13 +7,11 @@ export interface Table {
   readonly indent?: string;
 }
 
-/** A line of text, or a table. */
 export type Line = string | Table;
 
 /** Columns where a terminal does not say how many it has. */
 const USUAL_COLUMNS = 80;
 
-/** Columns of the terminal. */
 export function terminalColumns(): number {
   try {
     return Deno.consoleSize().columns || USUAL_COLUMNS;

@@ -11,7 +11,6 @@ export interface Comparison {
   readonly cells: number;
 }
 
-/** The comparison of several parts as one. */
 export function joinComparisons(parts: readonly Comparison[]): Comparison {
   return parts.reduce((a, b) => ({
     maxError: Math.max(a.maxError, b.maxError),

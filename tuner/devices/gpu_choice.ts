@@ -9,13 +9,11 @@
 import { requestAdapter } from "./device.ts";
 import { gpuName } from "./vendors.ts";
 
-/** A GPU on the PCI bus. */
 export interface PciGpu {
   /** Where it is, as `0000:00:06.0`. */
   readonly pci: string;
   /** What it is called; its vendor's and its own number where the driver does not say. */
   readonly name: string;
-  /** Its device files. */
   readonly files: readonly string[];
 }
 

@@ -49,9 +49,7 @@ export interface Reference {
   readonly window?: WindowedField;
   /** Compiles what a field's start and {@linkcode compareGpu} will run, before there is the field. */
   prepareGpu?(problem: Problem, plan: GpuPlan): Promise<void>;
-  /** Compares every level of the state. */
   compareGpu(field: GpuField, slices: Omit<ComparedLevel, "ago">): Promise<Comparison>;
-  /** Compares one level. */
   compareCpu(field: CpuField, slices: ComparedLevel): Promise<Comparison>;
   dispose(): void;
 }
@@ -253,7 +251,6 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
   }
 }
 
-/** A problem's initial field on the CPU's workers. */
 export async function startOnCpu(
   pool: Pick<CpuPool, "load">,
   { grid, boundary, stencil }: Problem,

@@ -89,7 +89,6 @@ export class DeviceSession implements Disposable {
     return await measureCpuCopy(await this.#openPool(cpuWorkers), problem, cpuWorkers);
   }
 
-  /** Opens the GPU alone. */
   async openGpu(): Promise<GpuDevice> {
     if (!this.#hasGpu) throw new RunFailure("limits", "there is no GPU");
     if (this.#gpu !== undefined) return this.#gpu;

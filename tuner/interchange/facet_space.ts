@@ -31,7 +31,6 @@ import type {
   SpaceRecord,
 } from "./recorded_space.ts";
 
-/** Version of the `facet` block. */
 const FACET_BLOCK_VERSION = 2;
 
 const blockSchema = z.strictObject({
@@ -53,7 +52,6 @@ const FAILURE_OF: Readonly<Record<FailureReason, SpaceFailure>> = {
   "out-of-memory": "runtime",
 };
 
-/** An evaluation as a journal has it, of whichever run. */
 type Evaluation = Omit<MeasurementRecord, "run"> | Omit<FailureRecord, "run">;
 
 /**
@@ -105,7 +103,6 @@ export function spaceOfEntry(
   };
 }
 
-/** A profile of one entry. */
 export function profileOfEntry(
   { tool, createdAt, device }: Pick<Profile, "tool" | "createdAt" | "device">,
   entry: ProfileEntry,
@@ -266,7 +263,6 @@ export function journalOf(
   };
 }
 
-/** Names of the fields beside the records. */
 export function fieldsBeside({ other: { cacheHeader, t4Metadata } }: RecordedSpace): string[] {
   return Object.keys({ ...cacheHeader, ...t4Metadata });
 }

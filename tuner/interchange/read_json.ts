@@ -15,7 +15,6 @@ export const objectSchema = z.custom<JsonObject>(
   "an object",
 );
 
-/** A parameter's value in a file. */
 export const parameterValueSchema = z.custom<ParameterValue>((value) => {
   if (typeof value === "number") return value === 0 || (Math.abs(value) >= 1e-15 && Math.abs(value) <= 1e15);
   if (typeof value === "string") return value.length <= 1000 && !/\p{Cc}/u.test(value);
@@ -73,7 +72,6 @@ const COST = "a time from 0 to 1e20";
 /** What a part of an evaluation cost; nothing that anybody measures takes longer. */
 const costSchema = z.number(COST).min(0, COST).max(1e20, COST).nullish();
 
-/** The costs of an evaluation, by the names of fields. */
 export function costSchemas(fields: CostFields): Record<string, typeof costSchema> {
   return Object.fromEntries(fields.map(([field]) => [field, costSchema]));
 }
@@ -101,7 +99,6 @@ export function wantTime(value: unknown, where: string): number {
   return data;
 }
 
-/** An evaluation's cost by part, from the fields that have it. */
 export function costsOf(
   fields: Readonly<Record<string, unknown>>,
   names: CostFields,

@@ -5,12 +5,9 @@ import { RecordList } from "./record_list.ts";
 import type { RecordedSpace, SpaceFrame, SpaceReader, SpaceRecord, SpaceText } from "./recorded_space.ts";
 import { T4Reader, writeT4 } from "./t4.ts";
 
-/** The formats, by the names that `--format` takes. */
 export const SPACE_FORMATS = ["t4", "kernel-tuner"] as const;
-/** One of {@linkcode SPACE_FORMATS}. */
 export type SpaceFormat = typeof SPACE_FORMATS[number];
 
-/** Writes a space in a format. */
 export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceText {
   return format === "t4" ? writeT4(space) : writeKernelTuner(space);
 }

@@ -9,7 +9,6 @@
  */
 /** Anything that JSON can say. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-/** An object of JSON. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
@@ -17,7 +16,6 @@ export interface JsonObject {
 /** A parameter's value; null where the parameter has no meaning for this configuration (Python's `None`). */
 export type ParameterValue = number | string | boolean | null;
 
-/** One parameter of the kernel. */
 export interface SpaceParameter {
   readonly name: string;
   /** The values to try, where the format has such a list (T4 has none), then others that were tried. All different. */
@@ -26,7 +24,6 @@ export interface SpaceParameter {
 
 /** Why a configuration has no time, in T4's words. */
 export const SPACE_FAILURES = ["timeout", "compile", "runtime", "correctness", "constraints"] as const;
-/** Why a configuration has no time: one of {@linkcode SPACE_FAILURES}. */
 export type SpaceFailure = typeof SPACE_FAILURES[number];
 
 /** A part of an evaluation's cost beside the kernel's own time. */

@@ -215,7 +215,6 @@ export class T4Reader implements SpaceReader {
     });
   }
 
-  /** Notes a value of a parameter. */
   #place(name: string, value: ParameterValue): void {
     let values = this.#parameters.get(name);
     if (values === undefined) this.#parameters.set(name, values = new Set());

@@ -4,7 +4,6 @@ import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
 
-/** What distinguishes stencils of one name, in words. */
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
   ["order", (order) => `order ${order}`],
   ["delta", (delta) => `δ ${delta}`],
@@ -47,14 +46,12 @@ export function kernelNameOf(problem: ProfileProblem): string {
   return [problem.stencil, ...variant].join("-");
 }
 
-/** A traversal with its parameters. */
 function describeTraversal(
   { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
 ): string {
   return [traversal, ...Object.entries(parameters).map(([name, value]) => `${name}=${value}`)].join(" ");
 }
 
-/** A configuration in one line. */
 export function describeConfiguration(configuration: Configuration): string {
   const order = describeTraversal(configuration);
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = configuration.share;

@@ -79,7 +79,6 @@ export function entryRecords(
   };
 }
 
-/** An entry's result as a measurement. */
 function resultOf({ configuration, result, verification }: ProfileEntry, compileNs: number): Measurement {
   const { cellsPerSecond, samples } = result;
   const confidence95 = result.confidence95 ?? medianInterval95(samples);

@@ -96,10 +96,8 @@ export type RunRecord = Readonly<z.infer<typeof run>>;
 export type MeasurementRecord = Readonly<z.infer<typeof measurement>>;
 /** A configuration that has no rate. */
 export type FailureRecord = Readonly<z.infer<typeof failure>>;
-/** One line of a journal. */
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
 
-/** What a journal holds. */
 export interface JournalContent {
   /** Every whole record, in order. Those that were measured name a run that is among them. */
   readonly records: readonly JournalRecord[];
@@ -114,13 +112,11 @@ const HEAD_LENGTH = '{"crc32":"00000000","record":'.length;
 
 const CLOSING_BRACE = 0x7d, LINE_END = 0x0a;
 
-/** The line of a record, with its end. */
 export function formatLine(record: JournalRecord): string {
   const json = JSON.stringify(record);
   return `{"crc32":"${checksum(json)}","record":${json}}\n`;
 }
 
-/** Reads a journal from its bytes. */
 export function parseJournal(bytes: Uint8Array): JournalContent {
   const records: JournalRecord[] = [];
   const damaged: { line: number; reason: string }[] = [];

@@ -8,7 +8,6 @@ import { Calibration, pointsOf, type Sample } from "./calibration.ts";
 /** Rates repeat to within this part of each other. */
 const SURELY = 0.99;
 
-/** What was measured for one problem. */
 export interface MeasuredProblem {
   readonly problem: Problem;
   readonly samples: readonly Sample[];

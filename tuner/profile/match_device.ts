@@ -27,7 +27,6 @@ export interface TargetDevice {
 /** How alike two devices are, the most alike first. */
 export const DEVICE_GRADES = ["same-device", "same-architecture", "same-vendor"] as const;
 
-/** One of {@linkcode DEVICE_GRADES}. */
 export type DeviceGrade = typeof DEVICE_GRADES[number];
 
 /**

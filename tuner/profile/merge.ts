@@ -52,7 +52,6 @@ export function mergeProfiles(
   return { $schema, schemaVersion, ...main!, ...(others.length > 0 && { others }) };
 }
 
-/** The entries of one device. */
 function joined(
   earlier: DeviceEntries,
   newer: DeviceEntries,

@@ -1,7 +1,6 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
 
-/** Limits that are all the same. */
 export function everyLimit<T>(value: T): Readonly<Record<Exclude<keyof DeviceLimits, "windowBytes">, T>> {
   return {
     maxStorageBufferBindingSize: value,

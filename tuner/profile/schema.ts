@@ -25,7 +25,6 @@ export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfilePro
 /** Version of the format that this Facet reads and writes. */
 export const SCHEMA_VERSION = 1;
 
-/** File name of the JSON Schema, a profile's `$schema`. */
 export const JSON_SCHEMA_NAME = "profile.schema.json";
 
 /** A check of every field of a record: it does not compile if a field is missing, unknown or of another type. */
@@ -99,7 +98,6 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
     if (fault !== undefined) issues.push({ code: "custom", ...fault, input: value });
   });
 
-/** What is wrong with a problem's definition, or its hash. */
 function definitionFault(
   { stencil, definition, hash }: ProfileProblem,
 ): { message: string; path: string[] } | undefined {
@@ -157,7 +155,6 @@ function isWithinInterval({ cellsPerSecond, confidence95 }: ProfileRate): boolea
 
 const residuals = z.array(finite, "a list of relative residuals");
 
-/** Fitted costs by name. */
 function costs<const Names extends readonly string[]>(
   ...names: Names
 ): z.ZodType<{ readonly [Name in Names[number]]: number }> {
@@ -273,7 +270,6 @@ export function parseProfile(json: string, source: string): Profile {
   return checkProfile(parseJson(json, source), source);
 }
 
-/** Checks that a record is a profile. */
 export function checkProfile(data: unknown, source: string): Profile {
   const version = (data as Partial<Profile> | null)?.schemaVersion;
   if (version !== undefined && version !== SCHEMA_VERSION) {

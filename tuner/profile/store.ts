@@ -109,7 +109,6 @@ function refuseForeign(path: string, earlier: Profile, ours: DeviceIdentity): vo
   );
 }
 
-/** The profile in a file; undefined if there is no file. */
 async function readIfThere(path: string): Promise<Profile | undefined> {
   const text = await readFileIfThere(path);
   return text === undefined ? undefined : parseProfile(text, path);

@@ -2,7 +2,6 @@
 import * as z from "npm:zod@^4.6.0";
 import { JSON_SCHEMA_NAME, profileSchema } from "./schema.ts";
 
-/** Where the JSON Schema lies in the repository. */
 export const JSON_SCHEMA_URL: URL = new URL(`../../${JSON_SCHEMA_NAME}`, import.meta.url);
 
 /** The profile's JSON Schema, draft 2020-12, as the file holds it. */

@@ -175,7 +175,6 @@ function verdictOf(failure: FailureReason): "wrong" | "not run" | "failed" {
   return failure === "limits" || failure === "out-of-memory" ? "not run" : "failed";
 }
 
-/** An entry that was not run, and why. */
 export function notRun({ entry }: Trial, reason: string | null): EntryResult {
   return {
     entry,

@@ -42,7 +42,6 @@ export function judgedInterval({ cellsPerSecond, confidence95 }: Rate): [number,
   return [Math.max(low, cellsPerSecond / WIDEST), Math.min(high, cellsPerSecond * WIDEST)];
 }
 
-/** Refuses what is no tolerance. */
 export function checkTolerance(tolerance: number): void {
   if (tolerance >= 0 && tolerance < 1) return;
   throw new RangeError(`Cannot qualify: tolerance must be from 0 to below 1: current value is ${tolerance}`);

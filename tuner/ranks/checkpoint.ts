@@ -18,7 +18,6 @@ import { isMissing, reasonOf } from "../profile/profile_error.ts";
 import { writeAll } from "../profile/store.ts";
 import type { RankSolver } from "./rank_solver.ts";
 
-/** What a checkpoint is of. */
 export interface Checkpoint {
   readonly step: number;
   /** What the run began with. */

@@ -133,7 +133,6 @@ function mpiWorld(library: MpiLibrary): World {
   return worldOf(world, mpi.finalize);
 }
 
-/** The functions of MPI that are used, and nothing else. */
 function bind(library: MpiLibrary) {
   const { handle } = library, b = "buffer", i = "i32", p = "pointer";
   return {

@@ -11,7 +11,6 @@ import {
 import { ProfileError } from "../profile/profile_error.ts";
 import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
-/** The spaces of a file. */
 export interface ReplaySpaces {
   /** One; of a journal one for each problem and device. */
   readonly spaces: readonly ReplaySpace[];
@@ -153,7 +152,6 @@ function spaceOfOthers(
   });
 }
 
-/** The numbers that stand for a parameter's values. */
 function numbersOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> {
   return new Map(values.flatMap((value, place): [ParameterValue, number][] => {
     if (value === null) return [];

@@ -17,7 +17,6 @@ export interface ReplayRun {
   readonly spentNs: number;
 }
 
-/** Options of {@linkcode replayOnce}. */
 export interface ReplayOptions {
   readonly seed: number;
   readonly budget?: ReplayBudget | undefined;
@@ -73,7 +72,6 @@ export function replayOnce(
   }
 }
 
-/** Median and quartiles. */
 export interface Quartiles {
   readonly low: number;
   readonly median: number;
@@ -127,7 +125,6 @@ export interface ReplayRequest {
   readonly workers?: number | undefined;
 }
 
-/** Runs strategies on a space. */
 export function replay(
   space: ReplaySpace,
   { strategies, seeds, budget, workers }: ReplayRequest,

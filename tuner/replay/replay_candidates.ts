@@ -73,7 +73,6 @@ export function replayCandidates(space: ReplaySpace): ReplayCandidate[] {
   }));
 }
 
-/** A configuration of the CPU alone. */
 function cpuReplayCandidate(
   problem: Problem,
   recorded: RecordedConfiguration,

@@ -3,7 +3,6 @@ import { configurationKey } from "../configuration_key.ts";
 import { describeStencil } from "../profile/describe.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 
-/** What a configuration came to. */
 export interface RecordedConfiguration {
   /** Its traversal; in another tuner's space, the kernel's name. */
   readonly traversal: string;
@@ -44,7 +43,6 @@ export function bestRate({ configurations }: Pick<ReplaySpace, "configurations">
   return configurations.reduce((best, { rate = 0 }) => Math.max(best, rate), 0);
 }
 
-/** A problem on a device, in one line. */
 export function titleOf(problem: ProfileProblem, device: ProfileDevice): string {
   const { grid, steps } = problem;
   const name = device.gpu?.description ?? device.cpu.model;

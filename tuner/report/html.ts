@@ -26,7 +26,6 @@ function render(hole: Hole): string {
 /** The title of a table's column; numbers are aligned to the right. */
 type Column = string | { readonly number: string };
 
-/** Columns of numbers. */
 export function numbers(...titles: readonly string[]): Column[] {
   return titles.map((number) => ({ number }));
 }

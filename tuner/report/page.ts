@@ -111,7 +111,6 @@ function lead(views: readonly EntryView[]): Html | "" {
   return markup`<p class="lead">${views.length === 1 ? whySentence(first) : overviewSentence(views)}</p>`;
 }
 
-/** One of several devices. */
 function deviceSection(part: DevicePart, at: number): Html {
   const id = `device-${at + 1}`, { profile: { device }, views } = part;
   return markup`<section aria-labelledby="${id}"><h2 id="${id}" class="device">${deviceTitle(device)}</h2>

@@ -154,7 +154,6 @@ interface Locality {
   readonly alone?: number;
   /** Bytes that a cell update moves. */
   readonly bytes: number;
-  /** The fastest that was measured. */
   readonly measured: Point | undefined;
   /** Whether a narrow chart names it. */
   readonly isKey: boolean;

@@ -49,7 +49,6 @@ export function lookOf(series: string): Look {
   return { color: `var(--series-${hue})`, mark };
 }
 
-/** A mark in a text. */
 export function markKey({ color, mark }: Look): Html {
   const path = markup`<path d="${MARKS[mark]}" fill="${color}"/>`;
   return markup`<svg class="key" viewBox="0 0 12 12" aria-hidden="true">${path}</svg>`;

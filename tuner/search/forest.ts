@@ -1,10 +1,8 @@
 /** Samples below which a node is not split. */
 const MIN_SPLIT = 3;
 
-/** Trees of a forest. */
 const TREES = 30;
 
-/** A grown forest. */
 export interface Forest {
   /** The mean over the trees, and the variance between them and within their leaves, for these values of the features. */
   predict(row: readonly number[]): { readonly mean: number; readonly variance: number };

@@ -119,7 +119,6 @@ export class LatticeProcess {
   }
 }
 
-/** Subtracts a multiple of a row. */
 function subtract(from: Float64Array, weight: number, row: Float64Array): void {
   if (weight === 0) return;
   for (let i = 0; i < from.length; i++) from[i]! -= weight * row[i]!;

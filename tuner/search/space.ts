@@ -72,7 +72,6 @@ export function enumerateSpace(problem: Problem, options: SpaceOptions): Space {
   return { ...space, candidates: rankCandidates(space.candidates) };
 }
 
-/** What a space is made of. */
 interface SpaceOptions {
   readonly traversals: readonly Traversal[];
   readonly limits: DeviceLimits;

@@ -49,7 +49,6 @@ export interface SharedCostModel extends SharedFit {
   readonly curve: readonly CurvePoint[];
 }
 
-/** A point of the curve. */
 export interface CurvePoint extends PredictedPoint {
   /** Time of one step; null where this R was not measured. */
   readonly measuredNs: number | null;

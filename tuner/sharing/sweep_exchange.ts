@@ -17,7 +17,6 @@ interface SweepOptions extends SharingOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** One R. */
 export interface SweptPoint extends PredictedPoint {
   /** Time of one step: the shortest of the passes, since other work on the machine only adds time. */
   readonly measuredNs: number;
@@ -27,13 +26,11 @@ export interface SweptPoint extends PredictedPoint {
   readonly error: number;
 }
 
-/** What a sweep found. */
 export interface ExchangeSweep extends SharedFit {
   /** By growing R. */
   readonly points: readonly SweptPoint[];
   /** R whose share did not fit the devices, or whose result was wrong. */
   readonly failed: readonly { readonly exchangeEvery: number; readonly failure: Failure }[];
-  /** Median of the errors' absolute values. */
   readonly medianError: number;
   /** What a balance picks, by the first pass, and the fastest of all. */
   readonly picked: SweptPoint;

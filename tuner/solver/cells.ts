@@ -4,10 +4,8 @@ import type { GridSlices, SliceSource } from "../devices/shared/shared_cells.ts"
 import { describeValue } from "../format.ts";
 import type { CellsOptions, CellValues } from "./solver.ts";
 
-/** Slices of one plane. */
 export type CellRange = GridSlices & { readonly isMaterial: boolean };
 
-/** The cells that are meant. */
 export function rangeOf(
   { stencil: { update }, grid: [nx] }: Problem,
   name: string,

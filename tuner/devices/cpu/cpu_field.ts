@@ -19,7 +19,6 @@ interface InitialOptions {
   step?: number;
 }
 
-/** Options of {@linkcode CpuField.run}. */
 interface RunOptions {
   readonly steps: number;
   /**
@@ -31,11 +30,9 @@ interface RunOptions {
   readonly ghost?: { readonly low?: boolean; readonly high?: boolean };
 }
 
-/** Slices of one level. */
 interface FieldSlices {
   /** 0: F(t), 1: F(t−1). */
   readonly ago: 0 | 1;
-  /** First slice. */
   readonly slice: number;
   readonly slices: number;
 }

@@ -87,7 +87,6 @@ interface CompareCommand {
   readonly field: number;
   /** Byte offset of the level. */
   readonly array: number;
-  /** First slice. */
   readonly slice: number;
   readonly slices: number;
   readonly expected: SliceCells;
@@ -99,10 +98,8 @@ interface UnloadCommand {
   readonly field: number;
 }
 
-/** Commands about a field. */
 type FieldCommand = LoadCommand | InitialCommand | RunCommand | CompareCommand | UnloadCommand;
 
-/** Commands to a worker. */
 export type Command = StartCommand | FieldCommand;
 
 /** A command done: the time from the first barrier to the last, and what was found in the worker's part. */

@@ -14,7 +14,6 @@ import { startThread, type Thread } from "../../platform.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
 import { RunFailure } from "../run_failure.ts";
 
-/** Options of {@linkcode CpuPool.create}. */
 interface CpuPoolOptions {
   /** Threads, from 1 to {@linkcode MAX_WORKERS}. */
   workers: number;

@@ -105,5 +105,4 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 }
 `;
 
-/** The gauges of open devices. */
 const gauges = new WeakMap<GpuDevice, Promise<ClockGauge>>();

@@ -6,18 +6,15 @@ import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 
-/** Bytes of a comparison: `COMPARISON_WORDS`. */
 const COMPARISON_BYTES = 16;
 
 /** Cells of some slices in a GPU's arrays, one for each time level. */
 interface Slab {
   readonly arrays: readonly GPUBuffer[];
   readonly layout: Layout;
-  /** First slice. */
   readonly slice: number;
 }
 
-/** What a comparison needs. */
 interface ComparisonOptions {
   readonly gpu: GpuDevice;
   /** Nothing else uses them meanwhile. */

@@ -14,7 +14,6 @@ export type Recorder = (encoder: GPUCommandEncoder, timestamps: () => GPUCompute
 export interface Recording {
   /** One after another, each submitted as soon as it is recorded: the device works while the next is recorded. */
   record: Recorder | readonly Recorder[];
-  /** Passes that are begun in all. */
   passes: number;
   /** Buffers that `record` copies into: mapped for reading in the same wait, unmapped by the caller. @default {[]} */
   outgoing?: readonly GPUBuffer[];
@@ -261,7 +260,6 @@ export class GpuDevice implements Disposable {
     this.#unlessLost(() => this.device.queue.writeBuffer(buffer, byteOffset, values));
   }
 
-  /** The contents of a buffer. */
   async read(buffer: GPUBuffer, offset = 0, bytes: number = buffer.size): Promise<ArrayBuffer> {
     const readable = await this.buffer(bytes, GPUBufferUsage.COPY_DST | GPUBufferUsage.MAP_READ, "read back");
     try {

@@ -16,7 +16,6 @@ const LARGEST_BATCH = 2 ** 15;
 /** Time that one wait is for, and its part of the time-out: three batches may be under way. */
 const BATCH_NS = 3e9, BATCH_PART = 1 / 6;
 
-/** What dispatches run with. */
 export interface DispatchResources {
   readonly arrays: SectionArrays;
   /** The plan's, in the order of its shaders. */
@@ -136,7 +135,6 @@ export class Dispatcher {
     return Math.min(LARGEST_BATCH, Math.max(1, Math.floor(mostNs / this.#nsPerDispatch)));
   }
 
-  /** The arrays that a dispatch binds. */
   #bind(
     { shader, flipped, section = 0, copiesTo = -1 }: Dispatch,
     groups: Map<number, GPUBindGroup>,

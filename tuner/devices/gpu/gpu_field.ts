@@ -286,7 +286,6 @@ export class GpuField implements Disposable {
       slices?: number;
       /** First slice in this field. */
       slice?: number;
-      /** First slice in the reference. */
       referenceSlice?: number;
     },
   ): Promise<Comparison> {

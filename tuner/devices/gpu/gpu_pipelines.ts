@@ -75,7 +75,6 @@ export async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Pr
   }
 }
 
-/** What sets a level of a field to its initial values. */
 export function compileFill(
   gpu: GpuDevice,
   problem: Problem,
@@ -95,7 +94,6 @@ export async function compileWrap(
   return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
 }
 
-/** What compares a level with a reference's. */
 export function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
   return compile(gpu, compareShader(mine, reference), "compare", [0, 1, 3]);
 }

@@ -42,7 +42,6 @@ export class WindowedField implements Disposable {
   readonly plan: GpuPlan;
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
-  /** The layout of {@linkcode slice}. */
   readonly sliceLayout: Layout;
   readonly #gpu: GpuDevice;
   readonly #problem: Problem;

@@ -136,7 +136,6 @@ export class SharedField implements Disposable {
   }
 }
 
-/** The steps of each round. */
 function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {
   const whole = Math.floor(steps / exchangeEvery), rest = steps % exchangeEvery;
   const once = [...new Array<number>(whole).fill(exchangeEvery), ...(rest > 0 ? [rest] : [])];

@@ -14,7 +14,6 @@ import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchang
 import type { CpuPool } from "../cpu/wasm_workers.ts";
 import { RunFailure } from "../run_failure.ts";
 
-/** What shares are made of. */
 export interface ShareOptions {
   /** Each may be missing where the other device computes all slices. */
   readonly gpu?: GpuDevice | undefined;

@@ -85,11 +85,9 @@ export function partsOf(
   })).filter(({ from, to }) => from < to);
 }
 
-/** Cells of some slices in an array. */
 export interface SliceCells {
   readonly cells: Float32Array;
   readonly layout: Layout;
-  /** First slice. */
   readonly slice: number;
 }
 
