@@ -1,0 +1,73 @@
+/**
+ * What a grid loses that passes through a window of the GPU's memory: the wave equation, order 2, in the same torres with
+ * all levels on the device and with some GiB of it, after each sweep, and how many of the values differ.
+ *
+ *     deno run -A bench/window.ts GRID GIB DTS NT BANDS [SWEEPS]
+ *
+ * @module
+ */
+import { indexOf } from "../kernels/layout.ts";
+import { cellsOf, type Grid, type Problem } from "../kernels/stencils/stencil.ts";
+import { wave } from "../kernels/stencils/wave.ts";
+import { GpuDevice } from "../tuner/devices/gpu/gpu_device.ts";
+import { WindowedField } from "../tuner/devices/gpu/windowed_field.ts";
+import { openDevice } from "../tuner/devices/open_device.ts";
+import { createSolver } from "../tuner/solver/create_solver.ts";
+
+const [size = "30000x192x192", ...numbers] = Deno.args;
+const [gib = 2.67, dts = 5, nt = 192, bands = 16, sweeps = 2] = numbers.map(Number);
+const grid = size.split("x").map(Number) as unknown as Grid, [nx, ny, nz] = grid;
+const steps = nt * bands, windowBytes = Math.floor(gib * 2 ** 30), seed = 1;
+const problem: Problem = { stencil: wave(2), grid, boundary: "zero", steps };
+const parameters = { dts, nt, bands, zPerThread: 1, threads: nz, chunk: 8, unroll: 1, lookahead: 99 };
+const torre = { traversal: "diamond-torre", parameters };
+
+/** Slices that are compared: reading all of them would take longer than the runs. */
+const COMPARED = [0, 1, Math.floor(nx / 3), Math.floor(nx / 2), nx - 2, nx - 1];
+
+console.log(`levels ${gibOf(8 * cellsOf(grid))} GiB without pads, ${gibOf(windowBytes)} allowed`);
+const expected: Float32Array[] = [];
+let residentRate = 0;
+{
+  const device = await openDevice();
+  const share = { cpuSlices: 0, gpuSlices: nx, exchangeEvery: steps, cpuWorkers: 0 };
+  using solver = await createSolver(device, problem, { ...torre, share });
+  await solver.initialise("noise", seed);
+  const { timeNs } = await solver.run(steps);
+  for (const x of COMPARED) expected.push(await solver.read(undefined, { x, slices: 1 }));
+  residentRate = report("on the device", timeNs);
+  device?.destroy();
+}
+const gpu = (await GpuDevice.open())!;
+using field = await WindowedField.open(gpu, problem, { ...torre, windowBytes });
+const { sections, layout } = field.plan;
+console.log(`${sections!.length} sections; levels ${gibOf(8 * layout.length)} GiB with pads`);
+await field.initialise({ kind: "noise", seed });
+for (let sweep = 0; sweep < sweeps; sweep++) {
+  report("through the window, by the host's clock", await field.run(steps));
+  if (sweep === 0) console.log(`${differing()} of ${COMPARED.length * ny * nz} values differ`);
+}
+
+/** Prints and returns a rate. */
+function report(name: string, timeNs: number): number {
+  const rate = cellsOf(grid) * steps / timeNs;
+  const part = residentRate > 0 ? `, ${(rate / residentRate).toFixed(3)} of that on the device` : "";
+  console.log(`${name}: ${rate.toPrecision(4)} Gcells/s${part}, ${(timeNs / 1e9).toFixed(2)} s`);
+  return rate;
+}
+
+function differing(): number {
+  let count = 0;
+  for (const [i, x] of COMPARED.entries()) {
+    const cells = field.slice(0, x);
+    for (let y = 0; y < ny; y++) {
+      const row = indexOf(field.sliceLayout, [0, y, 0]);
+      for (let z = 0; z < nz; z++) count += Number(cells[row + z] !== expected[i]![y * nz + z]);
+    }
+  }
+  return count;
+}
+
+function gibOf(bytes: number): string {
+  return (bytes / 2 ** 30).toFixed(2);
+}
