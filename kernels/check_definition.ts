@@ -33,7 +33,6 @@ export function wantOf(name: unknown): Want {
   };
 }
 
-/** A value in a few words. */
 function describe(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) {
@@ -51,7 +50,6 @@ function isList(value: unknown, isOne: (value: unknown) => boolean, length?: num
   return Array.isArray(value) && value.length === (length ?? value.length) && value.every(isOne);
 }
 
-/** Whether it is a lowest and a highest value. */
 export function isRange(value: unknown): value is ValueRange {
   return isList(value, isFinite32, 2) && Number(value[0]) <= Number(value[1]);
 }

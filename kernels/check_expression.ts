@@ -19,16 +19,13 @@ export interface ExpressionRules {
   readonly planes: number;
   /** Variables that it may have: none in an update. */
   readonly variables: readonly Variable[];
-  /** Whether there is a signal to read. */
   readonly hasSignal: boolean;
 }
 
-/** Whether it is an object with named values. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether it is a number that f32 can hold. */
 export function isFinite32(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(Math.fround(value));
 }

@@ -94,7 +94,6 @@ export const FORMULA_WORDS: readonly FormulaWord[] = ["step", "x", "y", "z", ...
 export interface Algebra<T> extends Operations<T> {
   tap(tap: Tap): T;
   constant(value: number): T;
-  /** The update's signal at this step. */
   signal(): T;
   /** What only signals and materials contain. @default {refused} */
   formula?(name: FormulaWord, operands: readonly T[]): T;
@@ -151,7 +150,6 @@ export function constant(value: number): Expression {
   return { kind: "constant", value };
 }
 
-/** The value of the update's signal at this step. */
 export const SIGNAL: Expression = { kind: "signal" };
 
 /** Builds the tree again, partial sums taken apart, for those who replace some of its nodes. */

@@ -28,7 +28,6 @@ export interface Layout {
   readonly length: number;
 }
 
-/** Options of {@linkcode layOut}. */
 export interface LayoutOptions {
   /** Cells that must exist before and after the grid along each axis. */
   pad: Grid;

@@ -42,7 +42,6 @@ export function placed(
 /** The lowest and the highest initial value of a field. */
 export type ValueRange = readonly [lowest: number, highest: number];
 
-/** The range of a field for which none is given. */
 export const DEFAULT_RANGE: ValueRange = [-1, 1];
 
 /** One full step. Taps name fields, and after them materials, by index: their **plane**. */

@@ -21,7 +21,6 @@ export interface BalanceIteration {
   readonly gpuTimeNs: number;
 }
 
-/** Options of {@linkcode nextShare}. */
 export interface BalanceOptions {
   readonly slices: number;
   /** Slices of a ghost zone, R times the reach of a step: a share is 0 or at least this wide. */

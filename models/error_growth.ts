@@ -19,7 +19,6 @@ interface Matrix extends Row {
   readonly size: number;
 }
 
-/** Complex values. */
 interface Row {
   readonly re: Float64Array;
   readonly im: Float64Array;

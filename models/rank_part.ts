@@ -31,7 +31,6 @@ export interface RankPart {
   /** Cells of the ghost zones before and after them. */
   readonly before: Grid;
   readonly after: Grid;
-  /** All of these: the local grid. */
   readonly grid: Grid;
   /** Ranks at the low and the high end of each axis; undefined where the grid ends or one rank holds the whole axis. */
   readonly neighbours: readonly (readonly [low: number | undefined, high: number | undefined])[];

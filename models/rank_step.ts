@@ -38,13 +38,11 @@ export interface RankCosts {
   readonly exchange: ExchangeCost;
 }
 
-/** Predicted times of a round, in nanoseconds. */
 export interface RankRound {
   readonly computeNs: number;
   readonly exchangeNs: number;
 }
 
-/** A plan and its predicted time. */
 export interface PredictedPlan {
   readonly plan: RankPlan;
   readonly round: RankRound;

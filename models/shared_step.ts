@@ -25,7 +25,6 @@ export interface LinearCost {
 }
 
 export interface SharedGrid {
-  /** Cells along x, y, z. */
   readonly grid: readonly [x: number, y: number, z: number];
   /** δ: slices that one full step makes invalid. */
   readonly reach: number;
@@ -89,12 +88,10 @@ export interface RoundTimes {
   readonly gpuNs: number;
   /** Of the CPU's part, the host's copies. */
   readonly copyNs: number;
-  /** The whole round. */
   readonly roundNs: number;
 }
 
 export interface PredictedPoint extends SharePoint {
-  /** Time of one step. */
   readonly predictedNs: number;
 }
 

@@ -114,6 +114,5 @@ export interface Runner {
    * @returns also a wrong result: its maxError is larger than its bound, infinite where the field is not finite
    */
   verify(): Promise<Verification>;
-  /** Gives back all memory. */
   dispose(): void;
 }

@@ -21,7 +21,6 @@ export interface Part {
   readonly parts: number;
 }
 
-/** What is visited. */
 export interface CpuRun extends Part {
   /** Slices, and rows of a slice. */
   readonly grid: readonly [nx: number, ny: number];

@@ -134,7 +134,6 @@ function refuseFused(fused: number | undefined): string | undefined {
   return fused === undefined || fused === 0 || fused === 1 ? undefined : `fused must be 0 or 1, not ${fused}`;
 }
 
-/** Every way to traverse a grid on the CPU. */
 export const CPU_TRAVERSALS: readonly CpuTraversal[] = [stepwise, diamondWavefront];
 
 export function cpuTraversalNamed(name: string): CpuTraversal | undefined {

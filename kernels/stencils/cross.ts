@@ -45,7 +45,6 @@ export function symbolAt({ centre, sides }: CrossWeights, ...phases: readonly nu
 
 /** Weights of a cross-shaped update, the same along every axis. */
 export interface CrossWeights {
-  /** Weight of the cell itself. */
   readonly centre: number;
   /** Weight of the six cells at distance 1, 2, … */
   readonly sides: readonly number[];

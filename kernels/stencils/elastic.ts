@@ -124,7 +124,6 @@ function rickerWavelet(step: Expression): Expression {
   return multiply(subtract(1, multiply(2, square)), exponential(subtract(0, square)));
 }
 
-/** Elastic waves as the command line offers them. */
 export const ELASTIC: Equation = {
   name: "elastic",
   title: "elastic waves, velocity and stress on a staggered grid",

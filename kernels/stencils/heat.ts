@@ -53,7 +53,6 @@ export function heat(delta: number, options: { fourier?: number | undefined } = 
   return { ...stencil, planeWave: planeWavesOf(weights, { readsPrevious: false }) };
 }
 
-/** Heat diffusion as the command line offers it. */
 export const HEAT: Equation = {
   name: "heat",
   title: "heat diffusion",

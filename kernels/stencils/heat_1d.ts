@@ -45,7 +45,6 @@ export function heat1d(options: { fourier?: number | undefined } = {}): Stencil 
   });
 }
 
-/** Heat in a rod as the command line offers it. */
 export const HEAT_1D: Equation = {
   name: "heat-1d",
   title: "heat conduction in a rod",

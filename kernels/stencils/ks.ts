@@ -105,7 +105,6 @@ function change(tau: number, a: At, b: At): [flux: Expression, curvature: Expres
   ];
 }
 
-/** The equation as the command line offers it. */
 export const KS: Equation = {
   name: "ks",
   title: "Kuramoto-Sivashinsky equation",

@@ -83,7 +83,6 @@ function cellsAround({ at }: FieldTap): Expression {
   return add(shifted(slice, -1, 0, 0), shifted(slice, 0, 0, 0), shifted(slice, 1, 0, 0));
 }
 
-/** Life as the command line offers it. */
 export const LIFE: Equation = {
   name: "life",
   title: "Game of Life with 26 neighbours",

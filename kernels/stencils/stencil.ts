@@ -111,7 +111,6 @@ export type VariantValue = number | string;
 export interface Equation {
   /** The name that `--stencil` takes. */
   readonly name: string;
-  /** One line for people. */
   readonly title: string;
   /** What distinguishes its stencils; undefined where there is only one. */
   readonly variant?: {
@@ -119,7 +118,6 @@ export interface Equation {
     readonly name: string;
     /** What it takes, in a word. */
     readonly placeholder: string;
-    /** One line for people. */
     readonly title: string;
     /** The values there are, for people. */
     readonly wanted: string;

@@ -33,7 +33,6 @@ import type { Shader } from "./traversal.ts";
 
 /** Threads of a workgroup and what they cover. */
 export interface MarchShape {
-  /** Cells along z of a thread. */
   readonly zPerThread: number;
   readonly threadsZ: number;
   readonly threadsY: number;

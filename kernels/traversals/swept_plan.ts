@@ -35,7 +35,6 @@ type SweptParameters = ParametersOf<"threads" | "points" | "steps">;
 /** A line cut into nodes. */
 export interface Nodes {
   readonly threads: number;
-  /** Points a thread. */
   readonly perThread: number;
   /** W. */
   readonly points: number;

@@ -21,7 +21,6 @@ export interface TorreShape {
   readonly slope: number;
   /** W, cells along u and v. */
   readonly width: number;
-  /** Cells of a tile. */
   readonly cells: number;
   /** Places whose values are put into workgroup memory between two barriers. */
   readonly perChunk: number;

@@ -89,7 +89,6 @@ export interface Shader {
 }
 
 export interface Dispatch {
-  /** Index into the plan's shaders. */
   readonly shader: number;
   readonly workgroups: readonly [number, number, number];
   /** Swap the two arrays: binding 0 gets the odd time levels. */
@@ -133,7 +132,6 @@ export interface GpuPlan {
  */
 export interface Traversal<Values extends Parameters = Parameters> {
   readonly name: string;
-  /** One line for people. */
   readonly title: string;
   /** The dimensions of the problems that it is for, and for no others offered. @default {any} */
   readonly dimensions?: 1 | 3;

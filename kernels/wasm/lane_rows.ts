@@ -178,7 +178,6 @@ function windowLoop(
     readonly windows: readonly Window[];
     readonly size: number;
     make(vector: number): Node[];
-    /** To move on with the vectors. */
     readonly pointers: readonly Local[];
   },
 ): Node[] {

@@ -23,7 +23,6 @@ export interface Lanes {
   readonly pad: number;
   /** Bytes from one plane to the next. */
   readonly plane: number;
-  /** Bytes of all planes. */
   readonly bytes: number;
 }
 

@@ -8,7 +8,6 @@ import { type Algebra, type Expression, fold, foldShared, type Offset, type Tap 
 
 /** How {@linkcode UpdateWriter.write} finds what the expressions read. */
 export interface Resolver {
-  /** Text that reads the value of a tap. */
   tap(tap: Tap): string;
   /** Text that reads a partial sum; undefined: it is taken apart. @default {always taken apart} */
   partial?(of: Expression, offset: Offset): string | undefined;

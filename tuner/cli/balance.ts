@@ -93,7 +93,6 @@ export const run = command({
     .catch(deviceFailed("The devices failed"));
 });
 
-/** What is shared, on which devices. */
 interface BalanceSetup {
   readonly request: ResolvedProblem;
   readonly attended: AttendedRun;

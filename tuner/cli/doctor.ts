@@ -13,7 +13,6 @@ import { type Line, print, type Table } from "./terminal.ts";
 
 type Memory = { readonly totalBytes: number; readonly availableBytes: number };
 
-/** Everything that `doctor` finds out. */
 export interface Findings {
   readonly device: DeviceDescription;
   /** On the PCI bus: what --gpu and FACET_GPU choose from. */
@@ -25,7 +24,6 @@ export interface Findings {
 
 /** One thing that would help. */
 interface Advice {
-  /** A sentence or two. */
   readonly text: string;
   /** What to type for it, where one command does. */
   readonly command?: string;

@@ -13,7 +13,6 @@ export type Reader<T> = (text: string, refuse: Refuse, earlier: EarlierValues) =
 
 /** One option. Its key in {@linkcode Options} is its name: `cpuWorkers` is given as `--cpu-workers`. */
 export interface Option {
-  /** One line for people. */
   readonly help: string;
   /** The placeholder of the value in `--help`, as `XxYxZ`. A switch has none. */
   readonly value?: string;
@@ -109,7 +108,6 @@ export const readBudget: Reader<Budget> = (text, refuse) => {
   return unit === undefined ? { evaluations: value } : { timeNs: value * unitNs[unit] };
 };
 
-/** Cells along x, y, z. */
 export const readGrid: Reader<Grid> = (text, refuse) => {
   const [x = 0, y = 0, z = 0] = /^(\d+)x(\d+)x(\d+)$/i.exec(text)?.slice(1).map(Number) ?? [];
   const isRight = [x, y, z].every((cells) => Number.isSafeInteger(cells) && cells >= 1);

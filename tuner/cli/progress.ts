@@ -94,7 +94,6 @@ export function progressMode(stream: { isTerminal(): boolean }, quiet: boolean):
   return quiet ? "none" : stream.isTerminal() ? "bar" : "lines";
 }
 
-/** A state as it is shown. */
 export interface ProgressView {
   readonly stage: string;
   /** How much of the run is over, 0 to 1; undefined where unknown. */

@@ -85,7 +85,6 @@ function entryRecord({ entry, elapsedNs, ...result }: EntryResult) {
   return { problem, configuration, recorded, ...result, elapsedMs: elapsedNs / 1e6 };
 }
 
-/** The outcome for people. */
 export function renderQualification(qualification: Qualification): string[] {
   const { device, recorded, tolerance, note, results, elapsedNs } = qualification;
   const here = describeDevice(device), there = describeDevice(recorded);

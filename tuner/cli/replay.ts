@@ -115,7 +115,6 @@ function renderReport(
   ];
 }
 
-/** Mean scores over several spaces. */
 function renderMeans(reports: readonly ReplayReport[]): Line[] {
   const scores = Map.groupBy(reports.flatMap(({ results }) => results), ({ strategy }) => strategy);
   const means = [...scores].map(([strategy, results]) => [

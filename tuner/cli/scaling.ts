@@ -57,7 +57,6 @@ async function scale(
   return EXIT.done;
 }
 
-/** The tables for people. */
 export function renderScaling(
   problem: Problem,
   { periods, weak, strong }: Scaling,

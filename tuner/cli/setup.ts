@@ -41,7 +41,6 @@ export interface SetupHost {
   exists(path: string): boolean;
   /** Runs a command to its end, silently; what it wrote is one text. */
   run(command: DriverPackage["install"]): Promise<{ readonly success: boolean; readonly output: string }>;
-  /** Shows a line to the person. */
   say(line: string): void;
 }
 

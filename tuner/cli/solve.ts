@@ -205,7 +205,6 @@ export function solveRecord(solved: Solved) {
   };
 }
 
-/** The result for people. */
 export function renderSolve(solved: Solved): Line[] {
   const { problem, plan: { plan }, runs, names, verification } = solved;
   const { parts, exchangeEvery, extents } = plan;

@@ -15,7 +15,6 @@ import { describeWork } from "./summary.ts";
 /** Copy bandwidth that predictions are made for where none was measured: 1 TB/s. */
 const ASSUMED_BYTES_PER_SECOND = 1e12;
 
-/** Rows of the table for people. */
 const ROWS = 30;
 
 const { gpu: _, ...LISTED } = PROBLEM;

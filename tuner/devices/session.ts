@@ -50,7 +50,6 @@ export class DeviceSession implements Disposable {
     this.#chainNs = chainNs;
   }
 
-  /** Whether the GPU takes part. */
   get hasGpu(): boolean {
     return this.#hasGpu;
   }
@@ -139,7 +138,6 @@ export class DeviceSession implements Disposable {
     return true;
   }
 
-  /** Goes on without the GPU. */
   leaveOutGpu(): void {
     this.#close();
     this.#hasGpu = false;

@@ -176,7 +176,6 @@ export interface FacetImport {
   readonly profile: Profile;
   /** The run first, then every evaluation; made anew each time that someone goes through them. */
   readonly journal: Iterable<JournalRecord>;
-  /** Evaluations. */
   readonly records: number;
   /** What could not be carried over, one line each. */
   readonly notCarried: readonly string[];

@@ -89,7 +89,6 @@ const headerSchema = z.looseObject({
 /** A record's key, with the colon after it. */
 const KEY = /^\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/;
 
-/** Reads the records of a cache. */
 export class CacheReader implements SpaceReader {
   readonly #source: string;
   readonly #list: RecordList;

@@ -21,7 +21,6 @@ export class RecordList {
   readonly name: "results" | "cache";
   /** The text without the records, closed. */
   readonly head: string;
-  /** How many there are. */
   readonly length: number;
   /** Whether a record at the end was cut off; it is left out. */
   readonly isTorn: boolean;
@@ -87,7 +86,6 @@ export class RecordList {
     return this.#decode(this.#starts[index]!, this.#starts[index + 1]! - 1);
   }
 
-  /** Where a record begins. */
   placeOf(index: number): Place {
     const before = this.#bytes.subarray(0, this.#starts[index]);
     const line = before.lastIndexOf(LINE_END) + 1;

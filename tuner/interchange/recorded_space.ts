@@ -101,7 +101,6 @@ export interface SpaceReader {
   end(): SpaceFrame;
 }
 
-/** What was written. */
 export interface SpaceWriting {
   /** Records of the space, and how many of them failed. */
   readonly records: number;

@@ -105,7 +105,6 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map([
   ["nanoseconds", 1e-6],
 ]);
 
-/** Reads the results of a T4 file. */
 export class T4Reader implements SpaceReader {
   readonly #source: string;
   readonly #list: RecordList;

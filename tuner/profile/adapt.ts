@@ -8,7 +8,6 @@ import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts"
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 
-/** What there is to run on. */
 export interface AdaptTarget {
   readonly problem: Problem;
   /** The GPU's limits; undefined where there is no GPU. */

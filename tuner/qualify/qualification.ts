@@ -68,7 +68,6 @@ export interface Qualification {
   readonly elapsedNs: number;
 }
 
-/** What the entries' verdicts say together. */
 export function answerOf(results: readonly Pick<EntryResult, "verdict" | "failure">[]): Answer {
   const isNo = ({ verdict, failure }: Pick<EntryResult, "verdict" | "failure">): boolean =>
     verdict === "slower" || verdict === "wrong" || (verdict === "failed" && failure === "compile");

@@ -26,7 +26,6 @@ const STEP_NS = 10e3;
 /** Runs before the first sample: one to verify, one to time. */
 const RUNS = 2;
 
-/** An entry to be run. */
 export interface Trial {
   readonly entry: ProfileEntry;
   /** Undefined if this Facet knows no such problem. */
@@ -194,9 +193,7 @@ export function notRun({ entry }: Trial, reason: string | null): EntryResult {
 /** What became of one that is not right. */
 type Fault = Pick<EntryResult, "verdict" | "failure" | "reason">;
 
-/** What became of the configurations of an entry besides the chosen one. */
 export interface Others {
-  /** How many are right. */
   readonly verified: number;
   /** The one that is wrong or failed, else the first that could not be run; undefined where all are right. */
   readonly fault: Fault | undefined;

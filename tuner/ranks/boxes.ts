@@ -7,7 +7,6 @@ export interface Run {
   /** First cell in the box. */
   readonly first: number;
   readonly count: number;
-  /** Where they lie in the piece. */
   readonly at: number;
 }
 

@@ -18,7 +18,6 @@ export interface ScalingPoint {
   readonly measuredNs: number | null;
 }
 
-/** How well a problem spreads over ranks. */
 export interface Scaling {
   /** Each measured rank's coefficients, of the weak problem on all ranks. */
   readonly costs: readonly RankCosts[];

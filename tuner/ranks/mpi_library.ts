@@ -4,14 +4,12 @@ import { RankError } from "./world.ts";
 export interface MpiLibrary {
   /** `Open MPI` or `MPICH`. */
   readonly kind: "Open MPI" | "MPICH";
-  /** What was opened. */
   readonly path: string;
   /** A constant, as its functions take it. */
   constant(name: keyof typeof CONSTANTS): Handle;
   readonly noStatuses: Deno.PointerValue;
   /** How a handle is passed. */
   readonly handle: "pointer" | "i32";
-  /** Bytes of a handle. */
   readonly handleBytes: 8 | 4;
   /** The handle that a function has written. */
   read(written: Uint8Array<ArrayBuffer>): Handle;

@@ -33,7 +33,6 @@ export interface MeasuredPlan extends PredictedPlan {
   readonly costs: readonly RankCosts[];
 }
 
-/** Rounds of a plan, measured. */
 export interface Trial {
   readonly plan: RankPlan;
   /** Time of a step by the host's clock. */

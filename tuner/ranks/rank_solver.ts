@@ -287,7 +287,6 @@ export function stateOf(problem: Problem): Required<RankCells>[] {
   return stateLevels(problem).flatMap((ago) => fields.map((name) => ({ name, ago })));
 }
 
-/** An exchange with a neighbour. */
 interface Side {
   readonly rank: number;
   readonly send: readonly Box[];

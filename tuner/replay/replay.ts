@@ -85,7 +85,6 @@ export interface RegretAt {
   readonly regret: Quartiles;
 }
 
-/** How a strategy does on a space, over its seeds. */
 export interface ReplayResult {
   readonly strategy: string;
   readonly score: number;
@@ -99,14 +98,12 @@ export interface ReplayResult {
   readonly spentNs: Quartiles;
 }
 
-/** A space and what strategies did on it. */
 export interface ReplayReport {
   readonly title: string;
   readonly configurations: number;
   readonly failed: number;
   /** Cells per second, or 1 / seconds of a run in another tuner's space. */
   readonly bestRate: number;
-  /** Whether Facet recorded it. */
   readonly isFacet: boolean;
   /** Evaluations up to which the score looks. */
   readonly cutoff: number;

@@ -15,7 +15,6 @@ import {
 /** Rows of the page; the journal has all. */
 const MAX_ROWS = 300;
 
-/** Everything that was measured, and what failed. */
 export function allMeasurements({ points, records: { failed, repeated, outdated } }: EntryView): Html {
   const count = formatCount(points.length);
   const shown = points.length > MAX_ROWS ? `The fastest ${MAX_ROWS} of ${count}` : `All ${count}`;

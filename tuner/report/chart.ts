@@ -7,7 +7,6 @@ import { lookOf } from "./series.ts";
 /** Width of a drawing, in CSS pixels. */
 export const WIDTHS = { wide: 860, narrow: 360 } as const;
 
-/** Which of the two drawings. */
 export type Layout = keyof typeof WIDTHS;
 
 const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<Plot.PlotOptions, "document">;

@@ -9,7 +9,6 @@ export function deviceTitle({ gpu, cpu }: Profile["device"]): string {
   return gpu === null ? cpu.model : gpuName(gpu);
 }
 
-/** The device as a list of terms. */
 export function deviceCard({ device, tool, createdAt }: Profile): Html {
   const { gpu, cpu, os, deno, measured: { copyBytesPerSecond, ...others } } = device;
   const time = createdAt.replace("T", " ").replace(/(?:\.\d+)?Z$/, " UTC");

@@ -15,7 +15,6 @@ import { seriesOf } from "./series.ts";
 /** Samples that an interval needs. */
 const LEAST_SAMPLES = 3;
 
-/** One measured configuration. */
 export interface Point {
   readonly configuration: Configuration;
   /** Its parameters; with the CPU also the workers, and how slices are shared. */

@@ -191,7 +191,6 @@ function content(view: EntryView): Html {
   `;
 }
 
-/** The figures that matter most. */
 function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryView): Html {
   const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
   const interval = intervalWords(winner.confidence95, " and ");

@@ -4,7 +4,6 @@ export interface ProcessInputs {
   readonly groups: readonly number[];
   /** Place of each candidate along the parameters of its traversal. */
   readonly places: readonly (readonly number[])[];
-  /** Prior mean of each candidate. */
   readonly prior: readonly number[];
 }
 

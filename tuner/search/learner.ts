@@ -20,10 +20,8 @@ const LATEST_REFIT = 200;
 /** A level that is off by less is left for the process to learn from the values. */
 const LEVEL_TOLERANCE = 0.1;
 
-/** What a {@linkcode Learner} starts from. */
 export interface LearnerOptions<P extends Point> {
   readonly candidates: readonly P[];
-  /** Expected value of each candidate. */
   readonly prior: readonly number[];
   /** `unknown`: the prior may be off by the same for all candidates. */
   readonly level: "known" | "unknown";

@@ -17,7 +17,6 @@ export interface Candidate {
   readonly roof: number;
   /** Of levels that pass through a window. */
   readonly window?: {
-    /** Bytes that it may take. */
     readonly bytes: number;
     readonly sweep: Sweep;
     /** Predicted cells per second if all lay on the device. */
@@ -35,7 +34,6 @@ export function onGpuAlone(
   return { traversal: traversal.name, parameters, share };
 }
 
-/** What there is to search. */
 export interface Space {
   /** Candidates in the order to try them. */
   readonly candidates: readonly Candidate[];

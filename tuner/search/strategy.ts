@@ -39,9 +39,7 @@ export type SearchOptions = { readonly seed: number };
 
 /** A way to search a space: proposes candidates and learns what came of them; it never measures. */
 export interface Strategy {
-  /** The name that `--strategy` takes. */
   readonly name: string;
-  /** One line for people. */
   readonly title: string;
   /** Begins a search of candidates, of which promising ones come first. */
   begin<P extends Point>(candidates: readonly P[], options: SearchOptions): Search<P>;

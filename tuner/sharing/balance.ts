@@ -21,14 +21,12 @@ import {
 } from "./search_periods.ts";
 import { shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
-/** What {@linkcode balance} takes. */
 export interface BalanceOptions extends SharingOptions {
   /** R to try. @default {1, 2, 4, … 32, as far as they fit} */
   readonly exchangeEvery?: readonly number[] | undefined;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** What {@linkcode balance} found. */
 export interface Balance {
   /** The fastest verified configuration that shares the grid; undefined where there is none. */
   readonly best: Measurement | undefined;

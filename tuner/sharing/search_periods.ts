@@ -31,7 +31,6 @@ export interface SharedIteration extends BalanceIteration {
   readonly exchangeEvery: number;
 }
 
-/** What Eq. 8 came to with one R. */
 export interface BalancedPeriod extends SharePoint {
   readonly iterations: readonly SharedIteration[];
   /** Times of the iterations in which both devices had slices. */

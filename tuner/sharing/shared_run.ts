@@ -5,7 +5,6 @@ import type { Configuration, Share } from "../configuration.ts";
 import type { FieldRunner } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
 
-/** What a search for the best share takes. */
 export interface SharingOptions {
   /** The devices, and the clock. */
   readonly session: Session;

@@ -8,7 +8,6 @@ import { candidatesOf, modelOf } from "./balance.ts";
 import { ITERATIONS, periodsFor, searchPeriods } from "./search_periods.ts";
 import { isOver, shareConfiguration, type SharingOptions } from "./shared_run.ts";
 
-/** What {@linkcode sweepExchange} takes. */
 interface SweepOptions extends SharingOptions {
   /** R to measure; those whose ghost zones do not fit are left out. */
   readonly periods: readonly number[];

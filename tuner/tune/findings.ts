@@ -3,7 +3,6 @@ import { configurationKey, isPlain } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 
-/** A device that computes alone. */
 export type Alone = "gpu" | "cpu";
 
 /** What a run has found out so far: rates of the GPU alone and of the CPU alone, and how many evaluations they took. */

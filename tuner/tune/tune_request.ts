@@ -12,7 +12,6 @@ import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
 import type { Findings } from "./findings.ts";
 
-/** What to tune, and how. */
 export interface TuneRequest
   extends
     Problem,

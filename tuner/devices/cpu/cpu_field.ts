@@ -7,7 +7,6 @@ import type { SliceCells } from "../shared/slice_exchange.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
 
-/** Options of {@linkcode CpuField.setInitial}. */
 interface InitialOptions {
   /** @default {0} */
   seed?: number;
@@ -44,7 +43,6 @@ interface FieldHost {
   readonly memory: CpuMemory;
   /** Tells all workers once they have done what came before. */
   send(commandOf: () => Command): Promise<readonly Done[]>;
-  /** Gives the field back. */
   dispose(): Promise<void>;
 }
 
@@ -122,7 +120,6 @@ export class CpuField {
     return joinComparisons(compared.flatMap(({ comparison }) => comparison ?? []));
   }
 
-  /** Gives the memory back to the pool. */
   dispose(): Promise<void> {
     return this.#host.dispose();
   }

@@ -58,7 +58,6 @@ export interface NodePart {
   readonly end: number;
   /** Points that every row has fewer at each end than the one before. */
   readonly move: number;
-  /** Rows. */
   readonly count: number;
 }
 

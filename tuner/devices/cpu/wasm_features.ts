@@ -30,7 +30,6 @@ function isValid(...sections: number[][]): boolean {
   return WebAssembly.validate(Uint8Array.from([HEADER, ...sections].flat()));
 }
 
-/** Tries the features of WebAssembly that the CPU workers use. */
 export function detectWasmFeatures(): WasmFeatures {
   const vector = [...I32_CONST_0, ...I8X16_SPLAT];
   return {

@@ -72,7 +72,6 @@ interface Pending {
  * ```
  */
 export class CpuPool {
-  /** Threads. */
   readonly workers: number;
   readonly #threads: Thread[];
   readonly #memory: CpuMemory;

@@ -73,7 +73,6 @@ export class Uniforms {
     return lists.map((list) => this.#known.get(list) ?? this.#slots.get(list.join())!);
   }
 
-  /** Gives the memory back. */
   destroy(): void {
     this.#buffer.destroy();
     this.#before?.destroy();

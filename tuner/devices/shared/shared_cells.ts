@@ -12,7 +12,6 @@ export interface GridSlices {
   readonly ago: 0 | 1;
   /** Field, or after the last field material. */
   readonly plane: number;
-  /** First slice. */
   readonly x: number;
   readonly slices: number;
 }

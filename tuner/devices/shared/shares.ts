@@ -124,7 +124,6 @@ export async function makeShares(problem: Problem, options: ShareOptions): Promi
   }
 }
 
-/** Gives back the memory of both. */
 export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
   gpu?.field[Symbol.dispose]();
   // the memory is free at once; a pool that has ended needs no word

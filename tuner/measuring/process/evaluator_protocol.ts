@@ -12,7 +12,6 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import type { TimedEvaluation } from "../evaluator.ts";
 
-/** A problem as data. */
 export type ProblemRequest = Omit<Problem, "stencil"> & { readonly definition: Definition };
 
 /** Requests to the process. */
@@ -52,7 +51,6 @@ export async function* readRecords<T>(stream: ReadableStream<Uint8Array<ArrayBuf
   }
 }
 
-/** A record's line. */
 export function recordLine(record: ToEvaluator | FromEvaluator): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(record) + "\n");
 }
