@@ -83,12 +83,22 @@ Deno.test("each halving halves x, down to 8 slices", () => {
   assertEquals(sizes[4], 8);
 });
 
-Deno.test("steps that were left open grow where runs are short on a GPU in hardware", () => {
+Deno.test("steps that were left open suit the length of a run on a GPU in hardware", () => {
   const problem = { stencil: wave(2), grid: [256, 256, 256], boundary: "zero", steps: 96 } as const;
-  const stepsOf = (isDefaultSteps: boolean, isFallback: boolean, bytesPerSecond = 3e12): number => {
-    const device = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback } };
+  const stepsOf = (
+    isDefaultSteps: boolean,
+    isFallback: boolean,
+    bytesPerSecond = 3e12,
+    windowBytes?: number,
+  ): number => {
+    const limits = { ...DEVICE.gpu!.limits, ...(windowBytes && { windowBytes }) };
+    const device = { ...DEVICE, gpu: { ...DEVICE.gpu!, limits, isFallback } };
     return withSuitedSteps({ problem, isDefaultSteps, device }, bytesPerSecond).steps;
   };
   assertEquals([stepsOf(true, false), stepsOf(false, false), stepsOf(true, true)], [1536, 96, 96]);
   assertEquals(stepsOf(true, false, 0.2e12), 192);
+  // a run of 96 steps takes 1.4 s, and 28 s
+  assertEquals([2e10, 1e9].map((rate) => stepsOf(true, false, rate)), [48, 24]);
+  assertEquals([stepsOf(false, false, 1e9), stepsOf(true, true, 1e9)], [96, 96]);
+  assertEquals(stepsOf(true, false, 1e9, 1e6), 96); // through a window, many steps share a transfer
 });

@@ -109,5 +109,10 @@ Deno.test("a turn takes what the evaluation took, with the samples of a turn in 
   // short runs may be sampled often on a noisy device, on a GPU that is kept busy twice
   const short = { ...measurement, cellsPerSecond: 1e11 };
   assertEquals(expectTurn(short, { ...options, evaluationNs: 0 }).againNs, 0.31e9);
-  assertEquals(expectTurn({ ...short, clock: 1 }, { ...options, evaluationNs: 0 }).againNs, 0.03e9);
+  const gpu = { updates: 1e9, minBatchNs: 100e6, evaluationNs: 0 };
+  assertEquals(expectTurn({ ...short, clock: 1 }, gpu).againNs, 0.21e9);
+  // a run as long as a batch is verified and is a sample; another follows where both end within a second
+  const turnOf = (rate: number) =>
+    expectTurn({ ...measurement, cellsPerSecond: rate, clock: 1 }, gpu).againNs;
+  assertEquals([turnOf(5e9), turnOf(0.5e9)], [0.4e9, 2e9]);
 });

@@ -6,13 +6,15 @@ const WITHIN = 0.02;
 export const MOST_FINALISTS = 8, LEAST_FINALISTS = 2;
 /** How many of the fastest take part though they look slower. */
 const FASTEST = 4;
+/** Samples of which the interval says something. */
+const LEAST_SAMPLES = 2;
 /** No rate of the search is wrong by so much. */
 const HOPELESS = 0.25;
 
 /**
  * Chooses who takes part in the final round, whatever may be the fastest or tie with it: the fastest few, unless they
- * are slower by a quarter, and all whose rate is within 2% of the best or whose interval reaches the best one's. If
- * these are too many, those that a tie would prefer.
+ * are slower by a quarter, and all whose rate is within 2% of the best or whose interval, of more than one sample, reaches
+ * the best one's. If these are too many, those that a tie would prefer.
  *
  * @param measured rates of the search, the fastest first
  * @param options.order orders configurations as they are chosen among ties, see `orderTies`
@@ -32,7 +34,7 @@ export function chooseFinalists(
   const within = (part: number): readonly Measurement[] =>
     measured.filter((one) =>
       one.cellsPerSecond >= (1 - part) * best.cellsPerSecond ||
-      one.confidence95[1] >= best.confidence95[0]
+      (one.samples.length >= LEAST_SAMPLES && one.confidence95[1] >= best.confidence95[0])
     );
   const fastest = within(HOPELESS).slice(0, Math.min(FASTEST, count));
   const near = within(WITHIN).filter((one) => !fastest.includes(one));

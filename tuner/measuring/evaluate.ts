@@ -10,7 +10,7 @@ import {
   STEADY_BATCH_NS,
 } from "../devices/gpu/gpu_clock.ts";
 import { isLongEnough, sampleUntilStable } from "./sampling.ts";
-import { steadySampler } from "./steady_sampler.ts";
+import { isFull, steadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
 
@@ -40,12 +40,12 @@ export interface EvaluateOptions {
 export const MOST_SAMPLES = 30;
 /**
  * A first run slower than this fraction of the best will not win: two samples are enough to say so. Where the first run
- * is a sample, it is enough if it is slower than the other fraction.
+ * is a sample, it is enough: at a steady clock, or else if it is slower than the other fraction.
  */
 const FAR_BELOW = 0.8, HOPELESS = 0.5;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
-const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
+export const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
 
 /** Verifies and times a configuration in a session. */
 export function evaluateOn(
@@ -79,19 +79,25 @@ export async function evaluate(
   { problem, best = 0, samplingNs = 3e9, minSamples = 3, isAgain = false, isReported = false, now }:
     EvaluateOptions,
 ): Promise<Evaluation> {
-  const found = await runVerified(prepare, async ({ runner, run, firstNs, verification }) => {
+  const found = await runVerified(prepare, async ({ runner, begin, first, verification }) => {
+    const { timeNs: firstNs } = first;
     const updates = cellsOf(problem.grid) * problem.steps;
     const part = best > 0 ? updates / (firstNs * 1e-9) / best : Infinity;
     const { longRun = 1 } = runner, isKeptBusy = runner.begin !== undefined;
     const isLong = isReported && longRun * firstNs <= LONGEST_REPORTED_NS;
     const waitedForNs = runner.clock === "device" ? DEVICE_BATCH_NS : HOST_BATCH_NS;
     const minBatchNs = !isKeptBusy ? waitedForNs : isReported ? REPORTED_BATCH_NS : STEADY_BATCH_NS;
-    const isWarm = runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
+    const unit = isLong ? longRun : 1;
+    const isWarm = isKeptBusy
+      ? unit === 1 && isFull(first.clock)
+      : runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
-    const sampler = steadySampler((runs) => runner.begin?.(runs, isLong) ?? ranAlready(run(runs)), {
+    const isHopeless = taken.length > 0 && (isKeptBusy || part < HOPELESS);
+    const sampler = steadySampler((runs) => begin(runs, isLong), {
       firstNs,
+      firstClock: first.clock,
       minBatchNs,
-      unit: isLong ? longRun : 1,
+      unit,
       isKeptBusy,
       now,
     });
@@ -101,32 +107,29 @@ export async function evaluate(
         now,
         budgetNs: isKeptBusy && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
-        maxSamples: part > FAR_BELOW ? MOST_SAMPLES : taken.length > 0 && part < HOPELESS ? 1 : 2,
+        maxSamples: part > FAR_BELOW ? MOST_SAMPLES : isHopeless ? 1 : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
         taken,
       },
     ).finally(() => sampler.end());
     const rates = samplesNs.map((ns) => updates / (ns * 1e-9));
     const { compileNs } = runner;
-    const clock = isKeptBusy && { clock: sampler.clock() };
+    const lowest = taken.length > 0 ? Math.min(first.clock, sampler.clock()) : sampler.clock();
+    const clock = isKeptBusy && { clock: lowest };
     return { measurement: measurementOf(configuration, rates, { verification, compileNs, ...clock }) };
   });
   return { configuration, ...found };
 }
 
-/** A batch that was waited for, beside no other clock than the one that timed it. */
-async function ranAlready(timed: Promise<number>): ReturnType<NonNullable<Runner["begin"]>> {
-  const timeNs = await timed;
-  return { finish: () => Promise.resolve({ timeNs, clock: 1 }) };
-}
+type Begin = NonNullable<Runner["begin"]>;
 
 /** Prepares a configuration, runs it once, and goes on with it if its result is right. */
 async function runVerified<T>(
   prepare: () => Promise<Runner>,
   goOn: (verified: {
     readonly runner: Runner;
-    readonly run: (repetitions: number) => Promise<number>;
-    readonly firstNs: number;
+    readonly begin: Begin;
+    readonly first: Awaited<ReturnType<Awaited<ReturnType<Begin>>["finish"]>>;
     readonly verification: Verification;
   }) => Promise<T>,
 ): Promise<T | { readonly failure: Failure }> {
@@ -134,11 +137,11 @@ async function runVerified<T>(
   try {
     runner = await prepare();
     await runner.initialise();
-    const run = timedRun(runner);
-    const firstNs = await run(1);
+    const begin = batchesOf(runner);
+    const first = await (await begin(1)).finish();
     const verification = await runner.verify();
     const failure = refute(verification);
-    return failure === undefined ? await goOn({ runner, run, firstNs, verification }) : { failure };
+    return failure === undefined ? await goOn({ runner, begin, first, verification }) : { failure };
   } catch (error) {
     if (isFailure(error)) return { failure: { reason: error.reason, message: error.message } };
     throw error;
@@ -147,13 +150,21 @@ async function runVerified<T>(
   }
 }
 
-/** Runs in batches whose time is one; a clock that tells none is a failure of the configuration's. */
-function timedRun(runner: Runner): (repetitions: number) => Promise<number> {
-  return async (repetitions) => {
-    const timeNs = await runner.run(repetitions);
-    if (timeNs > 0 && Number.isFinite(timeNs)) return timeNs;
-    const found = `the ${runner.clock}'s clock says that ${repetitions} runs took ${timeNs} ns`;
-    throw new RunFailure("incorrect", found);
+/**
+ * Runs in batches whose time is one; a clock that tells none is a failure of the configuration's. A runner that does not
+ * go on by itself runs when it is waited for, beside no other clock than the one that times it.
+ */
+function batchesOf(runner: Runner): Begin {
+  return async (repetitions, isLong) => {
+    const batch = await runner.begin?.(repetitions, isLong);
+    return {
+      async finish() {
+        const timed = await batch?.finish() ?? { timeNs: await runner.run(repetitions), clock: 1 };
+        if (timed.timeNs > 0 && Number.isFinite(timed.timeNs)) return timed;
+        const found = `the ${runner.clock}'s clock says that ${repetitions} runs took ${timed.timeNs} ns`;
+        throw new RunFailure("incorrect", found);
+      },
+    };
   };
 }
 

@@ -38,9 +38,10 @@ export async function sampleUntilStable(
   for (let count = 0; samplesNs.length < maxSamples; count++) {
     const isEnough = samplesNs.length >= least;
     if (isEnough && (isStable(samplesNs) || medianInterval95(samplesNs)[0] > hopelessNs)) break;
-    const spentNs = now() - start, nextNs = count > 0 ? spentNs / count : taken[0]!;
+    const spentNs = now() - start, nextNs = count > 0 ? spentNs / count : taken[0] ?? 0;
     if (samplesNs.length > 0 && spentNs + nextNs > budgetNs) break;
-    const timeNs = await sample(samplesNs.length + 1 < least);
+    const isLast = samplesNs.length + 1 >= least || spentNs + 2 * nextNs > budgetNs;
+    const timeNs = await sample(!isLast);
     if (!(timeNs > 0 && Number.isFinite(timeNs))) {
       throw new RangeError(`Cannot use a sample: wanted a time above 0 ns: current value is ${timeNs}`);
     }

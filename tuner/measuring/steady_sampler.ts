@@ -6,6 +6,11 @@ const NEAR = 0.02;
 /** A clock that is the same for this long while the device is busy will not rise any more; it is waited for this long. */
 const PATIENCE_NS = 300e6, LONGEST_NS = 1e9;
 
+/** Whether a clock is the fastest that the device was seen at. */
+export function isFull(clock: number): boolean {
+  return clock >= 1 - NEAR;
+}
+
 /** Takes samples that count: batches long enough to time, at a clock that is up. */
 export interface SteadySampler {
   /**
@@ -28,13 +33,14 @@ export interface SteadySampler {
  * The first run alone cannot say how many runs make a batch: it may have compiled, and the host's clock adds its own
  * 10 ms. A batch that turns out too short is not a sample, but gives a better estimate.
  *
- * @param options the time of a first run, the shortest batch (which the host's wait must not outlast), of how many runs a
- *   batch is a multiple, whether the device is kept busy, and the clock
+ * @param options the time of a first run and the device's clock in it, the shortest batch (which the host's wait must not
+ *   outlast), of how many runs a batch is a multiple, whether the device is kept busy, and the clock
  */
 export function steadySampler(
   begin: NonNullable<Runner["begin"]>,
-  { firstNs, minBatchNs, unit = 1, isKeptBusy = true, now }: {
+  { firstNs, firstClock, minBatchNs, unit = 1, isKeptBusy = true, now }: {
     firstNs: number;
+    firstClock?: number | undefined;
     minBatchNs: number;
     unit?: number;
     isKeptBusy?: boolean;
@@ -45,12 +51,12 @@ export function steadySampler(
   let runs = runsFor(firstNs);
   const hand = async () => ({ count: runs, batch: await begin(runs) });
   let handed: Awaited<ReturnType<typeof hand>> | undefined;
-  let isUp = false, lowest = 1, level = 0, sameNs = 0;
+  let lowest = 1, level = 0, sameNs = 0;
   let downNs: number | undefined;
 
   const isSteady = (clock: number): boolean => {
     const nowNs = now();
-    if (clock >= 1 - NEAR) {
+    if (isFull(clock)) {
       downNs = undefined;
       return true;
     }
@@ -61,6 +67,8 @@ export function steadySampler(
     }
     return nowNs - sameNs >= PATIENCE_NS || nowNs - downNs >= LONGEST_NS;
   };
+
+  let isUp = firstClock !== undefined && isSteady(firstClock);
 
   return {
     async sample(isFollowed) {

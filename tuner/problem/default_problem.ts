@@ -14,6 +14,8 @@ const LINE_STEPS = 2048;
 
 /** Time of a run by the plain traversal up to which it is made longer, and how many times as long it gets at most. */
 const LONG_RUN_NS = 0.3e9, LONGER = 16;
+/** The same from which it is made shorter, and which part of its steps is left at least. */
+const LONGEST_RUN_NS = 1e9, SHORTER = 1 / 4;
 
 /** Time steps of a run where none are given, before anything is known of the device. */
 export function defaultSteps(
@@ -38,7 +40,8 @@ export function predictRunNs(
  * The problem with steps that suit its grid and a GPU in hardware, where they were left open. The first and the last
  * steps of a run are slower where a traversal computes several steps at once: torres with 8 bands of 32 steps on 256³
  * reach 569 Gcells/s in runs of 768 steps, 600 in runs of 1536 (H100, 2026-11-22). So where runs are short they get
- * longer; by doubling, so that the same device always has the same.
+ * longer. Where a run takes seconds it gets shorter, so that a minute has room for a search; but not where the host holds
+ * the grid, which goes up and down once for many steps. By factors of two, so that the same device always has the same.
  */
 export function withSuitedSteps(
   { problem, isDefaultSteps, device }: {
@@ -49,9 +52,12 @@ export function withSuitedSteps(
   copyBytesPerSecond: number,
 ): Problem {
   const isOpen = isDefaultSteps && device.gpu?.isFallback === false && problem.stencil.dimensions !== 1;
-  const runNs = isOpen ? predictRunNs(problem, device, copyBytesPerSecond) : Infinity;
+  if (!isOpen) return problem;
+  const runNs = predictRunNs(problem, device, copyBytesPerSecond);
   let factor = 1;
   while (factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
+  const isResident = device.gpu?.limits.windowBytes === undefined;
+  while (isResident && factor > SHORTER && factor * runNs > LONGEST_RUN_NS) factor /= 2;
   return { ...problem, steps: factor * problem.steps };
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Measurement } from "../configuration.ts";
 import { LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
-import { MOST_SAMPLES } from "../measuring/evaluate.ts";
+import { LEAST_REPORTED_NS, MOST_SAMPLES } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { SURE_BLOCKS, TURN_NS, TURN_SAMPLES } from "../measuring/final_round.ts";
 
@@ -120,7 +120,7 @@ export function expectTurn(
     readonly minBatchNs: number;
     /** Time of the configuration's evaluation in the search, in nanoseconds. @default {0} not known */
     readonly evaluationNs?: number | undefined;
-    /** Whether the run that is verified is a sample. @default {false} */
+    /** Whether the run that is verified is a sample, however short. @default {false} */
     readonly isWarm?: boolean;
     /** Runs in the search that were no samples and are not repeated. @default {0} */
     readonly searchRuns?: number;
@@ -129,11 +129,12 @@ export function expectTurn(
   const runNs = updates / cellsPerSecond * 1e9;
   const batchNs = Math.max(runNs, minBatchNs);
   const spentNs = evaluationNs - compileNs - samples.length * batchNs - searchRuns * runNs;
-  // there is always a run to verify
-  const aroundNs = Math.max(isWarm ? 0 : runNs, spentNs);
   // a device that is kept busy makes its samples longer, and fewer of them; others may be noisy
-  const count = clock === undefined ? MOST_SAMPLES : TURN_SAMPLES;
-  const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, TURN_NS));
+  const [count, mostNs] = clock === undefined ? [MOST_SAMPLES, TURN_NS] : [TURN_SAMPLES, LEAST_REPORTED_NS];
+  // there is always a run to verify
+  const isSample = isWarm || (clock !== undefined && runNs >= minBatchNs);
+  const aroundNs = Math.max(isSample ? 0 : runNs, spentNs);
+  const againNs = aroundNs + Math.max(batchNs, Math.min(count * batchNs, mostNs));
   return { firstNs: againNs + compileNs, againNs };
 }
 

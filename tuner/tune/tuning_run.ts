@@ -106,8 +106,9 @@ export class TuningRun {
     const likely = chooseFinalists(measured, { order: (all) => all, most: LIKELY_FINALISTS });
     const left = this.cpuSpace.filter(({ configuration }) => !this.findings.isMeasured(configuration)).length;
     const turns = this.withStepwise(likely).map((one) => this.turnOf(one));
-    // while nothing is measured: a run as the reference's to verify, and one to time
-    const unknown = { firstNs: 2 * this.#referenceNs, againNs: 2 * this.#referenceNs };
+    // while nothing is measured: a run as the reference's to verify, and to time one where that does not
+    const unknownNs = this.#runsOfTurn * this.#referenceNs;
+    const unknown = { firstNs: unknownNs, againNs: unknownNs };
     return {
       turns: turns.length === 0 ? Array(LEAST_FINALISTS).fill(unknown) : turns,
       referenceNs: this.keepsReference ? 0 : this.#referenceNs,
@@ -142,9 +143,16 @@ export class TuningRun {
     };
   }
 
+  /** Long runs that verify and time a configuration. */
+  get #runsOfTurn(): number {
+    const { gpu } = this.session.device;
+    return gpu?.timestampQuery && !gpu.isFallback ? 1 : 2;
+  }
+
   /** Whether not even one configuration of the GPU, as fast as the reference's, could be verified and timed. */
   get isGpuTooSlow(): boolean {
-    return this.session.hasGpu && this.session.now() + 2 * this.#referenceNs > this.plan.latestNs;
+    const needNs = this.#runsOfTurn * this.#referenceNs;
+    return this.session.hasGpu && this.session.now() + needNs > this.plan.latestNs;
   }
 
   /** Whether the CPU alone will not win. */
@@ -182,9 +190,13 @@ export class TuningRun {
     const copyBytesPerSecond = session.hasGpu
       ? await session.copyBytesPerSecond().catch(deviceFailed("The GPU failed"))
       : null;
+    const { isDefaultSteps = false } = request;
+    const suited = copyBytesPerSecond === null
+      ? request
+      : withSuitedSteps({ problem: request, isDefaultSteps, device }, copyBytesPerSecond);
     const isSaid = copyBytesPerSecond !== null &&
-      this.#warnOf(predictRunNs(request, device, copyBytesPerSecond));
-    await this.#fixProblem(copyBytesPerSecond);
+      this.#warnOf(predictRunNs(suited, device, copyBytesPerSecond));
+    await this.#fixProblem(suited.steps);
     if (!isSaid) this.#warnOf(this.#referenceNs);
     const { problem } = this;
     if (device.gpu !== null && copyBytesPerSecond !== null) {
@@ -222,13 +234,10 @@ export class TuningRun {
   }
 
   /** A default grid shrinks until the reference fits into the memory. */
-  async #fixProblem(copyBytesPerSecond: number | null): Promise<void> {
+  async #fixProblem(steps: number): Promise<void> {
     const { request, session } = this;
-    const { stencil, boundary, grid: wanted, isDefaultGrid = false, isDefaultSteps = false } = request;
-    const { device } = session, problem = { stencil, grid: wanted, boundary, steps: request.steps };
-    const { steps } = copyBytesPerSecond === null
-      ? problem
-      : withSuitedSteps({ problem, isDefaultSteps, device }, copyBytesPerSecond);
+    const { stencil, boundary, grid: wanted, isDefaultGrid = false } = request;
+    const { device } = session;
     for (let halvings = 0;; halvings++) {
       const grid = halvings === 0 ? wanted : defaultGrid(stencil, device.gpu, halvings);
       this.problem = { stencil, grid, boundary, steps };

@@ -86,6 +86,8 @@ Deno.test("as many processes search as the memory and the cores allow, two at le
   const large = problemOf(wave(2), [584, 5280, 128]);
   assertEquals([2, 4, 16].map((cores) => processesFor(large, { cores, memory })), [2, 3, 8]);
   assertEquals([64e9, 48e9, 16e9].map((memory) => processesFor(large, { cores: 16, memory })), [5, 3, 2]);
+  // 29 GB a field: two references and two fields would be 116
+  assertEquals(processesFor(problemOf(wave(2), [1536, 1536, 1536]), { cores: 16, memory }), 1);
   // fields and materials are planes of a slice
   assertEquals(processesFor(large, { cores: 16, memory, deviceMemory: 1e9 }), 1);
   assertEquals(processesFor(problemOf(elastic(), [256, 1024, 128]), { cores: 16, memory }), 7);

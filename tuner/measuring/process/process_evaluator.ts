@@ -158,8 +158,8 @@ const PROCESSES_BYTES = 52e9, MOST_PROCESSES = 8;
 /**
  * How many processes evaluate: the one whose turn it is measures, the others compile. Each holds a reference, and the
  * memory (in bytes) of a field for its turns. WebGPU does not report a GPU's memory: where it runs short, processes are given up
- * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two,
- * or one where the request limits the memory (`deviceMemory`).
+ * during the search. A GPU that shares the host's memory must not take more than half of it. There are at least two, if
+ * there is memory for one; and one where there is not, or the request limits the memory (`deviceMemory`).
  */
 export function processesFor(
   problem: Problem,
@@ -171,7 +171,7 @@ export function processesFor(
 ): number {
   const bytes = Math.min(PROCESSES_BYTES, memory / 2, deviceMemory ?? Infinity);
   const fit = Math.floor(bytes / (2 * fieldBytes(problem)));
-  return Math.max(deviceMemory === undefined ? 2 : 1, Math.min(fit, cores - 1, MOST_PROCESSES));
+  return Math.max(deviceMemory === undefined && fit > 0 ? 2 : 1, Math.min(fit, cores - 1, MOST_PROCESSES));
 }
 
 /** Why there is no other answer. */
