@@ -304,8 +304,10 @@ Deno.test("smaller limits: other values, another entry, or the default, but noth
     problem,
     deviceOf(H100, LEAST_LIMITS),
   );
-  assertEquals([changed.match, whyNot(changed.configuration, problem, LEAST_LIMITS)], ["exact", undefined]);
-  assert(changed.changes.length > 0);
+  const { match, message, configuration, changes } = changed;
+  assertEquals([match, whyNot(configuration, problem, LEAST_LIMITS)], ["same-device", undefined]);
+  assert(changes.length > 0);
+  assertStringIncludes(message, "predicted from 1 measurement on this device");
 
   // of a tie set, what runs as it is comes before what must be changed
   const small = gpuAlone([64, 64, 64], "stepwise", STEPWISE);
@@ -401,7 +403,11 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   const choose = (cpuWorkers: number) =>
     chooseConfiguration(profile, problem, deviceOf(H100), { cpuWorkers });
   assertEquals([choose(4).match, choose(4).configuration.share], ["exact", share]);
-  assertEquals(choose(2).configuration.share, { ...share, cpuWorkers: 2 });
+  assertEquals([choose(2).match, choose(2).configuration.share], ["same-device", {
+    ...share,
+    cpuWorkers: 2,
+  }]);
+  assertEquals([choose(4).cellsPerSecond, choose(2).cellsPerSecond], [1e9, undefined]);
   assertEquals([choose(0).match, choose(0).configuration.share.cpuSlices], ["default", 0]);
   const none = chooseConfiguration([], problem, null, { cpuWorkers: 3 });
   assertEquals([none.match, none.configuration.share], ["default", { ...share, cpuWorkers: 3 }]);

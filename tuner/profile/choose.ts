@@ -23,10 +23,10 @@ import type { Profile, ProfileEntry } from "./profile_types.ts";
 export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
 
 /**
- * How well a profile's entry matches, the best first. `exact`: measured for this problem on this device.
- * `same-device`: on this device, for the nearest problem of the same stencil and variant. `same-architecture`,
- * `same-vendor`: on a device of that kind, for this problem or the nearest. `default`: no entry matches, and the best
- * prediction is used.
+ * How well a profile's entry matches, the best first. `exact`: this configuration was measured for this problem on this
+ * device. `same-device`: predicted from what was measured on this device, or changed so that it can run.
+ * `same-architecture`, `same-vendor`: the same on a device of that kind, or measured there. `default`: no entry matches,
+ * and the best prediction is used.
  */
 export type MatchGrade = "exact" | "same-device" | "same-architecture" | "same-vendor" | "default";
 
@@ -160,7 +160,7 @@ function chooseAnew(asked: Asked): Choice {
       predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;
     const { near, plain, known, isMeasured, ...rest } = found;
-    const isExact = near.distance === 0 && grade === "same-device";
+    const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
     const choice = { ...rest, match, ...(match !== "default" && { entry: near.entry }), passedOver };
     return { ...choice, message: explain(choice, { grade, near, plain, known }) };
@@ -233,8 +233,8 @@ function measuredHere(nears: readonly NearEntry[], target: PredictionTarget): Fo
       runnersUp: configurationsOf(others),
       near,
       isMeasured: true,
-      cellsPerSecond,
-      ...(confidence95 && { interval95: confidence95 }),
+      // what was changed was not measured
+      ...(changes.length === 0 && { cellsPerSecond, ...(confidence95 && { interval95: confidence95 }) }),
     };
   }
 }
