@@ -40,6 +40,21 @@ Deno.test("what is left open is filled in for the device", () => {
   assert(line.traversals.some(({ name }) => name === "swept"));
 });
 
+Deno.test("through a window a run is as long as a sweep, on a software device as any other", () => {
+  const wish = { stencil: wave(2), grid: [256, 64, 64], deviceMemory: 2 ** 22 } as const;
+  const stepsOn = (isFallback: boolean, given: Partial<ProblemWish> = {}) => {
+    const device = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback } };
+    const { problem, isDefaultSteps } = resolveProblem("tune", { ...wish, ...given }, device);
+    return { steps: problem.steps, isDefaultSteps };
+  };
+  const deviceMemory = 2 ** 24, { steps, isDefaultSteps } = stepsOn(false, { deviceMemory });
+  assert(steps > 96 && !isDefaultSteps, `${steps}`);
+  assertEquals(stepsOn(true, { deviceMemory }), { steps: 24, isDefaultSteps: true });
+  for (const isFallback of [true, false]) {
+    assertEquals(stepsOn(isFallback, { steps: 7 }), { steps: 7, isDefaultSteps: false });
+  }
+});
+
 Deno.test("what is given is kept", () => {
   const grid = [24, 20, 16] as const;
   const { problem, isDefaultGrid, traversals, cpuWorkers } = resolveProblem("tune", {

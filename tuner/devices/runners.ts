@@ -118,6 +118,7 @@ async function prepareWindow(
     configuration,
     compileNs: field.compileNs,
     clock: "host",
+    isWarm: gpu.isSoftware,
     initialise: () => field.initialise(reference.start),
     runSteps: run,
     run: async (repetitions) => (await run(problem.steps, repetitions)).timeNs,

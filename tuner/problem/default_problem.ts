@@ -37,11 +37,12 @@ export function predictRunNs(
 }
 
 /**
- * The problem with steps that suit its grid and a GPU in hardware, where they were left open. The first and the last
+ * The problem with steps that suit its grid and the GPU, where they were left open. The first and the last
  * steps of a run are slower where a traversal computes several steps at once: torres with 8 bands of 32 steps on 256³
  * reach 569 Gcells/s in runs of 768 steps, 600 in runs of 1536 (H100, 2026-11-22). So where runs are short they get
- * longer. Where a run takes seconds it gets shorter, so that a minute has room for a search; but not where the host holds
- * the grid, which goes up and down once for many steps. By factors of two, so that the same device always has the same.
+ * longer. Where a run takes seconds it gets shorter, so that a minute has room for a search. Where the host holds the
+ * grid, only software gets shorter runs: it copies as fast as it computes. By factors of two, so that the same device
+ * always has the same.
  */
 export function withSuitedSteps(
   { problem, isDefaultSteps, device }: {
@@ -51,13 +52,13 @@ export function withSuitedSteps(
   },
   copyBytesPerSecond: number,
 ): Problem {
-  const isOpen = isDefaultSteps && device.gpu?.isFallback === false && problem.stencil.dimensions !== 1;
-  if (!isOpen) return problem;
+  const { gpu } = device, isResident = gpu?.limits.windowBytes === undefined;
+  if (!isDefaultSteps || gpu === null || problem.stencil.dimensions === 1) return problem;
+  if (gpu.isFallback === isResident) return problem;
   const runNs = predictRunNs(problem, device, copyBytesPerSecond);
   let factor = 1;
-  while (factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
-  const isResident = device.gpu?.limits.windowBytes === undefined;
-  while (isResident && factor > SHORTER && factor * runNs > LONGEST_RUN_NS) factor /= 2;
+  while (isResident && factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
+  while (factor > SHORTER && factor * runNs > LONGEST_RUN_NS) factor /= 2;
   return { ...problem, steps: factor * problem.steps };
 }
 

@@ -87,8 +87,9 @@ export function resolveProblem(
   checkProblem(action, wished);
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
-  // what goes up and comes back once a sweep should stay for long
-  const sweep = isWindow && wish.steps === undefined ? stepwise.sweepSteps!(wished, {}, gpu.limits) : 0;
+  // what goes up and comes back once a sweep should stay for long, unless a copy costs no more than a step
+  const isLong = isWindow && !gpu.isFallback;
+  const sweep = isLong && wish.steps === undefined ? stepwise.sweepSteps!(wished, {}, gpu.limits) : 0;
   const problem: Problem = { ...wished, steps: Math.max(steps, Math.min(MAX_STEPS, sweep)) };
   const { cpuWorkers = isWindow ? 0 : defaultWorkers(device) } = wish;
   const refuse = refusalOf(action);
@@ -121,7 +122,7 @@ export function resolveProblem(
   if (misfit !== undefined) throw new RequestError(`Cannot ${action}: ${misfit}`);
   const isDefault = {
     isDefaultGrid: wish.grid === undefined,
-    isDefaultSteps: wish.steps === undefined && !isWindow,
+    isDefaultSteps: wish.steps === undefined && !isLong,
   };
   return { problem, ...isDefault, traversals, device, cpuWorkers };
 }

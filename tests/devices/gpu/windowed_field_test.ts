@@ -123,6 +123,7 @@ testOnGpu("a window's runner is verified with a reference that passed through on
   const configuration = { traversal: "diamond-torre", parameters: torre, share };
   const reference = await makeReference({ gpu, problem, windowBytes, isChecked: true });
   const runner = await prepare({ gpu, reference }, problem, configuration);
+  assertEquals(runner.isWarm, gpu.isSoftware, "what compiles at the first dispatch was dispatched");
   await runner.initialise();
   assert(await runner.run() > 0);
   const { maxError, bound, against } = await runner.verify();

@@ -10,7 +10,7 @@ import { RunFailure } from "../run_failure.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
-import { compile, compileFill, type Pipeline } from "./gpu_pipelines.ts";
+import { compile, compileFill, type Pipeline, warmUp } from "./gpu_pipelines.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** What the host hands over in the 10 ms of a wait, roughly. */
@@ -97,6 +97,7 @@ export class WindowedField implements Disposable {
     const pipelines = await Promise.all(
       plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
     );
+    await warmUp(gpu, pipelines);
     const compileNs = (performance.now() - started) * 1e6;
     await onCompiled?.();
     const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
