@@ -40,9 +40,10 @@ export interface EvaluateOptions {
 export const MOST_SAMPLES = 30;
 /**
  * A first run slower than this fraction of the best will not win: two samples are enough to say so. Where the first run
- * is a sample, it is enough: at a steady clock, or else if it is slower than the other fraction.
+ * is a sample, it is enough if it is slower than the second fraction; at a steady clock, where runs differ by no more than
+ * clocks that count as the same, than the third.
  */
-const FAR_BELOW = 0.8, HOPELESS = 0.5;
+const FAR_BELOW = 0.8, HOPELESS = 0.5, STEADILY_BELOW = 0.95;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
 export const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;
@@ -92,7 +93,7 @@ export async function evaluate(
       ? unit === 1 && isFull(first.clock)
       : runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
-    const isHopeless = taken.length > 0 && (isKeptBusy || part < HOPELESS);
+    const isEnough = taken.length > 0 && part < (isKeptBusy ? STEADILY_BELOW : HOPELESS);
     const sampler = steadySampler((runs) => begin(runs, isLong), {
       firstNs,
       firstClock: first.clock,
@@ -107,7 +108,7 @@ export async function evaluate(
         now,
         budgetNs: isKeptBusy && isReported ? Math.max(samplingNs, LEAST_REPORTED_NS) : samplingNs,
         minSamples,
-        maxSamples: part > FAR_BELOW ? MOST_SAMPLES : isHopeless ? 1 : 2,
+        maxSamples: isEnough ? 1 : part > FAR_BELOW ? MOST_SAMPLES : 2,
         hopelessNs: best > 0 ? updates / best * 1e9 : Infinity,
         taken,
       },

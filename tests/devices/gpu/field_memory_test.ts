@@ -82,8 +82,13 @@ testOnGpu("two fields at the same time have memory of their own, and none is los
   assertStrictEquals(await memory.take([32], "three"), two);
   const larger = await memory.take([128, 64], "four");
   assertEquals(larger.flat().map(({ size }) => size), [128, 128, 64, 64]);
-  memory[Symbol.dispose]();
+  // what is large enough stays, what is not is taken anew
   memory.giveBack(larger);
+  const [first, second, third] = await memory.take([100, 96, 64], "sections");
+  assertStrictEquals(first, larger[0]);
+  assertEquals([second, third].map((pair) => pair!.map(({ size }) => size)), [[128, 128], [64, 64]]);
+  memory[Symbol.dispose]();
+  memory.giveBack([first!, second!, third!]);
   const anew = await memory.take([128], "five"); // what was given back late was not kept
   assert(anew !== larger);
   for (const array of anew.flat()) array.destroy();

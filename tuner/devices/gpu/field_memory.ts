@@ -1,4 +1,8 @@
+import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
+
+/** Kept arrays are up to 1 / 2^ROOM_BITS larger than what they are taken for. */
+const ROOM_BITS = 5;
 
 /** Arrays of even and odd levels, or of one section of them. */
 export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
@@ -31,8 +35,8 @@ export function borrowedMemory(arrays: LevelArrays): FieldMemory {
 
 /**
  * Memory for one field after another. To take the memory of a large field and to free it takes as long as four of its
- * runs: 0.1 s each on an H100, with 3.2 GB, of a turn of 0.5 s (2026-11-21). A second field at the same time gets
- * memory of its own.
+ * runs: 0.1 s each on an H100, with 3.2 GB, of a turn of 0.5 s (2026-11-21), and some 3 s with 29 GB, whose runs take one
+ * (2026-11-23). So sections that are large enough stay. A second field at the same time gets memory of its own.
  */
 export class KeptMemory implements FieldMemory, Disposable {
   readonly #gpu: GpuDevice;
@@ -47,9 +51,19 @@ export class KeptMemory implements FieldMemory, Disposable {
   async take(bytes: readonly number[], label: string): Promise<SectionArrays> {
     const kept = this.#kept;
     this.#kept = [];
-    if (bytes.every((least, i) => kept[i]?.every(({ size }) => size >= least))) return kept;
-    destroy(kept);
-    return await makeArrays(this.#gpu, bytes, label);
+    const fits = bytes.map((least, i) => kept[i]?.every(({ size }) => size >= least) ?? false);
+    if (fits.every(Boolean)) return kept;
+    destroy(kept.filter((_, i) => !fits[i]));
+    const rest = kept.filter((_, i) => fits[i]);
+    const missing = bytes.filter((_, i) => !fits[i]).map((least) => spacious(least, this.#gpu));
+    try {
+      const made = [...await makeArrays(this.#gpu, missing, label)], old = [...rest];
+      return fits.map((isOld) => (isOld ? old : made).shift()!);
+    } catch (error) {
+      destroy(rest);
+      if (!isFailure(error) || error.reason !== "out-of-memory") throw error;
+      return await makeArrays(this.#gpu, bytes, label);
+    }
   }
 
   giveBack(arrays: SectionArrays): void {
@@ -92,6 +106,16 @@ function roundedSize(
 ): number {
   const whole = Math.ceil(bytes / 64) * 64;
   return whole <= Math.min(maxBufferSize, maxStorageBufferBindingSize) ? whole : bytes;
+}
+
+/** With room for pads that are a little larger. */
+function spacious(
+  bytes: number,
+  { limits: { maxBufferSize, maxStorageBufferBindingSize } }: GpuDevice,
+): number {
+  const unit = 2 ** Math.floor(Math.log2(bytes) - ROOM_BITS);
+  const most = Math.max(bytes, Math.min(maxBufferSize, maxStorageBufferBindingSize));
+  return Math.min(Math.ceil(bytes / unit) * unit, most);
 }
 
 function destroy(arrays: SectionArrays): void {
