@@ -65,6 +65,9 @@ export const OPTIONS = {
   },
 } as const satisfies Options;
 
+/** The part of the run that choosing how to share the grid may take. */
+const PLANNING_PART = 0.1;
+
 const USAGE = {
   usage: "mpirun -n N deno task solve [OPTIONS]",
   about:
@@ -129,7 +132,12 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
 async function solve(world: World, device: OpenedDevice, options: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
-  const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
+  const plan = await planRanks(world, device, problem, {
+    parts,
+    exchangeEvery,
+    choose,
+    timePart: PLANNING_PART,
+  });
   using solver = await RankSolver.create(world, device, problem, { plan: plan.plan, choose });
   const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
   if (from === undefined) await solver.initialise(start);
