@@ -256,8 +256,8 @@ for (
     const { configurations } = space!;
     const problem = problemOf([128, 5280, 128], { stencil });
     const { configuration, match } = chooseConfiguration(profile, problem, deviceOf(H100));
-    // not every number of bands and steps was recorded
-    const { bands: _, nt: __, ...others } = configuration.parameters;
+    // not every number of bands and steps was recorded, nor loads a tier ahead
+    const { bands: _, nt: __, lookahead: ___, ...others } = configuration.parameters;
     const chosen = configurations.filter(({ traversal, parameters }) =>
       traversal === configuration.traversal &&
       Object.entries(others).every(([one, value]) => parameters[one] === value)
