@@ -217,8 +217,8 @@ export function checkParts(problem: Problem, ranks: number, { parts, exchangeEve
     throw new RequestError(`Cannot cut the grid: wanted as many parts as there are ranks: found ${found}`);
   }
   if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
-  const cut = parts === undefined ? `for ${ranks} ranks` : `into ${parts.join("x")} parts`;
-  const zones = `its ghost zones of ${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}`;
+  const cut = parts === undefined ? `for ${formatPlural(ranks, "rank")}` : `into ${parts.join("x")} parts`;
+  const zones = `its ghost zones of ${formatPlural(exchangeEvery, "step")}`;
   throw new RequestError(
     `Cannot cut the grid ${cut}: wanted each part at least as thick as ${zones}: found ${
       problem.grid.join("x")
