@@ -18,10 +18,15 @@ const CALL_SECONDS = 1e-7;
 /** What it takes several workers to wait for each other, and what each of them adds. */
 const MEETING_SECONDS = 1e-6, ARRIVAL_SECONDS = 1e-7;
 
-/** What a copy of all workers should reach on data of this size, where it was not measured. */
+/**
+ * What a copy of all workers should reach on data of this size, where it was not measured. Of a field
+ * larger than a cache that replaces nearly at random, about the square of its part stays: plain steps of one that is a
+ * little larger are hardly slower.
+ */
 export function usualCpuBandwidth(bytes: number, workers: number): number {
   if (bytes <= workers * OWN_CACHE_BYTES) return Infinity;
-  return bytes <= SHARED_CACHE_BYTES ? workers * CACHE_BYTES_PER_SECOND : MEMORY_BYTES_PER_SECOND;
+  const kept = Math.min(1, SHARED_CACHE_BYTES / bytes) ** 2;
+  return 1 / (kept / (workers * CACHE_BYTES_PER_SECOND) + (1 - kept) / MEMORY_BYTES_PER_SECOND);
 }
 
 /**

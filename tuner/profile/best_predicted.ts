@@ -13,11 +13,17 @@ import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
 /** Candidates of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 8;
 
-/** Candidates whose kernels are written in every way, those with the highest rates. */
+/** Candidates of each kind whose kernels are written in every way, those with the highest rates. */
 const MOST_WRITTEN = 12;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
 const CAUTION = 0.6;
+
+/**
+ * On the CPU other traversals have to be faster than stepwise by more than this: how much of a cache is free changes with
+ * what else the machine does.
+ */
+const CPU_DOUBT = Math.log(1.1);
 
 /** Deviations to either side that 95% lie within. */
 const WITHIN_95 = 1.96;
@@ -83,7 +89,8 @@ export function bestPredicted(
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
   const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
-  const written = fastestFirst(ways, calibration).slice(0, MOST_WRITTEN)
+  const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
+  const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
   return {
     best: mostPromising([...written, ...plain], calibration, shapeOf).map(describe),
@@ -109,7 +116,9 @@ export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
     if (chosen.length === MOST_CHOSEN && mean < chosen.at(-1)!.worth) break;
     const key = keyOf(way), rival = chosen.find((one) => one.key === key);
     if (rival !== undefined && mean < rival.worth) continue;
-    const deviation = calibration.deviation(way.candidate, way.on), worth = mean - CAUTION * deviation;
+    const deviation = calibration.deviation(way.candidate, way.on);
+    const doubt = way.candidate.cpuWorkers !== undefined && !isPlain(way.candidate) ? CPU_DOUBT : 0;
+    const worth = mean - CAUTION * deviation - doubt;
     if (rival !== undefined && worth <= rival.worth) continue;
     chosen = [...chosen.filter((one) => one !== rival), { way, mean, deviation, worth, key }]
       .sort((a, b) => b.worth - a.worth).slice(0, MOST_CHOSEN);
