@@ -6,7 +6,7 @@
  *     deno run -A bench/choices.ts sizes BUDGET EACH [GRID,GRID…]
  *     deno run -A bench/choices.ts table FILE…
  *
- * The first measures the choice from the recordings in `fixtures/h100`, the same after a time of `refine`, and the best
+ * The first measures the choice from the recordings in `fixtures/h100` (or from `none`), the same after a time of `refine`, and the best
  * of a few stepwise workgroups, every equation on every grid. The second tunes each grid for one of the equations, by
  * turns: those that the first begins with. The third tunes wave, order 2, on all grids within one budget, then on each of
  * them with a budget of its own. The last makes a table of what the others printed.
@@ -117,8 +117,7 @@ function profileOf(spaces: readonly ReplaySpace[]): Profile {
 }
 
 async function choices(recordings: string, seconds: number, grids: readonly string[]): Promise<void> {
-  const { spaces } = await readReplaySpaces(recordings);
-  const profile = profileOf(spaces);
+  const profile = recordings === "none" ? [] : profileOf((await readReplaySpaces(recordings)).spaces);
   const device = (await openDevice())!;
   for (const { name, problem } of problemsOn(grids)) {
     const cells = cellsOf(problem.grid);

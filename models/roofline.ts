@@ -74,12 +74,18 @@ const BARRIER_STALL = 0.1;
  * What a round of a long workgroup takes where memory does not limit it, in ns on the H100: a barrier, a thread's
  * instruction if nothing else runs, a multiprocessor's instruction of a SIMD group; and what starting a dispatch of them
  * takes, and a workgroup, whose memory is set to zero first, for each byte of it. Fitted to 1,542 torres of orders 2 to 8
- * and heat on 22 grids (2026-11-22); a quarter of them are off by more than 15%.
+ * and heat on 22 grids (2026-11-22); of 1,582 on 34 grids half are off by more than 8%, a tenth by more than 22%.
  */
 const BARRIER_NS = 30, THREAD_NS = 1.56, GROUP_NS = 0.459, ROUNDS_DISPATCH_NS = 1390, CLEARED_BYTE_NS = 0.12;
 
-/** By how much a spilled register slows a round, and an instruction beyond those that fit the cache. */
-const SPILL_SLOWDOWN = 0.0133, FETCHED = 1984, FETCH_SLOWDOWN = 2.2e-4;
+/**
+ * By how much a spilled register of 256 threads slows a round (they share the cache that it goes to), and an instruction
+ * beyond those that fit the cache; by which part of their number threads slow it that have no cells.
+ */
+const SPILL_SLOWDOWN = 0.0124, FETCHED = 1984, FETCH_SLOWDOWN = 2.2e-4, IDLE_SLOWDOWN = 0.3;
+
+/** A multiprocessor has so many parts, each with its own registers: SIMD groups take turns among them. */
+const PARTS = 4;
 
 /** The H100's copy: other devices are taken to be faster or slower in everything. */
 const REFERENCE_BYTES_PER_SECOND = 3e12;
@@ -97,9 +103,10 @@ function groupThreadsOf({ threadsPerWorkgroup }: Demand, { simdWidth = 32 }: Dev
 
 /** 32-bit registers that a thread can have. */
 function registerLimitOf(demand: Demand, device: DeviceModel): number {
-  const { registersPerThreadLimit = 255, registersPerMultiprocessor = 65536 } = device;
-  // registers are given out eight at a time
-  const shared = Math.floor(registersPerMultiprocessor / groupThreadsOf(demand, device) / 8) * 8;
+  const { registersPerThreadLimit = 255, registersPerMultiprocessor = 65536, simdWidth = 32 } = device;
+  // the part that has most groups decides; registers are given out eight at a time
+  const threads = Math.ceil(demand.threadsPerWorkgroup / simdWidth / PARTS) * simdWidth * PARTS;
+  const shared = Math.floor(registersPerMultiprocessor / threads / 8) * 8;
   return Math.min(registersPerThreadLimit, shared);
 }
 
@@ -115,11 +122,13 @@ function spilledOf(demand: Demand, device: DeviceModel): number {
 
 /** Workgroups that a multiprocessor runs at the same time. */
 function residentOf(demand: Demand, device: DeviceModel): number {
-  const { registersPerMultiprocessor = 65536 } = device, threads = groupThreadsOf(demand, device);
+  const { registersPerMultiprocessor = 65536, simdWidth = 32 } = device;
+  const threads = groupThreadsOf(demand, device);
   const wanted = demand.registersPerThread / REGISTER_TOLERANCE;
   const registers = Math.ceil(Math.min(wanted, registerLimitOf(demand, device)) / 8) * 8;
+  const groups = Math.floor(registersPerMultiprocessor / (registers * simdWidth) / PARTS) * PARTS;
   const most = Math.min(
-    registersPerMultiprocessor / (registers * threads),
+    groups * simdWidth / threads,
     THREADS_PER_MULTIPROCESSOR / threads,
     SHARED_BYTES / (demand.workgroupBytes + OWN_BYTES),
     WORKGROUPS_PER_MULTIPROCESSOR,
@@ -184,10 +193,11 @@ function overlapped(one: number, other: number): number {
  */
 function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): number {
   const { copyBytesPerSecond, simdWidth = 32 } = device;
-  const { instructions, barriers, cells: ofRound, dispatches } = demand.rounds!;
+  const { instructions, barriers, cells: ofRound, dispatches, busyThreads } = demand.rounds!;
   const threads = groupThreadsOf(demand, device), resident = residentOf(demand, device);
-  const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device)) *
-    (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED));
+  const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device) * threads / 256) *
+    (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED)) *
+    (1 + IDLE_SLOWDOWN * (demand.threadsPerWorkgroup / busyThreads - 1));
   const scale = REFERENCE_BYTES_PER_SECOND / copyBytesPerSecond;
   const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions);
   const serviceNs = slowdown * GROUP_NS * instructions * threads / simdWidth;

@@ -80,8 +80,13 @@ export const diamondTorre: Traversal = {
     }
     if (reachOf(stencil.update).diamond === 0) return "no tap reaches along x or y: there is nothing to tile";
   },
-  parameterLists(problem) {
+  parameterLists(problem, { maxComputeWorkgroupStorageSize: mostBytes }) {
     const { update } = problem.stencil;
+    /** The first is the usual: it must not be one that a long row leaves no workgroup memory for. */
+    const fitting = (chunks: number[]): number[] => {
+      const some = chunks.filter((chunk) => 8 * chunk * problem.grid[2] <= mostBytes);
+      return some.length > 0 ? some : chunks;
+    };
     const exact = (zPerThread: number): number => Math.ceil(problem.grid[2] / zPerThread);
     const keepsSums = sumsOf(update) !== undefined;
     let largest = 1;
@@ -93,7 +98,7 @@ export const diamondTorre: Traversal = {
       zPerThread: [1, 2, 4],
       threads: [...new Set([1, 2, 4].flatMap((n) => [exact(n), Math.ceil(exact(n) / 32) * 32]))],
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
-      chunk: keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2],
+      chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       unroll: [1, 2, 4],
       lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, 1, 0],
     };
@@ -176,6 +181,7 @@ export const diamondTorre: Traversal = {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
         cells: cells * problem.grid[2],
+        busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({
           count: waves / problem.steps,
           workgroups: row * rows,

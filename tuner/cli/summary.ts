@@ -20,7 +20,6 @@ import {
   formatFactor,
   formatMeasured,
   formatPercent,
-  formatPeriod,
   formatPlural,
   formatRate,
 } from "../format.ts";
@@ -130,8 +129,8 @@ function describeWinner(
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
-        formatPlural(byHost.steps, "step")
-      }`,
+        formatCount(byHost.steps)
+      } steps`,
     ]),
     ...(highest === undefined || formatRate(highest) === rate ? [] : [
       `  during the search the best was ${formatRate(highest)}; measured again, the fastest runs at ${rate}`,
@@ -200,9 +199,7 @@ function nextSteps({ written, task }: SummaryContext): Line[] {
 
 /** What is computed, in one line. */
 export function describeWork({ stencil, grid, boundary, steps }: Problem, cells = ""): string {
-  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${
-    formatPlural(steps, "step")
-  }`;
+  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${steps} steps`;
 }
 
 /** The best predicted R, and how far the model is from the measurements. */
@@ -211,11 +208,10 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const measured = curve.filter((point) => point.measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
+  const period = best.exchangeEvery === 1 ? "step" : `${best.exchangeEvery} steps`;
   const slices = formatPlural(best.cpuSlices, "slice");
   const later = errors.length > 0 && `, later measurements are within ${formatPercent(medianError(errors))}`;
-  return `Cost model: best exchanging every ${
-    formatPeriod(best.exchangeEvery)
-  }, ${slices} on the CPU: ${time} a step; ` +
+  return `Cost model: best exchanging every ${period}, ${slices} on the CPU: ${time} a step; ` +
     `the fit is within ${fit}${later || ""}`;
 }
 

@@ -1,4 +1,3 @@
-import { formatPlural } from "../format.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
@@ -112,15 +111,13 @@ function adaptSlices(
   const exchangeEvery = Math.min(wanted, room);
   // an exchange costs a fixed time: with less than half the steps between two, the share no longer pays
   if (exchangeEvery < Math.max(1, wanted / 2)) {
-    return alone(
-      `ghost zones of ${formatPlural(wanted, "step")} do not fit ${cpuSlices} and ${gpuSlices} slices`,
-    );
+    return alone(`ghost zones of ${wanted} steps do not fit ${cpuSlices} and ${gpuSlices} slices`);
   }
   const changes = [
     ...(before === slices ? [] : [`${share.cpuSlices} → ${cpuSlices} slices on the CPU`]),
     ...(exchangeEvery === share.exchangeEvery
       ? []
-      : [`exchange every ${share.exchangeEvery} → ${formatPlural(exchangeEvery, "step")}`]),
+      : [`exchange every ${share.exchangeEvery} → ${exchangeEvery} steps`]),
   ];
   return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
 }

@@ -30,13 +30,13 @@ export interface Sample extends Candidate {
 
 /**
  * Logarithms of rates over predictions vary by so much, and of the same configuration from run to run; what was never
- * measured may be so much slower than predicted. These and the lengths fit 47 recorded spaces of an H100 best, each
+ * measured may be so much slower than predicted. These and the lengths fit 136 recorded problems of an H100, each
  * predicted from the others (`deno task replay`, 2026-11-22).
  */
-const VARIATION = 0.4, NOISE = 0.02, UNKNOWN = 1.2;
+const VARIATION = 0.3, NOISE = 0.02, UNKNOWN = 1.2;
 
 /** The part of the variation that changes abruptly from one configuration to the next. */
-const ABRUPT = 0.3;
+const ABRUPT = 0.5;
 
 /** How far apart configurations are that have little in common, in powers of two; of registers as a part of all. */
 const LENGTHS = {
@@ -61,12 +61,12 @@ const MOST_POINTS = 60;
 const MOST_PRESSURE = 3;
 
 /** Measurements that are learnt from: time grows with the cube of those of a traversal. */
-const MOST_SAMPLES = 600;
+const MOST_SAMPLES = 900;
 
 /** What is known of one kind of configurations. */
 interface Kind {
-  /** Its parameters. */
-  readonly names: readonly string[];
+  /** Its parameters; of those that say how a kernel is written, which measure nothing, the values in order. */
+  readonly names: ReadonlyMap<string, readonly number[] | undefined>;
   /** Median of the predictions' errors. */
   readonly level: number;
   /** The most of its registers that a fast one needs. */
@@ -88,7 +88,13 @@ export class Calibration {
   constructor(samples: readonly Sample[], device: DeviceModel) {
     this.#device = device;
     for (const [kind, some] of Map.groupBy(thinned(samples), kindOf)) {
-      const names = [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort();
+      const { writing = [] } = TRAVERSALS.find(({ name }) => name === kind) ?? {};
+      const names = new Map(
+        [...new Set(some.flatMap(({ parameters }) => Object.keys(parameters)))].sort().map((name) => {
+          const values = new Set(some.map(({ parameters }) => parameters[name] ?? 0));
+          return [name, writing.includes(name) ? [...values].sort((a, b) => a - b) : undefined];
+        }),
+      );
       const ratios = some.map(({ cellsPerSecond, predicted }) => cellsPerSecond / predicted);
       const level = Math.log(median(ratios)), errors = ratios.map(Math.log);
       const observations = some.map((one, i) => ({
@@ -131,11 +137,15 @@ export class Calibration {
     return Math.hypot(known.process.deviation(this.#pointOf(candidate, problem, known.names)), NOISE);
   }
 
-  /** What is known of its kind; nothing if it has a parameter that no measurement had, and that changes what it does. */
+  /**
+   * What is known of its kind; nothing if it has a parameter that no measurement had, and that changes what it does, or
+   * is written in a way that was never measured.
+   */
   #knownOf(candidate: Candidate): Kind | undefined {
     const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
-    const isNew = (name: string): boolean => parameters[name]! > 1 && !known!.names.includes(name);
-    return known === undefined || Object.keys(parameters).some(isNew) ? undefined : known;
+    const isNew = ([name, value]: [string, number]): boolean =>
+      value > 1 && !(known!.names.has(name) && (known!.names.get(name)?.includes(value) ?? true));
+    return known === undefined || Object.entries(parameters).some(isNew) ? undefined : known;
   }
 
   /** A thread's values over its registers; 0 on the CPU. */
@@ -143,8 +153,12 @@ export class Calibration {
     return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.#device));
   }
 
-  #pointOf({ parameters, demand }: Candidate, { grid }: Problem, names: readonly string[]): Float64Array {
-    const point = names.map((name) => Math.log2(1 + (parameters[name] ?? 0)) / LENGTHS.parameter);
+  #pointOf({ parameters, demand }: Candidate, { grid }: Problem, names: Kind["names"]): Float64Array {
+    const point = [...names].map(([name, values]) => {
+      const value = parameters[name] ?? 0;
+      const place = values?.filter((other) => other < value).length ?? Math.log2(1 + value);
+      return place / LENGTHS.parameter;
+    });
     point.push(Math.log2(grid[2]) / LENGTHS.row, Math.log2(cellsOf(grid)) / LENGTHS.cells);
     if (demand !== undefined) {
       const { workgroupsPerDispatch, loopInstructions = 0 } = demand;
