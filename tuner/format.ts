@@ -155,6 +155,11 @@ export function formatPlural(count: number, one: string, several = `${one}s`): s
   return `${formatCount(count)} ${count === 1 ? one : several}`;
 }
 
+/** How often something happens: every `step`, or every `4 steps`. */
+export function formatPeriod(steps: number): string {
+  return steps === 1 ? "step" : formatPlural(steps, "step");
+}
+
 /** Characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   return [...text].length;

@@ -57,7 +57,7 @@ Deno.test("in recorded rounds of an H100 few configurations tie, and a few block
     }
   }
   assertEquals(found, [
-    "wave 2: 3 of 5",
+    "wave 2: 2 of 3",
     "wave 4: 2 of 2",
     "wave 6: 1 of 2",
     "wave 8: 1 of 2",

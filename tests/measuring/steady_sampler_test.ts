@@ -165,16 +165,20 @@ Deno.test("a rate that is reported is that of whole long runs", async () => {
   assertEquals(batchesAfterFirst(), new Set(["4 false"]));
 });
 
-Deno.test("a clock that never stays the same is waited for no longer than a second", async () => {
-  const time = { nowNs: 0 };
-  let batches = 0;
-  const begin = () => {
-    time.nowNs += 25e6;
-    const clock = [0.5, 0.6, 0.7][batches++ % 3]!;
-    return Promise.resolve({ finish: () => Promise.resolve({ timeNs: 25e6, clock }) });
+Deno.test("a clock that never stays the same is waited for a second, or until runs take the same", async () => {
+  const waitedNs = async (times: readonly [number, number, number]): Promise<number> => {
+    const time = { nowNs: 0 };
+    let batches = 0;
+    const begin = () => {
+      const at = batches++ % 3, timeNs = times[at]!;
+      time.nowNs += timeNs;
+      return Promise.resolve({ finish: () => Promise.resolve({ timeNs, clock: [0.5, 0.6, 0.7][at]! }) });
+    };
+    const options = { firstNs: 25e6, firstClock: 0.8, minBatchNs: STEADY_BATCH_NS, now: () => time.nowNs };
+    await steadySampler(begin, options).sample(false);
+    return time.nowNs;
   };
-  const options = { firstNs: 25e6, minBatchNs: STEADY_BATCH_NS, now: () => time.nowNs };
-  const sampler = steadySampler(begin, options);
-  assertEquals(await sampler.sample(false), 25e6);
-  assert(time.nowNs >= 1e9 && time.nowNs < 1.2e9, `${time.nowNs}`);
+  const [moving, same] = [await waitedNs([28e6, 26e6, 24e6]), await waitedNs([25e6, 25e6, 25e6])];
+  assert(moving >= 1e9 && moving < 1.2e9, `${moving}`);
+  assert(same >= 0.3e9 && same < 0.5e9, `${same}`);
 });

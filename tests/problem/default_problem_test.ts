@@ -96,7 +96,7 @@ Deno.test("steps that were left open suit the length of a run on a GPU in hardwa
     return withSuitedSteps({ problem, isDefaultSteps, device }, bytesPerSecond).steps;
   };
   assertEquals([stepsOf(true, false), stepsOf(false, false), stepsOf(true, true)], [1536, 96, 96]);
-  assertEquals(stepsOf(true, false, 0.2e12), 192);
+  assertEquals(stepsOf(true, false, 0.2e12), 384);
   // a run of 96 steps takes 1.4 s, and 28 s
   assertEquals([2e10, 1e9].map((rate) => stepsOf(true, false, rate)), [48, 24]);
   assertEquals([stepsOf(false, false, 1e9), stepsOf(true, true, 1e9)], [96, 96]);

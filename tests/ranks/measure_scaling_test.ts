@@ -28,6 +28,22 @@ Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000
   const text = layOut(renderScaling(problem, all[0]!, { names: ["a", "b"], out: "x.svg" }), 100);
   assertStringIncludes(text, "2 ranks: a, b");
   assertEquals(text.match(/predicted only/g)?.length, weak.length + strong.length - 4);
+  assertStringIncludes(text, "f32, 2 steps");
+  // the first of two ranks was disturbed
+  const point = { grid: problem.grid, parts: [1, 1, 1], exchangeEvery: 1, predictedNs: 1e6 } as const;
+  const slow = { ...point, ranks: 1, measuredNs: 5e6 }, fast = { ...point, ranks: 2, measuredNs: 2e6 };
+  const odd = {
+    costs,
+    periods: [fast, { ...fast, measuredNs: 1e6 }],
+    weak: [slow, fast],
+    strong: [slow, fast],
+  };
+  const render = (scaling: typeof odd): string =>
+    layOut(renderScaling({ ...problem, steps: 1 }, scaling, { names: ["a", "b"], out: "x.svg" }), 100);
+  for (const words of ["f32, 1 step\n", "2.0×", "250%", "125%", "Above 100%: "]) {
+    assertStringIncludes(render(odd), words);
+  }
+  assert(!render({ ...odd, weak: [], strong: [fast] }).includes("Above"));
   const svg = drawScaling(all[0]!);
   assertEquals(svg.match(/<circle/g)?.length, 2 + 4);
 });

@@ -1,5 +1,5 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { formatDuration, formatPercent, formatPlural } from "../format.ts";
+import { formatDuration, formatFactor, formatPercent, formatPlural } from "../format.ts";
 import { medianError } from "../../models/shared_fit.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import { chooseForRank } from "../ranks/create_rank_solver.ts";
@@ -65,16 +65,25 @@ export function renderScaling(
   const measured = [...periods, ...weak, ...strong].filter(({ measuredNs }) => measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const alone = names.length === 1;
+  const growing = gainsOf(weak), staying = gainsOf(strong, ({ ranks }) => ranks);
+  const isAbove = [...growing, ...staying].some((gain) => gain >= 1.005);
   return [
     describeWork(problem),
     `${formatPlural(names.length, "rank")}: ${[...new Set(names)].join(", ")}`,
-    ...(alone ? [] : ["", "Over R, steps between two exchanges", tableOf(periods, periods[0])]),
+    ...(alone ? [] : [
+      "",
+      "Over R, steps between two exchanges",
+      tableOf(periods, "speedup", gainsOf(periods).map(formatFactor)),
+    ]),
     "",
     "Weak scaling: the grid grows with the ranks",
-    tableOf(weak, weak[0]),
+    tableOf(weak, "efficiency", growing.map(formatPercent)),
     "",
     "Strong scaling: the grid stays",
-    tableOf(strong, strong[0], true),
+    tableOf(strong, "efficiency", staying.map(formatPercent)),
+    ...(isAbove
+      ? ["Above 100%: a rank's smaller part fits its caches better, or the first time was disturbed."]
+      : []),
     "",
     `Measured on up to ${formatPlural(names.length, "rank")}; what has no measured time is predicted. ` +
     `The predictions of what was measured are off by ${formatPercent(medianError(errors))} in the median.`,
@@ -85,21 +94,31 @@ export function renderScaling(
   ];
 }
 
-/** Efficiency: per rank, against the first point, measured against measured and predicted against predicted. */
-function tableOf(points: readonly ScalingPoint[], first: ScalingPoint | undefined, isStrong = false): Table {
-  const rows = points.map((point) => {
-    const kind = point.measuredNs === null ? "predictedNs" : "measuredNs";
-    const speedup = first![kind]! / point[kind]! / (isStrong ? point.ranks / first!.ranks : 1);
-    return [
-      `${point.ranks}`,
-      point.grid.join("x"),
-      point.parts.join("x"),
-      `${point.exchangeEvery}`,
-      formatDuration(point.predictedNs),
-      point.measuredNs === null ? "predicted only" : formatDuration(point.measuredNs),
-      formatPercent(speedup),
-    ];
+/**
+ * How much faster points are than the first one, measured against measured and predicted against predicted.
+ *
+ * @param effort by what a gain is divided. @default {nothing}
+ */
+function gainsOf(
+  points: readonly ScalingPoint[],
+  effort: (point: ScalingPoint) => number = () => 1,
+): number[] {
+  return points.map((point) => {
+    const kind = point.measuredNs === null ? "predictedNs" : "measuredNs", first = points[0]!;
+    return first[kind]! / point[kind]! * effort(first) / effort(point);
   });
-  const header = ["ranks", "grid", "parts", "R", "predicted", "measured", "efficiency"];
+}
+
+function tableOf(points: readonly ScalingPoint[], gain: string, gains: readonly string[]): Table {
+  const rows = points.map((point, i) => [
+    `${point.ranks}`,
+    point.grid.join("x"),
+    point.parts.join("x"),
+    `${point.exchangeEvery}`,
+    formatDuration(point.predictedNs),
+    point.measuredNs === null ? "predicted only" : formatDuration(point.measuredNs),
+    gains[i]!,
+  ]);
+  const header = ["ranks", "grid", "parts", "R", "predicted", "measured", gain];
   return { rows: [header, ...rows], right: [0, 3, 4, 5, 6], indent: "  " };
 }

@@ -5,7 +5,14 @@ import { updateNs } from "../../models/rank_step.ts";
 import { MAX_WORKERS, type Verification } from "../configuration.ts";
 import { refute, type Start } from "../devices/reference.ts";
 import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
-import { formatDuration, formatPercent, formatPlural, formatRate, formatSmall } from "../format.ts";
+import {
+  formatDuration,
+  formatPercent,
+  formatPeriod,
+  formatPlural,
+  formatRate,
+  formatSmall,
+} from "../format.ts";
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
@@ -65,6 +72,9 @@ export const OPTIONS = {
   },
 } as const satisfies Options;
 
+/** The part of the run that choosing how to share the grid may take. */
+const PLANNING_PART = 0.1;
+
 const USAGE = {
   usage: "mpirun -n N deno task solve [OPTIONS]",
   about:
@@ -97,7 +107,7 @@ async function readRequest(world: World, args: readonly string[]) {
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });
   const from = restart ? await readCheckpoint(checkpoint!, problem) : undefined;
   if (from !== undefined && from.step >= problem.steps) {
-    const wanted = `more than ${from.step} steps, the checkpoint's`;
+    const wanted = `more than ${formatPlural(from.step, "step")}, the checkpoint's`;
     throw new RequestError(`Cannot go on: wanted ${wanted}: found ${problem.steps}`);
   }
   // a rank's device is its own matter
@@ -129,7 +139,12 @@ export function requestOf(problem: Problem, options: Readonly<Record<string, unk
 async function solve(world: World, device: OpenedDevice, options: Solving): Promise<number> {
   const { decompose: parts, exchangeEvery, verify, json, problem, profiles, from } = options;
   const choose = (part: Problem) => chooseForRank(profiles, part, device);
-  const plan = await planRanks(world, device, problem, { parts, exchangeEvery, choose });
+  const plan = await planRanks(world, device, problem, {
+    parts,
+    exchangeEvery,
+    choose,
+    timePart: PLANNING_PART,
+  });
   using solver = await RankSolver.create(world, device, problem, { plan: plan.plan, choose });
   const start: Start = from?.start ?? { kind: problem.stencil.initialField ?? "noise", seed: options.seed };
   if (from === undefined) await solver.initialise(start);
@@ -215,14 +230,13 @@ export function renderSolve(solved: Solved): Line[] {
   const least = gridOf((axis) => Math.min(...extents.map(({ size }) => size[axis])));
   const most = gridOf((axis) => Math.max(...extents.map(({ size }) => size[axis])));
   const cut = `${least.join("x")}${`${least}` === `${most}` ? "" : ` to ${most.join("x")}`} cells`;
-  const every = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
   const off = formatPercent(Math.abs(predictedStepNs / stepNs - 1));
   return [
     describeWork(problem),
     `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
     runs.length === 1
       ? "One part: nothing is exchanged"
-      : `Parts ${parts.join("x")} of ${cut}, exchanged every ${every}`,
+      : `Parts ${parts.join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
     "",
     `${formatRate(cellsPerSecond)} by the host's clock, ${formatDuration(stepNs)} a step ` +
     `(predicted ${formatDuration(predictedStepNs)}, ${off} off)`,

@@ -91,8 +91,8 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
 function describeWindow({ bytes, sweep, resident }: NonNullable<Candidate["window"]>, best: number): string {
   const { compute, transfer } = sweepTimes(sweep, resident);
   const longer = compute > transfer ? "computing" : "moving slices between host and device";
-  return `A window of ${
-    formatBytes(bytes)
-  }: sweeps of ${sweep.steps} steps, limited by ${longer}: the best prediction is ` +
+  return `A window of ${formatBytes(bytes)}: sweeps of ${
+    formatPlural(sweep.steps, "step")
+  }, limited by ${longer}: the best prediction is ` +
     `${formatPercent(best / resident)} of the rate with all on the device`;
 }

@@ -20,6 +20,7 @@ import {
   formatFactor,
   formatMeasured,
   formatPercent,
+  formatPeriod,
   formatPlural,
   formatRate,
 } from "../format.ts";
@@ -129,8 +130,8 @@ function describeWinner(
     ...(lowClock === undefined ? [] : [`  ${lowClock}: under this work it does not rise further`]),
     ...(byHost === undefined ? [] : [
       `  by the host's clock ${formatRate(byHost.cellsPerSecond)} in a run of ${
-        formatCount(byHost.steps)
-      } steps`,
+        formatPlural(byHost.steps, "step")
+      }`,
     ]),
     ...(highest === undefined || formatRate(highest) === rate ? [] : [
       `  during the search the best was ${formatRate(highest)}; measured again, the fastest runs at ${rate}`,
@@ -199,7 +200,9 @@ function nextSteps({ written, task }: SummaryContext): Line[] {
 
 /** What is computed, in one line. */
 export function describeWork({ stencil, grid, boundary, steps }: Problem, cells = ""): string {
-  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${steps} steps`;
+  return `${stencil.title}, grid ${grid.join("x")}${cells}, ${boundary} boundary, f32, ${
+    formatPlural(steps, "step")
+  }`;
 }
 
 /** The best predicted R, and how far the model is from the measurements. */
@@ -208,10 +211,11 @@ export function describeModel({ curve, residuals }: Pick<SharedCostModel, "curve
   const measured = curve.filter((point) => point.measuredNs !== null);
   const errors = measured.map(({ predictedNs, measuredNs }) => predictedNs / measuredNs! - 1);
   const time = formatDuration(best.predictedNs), fit = formatPercent(medianError(residuals.together));
-  const period = best.exchangeEvery === 1 ? "step" : `${best.exchangeEvery} steps`;
   const slices = formatPlural(best.cpuSlices, "slice");
   const later = errors.length > 0 && `, later measurements are within ${formatPercent(medianError(errors))}`;
-  return `Cost model: best exchanging every ${period}, ${slices} on the CPU: ${time} a step; ` +
+  return `Cost model: best exchanging every ${
+    formatPeriod(best.exchangeEvery)
+  }, ${slices} on the CPU: ${time} a step; ` +
     `the fit is within ${fit}${later || ""}`;
 }
 

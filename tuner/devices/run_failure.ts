@@ -1,3 +1,4 @@
+import { formatPlural } from "../format.ts";
 import { describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure, FailureReason } from "../configuration.ts";
 
@@ -16,7 +17,9 @@ export class UnstableProblem extends RunFailure {
     const where = `on ${grid.join("x")}, ${describeBoundary(boundary)} boundary`;
     super(
       "incorrect",
-      `Cannot compute ${title}: after ${steps} steps ${where}, values are infinite or no numbers: ` +
+      `Cannot compute ${title}: after ${
+        formatPlural(steps, "step")
+      } ${where}, values are infinite or no numbers: ` +
         "another boundary, other coefficients or ranges of initial values may help",
     );
   }

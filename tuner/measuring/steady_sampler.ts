@@ -1,9 +1,12 @@
 import type { Runner } from "../configuration.ts";
 import { isLongEnough, repetitionsFor } from "./sampling.ts";
 
-/** Clocks this near count as the same. */
+/** Clocks this near count as the same, and times of a run. */
 const NEAR = 0.02;
-/** A clock that is the same for this long while the device is busy will not rise any more; it is waited for this long. */
+/**
+ * A clock that is the same for this long while the device is busy will not rise any more, nor one that moves while runs
+ * take the same; it is waited for this long.
+ */
 const PATIENCE_NS = 300e6, LONGEST_NS = 1e9;
 
 /** Whether a clock is the fastest that the device was seen at. */
@@ -28,7 +31,7 @@ export interface SteadySampler {
 /**
  * Keeps a device busy that lowers its clock while it waits: the next batch is handed over before the answer to the one
  * before is waited for. A batch counts only if the clock was up before and after it. Where the clock stays lower than it
- * was once, because the work is heavy or the device hot, it counts once the clock has not changed for a while.
+ * was once, because the work is heavy or the device hot, it counts once the clock or the rate has not changed for a while.
  *
  * The first run alone cannot say how many runs make a batch: it may have compiled, and the host's clock adds its own
  * 10 ms. A batch that turns out too short is not a sample, but gives a better estimate.
@@ -51,24 +54,26 @@ export function steadySampler(
   let runs = runsFor(firstNs);
   const hand = async () => ({ count: runs, batch: await begin(runs) });
   let handed: Awaited<ReturnType<typeof hand>> | undefined;
-  let lowest = 1, level = 0, sameNs = 0;
+  let lowest = 1, level = 0, levelNs = 0, sameNs = 0;
   let downNs: number | undefined;
 
-  const isSteady = (clock: number): boolean => {
+  const isSteady = (clock: number, runNs: number): boolean => {
     const nowNs = now();
     if (isFull(clock)) {
       downNs = undefined;
+      level = levelNs = 0;
       return true;
     }
     downNs ??= nowNs;
-    if (Math.abs(clock / level - 1) > NEAR) {
+    if (Math.abs(clock / level - 1) > NEAR && Math.abs(runNs / levelNs - 1) > NEAR) {
       level = clock;
+      levelNs = runNs;
       sameNs = nowNs;
     }
     return nowNs - sameNs >= PATIENCE_NS || nowNs - downNs >= LONGEST_NS;
   };
 
-  let isUp = firstClock !== undefined && isSteady(firstClock);
+  let isUp = firstClock !== undefined && isSteady(firstClock, firstNs);
 
   return {
     async sample(isFollowed) {
@@ -79,7 +84,7 @@ export function steadySampler(
         ended.catch(() => {}); // awaited below
         if (isKeptBusy && (isFollowed || !isUp)) handed = await hand();
         const { timeNs, clock } = await ended;
-        isUp = isSteady(clock);
+        isUp = isSteady(clock, timeNs / count);
         const wanted = isLongEnough(timeNs, minBatchNs) ? 0 : runsFor(timeNs / count);
         runs = Math.max(runs, wanted);
         if (wanted > count || !isUp) continue;

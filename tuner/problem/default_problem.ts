@@ -13,7 +13,7 @@ export const DEFAULT_STEPS = 96, SOFTWARE_STEPS = 24;
 const LINE_STEPS = 2048;
 
 /** Time of a run by the plain traversal up to which it is made longer, and how many times as long it gets at most. */
-const LONG_RUN_NS = 0.3e9, LONGER = 16;
+const LONG_RUN_NS = 0.6e9, LONGER = 16;
 /** The same from which it is made shorter, and which part of its steps is left at least. */
 const LONGEST_RUN_NS = 1e9, SHORTER = 1 / 4;
 
@@ -37,12 +37,12 @@ export function predictRunNs(
 }
 
 /**
- * The problem with steps that suit its grid and the GPU, where they were left open. The first and the last
- * steps of a run are slower where a traversal computes several steps at once: torres with 8 bands of 32 steps on 256³
- * reach 569 Gcells/s in runs of 768 steps, 600 in runs of 1536 (H100, 2026-11-22). So where runs are short they get
- * longer. Where a run takes seconds it gets shorter, so that a minute has room for a search. Where the host holds the
- * grid, only software gets shorter runs: it copies as fast as it computes. By factors of two, so that the same device
- * always has the same.
+ * The problem with steps that suit its grid and the GPU, where they were left open. The first and the last steps of a run
+ * are slower where a traversal computes several steps at once, and fewer bands can be under way: on 256³ torres reach 569
+ * Gcells/s in runs of 768 steps, 600 in runs of 1536; on 512³ 603 in 384 and 624 in 768 (H100, 2026-11-22). So where runs
+ * are short they get longer. Where a run takes seconds it gets shorter, so that a minute has room for a search. Where the
+ * host holds the grid, only software gets shorter runs: it copies as fast as it computes. By factors of two, so that the
+ * same device always has the same.
  */
 export function withSuitedSteps(
   { problem, isDefaultSteps, device }: {

@@ -1,3 +1,4 @@
+import { formatPlural } from "../format.ts";
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
@@ -111,13 +112,15 @@ function adaptSlices(
   const exchangeEvery = Math.min(wanted, room);
   // an exchange costs a fixed time: with less than half the steps between two, the share no longer pays
   if (exchangeEvery < Math.max(1, wanted / 2)) {
-    return alone(`ghost zones of ${wanted} steps do not fit ${cpuSlices} and ${gpuSlices} slices`);
+    return alone(
+      `ghost zones of ${formatPlural(wanted, "step")} do not fit ${cpuSlices} and ${gpuSlices} slices`,
+    );
   }
   const changes = [
     ...(before === slices ? [] : [`${share.cpuSlices} → ${cpuSlices} slices on the CPU`]),
     ...(exchangeEvery === share.exchangeEvery
       ? []
-      : [`exchange every ${share.exchangeEvery} → ${exchangeEvery} steps`]),
+      : [`exchange every ${share.exchangeEvery} → ${formatPlural(exchangeEvery, "step")}`]),
   ];
   return { share: { ...share, cpuSlices, gpuSlices, exchangeEvery }, changes };
 }

@@ -324,7 +324,7 @@ function explain(
     what = known === undefined
       ? `measured for this problem on ${on}`
       : `predicted from ${formatPlural(known, "measurement")} on ${on}, the nearest for ${grid.join("x")}, ` +
-        `${boundary} boundary, ${steps} steps`;
+        `${boundary} boundary, ${formatPlural(steps, "step")}`;
     if (cellsPerSecond !== undefined && known !== undefined) {
       const [low, high] = interval95!.map(formatRate);
       what += `, should reach ${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;

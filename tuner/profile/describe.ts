@@ -1,7 +1,7 @@
 import type { Configuration } from "../configuration.ts";
 import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
-import { formatBytes, formatPlural } from "../format.ts";
+import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
@@ -62,8 +62,7 @@ export function describeConfiguration(configuration: Configuration): string {
   }
   const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;
   const [here, there] = [gpuSlices, cpuSlices].map((count) => formatPlural(count, "slice"));
-  const period = exchangeEvery === 1 ? "step" : `${exchangeEvery} steps`;
-  return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${period}`;
+  return `${order}, ${here}; ${onCpu}, ${there}; exchange every ${formatPeriod(exchangeEvery)}`;
 }
 
 /** A GPU in words, or that there is none; one in software is said to be. */

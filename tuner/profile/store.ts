@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { gpuName } from "../devices/vendors.ts";
+import { formatPlural } from "../format.ts";
 import { withDirectoryLock } from "./file_lock.ts";
 import { type DeviceIdentity, devicesOf, isSameDevice, mergeProfiles } from "./merge.ts";
 import { oneLine, ProfileError, reasonOf } from "./profile_error.ts";
@@ -102,7 +103,7 @@ function refuseForeign(path: string, earlier: Profile, ours: DeviceIdentity): vo
   const { device: theirs } = earlier;
   if (devicesOf(earlier).some(({ device }) => isSameDevice(device, ours))) return;
   const describe = ({ gpu, cpu }: DeviceIdentity): string =>
-    `${gpu === null ? "no GPU" : gpuName(gpu)} with ${cpu.model} (${cpu.cores} cores)`;
+    `${gpu === null ? "no GPU" : gpuName(gpu)} with ${cpu.model} (${formatPlural(cpu.cores, "core")})`;
   throw new ProfileError(
     `Cannot write ${path}: it is the profile of another device, ${describe(theirs)}; ` +
       `this one is ${describe(ours)}: choose another file with --out`,

@@ -1,3 +1,4 @@
+import { formatPlural } from "../format.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CPU_TRAVERSALS } from "../../kernels/cpu/cpu_traversals.ts";
 import { traversalNamed, TRAVERSALS } from "../../kernels/traversals/all.ts";
@@ -25,7 +26,9 @@ export function whyInvalid(
   const reason = whyNoShare(problem, share) ?? whyNoWorkers(share) ??
     (share.cpuSlices > 0 ? refuseCpuPart(problem, configuration) : undefined);
   if (reason !== undefined || share.gpuSlices === 0) return reason;
-  if (recorded.gpu === null) return `${share.gpuSlices} slices on a GPU, but the profile's device has none`;
+  if (recorded.gpu === null) {
+    return `${formatPlural(share.gpuSlices, "slice")} on a GPU, but the profile's device has none`;
+  }
   const { limits } = recorded.gpu;
   // of an imported device nothing but the name is known: its limits are 0
   return whyNoParameters(problem, configuration) ??
@@ -52,7 +55,9 @@ export function whyNotHere(
 
 function whyNoWorkers({ cpuSlices, cpuWorkers }: Share): string | undefined {
   if (cpuWorkers > MAX_WORKERS) return `${cpuWorkers} CPU workers, more than ${MAX_WORKERS}`;
-  return cpuSlices > 0 && cpuWorkers === 0 ? `${cpuSlices} slices on the CPU without a worker` : undefined;
+  return cpuSlices > 0 && cpuWorkers === 0
+    ? `${formatPlural(cpuSlices, "slice")} on the CPU without a worker`
+    : undefined;
 }
 
 /** Refuses parameters that no search finds. */

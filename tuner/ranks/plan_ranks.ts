@@ -28,6 +28,13 @@ export interface RankWishes {
   readonly exchangeEvery?: number | undefined;
 }
 
+/** What a plan is measured for. */
+interface Measuring {
+  readonly choose: (part: Problem) => Configuration;
+  /** The part of the problem's run that measuring may take, but for a first round. @default {as long as it takes} */
+  readonly timePart?: number | undefined;
+}
+
 /** A plan, what it should take, and the coefficients behind it: each rank's. */
 export interface MeasuredPlan extends PredictedPlan {
   readonly costs: readonly RankCosts[];
@@ -52,12 +59,16 @@ const MUCH_SLOWER = 1.3;
 /** Decompositions that are measured: those with the smallest parts, ghost zones included. */
 const SHAPES = 3;
 
-/** Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. */
+/**
+ * Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. Where
+ * there is no time for that, a first round counts.
+ */
 const WARM_UP_MS = 60, BATCH_MS = 60, BATCHES = 3;
 
 /**
  * Measures rounds of a few plans on all ranks at the same time, fits the model to them, and finds the decomposition and
- * R that should be fastest. That plan is measured, too: the fastest measured one is chosen. All ranks get the same.
+ * R that should be fastest. That plan is measured, too: the fastest measured one is chosen, among fewer where time is
+ * over. All ranks get the same.
  *
  * @throws {RequestError} if no plan fits
  */
@@ -65,16 +76,24 @@ export async function planRanks(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { choose, ...wishes }: RankWishes & { readonly choose: (part: Problem) => Configuration },
+  { choose, timePart = Infinity, ...wishes }: RankWishes & Measuring,
 ): Promise<MeasuredPlan> {
+  const beganMs = performance.now();
   checkProblem("share the grid", problem);
   checkParts(problem, world.size, wishes);
   const isAlone = world.size === 1, { parts, exchangeEvery } = wishes;
-  let first = exchangeEvery ?? Math.min(problem.steps, isAlone ? PERIODS.at(-1)! : FIRST_PERIOD);
+  const ofSteps = Math.max(1, Math.ceil(timePart * problem.steps));
+  let first = exchangeEvery ??
+    Math.min(problem.steps, isAlone ? Math.min(PERIODS.at(-1)!, ofSteps) : FIRST_PERIOD);
   while (plansOf(problem, world.size, { parts, exchangeEvery: first }).length === 0) first--;
   const trials: Trial[] = [];
+  const isOver = async (): Promise<boolean> => {
+    const spentNs = await world.most((performance.now() - beganMs) * 1e6);
+    return trials.length > 0 && spentNs > timePart * problem.steps * fastest(trials).stepNs;
+  };
   for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
-    trials.push(await measurePlan(world, device, problem, { plan, choose }));
+    if (await isOver()) break;
+    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const shape = fastest(trials).plan.parts;
   const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
@@ -82,15 +101,16 @@ export async function planRanks(
     const [plan] = plansOf(problem, world.size, { parts: shape, exchangeEvery: steps });
     const isLate = steps > first && trials.at(-1)!.stepNs > MUCH_SLOWER * fastest(trials).stepNs;
     if (plan === undefined || isLate || steps > problem.steps) continue;
-    trials.push(await measurePlan(world, device, problem, { plan, choose }));
+    if (await isOver()) break;
+    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const shrinks = await world.shareAll(device.gpu === undefined);
   const costsOf = () => fitTrials(problem, trials, { shape, shrinks });
   const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
   // a rank alone has one round, whose steps take what those of the trial did
   if (isAlone) return { ...predictPlan(problem, plan, costsOf()), costs: costsOf() };
-  if (!trials.some((trial) => JSON.stringify(trial.plan) === JSON.stringify(plan))) {
-    trials.push(await measurePlan(world, device, problem, { plan, choose }));
+  if (!trials.some((trial) => JSON.stringify(trial.plan) === JSON.stringify(plan)) && !await isOver()) {
+    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const costs = costsOf();
   return { ...predictPlan(problem, fastest(trials).plan, costs), costs };
@@ -105,7 +125,7 @@ export async function measurePlan(
   world: World,
   device: RankDevice,
   problem: Problem,
-  { plan, choose }: { readonly plan: RankPlan; readonly choose: (part: Problem) => Configuration },
+  { plan, choose, timePart = Infinity }: { readonly plan: RankPlan } & Measuring,
 ): Promise<Trial> {
   using solver = await RankSolver.create(world, device, problem, { plan, choose });
   await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
@@ -114,16 +134,21 @@ export async function measurePlan(
     const { wallNs, computeNs } = await solver.run(rounds * exchangeEvery, true);
     return { wallNs: wallNs / rounds, computeNs: computeNs / rounds };
   };
-  let rounds = 1, roundNs = 0;
-  for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
-    const { wallNs } = await timesOf(rounds);
-    roundNs = await world.most(wallNs);
-    spentMs += rounds * roundNs * 1e-6;
+  /** Rounds of the warm-up and of each batch at most. */
+  const most = timePart * problem.steps / exchangeEvery / (1 + BATCHES);
+  let batches: Awaited<ReturnType<typeof timesOf>>[], spentNs = 0, roundNs: number, rounds = 1;
+  do {
+    batches = [await timesOf(rounds)];
+    roundNs = await world.most(batches[0]!.wallNs);
+    spentNs += rounds * roundNs;
+    rounds *= 2;
+  } while (spentNs < Math.min(WARM_UP_MS * 1e6, most * roundNs));
+  if (most >= 1) {
+    // ranks do not end a reduction at the same time: a round more, and they are in step
+    await timesOf(1);
+    const count = Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), Math.floor(most));
+    batches = await Array.fromAsync({ length: BATCHES }, () => timesOf(count));
   }
-  // ranks do not end a reduction at the same time: a round more, and they are in step
-  await timesOf(1);
-  const batches: Awaited<ReturnType<typeof timesOf>>[] = [];
-  for (let i = 0; i < BATCHES; i++) batches.push(await timesOf(Math.ceil(BATCH_MS * 1e6 / roundNs)));
   const computeNs = median(batches.map((one) => one.computeNs));
   const wallNs = await world.most(median(batches.map((one) => one.wallNs)));
   return {
@@ -192,8 +217,8 @@ export function checkParts(problem: Problem, ranks: number, { parts, exchangeEve
     throw new RequestError(`Cannot cut the grid: wanted as many parts as there are ranks: found ${found}`);
   }
   if (plansOf(problem, ranks, { parts, exchangeEvery }).length > 0) return;
-  const cut = parts === undefined ? `for ${ranks} ranks` : `into ${parts.join("x")} parts`;
-  const zones = `its ghost zones of ${exchangeEvery === 1 ? "1 step" : `${exchangeEvery} steps`}`;
+  const cut = parts === undefined ? `for ${formatPlural(ranks, "rank")}` : `into ${parts.join("x")} parts`;
+  const zones = `its ghost zones of ${formatPlural(exchangeEvery, "step")}`;
   throw new RequestError(
     `Cannot cut the grid ${cut}: wanted each part at least as thick as ${zones}: found ${
       problem.grid.join("x")

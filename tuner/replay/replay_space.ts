@@ -1,3 +1,4 @@
+import { formatPlural } from "../format.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { describeStencil } from "../profile/describe.ts";
@@ -46,5 +47,5 @@ export function bestRate({ configurations }: Pick<ReplaySpace, "configurations">
 export function titleOf(problem: ProfileProblem, device: ProfileDevice): string {
   const { grid, steps } = problem;
   const name = device.gpu?.description ?? device.cpu.model;
-  return `${describeStencil(problem)}, ${grid.join("x")}, ${steps} steps, ${name}`;
+  return `${describeStencil(problem)}, ${grid.join("x")}, ${formatPlural(steps, "step")}, ${name}`;
 }

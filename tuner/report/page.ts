@@ -145,7 +145,9 @@ function overview(profile: Profile, views: readonly EntryView[], at: number): Ht
   const others = profile.entries.length - views.length;
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
   const unseen = lossOf(profile);
-  const undrawn = `${formatCount(others)} problems are listed only: --entry N draws another.`;
+  const undrawn = `${
+    formatPlural(others, "problem is", "problems are")
+  } listed only: --entry N draws another.`;
   const label = `problems-${at + 1}`;
   return markup`<nav aria-labelledby="${label}"><h2 id="${label}">Problems</h2>
     ${table("The fastest of every problem", columns, rows)}
@@ -209,7 +211,7 @@ function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryVi
   if (result.byHost !== undefined) {
     const [rate = "", unit] = formatRate(result.byHost.cellsPerSecond).split(" ");
     tiles.push(
-      tile(rate, `by the host's clock, in a run of ${formatCount(result.byHost.steps)} steps`, unit),
+      tile(rate, `by the host's clock, in a run of ${formatPlural(result.byHost.steps, "step")}`, unit),
     );
   }
   const ties = formatCount(tieSet.length);

@@ -9,7 +9,7 @@ import {
 } from "../../models/shared_step.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
-import { formatDuration } from "../format.ts";
+import { formatDuration, formatPeriod } from "../format.ts";
 import { evaluateOn, type Evaluation } from "../measuring/evaluate.ts";
 import {
   type BalancedPeriod,
@@ -102,7 +102,8 @@ export async function balance(options: BalanceOptions): Promise<Balance> {
     iterations: first === picked ? picked.iterations : [...first!.iterations, ...picked.iterations],
     evaluations,
     settled: picked.isSettled,
-    message: (tried.length === 1 ? "" : `exchanging every ${picked.exchangeEvery} steps, `) + picked.message +
+    message: (tried.length === 1 ? "" : `exchanging every ${formatPeriod(picked.exchangeEvery)}, `) +
+      picked.message +
       (whyNotMeasured === undefined ? "" : `; ${whyNotMeasured}`),
     costModel: costModel && modelOf(options, tried, evaluations),
   };
