@@ -55,7 +55,8 @@ export function withSuitedSteps(
   const { gpu } = device, isResident = gpu?.limits.windowBytes === undefined;
   if (!isDefaultSteps || gpu === null || problem.stencil.dimensions === 1) return problem;
   if (gpu.isFallback === isResident) return problem;
-  const runNs = predictRunNs(problem, device, copyBytesPerSecond);
+  // half of a section is computed again in the next
+  const runNs = (isResident ? 1 : 2) * predictRunNs(problem, device, copyBytesPerSecond);
   let factor = 1;
   while (isResident && factor < LONGER && 2 * factor * runNs <= LONG_RUN_NS) factor *= 2;
   while (factor > SHORTER && factor * runNs > LONGEST_RUN_NS) factor /= 2;
