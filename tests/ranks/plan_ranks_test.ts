@@ -26,7 +26,7 @@ async function trialsOf(ranks: number, steps: number, timePart?: number) {
   return tried;
 }
 
-Deno.test("planning takes a part of the run: one plan at least, and a round of it", async () => {
+Deno.test("planning takes a part of the run: one plan at least", async () => {
   const all = await trialsOf(2, 8);
   assert(all.length > 3, all.join());
   assertEquals(await trialsOf(2, 8, 0), all.slice(0, 1));

@@ -31,7 +31,7 @@ export interface RankWishes {
 /** What a plan is measured for. */
 interface Measuring {
   readonly choose: (part: Problem) => Configuration;
-  /** The part of the problem's run that measuring may take, but for a first round. @default {as long as it takes} */
+  /** The part of the problem's run that measuring may take, but for a first plan. @default {as long as it takes} */
   readonly timePart?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ const SHAPES = 3;
 
 /**
  * Each plan warms up, since workers' code is optimised while it runs; then batches are timed, and the median counts. Where
- * there is no time for that, a first round counts.
+ * time is short, they are shorter, or a single round.
  */
 const WARM_UP_MS = 60, BATCH_MS = 60, BATCHES = 3;
 
@@ -134,21 +134,17 @@ export async function measurePlan(
     const { wallNs, computeNs } = await solver.run(rounds * exchangeEvery, true);
     return { wallNs: wallNs / rounds, computeNs: computeNs / rounds };
   };
-  /** Rounds of the warm-up and of each batch at most. */
-  const most = timePart * problem.steps / exchangeEvery / (1 + BATCHES);
-  let batches: Awaited<ReturnType<typeof timesOf>>[], spentNs = 0, roundNs: number, rounds = 1;
-  do {
-    batches = [await timesOf(rounds)];
-    roundNs = await world.most(batches[0]!.wallNs);
-    spentNs += rounds * roundNs;
-    rounds *= 2;
-  } while (spentNs < Math.min(WARM_UP_MS * 1e6, most * roundNs));
-  if (most >= 1) {
-    // ranks do not end a reduction at the same time: a round more, and they are in step
-    await timesOf(1);
-    const count = Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), Math.floor(most));
-    batches = await Array.fromAsync({ length: BATCHES }, () => timesOf(count));
+  let rounds = 1, roundNs = 0;
+  for (let spentMs = 0; spentMs < WARM_UP_MS; rounds *= 2) {
+    const { wallNs } = await timesOf(rounds);
+    roundNs = await world.most(wallNs);
+    spentMs += rounds * roundNs * 1e-6;
   }
+  // ranks do not end a reduction at the same time: a round more, and they are in step
+  await timesOf(1);
+  const most = Math.floor(timePart * problem.steps / exchangeEvery / (1 + BATCHES));
+  const count = Math.max(1, Math.min(Math.ceil(BATCH_MS * 1e6 / roundNs), most));
+  const batches = await Array.fromAsync({ length: most < 1 ? 1 : BATCHES }, () => timesOf(count));
   const computeNs = median(batches.map((one) => one.computeNs));
   const wallNs = await world.most(median(batches.map((one) => one.wallNs)));
   return {
