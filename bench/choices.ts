@@ -1,15 +1,16 @@
 /**
  * What choices are worth on grids that no recording has seen, one line of JSON for each problem:
  *
- *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…]
+ *     deno run -A bench/choices.ts [RECORDINGS] [REFINE_SECONDS] [GRID,GRID…] [EQUATIONS]
  *     deno run -A bench/choices.ts tune BUDGET [GRID,GRID…]
  *     deno run -A bench/choices.ts sizes BUDGET EACH [GRID,GRID…]
  *     deno run -A bench/choices.ts table FILE…
  *
- * The first measures the choice from the recordings in `fixtures/h100` (or from `none`), the same after a time of `refine`, and the best
- * of a few stepwise workgroups, every equation on every grid. The second tunes each grid for one of the equations, by
- * turns: those that the first begins with. The third tunes wave, order 2, on all grids within one budget, then on each of
- * them with a budget of its own. The last makes a table of what the others printed.
+ * The first measures the choice from the recordings in `fixtures/h100` (or from `none`), the same after a time of
+ * `refine`, and the best of a few stepwise workgroups, every equation on every grid, or so many on each. The second
+ * tunes each grid for one of the equations, by turns: those that the first begins with. The third tunes wave, order 2,
+ * on all grids within one budget, then on each of them with a budget of its own. The last makes a table of what the
+ * others printed.
  *
  * @module
  */
@@ -44,14 +45,15 @@ const STEPWISE = [[64, 4, 1], [128, 2, 1], [128, 4, 1], [256, 1, 1], [256, 2, 1]
 /** Steps of every problem. */
 const STEPS = 96;
 
-/** What a rate is measured in, after as much to warm up. */
-const MEASURE_MS = 120;
+/** What a rate is measured in, and the time after which the clock of a GPU that was idle is up. */
+const MEASURE_MS = 120, WARM_UP_MS = 400;
 
 /** Every equation on every grid: first each grid once, the equations by turns. */
 function problemsOn(
   grids: readonly string[],
+  equations: number = STENCILS.length,
 ): { options: readonly string[]; name: string; problem: Problem }[] {
-  return STENCILS.flatMap((_, round) =>
+  return STENCILS.slice(0, equations).flatMap((_, round) =>
     grids.map((name, i) => {
       const [options, stencil] = STENCILS[(i + round) % STENCILS.length]!;
       const grid = name.split("x").map(Number) as unknown as Grid;
@@ -116,10 +118,15 @@ function profileOf(spaces: readonly ReplaySpace[]): Profile {
   return { $schema: "", schemaVersion: 1, tool, createdAt: "2026-11-22T00:00:00Z", device, entries };
 }
 
-async function choices(recordings: string, seconds: number, grids: readonly string[]): Promise<void> {
+async function choices(
+  recordings: string,
+  seconds: number,
+  grids: readonly string[],
+  equations?: number,
+): Promise<void> {
   const profile = recordings === "none" ? [] : profileOf((await readReplaySpaces(recordings)).spaces);
   const device = (await openDevice())!;
-  for (const { name, problem } of problemsOn(grids)) {
+  for (const { name, problem } of problemsOn(grids, equations)) {
     const cells = cellsOf(problem.grid);
     const plain = STEPWISE.map(([threadsZ, threadsY, threadsX]): Configuration => ({
       traversal: "stepwise",
@@ -127,7 +134,7 @@ async function choices(recordings: string, seconds: number, grids: readonly stri
       share: { cpuSlices: 0, gpuSlices: problem.grid[0], exchangeEvery: STEPS, cpuWorkers: 0 },
     }));
     /** The rate of some hundred ms, when the clock is up. */
-    const rateOf = async (configuration: Configuration, initial = MEASURE_MS): Promise<number> => {
+    const rateOf = async (configuration: Configuration, initial = WARM_UP_MS): Promise<number> => {
       using solver = await createSolver(device, problem, configuration);
       await solver.initialise("noise");
       let { cellsPerSecond } = await solver.run(STEPS);
@@ -148,10 +155,12 @@ async function choices(recordings: string, seconds: number, grids: readonly stri
       await solver.initialise("noise");
       const start = performance.now();
       const runs = Math.max(1, Math.round(0.1 * chosen / cells / STEPS));
+      const tries: string[] = [];
       let takenMs = 0;
       while (!solver.refined!.isDone && performance.now() - start < 1e3 * seconds) {
         await solver.run(runs * STEPS);
         takenMs = performance.now() - start;
+        tries.push(`${takenMs.toFixed()} ms: ${solver.refined!.tried.length}`);
       }
       const { isDone, tried } = solver.refined!;
       report({
@@ -164,6 +173,7 @@ async function choices(recordings: string, seconds: number, grids: readonly stri
         choosingMs,
         takenMs,
         isDone,
+        tries,
         tried: tried.map(({ configuration, samples, failure }) =>
           `${describeConfiguration(configuration)}: ${
             failure?.message ?? samples.map((rate) => formatRate(rate)).join(", ")
@@ -214,7 +224,7 @@ function described(entry: ProfileEntry | undefined): Record<string, unknown> {
 }
 
 async function tuneAll(budget: string, grids: readonly string[]): Promise<void> {
-  for (const { options, name, problem } of problemsOn(grids).slice(0, grids.length)) {
+  for (const { options, name, problem } of problemsOn(grids, 1)) {
     const args = [...options, "--grid", name, "--steps", `${STEPS}`, "--budget", budget];
     const entry = (await tune(args)).get(name), tuned = entry?.result.cellsPerSecond ?? 0;
     report({ equation: problem.stencil.title, grid: name, tuned, ...described(entry) });
@@ -281,4 +291,4 @@ const gridsFrom = (text?: string): readonly string[] => text?.split(",") ?? GRID
 if (mode === "tune") await tuneAll(rest[0]!, gridsFrom(rest[1]));
 else if (mode === "sizes") await sizes(rest[0]!, rest[1]!, gridsFrom(rest[2]));
 else if (mode === "table") await table(rest);
-else await choices(mode, Number(rest[0] ?? 2), gridsFrom(rest[1]));
+else await choices(mode, Number(rest[0] ?? 2), gridsFrom(rest[1]), rest[2] ? Number(rest[2]) : undefined);

@@ -101,7 +101,7 @@ async function loadNodeGpu(): Promise<GPU | undefined> {
 /** A worker as its starter sees it. */
 export interface Thread {
   postMessage(message: unknown): void;
-  terminate(): void;
+  terminate(): unknown;
 }
 
 /** What happens to a worker. */
@@ -111,16 +111,22 @@ export interface ThreadEvents<Message> {
   onError(message: string): void;
 }
 
-/** Starts a worker: `make` is given the class and returns `new` one of it, in the words that bundlers look for. */
+/**
+ * Starts a worker: `make` is given the class and returns `new` one of it, in the words that bundlers look for. The
+ * process does not wait for one that is `detached`.
+ */
 export function startThread<Message>(
   make: (Worker: typeof globalThis.Worker) => Worker,
   { onMessage, onError }: ThreadEvents<Message>,
+  { detached = false }: { readonly detached?: boolean } = {},
 ): Thread {
-  const node = globalThis.Worker === undefined ? nodeModule("node:worker_threads") : undefined;
+  const isNode = detached || globalThis.Worker === undefined;
+  const node = isNode ? nodeModule("node:worker_threads") : undefined;
   const thread = make((node?.Worker ?? globalThis.Worker) as typeof globalThis.Worker);
   const failed = (message = "its module cannot be loaded"): void => onError(message.split("\n", 1)[0]!);
   if (node !== undefined) {
     const emitter = thread as unknown as InstanceType<typeof node.Worker>;
+    if (detached) emitter.unref();
     return emitter.on("message", onMessage).on("error", ({ message }: Error) => failed(message));
   }
   thread.onmessage = ({ data }) => onMessage(data);
@@ -131,12 +137,12 @@ export function startThread<Message>(
   return thread;
 }
 
-/** In a worker: answers each message that its starter posts; undefined is no answer. */
+/** In a worker: answers each message that its starter posts, if only later; undefined is no answer. */
 export function answerMessages<Message>(answer: (message: Message) => unknown): void {
   const scope = globalThis as unknown as { onmessage: unknown; postMessage?(message: unknown): void };
   const port = scope.postMessage === undefined ? nodeModule("node:worker_threads")!.parentPort! : undefined;
-  const receive = (message: Message): void => {
-    const reply = answer(message);
+  const receive = async (message: Message): Promise<void> => {
+    const reply = await answer(message);
     if (reply !== undefined) (port ?? scope).postMessage!(reply);
   };
   if (port === undefined) scope.onmessage = ({ data }: MessageEvent<Message>) => receive(data);

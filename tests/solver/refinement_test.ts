@@ -52,6 +52,8 @@ const SHARED = onGpu("stepwise", PLAIN.parameters, 5);
 interface Fate {
   /** Simulated time of a step. */
   readonly stepNs: number;
+  /** What it takes to compile. @default {0} */
+  readonly compileNs?: number;
   /** Called after each run. */
   readonly after?: (field: SharedField, runs: number) => Promise<void> | void;
 }
@@ -62,7 +64,7 @@ type Fated = readonly [Configuration, Fate];
 async function simulated(
   problem: Problem,
   fates: readonly (readonly [Configuration, Fate])[],
-  gpu?: GpuDevice,
+  { gpu, isReady }: { gpu?: GpuDevice; isReady?: (configuration: Configuration) => boolean } = {},
 ): Promise<{ solver: FieldSolver; open: Set<Configuration>; ahead: number[] }> {
   const open = new Set<Configuration>(), ahead: number[] = [];
   /** Steps that were begun and are not finished. */
@@ -72,6 +74,7 @@ async function simulated(
     if (open.size > 0) ahead.push(underWay);
     const cpuPool = configuration.share.cpuSlices > 0 ? await CpuPool.create({ workers: 1 }) : undefined;
     const field = await SharedField.create(problem, { configuration, gpu, cpuPool });
+    Object.defineProperty(field, "compileNs", { value: fate.compileNs ?? 0 });
     const run = field.run.bind(field), begin = field.begin.bind(field);
     let runs = 0;
     field.begin = async (steps) => {
@@ -81,7 +84,10 @@ async function simulated(
         finish: async () => {
           await submission.finish();
           underWay -= steps;
-          return fate.stepNs * steps;
+          const timeNs = fate.stepNs * steps;
+          // the CPU's field runs for it
+          if (field.cpuShare === undefined) await fate.after?.(field, ++runs);
+          return timeNs;
         },
       };
     };
@@ -102,7 +108,10 @@ async function simulated(
     };
   };
   const [[first], ...others] = fates as [typeof fates[0], ...typeof fates];
-  const refinement = new Refinement(problem, others.map(([one]) => one), openOne);
+  const refinement = new Refinement(problem, others.map(([one]) => one), {
+    open: openOne,
+    ahead: isReady && { isReady, [Symbol.dispose]: () => {} },
+  });
   const contender = await openOne(first);
   return {
     solver: new FieldSolver({ contender, gpu: undefined, refinement, isBorrowed: false }),
@@ -204,7 +213,7 @@ Deno.test("the fastest is kept, the entry can be stored, and all memory is given
     assertEquals([isDone, configuration, solver.configuration], [true, fastest, fastest]);
     assertEquals(open, new Set([fastest]));
     assertEquals(cellsPerSecond, 14 * 9 * 11 / 5e-3);
-    assertEquals(tried.find((one) => one.configuration === slower)!.samples.length, 1, "given up at once");
+    assertEquals(tried.find((one) => one.configuration === slower)!.samples.length, 0, "given up at once");
     checkProfile({ ...PROFILE, entries: [entry] }, "refined.json");
     assertEquals(entry!.calibration![0]!.cellsPerSecond, cellsPerSecond);
   }
@@ -213,24 +222,47 @@ Deno.test("the fastest is kept, the entry can be stored, and all memory is given
 
 Deno.test("the current configuration computes while a candidate is opened, and what is clear is timed twice", async () => {
   // a run of the problem's two steps takes 8 ms at first
-  const [first, slower, alike, faster, mixed] = [4, 4.2, 4.02, 3, 3].map((ms, i) =>
-    [onCpu(i + 1), { stepNs: ms * MS }] as const
+  const [first, slower, alike, faster, mixed] = [4, 4.1, 4.02, 3, 3].map((ms, i) =>
+    [onCpu(i + 1), { stepNs: ms * MS, compileNs: 40 * MS }] as const
   ) as [Fated, ...Fated[]];
-  let flips = 0;
-  const wavering = [mixed![0], {
+  let waveringMs = 3;
+  const wavering: Fated = [mixed![0], {
     get stepNs() {
-      return (flips++ % 2 === 0 ? 2.9 : 3.1) * MS;
+      return waveringMs * MS;
     },
-  }] as const;
+    after: (_, runs) => {
+      waveringMs = runs % 2 === 0 ? 2.9 : 3.1;
+    },
+  }];
   const { solver, ahead } = await simulated(WAVE, [first, slower!, alike!, faster!, wavering]);
   await using _ = solver;
   await solver.run(400);
   const { isDone, configuration, tried } = solver.refined!;
   assertEquals([isDone, configuration], [true, faster![0]]);
-  assertEquals(ahead, [2, 6, 6, 6], "a run of the problem's length at first, then 20 ms");
+  assertEquals(ahead, [6, 10, 10, 14], "20 ms at first, then what the last one took to compile");
   const samplesOf = ([wanted]: Fated): number =>
     tried.find((one) => one.configuration === wanted)!.samples.length;
   assertEquals([slower!, alike!, wavering].map(samplesOf), [2, 2, 4]);
+});
+
+Deno.test("what is not compiled yet waits, and the solver goes on; what is ready is tried first", async () => {
+  const [first, second, third] = [1, 2, 3].map(onCpu) as [Configuration, Configuration, Configuration];
+  const ready = new Set<Configuration>();
+  const { solver, open } = await simulated(WAVE, [
+    [first, { stepNs: 20 * MS }],
+    [second, { stepNs: 20 * MS }],
+    [third, { stepNs: 20 * MS }],
+  ], { isReady: (one) => ready.has(one) });
+  await using _ = solver;
+  await solver.run(20);
+  assertEquals([solver.step, open, solver.refined!.isDone], [20, new Set([first]), false]);
+  ready.add(third);
+  await solver.run(20);
+  const tried = solver.refined!.tried.map(({ configuration }) => configuration);
+  assertEquals([solver.step, new Set(tried)], [40, new Set([first, third])]);
+  ready.add(second);
+  await solver.run(20);
+  assertEquals([solver.step, solver.refined!.isDone], [60, true]);
 });
 
 Deno.test("a candidate that is wrong, fails or cannot be opened changes nothing, and is recorded", async () => {
@@ -283,7 +315,7 @@ for (
     const all = [PLAIN, ...others, onGpu("stepwise", { ...PLAIN.parameters, threadsZ: 4 }), onCpu(1), SHARED];
     // each is faster than the one before
     const fates = all.map((one, i) => [one, { stepNs: 40 * MS / 2 ** i }] as const);
-    const { solver } = await simulated(problem, fates, gpu);
+    const { solver } = await simulated(problem, fates, { gpu });
     await using _ = solver;
     await using plain = await createSolver(gpu.device, problem, PLAIN, { timeoutMs: 600_000 });
     const used = new Set<Configuration>();
@@ -300,4 +332,40 @@ testOnGpu("refine: true tries what the models predict", async ({ device }) => {
   await using plain = await createSolver(device, WAVE, configuration);
   assertSame(await statesOf(solver), await statesOf(plain));
   assert(solver.refined!.tried.length > 0);
+});
+
+testOnGpu("rates under a lower clock are not entered; what is compared under it is decided", async (gpu) => {
+  Object.defineProperty(gpu, "isSoftware", { value: false });
+  // the clock is up once the first candidate is decided
+  let factor = 2;
+  const fateOf = (ms: number, after?: Fate["after"]): Fate => ({
+    get stepNs() {
+      return factor * ms * MS;
+    },
+    ...(after && { after }),
+  });
+  const [slow, slower, fast] = [2, 4, 8].map((threadsZ) =>
+    onGpu("stepwise", { ...PLAIN.parameters, threadsZ })
+  );
+  const { solver } = await simulated(WAVE, [
+    [slow!, fateOf(20)],
+    [slower!, fateOf(22)],
+    [
+      fast!,
+      fateOf(10, () => {
+        factor = 1;
+      }),
+    ],
+  ], { gpu });
+  await using _ = solver;
+  await writeAll(solver);
+  await solver.run(60);
+  const { configuration, tried, entry } = solver.refined!;
+  assertEquals(configuration, fast);
+  const ratesOf = (wanted: Configuration): number[] => {
+    const { samples } = tried.find((one) => one.configuration === wanted)!;
+    return [...new Set(samples.map((rate) => Math.round(14 * 9 * 11 / rate * 1e3)))];
+  };
+  assertEquals([slow!, slower!, fast!].map(ratesOf), [[20], [], [10]]);
+  assertEquals(entry!.calibration!.length, 2);
 });

@@ -11,7 +11,10 @@ import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
 
 /** Candidates of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
-const MOST_CORRECTED = 150, MOST_CHOSEN = 8;
+const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
+
+/** Which runner-up is of another traversal, if that should reach this part of the best one's rate. */
+const OTHER_KIND = 4, WORTH_A_TRY = 0.6;
 
 /** Candidates of each kind whose kernels are written in every way, those with the highest rates. */
 const MOST_WRITTEN = 12;
@@ -69,7 +72,7 @@ interface Weighed<W> {
  *
  * @param calibration of what was measured; of nothing: as the models predict
  * @param like a configuration that was best for a problem like this one
- * @returns the best first, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
+ * @returns the best, runners-up of every sort, and the best of stepwise on the GPU, or why the GPU or the CPU cannot compute it
  */
 export function bestPredicted(
   target: PredictionTarget,
@@ -93,7 +96,9 @@ export function bestPredicted(
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
   return {
-    best: mostPromising([...written, ...plain], calibration, shapeOf).map(describe),
+    best: varied(mostPromising([...written, ...plain], calibration, shapeOf), ways, calibration).map(
+      describe,
+    ),
     plain: mostPromising(plain, calibration).map(describe)[0],
     reasons,
   };
@@ -124,6 +129,47 @@ export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
       .sort((a, b) => b.worth - a.worth).slice(0, MOST_CHOSEN);
   }
   return chosen;
+}
+
+/**
+ * The most promising, mixed with what is unlike those before: every second one has a value of a parameter that none of
+ * them has, and one is of another traversal, the fastest of those.
+ *
+ * @param promising the best first
+ * @param others whatever else can run
+ */
+function varied(
+  promising: readonly Weighed<Way>[],
+  others: readonly Way[],
+  calibration: Calibration,
+): Weighed<Way>[] {
+  const list: Weighed<Way>[] = [], seen = new Set<string>();
+  const valuesOf = ({ candidate }: Way): string[] =>
+    Object.entries(candidate.parameters).map((value) => `${kindOf(candidate)} ${value}`);
+  const fastestFirst = others.map((way) => {
+    return { way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) };
+  }).sort((a, b) => b.mean - a.mean);
+  const unlike = (isUnlike: (way: Way) => boolean): Weighed<Way> | undefined => {
+    const least = list[0]!.mean + Math.log(WORTH_A_TRY);
+    const found = fastestFirst.find(({ way, mean }) =>
+      mean > least && isUnlike(way) && !seen.has(shapeOf(way))
+    );
+    return found && { ...found, deviation: calibration.deviation(found.way.candidate, found.way.on) };
+  };
+  while (list.length < MOST_CHOSEN) {
+    let next: Weighed<Way> | undefined;
+    if (list.length === OTHER_KIND) {
+      next = unlike(({ candidate }) => !isPlain(candidate) && !seen.has(kindOf(candidate)));
+    }
+    if (list.length > 0 && list.length % 2 === 0) {
+      next ??= unlike((way) => valuesOf(way).some((value) => !seen.has(value)));
+    }
+    next ??= promising.find(({ way }) => !seen.has(shapeOf(way)));
+    if (next === undefined) break;
+    list.push(next);
+    for (const text of [shapeOf(next.way), kindOf(next.way.candidate), ...valuesOf(next.way)]) seen.add(text);
+  }
+  return list;
 }
 
 /** A text that ways share exactly if they are one kernel, however written: what else is promising tells more. */

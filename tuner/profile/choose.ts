@@ -78,7 +78,7 @@ const MOST_ENTRIES = 64;
 const MOST_LISTED = 8;
 
 /** Runners-up of a choice. */
-const MOST_RUNNERS_UP = 5;
+const MOST_RUNNERS_UP = 11;
 
 /** Copy bandwidth assumed where it is unknown; it hardly changes the order of predictions. */
 const USUAL_BANDWIDTH = 200e9;

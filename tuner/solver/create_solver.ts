@@ -1,6 +1,10 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
+import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
+import { adapterInfoOf } from "../devices/device.ts";
+import { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import { borrowedMemory } from "../devices/gpu/field_memory.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { SharedField } from "../devices/shared/shared_field.ts";
@@ -116,14 +120,17 @@ export async function createSolver(
       checkParameters(problem, configuration, gpu);
       checkBuffers(problem, configuration, buffers, device);
     }
+    let ahead: CompileAhead<Configuration> | undefined;
     let contender: Contender | undefined, solver: FieldSolver | undefined;
     try {
+      const candidates = refine === false ? [] : candidatesOf(refine, problem, configuration, device);
+      // a driver in software computes on the cores that would compile
+      if (gpu && !gpu.isSoftware) ahead = compileAhead(problem, candidates, { first: configuration, gpu });
       contender = await openContender(problem, configuration, gpu, options);
-      const refinement = refine === false ? undefined : new Refinement(
-        problem,
-        candidatesOf(refine, problem, configuration, device),
-        (other) => openContender(problem, other, gpu, options),
-      );
+      const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
+        open: (other) => openContender(problem, other, gpu, options),
+        ahead,
+      });
       solver = new FieldSolver({ contender, gpu, refinement, isBorrowed: buffers !== undefined });
       // without materials, all is zero already
       if (!buffers && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
@@ -131,11 +138,46 @@ export async function createSolver(
     } catch (error) {
       if (solver !== undefined) solver.dispose();
       else {
+        ahead?.[Symbol.dispose]();
         contender?.[Symbol.dispose]();
         gpu?.[Symbol.dispose]();
       }
       throw error;
     }
+  });
+}
+
+/**
+ * Compiles the GPU's part of candidates on other threads, and what copies the first configuration's field to theirs and
+ * compares both.
+ */
+function compileAhead(
+  problem: Problem,
+  candidates: readonly Configuration[],
+  { first, gpu }: { readonly first: Configuration; readonly gpu: GpuDevice },
+): CompileAhead<Configuration> {
+  const planOf = ({ traversal, parameters, share }: Configuration): GpuPlan =>
+    traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters);
+  const isAlone = ({ share: { cpuSlices } }: Configuration): boolean => cpuSlices === 0;
+  return new CompileAhead(candidates, {
+    gpu: adapterInfoOf(gpu.device)?.description ?? "",
+    shadersOf(candidate) {
+      if (candidate.share.gpuSlices === 0) return [];
+      try {
+        checkParameters(problem, candidate, gpu);
+        const { shaders, sections, layout } = planOf(candidate);
+        const kernels = shaders.map(({ code }) => ({ code, storage: [0, 1] }));
+        const from = [first, candidate].every(isAlone) ? planOf(first) : undefined;
+        if (from === undefined || from.sections || sections) return kernels;
+        return [
+          ...kernels,
+          { code: copyShader(layout, from.layout), storage: [0, 1] },
+          { code: compareShader(layout, from.layout), storage: [0, 1, 3] },
+        ];
+      } catch {
+        return []; // it will not be opened either
+      }
+    },
   });
 }
 

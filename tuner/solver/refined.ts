@@ -10,12 +10,30 @@ import type { ProfileEntry, ProfilePoint } from "../profile/profile_types.ts";
 export interface Tried {
   /** The configuration. */
   readonly configuration: Configuration;
-  /** Cells per second of each piece that was timed. */
+  /** Cells per second of each piece that was timed, but those under a lower clock. */
   readonly samples: readonly number[];
   /** How far it lay from another one's result. */
   readonly verification?: Verification;
   /** Why it was dropped, where it cannot run here or is wrong. */
   readonly failure?: Failure;
+}
+
+/** With what the device's clock was in each piece, as the rate of the first configuration; infinite if it has none. */
+export type Clocked = Tried & { readonly clocks: readonly number[] };
+
+/** Clocks this close to each other are the same. */
+const SAME_CLOCK = 0.97;
+
+/** Only what was timed under the highest clock that another piece confirms: of others the ratios alone are sound. */
+export function atFullClock(all: readonly Clocked[]): Tried[] {
+  // both of a duel have the same clocks
+  const highestFirst = [...new Set(all.flatMap(({ clocks }) => clocks))].sort((a, b) => b - a);
+  const isSame = (clock: number, other: number): boolean => clock >= SAME_CLOCK * other;
+  const highest = highestFirst.find((clock, i) => isSame(highestFirst[i + 1] ?? 0, clock)) ??
+    highestFirst[0]!;
+  return all.map(({ clocks, samples, ...tried }) => {
+    return { ...tried, samples: samples.filter((_, i) => isSame(clocks[i]!, highest)) };
+  });
 }
 
 /** What a refining solver has found so far. */

@@ -6,6 +6,7 @@ import { errorBound } from "../../models/error_bound.ts";
 import type { Configuration, Failure, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
+import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
@@ -15,7 +16,7 @@ import type { SliceCells } from "../devices/shared/slice_exchange.ts";
 import { median } from "../measuring/statistics.ts";
 import { firstLine } from "../profile/check_record.ts";
 import { describeConfiguration } from "../profile/describe.ts";
-import { type Refined, refinedOf, type Tried } from "./refined.ts";
+import { atFullClock, type Clocked, type Refined, refinedOf } from "./refined.ts";
 import { SolverError } from "./solver_error.ts";
 
 /** A configuration with a field of its own. */
@@ -24,20 +25,23 @@ export interface Contender extends Disposable {
   readonly field: SharedField;
 }
 
-/**
- * What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. A piece
- * is also what the device has to do while the host compiles the next.
- */
+/** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
 /** A candidate is decided after so many timed pieces that say the same, and after so many of any kind at most. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
 
-/** Speed over the current configuration's from which a candidate is kept, and below which one piece is enough. */
-const FASTER = 1.01, MUCH_SLOWER = 0.9;
+/**
+ * Speed over the current configuration's from which a candidate is kept, below which one piece is enough, and below which
+ * its first run is: that may be slow for being the first.
+ */
+const FASTER = 1.01, SLOWER = 0.96, HOPELESS = 0.8;
 
 /** Cells that are copied or compared at once. */
 const CELLS_AT_ONCE = 2 ** 24;
+
+/** What compiles candidates before they are opened. */
+type Ahead = Pick<CompileAhead<Configuration>, "isReady" | typeof Symbol.dispose>;
 
 /** A candidate under way: it computes the same steps as the current configuration. */
 interface Duel {
@@ -60,20 +64,34 @@ export class Refinement implements Disposable {
   readonly #problem: Problem;
   readonly #waiting: Configuration[];
   readonly #open: (configuration: Configuration) => Promise<Contender>;
-  readonly #tried = new Map<string, Tried>();
+  readonly #ahead: Ahead | undefined;
+  readonly #tried = new Map<string, Clocked>();
+  /** Speed of the current configuration over the first one's. */
+  #speed = 1;
   #duel: Duel | undefined;
   #timeNs = 0;
   /** Of the current configuration; undefined as long as it has not run. */
   #nsPerStep: number | undefined;
+  /** What the host took to compile the last candidate. */
+  #compileNs = 0;
 
+  /**
+   * @param candidates those to try first, first
+   * @param open compiles one and takes its memory
+   * @param ahead compiles them elsewhere before; ends with this
+   */
   constructor(
     problem: Problem,
     candidates: readonly Configuration[],
-    open: (configuration: Configuration) => Promise<Contender>,
+    { open, ahead }: {
+      readonly open: (configuration: Configuration) => Promise<Contender>;
+      readonly ahead?: Ahead | undefined;
+    },
   ) {
     this.#problem = problem;
     this.#waiting = [...candidates];
     this.#open = open;
+    this.#ahead = ahead;
   }
 
   /** The candidate's field: what is written to the solver's is to be written to it, too. */
@@ -86,7 +104,7 @@ export class Refinement implements Disposable {
     const isDone = this.#waiting.length === 0 && this.#duel === undefined;
     return refinedOf(this.#problem, configuration, {
       isDone,
-      tried: [...this.#tried.values()],
+      tried: atFullClock([...this.#tried.values()]),
       timeNs: this.#timeNs,
     });
   }
@@ -107,14 +125,8 @@ export class Refinement implements Disposable {
     }
     const { challenger, ratios } = duel, isTimed = isLong && duel.verification !== undefined;
     const steps = !isLong ? left : isTimed ? this.#stepsIn(PIECE_NS, left) : tuned;
-    const runs = [() => current.field.run(steps), () => this.#attempt(() => challenger.field.run(steps))];
-    const times: number[] = [];
-    // by turns one is first
-    for (const one of ratios.length % 2 === 0 ? [0, 1] : [1, 0]) {
-      times[one] = Math.max(1, (await runs[one]!())?.timeNs ?? 0);
-    }
-    const [currentNs, candidateNs] = times as [number, number];
-    const timeNs = currentNs + candidateNs;
+    const [currentNs, candidateNs] = await this.#runBoth(current, duel, steps);
+    const timeNs = currentNs + candidateNs, ratio = currentNs / candidateNs;
     this.#timeNs += timeNs;
     this.#nsPerStep = currentNs / steps;
     if (this.#duel === undefined) return { steps, timeNs };
@@ -122,19 +134,30 @@ export class Refinement implements Disposable {
     duel.pieces++;
     duel.timeNs += currentNs;
     if (isTimed) {
-      const rateOf = (ns: number): number => cellsOf(grid) * steps / (ns * 1e-9);
-      this.#record(current.configuration, { samples: [rateOf(currentNs)] });
-      this.#record(challenger.configuration, { samples: [rateOf(candidateNs)] });
-      ratios.push(currentNs / candidateNs);
-    } else if (duel.verification === undefined && !await this.#agree(current, duel)) return { steps, timeNs };
+      const [rate, candidateRate] = [currentNs, candidateNs].map((ns) => cellsOf(grid) * steps / (ns * 1e-9));
+      // only a GPU lowers its clock
+      const hasClock = onGpuAlone(current.field, challenger.field)?.[0].device.isSoftware === false;
+      const clocks = [hasClock ? rate! / this.#speed : Infinity];
+      this.#record(current.configuration, { samples: [rate!], clocks });
+      this.#record(challenger.configuration, { samples: [candidateRate!], clocks });
+      ratios.push(ratio);
+    } else if (duel.verification === undefined) {
+      if (!await this.#agree(current, duel)) return { steps, timeNs };
+      if (isLong && ratio < HOPELESS) {
+        this.#end();
+        return { steps, timeNs };
+      }
+    }
     const faster = ratios.filter((ratio) => ratio > FASTER).length, areAlike = faster % ratios.length === 0;
     const isDecided = ratios.length >= LEAST_TIMED && (areAlike || duel.timeNs >= DECIDE_NS);
-    const ratio = ratios.length > 0 ? median(ratios) : 1;
-    if (!isDecided && ratio > MUCH_SLOWER && duel.pieces < MOST_PIECES) return { steps, timeNs };
-    const isFaster = ratios.length >= LEAST_TIMED && ratio > FASTER;
+    const speed = ratios.length > 0 ? median(ratios) : 1;
+    if (!isDecided && speed > SLOWER && duel.pieces < MOST_PIECES) return { steps, timeNs };
+    const isFaster = ratios.length >= LEAST_TIMED && speed > FASTER;
     if (!isFaster) this.#end();
     else if (await this.#agree(current, duel)) {
       this.#duel = undefined;
+      this.#speed *= speed;
+      this.#nsPerStep = candidateNs / steps;
       return { steps, timeNs, kept: challenger };
     }
     return { steps, timeNs };
@@ -142,26 +165,62 @@ export class Refinement implements Disposable {
 
   [Symbol.dispose](): void {
     this.#waiting.length = 0;
+    this.#ahead?.[Symbol.dispose]();
     this.#end();
   }
 
   /**
-   * Opens the next candidate while the current configuration computes, whose device has its steps before: a compiler may
-   * keep this thread busy for longer than everything else takes.
+   * Advances both fields, by turns one of them first. A GPU that computes both is handed both at once and waited for
+   * once: while it waits, its clock falls.
+   *
+   * @returns nanoseconds of each
+   */
+  async #runBoth(
+    current: Contender,
+    { challenger, ratios }: Duel,
+    steps: number,
+  ): Promise<readonly [currentNs: number, candidateNs: number]> {
+    const times: [number, number] = [1, 1],
+      isAlone = onGpuAlone(current.field, challenger.field) !== undefined;
+    const finishes: (() => Promise<void>)[] = [];
+    for (const one of ratios.length % 2 === 0 ? [0, 1] as const : [1, 0] as const) {
+      const run = async <T>(action: () => Promise<T>): Promise<T | undefined> =>
+        one === 0 ? await action() : await this.#attempt(action);
+      const submission = await run(() => [current, challenger][one]!.field.begin(steps));
+      const finish = async (): Promise<void> => {
+        times[one] = Math.max(1, await run(async () => await submission?.finish()) ?? 0);
+      };
+      if (isAlone) finishes.push(finish);
+      else await finish();
+    }
+    await Promise.all(finishes.map((finish) => finish()));
+    return times;
+  }
+
+  /**
+   * Opens the next candidate that is ready while the current configuration computes, whose device has its steps before: a
+   * compiler may keep this thread busy for longer than everything else takes.
    */
   async #begin({ field }: Contender, left: number): Promise<{ steps: number; timeNs: number }> {
-    const configuration = this.#waiting.shift()!, steps = this.#stepsIn(PIECE_NS, left);
+    const isKnown = this.#nsPerStep !== undefined;
+    const next = this.#waiting.findIndex((one) => isKnown && (this.#ahead?.isReady(one) ?? true));
+    const steps = this.#stepsIn(next < 0 ? PIECE_NS : Math.max(PIECE_NS, this.#compileNs), left);
     const ahead = await field.begin(steps);
-    try {
-      const challenger = await this.#open(configuration);
-      this.#duel = { challenger, steps: 0, pieces: 0, ratios: [], timeNs: 0 };
-    } catch (error) {
-      this.#record(configuration, { failure: failureOf(error) });
-    }
+    if (next >= 0) await this.#openNext(this.#waiting.splice(next, 1)[0]!);
     const timeNs = await ahead.finish(), { challenger } = this.#duel ?? {};
     this.#nsPerStep = timeNs / steps;
     if (challenger !== undefined) await this.#attempt(() => copyState(field, challenger.field));
     return { steps, timeNs };
+  }
+
+  async #openNext(configuration: Configuration): Promise<void> {
+    try {
+      const challenger = await this.#open(configuration);
+      this.#compileNs = challenger.field.compileNs;
+      this.#duel = { challenger, steps: 0, pieces: 0, ratios: [], timeNs: 0 };
+    } catch (error) {
+      this.#record(configuration, { failure: failureOf(error) });
+    }
   }
 
   /** Whole runs of the problem's length that the current configuration does in a time, one at least. */
@@ -201,7 +260,8 @@ export class Refinement implements Disposable {
     try {
       return await action();
     } catch (error) {
-      this.#record(this.#duel!.challenger.configuration, { failure: failureOf(error) });
+      const { challenger } = this.#duel ?? {};
+      if (challenger !== undefined) this.#record(challenger.configuration, { failure: failureOf(error) });
       this.#end();
     }
   }
@@ -211,10 +271,18 @@ export class Refinement implements Disposable {
     this.#duel = undefined;
   }
 
-  #record(configuration: Configuration, { samples = [], ...found }: Partial<Tried>): void {
+  #record(
+    configuration: Configuration,
+    { samples = [], clocks = [], ...found }: Partial<Clocked>,
+  ): void {
     const key = configurationKey(configuration);
-    const known = this.#tried.get(key) ?? { configuration, samples: [] };
-    this.#tried.set(key, { ...known, ...found, samples: [...known.samples, ...samples] });
+    const known = this.#tried.get(key) ?? { configuration, samples: [], clocks: [] };
+    this.#tried.set(key, {
+      ...known,
+      ...found,
+      samples: [...known.samples, ...samples],
+      clocks: [...known.clocks, ...clocks],
+    });
   }
 }
 
@@ -242,9 +310,8 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 /** Carries over all cells, whatever the layouts, and the time step. */
 async function copyState(from: SharedField, to: SharedField): Promise<void> {
   const { stencil: { update }, grid: [, ny, nz], boundary } = from.problem;
+  if (onGpuAlone(from, to) !== undefined) return await to.copyOnGpu(from);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
-  const fields = onGpuAlone(from, to);
-  if (fields !== undefined) return await fields[1].copyFrom(fields[0]);
   for (const range of piecesOf(from.problem)) {
     const cells = new Float32Array(range.slices * ny * nz);
     await readShared(from, range, cells);

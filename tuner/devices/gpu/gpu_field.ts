@@ -269,8 +269,9 @@ export class GpuField implements Disposable {
     }
   }
 
-  /** Takes over all cells of a field of the same problem at the same time step. */
+  /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
   async copyFrom(other: GpuField): Promise<void> {
+    this.#step = other.step;
     const options = { gpu: this.device, uniforms: this.#uniforms };
     for (const ago of [0, 1] as const) await copyLevel(other.level(ago), this.level(ago), options);
     await this.renewPads();

@@ -27,23 +27,31 @@ export async function compile(
 ): Promise<Pipeline> {
   const known = compiled.get(gpu.device) ?? new Map<string, Pipeline>();
   compiled.set(gpu.device, known);
-  const pipeline = known.get(code) ?? await gpu.checked("compile", async () => {
-    const { device } = gpu;
-    const visibility = GPUShaderStage.COMPUTE;
-    const arrays = storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" } } as const));
-    const uniforms = { type: "uniform", hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE } as const;
-    const entries = [...arrays, { binding: 2, visibility, buffer: uniforms }];
-    const bindings = device.createBindGroupLayout({ entries });
-    const module = device.createShaderModule({ code, label });
-    const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
-    const compute = { module, entryPoint: "main" };
-    const pipeline = await device.createComputePipelineAsync({ label, layout, compute });
-    return { pipeline, bindings };
-  });
+  const pipeline = known.get(code) ??
+    await gpu.checked("compile", () => makePipeline(gpu.device, code, label, storage));
   known.delete(code);
   known.set(code, pipeline);
   if (known.size > MOST_KEPT) known.delete(known.keys().next().value!);
   return pipeline;
+}
+
+/** The same on any device; errors are WebGPU's own, and nothing is kept. */
+export async function makePipeline(
+  device: GPUDevice,
+  code: string,
+  label: string,
+  storage: readonly number[],
+): Promise<Pipeline> {
+  const visibility = GPUShaderStage.COMPUTE;
+  const arrays = storage.map((binding) => ({ binding, visibility, buffer: { type: "storage" } } as const));
+  const uniforms = { type: "uniform", hasDynamicOffset: true, minBindingSize: UNIFORM_STRIDE } as const;
+  const entries = [...arrays, { binding: 2, visibility, buffer: uniforms }];
+  const bindings = device.createBindGroupLayout({ entries });
+  const module = device.createShaderModule({ code, label });
+  const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
+  const compute = { module, entryPoint: "main" };
+  const pipeline = await device.createComputePipelineAsync({ label, layout, compute });
+  return { pipeline, bindings };
 }
 
 /**

@@ -108,6 +108,12 @@ export class SharedField implements Disposable {
     return submission;
   }
 
+  /** Takes over all cells and the time step of another field of the problem; a GPU computes both alone. */
+  async copyOnGpu(other: SharedField): Promise<void> {
+    this.#step = other.step;
+    await this.gpuShare!.field.copyFrom(other.gpuShare!.field);
+  }
+
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
     const { cpuShare: cpu, gpuShare: gpu } = this;

@@ -1,0 +1,154 @@
+import { countCores, startThread, type Thread } from "../../platform.ts";
+import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
+
+/** Threads at most: each has a device of its own, which takes memory. */
+const MOST_THREADS = 4;
+
+/**
+ * Longer than a thread takes to end; one that compiles ends with that. What it leaves to libEGL, which WebGPU looks for adapters with, is freed then, and
+ * that of all threads when the process ends: where both meet, the heap is broken (see `tests/late_exit.ts`).
+ */
+const ENDING_MS = 500;
+
+/** A kernel that is to be compiled. */
+interface Job {
+  readonly gpu: string;
+  readonly shadersOf: () => readonly ShaderSource[];
+  readonly done: () => void;
+}
+
+/**
+ * Threads that compile, each with a device of its own. A driver keeps what it has compiled for any device of the process:
+ * whoever compiles the same later finds it there. Threads are started when there is work and live as long as the process,
+ * which does not wait for them.
+ */
+export class CompileThreads {
+  readonly #most: number;
+  readonly #url: URL;
+  readonly #jobs: Job[] = [];
+  /** Threads with what they are at. */
+  readonly #threads = new Map<Thread, Job | undefined>();
+  #failed = 0;
+
+  constructor(most: number = Math.min(MOST_THREADS, countCores() - 1), url: URL = moduleUrl()) {
+    this.#most = mayLoad(url) ? most : 0;
+    this.#url = url;
+  }
+
+  /** Takes a job, to be done after those before; `done` is called also where it cannot be done. */
+  add(job: Job): void {
+    this.#jobs.push(job);
+    const idle = [...this.#threads].find(([, at]) => at === undefined)?.[0];
+    if (idle !== undefined) this.#next(idle);
+    else if (this.#threads.size + this.#failed < this.#most) this.#start();
+    else if (this.#threads.size === 0) this.#giveUp();
+  }
+
+  /** Forgets jobs that are not begun. */
+  remove(jobs: readonly Job[]): void {
+    for (const job of jobs) if (this.#jobs.includes(job)) this.#jobs.splice(this.#jobs.indexOf(job), 1);
+  }
+
+  #start(): void {
+    const end = (): void => {
+      this.#failed++;
+      this.#threads.get(thread)?.done();
+      this.#threads.delete(thread);
+      if (this.#threads.size === 0) this.#giveUp();
+    };
+    const make = (Worker: typeof globalThis.Worker): Worker => new Worker(this.#url, { type: "module" });
+    const thread: Thread = startThread<true>(make, {
+      onMessage: () => {
+        this.#threads.get(thread)?.done();
+        this.#next(thread);
+      },
+      onError: end,
+    }, { detached: true });
+    if (this.#threads.size + this.#failed === 0) addEventListener("unload", () => this.#end());
+    this.#next(thread);
+  }
+
+  /** Hands a thread that has nothing to do the next job. */
+  #next(thread: Thread): void {
+    this.#threads.set(thread, undefined);
+    for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
+      const { gpu, shadersOf, done } = job, shaders = shadersOf();
+      if (shaders.length > 0) {
+        this.#threads.set(thread, job);
+        return thread.postMessage({ shaders, gpu } satisfies CompileCommand);
+      }
+      done();
+    }
+  }
+
+  #giveUp(): void {
+    for (const { done } of this.#jobs.splice(0)) done();
+  }
+
+  /** When the process ends: threads end before it. */
+  #end(): void {
+    const isBusy = [...this.#threads.values()].some((job) => job !== undefined);
+    for (const thread of this.#threads.keys()) thread.terminate();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, isBusy ? 3 * ENDING_MS : ENDING_MS);
+  }
+}
+
+/** Those of this process. */
+let usual: CompileThreads | undefined;
+
+/**
+ * Compiles kernels one after another on other threads. Deno compiles on the thread that asks, which can do nothing else
+ * for up to a second.
+ */
+export class CompileAhead<Kernel> implements Disposable {
+  readonly #threads: CompileThreads;
+  readonly #jobs = new Map<Kernel, Job>();
+
+  /**
+   * @param kernels those that are wanted first, first
+   * @param shadersOf its shaders, asked for when its turn comes; none where there is nothing to compile
+   */
+  constructor(kernels: readonly Kernel[], { gpu, shadersOf, threads = usual ??= new CompileThreads() }: {
+    /** The GPU's name. */
+    readonly gpu: string;
+    readonly shadersOf: (kernel: Kernel) => readonly ShaderSource[];
+    /** @default {those of this process} */
+    readonly threads?: CompileThreads;
+  }) {
+    this.#threads = threads;
+    for (const kernel of kernels) {
+      const done = (): void => void this.#jobs.delete(kernel);
+      this.#jobs.set(kernel, { gpu, shadersOf: () => shadersOf(kernel), done });
+    }
+    for (const job of [...this.#jobs.values()]) threads.add(job);
+  }
+
+  /** Whether there is nothing to wait for: it is compiled, or will not be. */
+  isReady(kernel: Kernel): boolean {
+    return !this.#jobs.has(kernel);
+  }
+
+  /** What is not begun will not be. */
+  [Symbol.dispose](): void {
+    this.#threads.remove([...this.#jobs.values()]);
+    this.#jobs.clear();
+  }
+}
+
+/** Where the threads' module is; not in words that bundlers look for: only Deno needs it. */
+function moduleUrl(): URL {
+  const file = "./compile_worker.ts";
+  return new URL(file, import.meta.url);
+}
+
+/** Whether the module is there, and can be loaded without asking for a permission. */
+function mayLoad(url: URL): boolean {
+  if (typeof Deno === "undefined") return false;
+  if (url.protocol !== "file:") return true;
+  const { state } = Deno.permissions.querySync({ name: "read", path: url });
+  try {
+    return state === "granted" && Deno.statSync(url).isFile;
+  } catch {
+    return false;
+  }
+}
