@@ -25,7 +25,7 @@ interface LifeRule {
 const DEFAULT_RULE = "5/2-7";
 
 /** What {@linkcode readRule} accepts, for people. */
-const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, as 5/2-7";
+const RULE_FORMAT = "BORN/SURVIVES, numbers or ranges from 0 to 26, such as 5/2-7";
 
 /** Reads a rule as "5/2-7", born with 5, survives with 2 to 7; undefined where the text is no rule. */
 export function readRule(text: string): LifeRule | undefined {

@@ -100,7 +100,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
   const cases: [args: string, message: string][] = [
     [
       "--grid 0x5x5",
-      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, as 384x256x256: found "0x5x5"',
+      'Cannot use --grid: wanted XxYxZ with whole numbers of at least 1, such as 384x256x256: found "0x5x5"',
     ],
     ["--grid 5x5", 'found "5x5"'],
     ["--grid 5x5x5x5", 'found "5x5x5x5"'],
@@ -119,7 +119,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--steps 1.5", 'found "1.5"'],
     ["--steps NaN", 'found "NaN"'],
     ["--steps -5", 'found "-5"'],
-    ["--budget -1s", 'wanted a time as 60s or 2m, or a number of evaluations as 500: found "-1s"'],
+    ["--budget -1s", 'wanted a time such as 60s or 2m, or a number of evaluations such as 500: found "-1s"'],
     ["--budget 0", 'found "0"'],
     ["--budget 0s", 'found "0s"'],
     ["--budget 1.5", 'found "1.5"'],
@@ -137,7 +137,7 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--set courant=", 'found "courant="'],
     ["--set order=3", 'Cannot use --set order: wanted one of 2, 4, 6, 8, 10, 12, 14: found "3"'],
     ["--order 4 --set order=2", "Cannot use --set order: it can only be given once: found 4 and 2"],
-    ["--boundary open", "wanted one of zero, periodic, insulated, or one for each axis, as zero,"],
+    ["--boundary open", "wanted one of zero, periodic, insulated, or one for each axis, such as zero,"],
     ["--boundary zero,periodic", 'found "zero,periodic"'],
     ["--boundary zero,zero,open", 'found "zero,zero,open"'],
     ["--stencil ks --boundary periodic,periodic,zero", 'wanted periodic: found "periodic,periodic,zero"'],
@@ -159,7 +159,10 @@ Deno.test("a wrong request is one line: option, wanted, found", async () => {
     ["--stencil ks --set points=4", 'Cannot use --set points: wanted one of 5, 3: found "4"'],
     ["--stencil ks --boundary insulated", 'Cannot use --boundary: wanted periodic: found "insulated"'],
     ["--stencil heat-1d --boundary zero", 'wanted one of insulated, periodic: found "zero"'],
-    ["--stencil ks --grid 2x2x64", 'wanted a whole number of points, at least 1, as 65536: found "2x2x64"'],
+    [
+      "--stencil ks --grid 2x2x64",
+      'wanted a whole number of points, at least 1, such as 65536: found "2x2x64"',
+    ],
     ["--stencil ks --grid 0", 'found "0"'],
     ["--grid 4096", "wanted XxYxZ"],
     ["--traversal swep", 'swept, swept-register: found "swep"'],

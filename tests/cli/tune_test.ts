@@ -219,7 +219,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       ],
       [
         ["--device-memory", "4GB", ...out],
-        '--device-memory: wanted an amount of memory as 512MiB or 4GiB: found "4GB"',
+        '--device-memory: wanted an amount of memory such as 512MiB or 4GiB: found "4GB"',
       ],
       [["--stencil", "heat-1d", "--grid", "1", ...out], "needs a grid of 1x1xN, N at least 2"],
       [["--no-gpu", "--traversal", "stepwise", ...out], "runs on a GPU: the GPU is left out"],

@@ -162,7 +162,7 @@ Deno.test("what is wrong with a file is one line: where, wanted, found", async (
     ],
     [
       `{"schema_version": "2.0.0", "results": []}`,
-      'schema_version: wanted version 1, as 1.0.0, found "2.0.0"',
+      'schema_version: wanted version 1, such as 1.0.0, found "2.0.0"',
     ],
     [`{"metadata": {"timeunit": "days"}, "results": []}`, "metadata.timeunit: wanted one of s, seconds, ms"],
   ];

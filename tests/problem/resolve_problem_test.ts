@@ -85,7 +85,7 @@ Deno.test("a problem that makes no sense is refused", () => {
     ]] as const)
       .map(([boundary, found]): [wish: Partial<ProblemWish>, message: string] => [
         { boundary: boundary as never },
-        `the boundary must be one of zero, periodic, insulated, or one for each axis, as zero,periodic,insulated: found ${found}`,
+        `the boundary must be one of zero, periodic, insulated, or one for each axis, such as zero,periodic,insulated: found ${found}`,
       ]),
     [{ cpuWorkers: -2 }, "a whole number of CPU workers from 0 to 1024 is wanted: found -2"],
     [{ cpuWorkers: 1.5 }, "a whole number of CPU workers from 0 to 1024 is wanted: found 1.5"],

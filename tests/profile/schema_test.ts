@@ -124,7 +124,11 @@ Deno.test("schema says where, what was wanted and what was found", () => {
       "wanted a name of small letters, digits and dashes",
     ],
     [["entries", 0, "speed"], 9, "entries[0].speed: wanted nothing of this name"],
-    [["createdAt"], "yesterday", 'createdAt: wanted a UTC time as 2026-11-21T10:00:00Z, found "yesterday"'],
+    [
+      ["createdAt"],
+      "yesterday",
+      'createdAt: wanted a UTC time such as 2026-11-21T10:00:00Z, found "yesterday"',
+    ],
     [["entries"], {}, "entries: wanted a list of entries, found {}"],
     [["device"], null, "device: wanted an object, found null"],
   ];

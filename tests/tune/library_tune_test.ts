@@ -71,6 +71,7 @@ Deno.test("a request that makes no sense says what was wanted and what was found
     [{ evaluations: 1.5 }, "evaluations must be"],
     [{ budgetMs: 0 }, "budgetMs must be above 0: found 0"],
     [{ seed: -1 }, "the seed must be"],
+    [{ budget: 60 } as TuneOptions, "an option of tune is wanted: found budget"],
     [{ startShare: 2 }, "startShare must be from 0 to 1: found 2"],
     [{ boundary: "endless" as never }, "the boundary must be one of zero, periodic, insulated"],
     [{ strategy: "guess" }, "the strategy must be one of auto"],

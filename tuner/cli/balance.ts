@@ -33,7 +33,7 @@ const readSweep: Reader<readonly number[]> = (text, refuse, earlier) => {
   const [first, last] = (/^(\d+)\.\.(\d+)$/.exec(text) ?? []).slice(1)
     .map((part) => readPeriod(part, refuse, earlier));
   if (first === undefined || last === undefined || first > last) {
-    return refuse("two whole numbers, the smaller first, as 1..32");
+    return refuse("two whole numbers, the smaller first, such as 1..32");
   }
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 };

@@ -89,7 +89,7 @@ export function whole(least: number, most = Number.MAX_SAFE_INTEGER): Reader<num
 
 /** A percentage from 0% to below 100%, as a fraction. */
 export const readPercentage: Reader<number> = (text, refuse, earlier) => {
-  const wanted = "a percentage from 0% to below 100%, as 10%";
+  const wanted = "a percentage from 0% to below 100%, such as 10%";
   if (!text.endsWith("%")) return refuse(wanted);
   return number(wanted, (percent) => percent >= 0 && percent < 100)(text.slice(0, -1), refuse, earlier) / 100;
 };
@@ -104,28 +104,30 @@ export const readBudget: Reader<Budget> = (text, refuse) => {
   const value = Number(match?.[1]);
   const unit = match?.[2] as keyof typeof unitNs | undefined;
   const isRight = unit === undefined ? Number.isSafeInteger(value) : value * unitNs[unit] <= 1e18;
-  if (!(value > 0) || !isRight) return refuse("a time as 60s or 2m, or a number of evaluations as 500");
+  if (!(value > 0) || !isRight) {
+    return refuse("a time such as 60s or 2m, or a number of evaluations such as 500");
+  }
   return unit === undefined ? { evaluations: value } : { timeNs: value * unitNs[unit] };
 };
 
 export const readGrid: Reader<Grid> = (text, refuse) => {
   const [x = 0, y = 0, z = 0] = /^(\d+)x(\d+)x(\d+)$/i.exec(text)?.slice(1).map(Number) ?? [];
   const isRight = [x, y, z].every((cells) => Number.isSafeInteger(cells) && cells >= 1);
-  return isRight ? [x, y, z] : refuse("XxYxZ with whole numbers of at least 1, as 384x256x256");
+  return isRight ? [x, y, z] : refuse("XxYxZ with whole numbers of at least 1, such as 384x256x256");
 };
 
 /** The points of a line, as their number or as `1x1xN`. */
 export const readLine: Reader<Grid> = (text, refuse) => {
   const points = Number(/^(?:1x1x)?(\d+)$/i.exec(text)?.[1] ?? 0);
   const isRight = Number.isSafeInteger(points) && points >= 1;
-  return isRight ? [1, 1, points] : refuse("a whole number of points, at least 1, as 65536");
+  return isRight ? [1, 1, points] : refuse("a whole number of points, at least 1, such as 65536");
 };
 
 /** An amount of memory, in bytes. */
 export const readBytes: Reader<number> = (text, refuse) => {
   const [, value, unit] = /^(\d+(?:\.\d+)?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(value) * (unit === "GiB" ? 2 ** 30 : 2 ** 20));
-  return bytes > 0 ? bytes : refuse("an amount of memory as 512MiB or 4GiB");
+  return bytes > 0 ? bytes : refuse("an amount of memory such as 512MiB or 4GiB");
 };
 
 const STRATEGY_NAMES = STRATEGIES.map(({ name }) => name);
@@ -143,7 +145,7 @@ export const COMMON = {
   },
   budget: {
     value: "TIME|N",
-    help: "when to stop: a time as 60s or 2m, or a number of evaluations as 500",
+    help: "when to stop: a time such as 60s or 2m, or a number of evaluations such as 500",
     read: readBudget,
   },
   startShare: {

@@ -51,7 +51,7 @@ export const PROBLEM = {
     value: "NAME|FILE",
     help: `equation: ${
       EQUATIONS.map(({ name }) => name).join(", ")
-    }, or a module that exports yours by default, as ./mine.ts`,
+    }, or a module that exports yours by default, such as ./mine.ts`,
     read: readEquation,
     default: EQUATIONS[0]!.name,
   },
@@ -59,7 +59,7 @@ export const PROBLEM = {
   delta: shortSetting("delta"),
   set: {
     value: "NAME=VALUE",
-    help: `an option of the equation, as courant=0.3 (${
+    help: `an option of the equation, such as courant=0.3 (${
       EQUATIONS.map((one) => `${one.name}: ${settingsOf(one).join(", ")}`).join("; ")
     })`,
     read: readSetting,
@@ -107,7 +107,7 @@ export const DEVICE_MEMORY = {
   deviceMemory: {
     value: "SIZE",
     help:
-      "what the GPU may be given, as 4GiB; a larger grid stays on the host and passes through (default: all)",
+      "what the GPU may be given, such as 4GiB; a larger grid stays on the host and passes through (default: all)",
     read: readBytes,
     notWith: { "--no-gpu": "it is the GPU's memory" },
   },
@@ -200,5 +200,5 @@ function boundaryHelp(): string {
     return own === BOUNDARIES.join(", ") ? [] : [`${name}: ${own}`];
   });
   const all = `around the grid: ${BOUNDARIES.join(", ")} (default ${BOUNDARIES[0]})`;
-  return [`${all}, or one for each axis, as ${THREE_BOUNDARIES}`, ...own].join("; ");
+  return [`${all}, or one for each axis, such as ${THREE_BOUNDARIES}`, ...own].join("; ");
 }

@@ -22,7 +22,7 @@ export const OPTIONS = {
   budget: {
     ...COMMON.budget,
     help:
-      "end of each search: evaluations as 100, or their recorded time as 60s (default: as far as the table goes)",
+      "end of each search: evaluations such as 100, or their recorded time such as 60s (default: as far as the table goes)",
   },
   workers: COMMON.workers,
   unseen: {

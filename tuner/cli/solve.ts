@@ -38,7 +38,7 @@ const { traversal: _, ...SOLVED } = PROBLEM;
 /** Which problem, and what the ranks compute with. */
 export const RANK_OPTIONS = {
   ...SOLVED,
-  steps: count("time steps (default: as many as suit the traversals)", 1),
+  steps: count("time steps (default: 96, of a line 2048)", 1),
   cpuWorkers: {
     ...count("workers of each rank's CPU, which then computes instead of its GPU", 1, MAX_WORKERS),
     notWith: { "--gpu": "a rank computes on one device" },

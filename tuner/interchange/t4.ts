@@ -46,7 +46,8 @@ import {
 const T4_VERSION = "1.0.0";
 
 const fileSchema = z.looseObject({
-  schema_version: z.string("a version as 1.0.0").regex(/^1\.\d+\.\d+$/, "version 1, as 1.0.0").optional(),
+  schema_version: z.string("a version such as 1.0.0").regex(/^1\.\d+\.\d+$/, "version 1, such as 1.0.0")
+    .optional(),
   metadata: objectSchema.optional(),
   results: z.array(z.unknown(), "a list of results"),
 });

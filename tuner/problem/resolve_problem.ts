@@ -131,7 +131,7 @@ export function resolveProblem(
 export function wantedBoundary(stencil: Stencil): string {
   const [first, ...others] = boundariesOf(stencil);
   const words = others.length === 0 ? `${first}` : `one of ${[first, ...others].join(", ")}`;
-  return stencil.dimensions === 1 ? words : `${words}, or one for each axis, as ${THREE_BOUNDARIES}`;
+  return stencil.dimensions === 1 ? words : `${words}, or one for each axis, such as ${THREE_BOUNDARIES}`;
 }
 
 /**

@@ -46,7 +46,7 @@ const counting = z.int("a whole number").min(1, "a whole number >= 1");
 const notNegative = finite.min(0, "a number >= 0");
 const flag = z.boolean("true or false");
 const identifier = z.string().regex(/^[a-zA-Z][a-zA-Z0-9]*$/, "a parameter's name");
-const time = z.iso.datetime({ error: "a UTC time as 2026-11-21T10:00:00Z" });
+const time = z.iso.datetime({ error: "a UTC time such as 2026-11-21T10:00:00Z" });
 
 const interval = z.tuple([notNegative, notNegative], "two numbers, low and high")
   .refine(([low, high]) => low <= high, "an interval, the lower end first");
@@ -75,7 +75,7 @@ export const problemSchema: z.ZodType<ProfileProblem> = record<ProfileProblem>({
   stencil: text.regex(/^[a-z0-9][\w-]*$/i, "a name of letters, digits, _ and -"),
   order: counting.optional(),
   delta: counting.optional(),
-  rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule as 5/2-7").optional(),
+  rule: text.regex(/^[0-9-]+\/[0-9-]+$/, "a rule such as 5/2-7").optional(),
   medium: name.optional(),
   points: counting.optional(),
   // its parts are checked as one

@@ -107,9 +107,10 @@ export interface TuneResult {
  * assert(profile.entries[0]!.result.cellsPerSecond > 0);
  * ```
  */
-export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
-  const { request, device } = await resolve(options);
-  const { signal, onProgress, onEvaluation } = options;
+export async function tune(
+  { signal, onProgress, onEvaluation, ...wish }: TuneOptions = {},
+): Promise<TuneResult> {
+  const { request, device } = await resolve(wish);
   using session = new DeviceSession({ device });
   const outcome = await runTuning(request, {
     session,
@@ -124,13 +125,17 @@ export async function tune(options: TuneOptions = {}): Promise<TuneResult> {
 }
 
 /** Checks the options and fills in what is missing. */
-async function resolve(options: TuneOptions) {
-  const { stencil = wave(2), budgetMs = 60_000, evaluations, seed = 1, startShare } = options;
-  const { strategy: name = STRATEGIES[0]!.name } = options;
+async function resolve(
+  { budgetMs = 60_000, evaluations, seed = 1, startShare, strategy: name = STRATEGIES[0]!.name, ...wish }:
+    TuneOptions,
+) {
+  const { stencil = wave(2), grid, boundary, steps, traversals, cpuWorkers, gpu, ...unknown } = wish;
   const must = (isRight: boolean, what: string, found: unknown): void => {
     if (!isRight) throw new RequestError(`Cannot tune: ${what}: found ${found}`);
   };
   const isWhole = (value: number, least: number): boolean => Number.isSafeInteger(value) && value >= least;
+  const [odd] = Object.keys(unknown);
+  must(odd === undefined, "an option of tune is wanted", odd);
   must(isWhole(evaluations ?? 1, 1), "evaluations must be a whole number, at least 1", evaluations);
   must(budgetMs > 0, "budgetMs must be above 0", budgetMs);
   must(isWhole(seed, 0) && seed < 2 ** 32, "the seed must be a whole number from 0 to 2³² − 1", seed);
@@ -140,8 +145,8 @@ async function resolve(options: TuneOptions) {
   must(strategies.includes(name), `the strategy must be one of ${strategies.join(", ")}`, name);
   const strategy = STRATEGIES.find((one) => one.name === name)!;
   const budget = evaluations === undefined ? { timeNs: budgetMs * 1e6 } : { evaluations };
-  const wish = { ...options, stencil };
-  const { problem, device, ...resolved } = resolveProblem("tune", wish, await detectDevice());
+  const wanted = { stencil, grid, boundary, steps, traversals, cpuWorkers, gpu };
+  const { problem, device, ...resolved } = resolveProblem("tune", wanted, await detectDevice());
   const request: TuneRequest = { ...problem, ...resolved, strategy, budget, seed, startShare };
   return { request, device };
 }
