@@ -12,9 +12,9 @@ const ENDING_MS = 500;
 
 /** A kernel that is to be compiled. */
 interface Job {
-  readonly gpu: string;
-  readonly shadersOf: () => readonly ShaderSource[];
-  readonly done: () => void;
+  /** Asked for when its turn comes; undefined where there is nothing to do. */
+  readonly command: () => CompileCommand | undefined;
+  readonly done: () => unknown;
 }
 
 /**
@@ -44,11 +44,6 @@ export class CompileThreads {
     else if (this.#threads.size === 0) this.#giveUp();
   }
 
-  /** Forgets jobs that are not begun. */
-  remove(jobs: readonly Job[]): void {
-    for (const job of jobs) if (this.#jobs.includes(job)) this.#jobs.splice(this.#jobs.indexOf(job), 1);
-  }
-
   #start(): void {
     const end = (): void => {
       this.#failed++;
@@ -70,15 +65,13 @@ export class CompileThreads {
 
   /** Hands a thread that has nothing to do the next job. */
   #next(thread: Thread): void {
-    this.#threads.set(thread, undefined);
-    for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
-      const { gpu, shadersOf, done } = job, shaders = shadersOf();
-      if (shaders.length > 0) {
-        this.#threads.set(thread, job);
-        return thread.postMessage({ shaders, gpu } satisfies CompileCommand);
-      }
-      done();
+    let job: Job | undefined, command: CompileCommand | undefined;
+    while (command === undefined && (job = this.#jobs.shift()) !== undefined) {
+      command = job.command();
+      if (command === undefined) job.done();
     }
+    this.#threads.set(thread, job);
+    if (command !== undefined) thread.postMessage(command);
   }
 
   #giveUp(): void {
@@ -101,8 +94,7 @@ let usual: CompileThreads | undefined;
  * for up to a second.
  */
 export class CompileAhead<Kernel> implements Disposable {
-  readonly #threads: CompileThreads;
-  readonly #jobs = new Map<Kernel, Job>();
+  readonly #waiting: Set<Kernel>;
 
   /**
    * @param kernels those that are wanted first, first
@@ -115,23 +107,26 @@ export class CompileAhead<Kernel> implements Disposable {
     /** @default {those of this process} */
     readonly threads?: CompileThreads;
   }) {
-    this.#threads = threads;
+    this.#waiting = new Set(kernels);
     for (const kernel of kernels) {
-      const done = (): void => void this.#jobs.delete(kernel);
-      this.#jobs.set(kernel, { gpu, shadersOf: () => shadersOf(kernel), done });
+      threads.add({
+        command: () => {
+          const shaders = this.#waiting.has(kernel) ? shadersOf(kernel) : [];
+          return shaders.length > 0 ? { shaders, gpu } : undefined;
+        },
+        done: () => this.#waiting.delete(kernel),
+      });
     }
-    for (const job of [...this.#jobs.values()]) threads.add(job);
   }
 
   /** Whether there is nothing to wait for: it is compiled, or will not be. */
   isReady(kernel: Kernel): boolean {
-    return !this.#jobs.has(kernel);
+    return !this.#waiting.has(kernel);
   }
 
   /** What is not begun will not be. */
   [Symbol.dispose](): void {
-    this.#threads.remove([...this.#jobs.values()]);
-    this.#jobs.clear();
+    this.#waiting.clear();
   }
 }
 
