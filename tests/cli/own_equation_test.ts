@@ -77,6 +77,8 @@ testOnGpu(
     }),
 );
 
+const NO_EQUATION = "its default export is not an equation: Cannot build the equation";
+
 Deno.test("space and balance may read a module; what is wrong with one is a line that names it", () =>
   inDirectory(async (directory) => {
     const write = async (name: string, text: string): Promise<string> => {
@@ -99,9 +101,21 @@ Deno.test("space and balance may read a module; what is wrong with one is a line
       ["throws.ts", 'throw new Error("no luck\\ntoday");', "it cannot be imported: no luck"],
       ["text.ts", 'throw "text";', "it cannot be imported: text"],
       ["named.ts", "export const mine = 1;", "an equation is wanted as its default export: it has none"],
-      ["number.ts", "export default 7;", "its default export is no equation"],
-      ["function.ts", "export default () => 7;", "its default export is no equation"],
-      ["empty.ts", "export default { name: 'x' };", "its default export is no equation"],
+      [
+        "number.ts",
+        "export default 7;",
+        `${NO_EQUATION}: stencil: an object is wanted: found 7`,
+      ],
+      [
+        "function.ts",
+        "export default () => 7;",
+        `${NO_EQUATION}: stencil: an object is wanted: found a function`,
+      ],
+      [
+        "empty.ts",
+        "export default { name: 'x' };",
+        `${NO_EQUATION} x: title: one line of at most 200 characters is wanted`,
+      ],
       [
         "offset.ts",
         MODULE.replace("0, 0, -1", "0, 0, 0.5"),

@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { checkStencil } from "../../kernels/check_definition.ts";
 import { definitionOf, stencilOf } from "../../kernels/definition.ts";
 import type { Equation, Stencil } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
@@ -16,7 +17,7 @@ export function isModule(text: string): boolean {
  * The equation that a module exports by default, which is as the built-in ones are, but has nothing to set.
  *
  * @param text a path, or a file's URL
- * @throws {RequestError} if there is no such module, it throws, or exports no equation
+ * @throws {RequestError} if there is no such module, it throws, or exports something else
  */
 export async function loadEquation(text: string): Promise<Equation> {
   const refuse = (why: string): never => {
@@ -31,10 +32,11 @@ export async function loadEquation(text: string): Promise<Equation> {
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;
   try {
+    checkStencil(module.default);
     // what other processes and programs make of it
     stencil = stencilOf(definitionOf(module.default));
   } catch (error) {
-    return refuse(`its default export is no equation: ${firstLine(error, LONGEST_LINE)}`);
+    return refuse(`its default export is not an equation: ${firstLine(error, LONGEST_LINE)}`);
   }
   return { name: stencil.name, title: stencil.title, create: () => stencil };
 }
