@@ -53,6 +53,11 @@ Deno.test("a cache that was cut off is closed, other texts that end too soon are
     "cut off before its first record",
   );
   assertThrows(() => find('{"x": 1}'), ProfileError, "wanted T4 results");
+  assertThrows(
+    () => find('{\n  "$schema": "profile.schema.json"'),
+    ProfileError,
+    "found a profile: what was",
+  );
 });
 
 Deno.test("what would not fit is refused before any record is read", () => {

@@ -43,6 +43,8 @@ export class RecordList {
       const start = this.#decode(0, Math.min(bytes.length, MOST_BYTES));
       const found = depth > 0 && /"tune_params_keys"\s*:/.test(start)
         ? "a cache that was cut off before its first record"
+        : /^\s*{\s*"\$schema"\s*:\s*"profile\./.test(start)
+        ? `a profile: what was measured is in its journal, ${source}.journal.jsonl`
         : JSON.stringify(start.slice(0, 40));
       throw new ProfileError(
         `Cannot read ${source}: wanted T4 results (a field "results") or a Kernel Tuner cache ` +
