@@ -100,14 +100,12 @@ export interface Runner {
    */
   run(repetitions?: number): Promise<number>;
   /**
-   * The same without waiting: the device goes on with it once it is done with what it was given before. Only of a device
-   * that lowers its clock while it waits; `clock` is its lowest clock then, as a part of the fastest that it was seen at.
-   *
-   * @param isLong as long runs, of which `repetitions` is then a multiple
+   * The same without waiting, and as a long simulation makes them, without beginning anew in between: the device goes on
+   * with it once it is done with what it was given before. Only of a device that lowers its clock while it waits; `clock`
+   * is its lowest clock then, as a part of the fastest that it was seen at.
    */
   begin?(
     repetitions: number,
-    isLong?: boolean,
   ): Promise<{ finish(): Promise<{ timeNs: number; clock: number }> }>;
   /**
    * Compares both time levels of the whole field with the reference; only after one run.

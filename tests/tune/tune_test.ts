@@ -457,7 +457,7 @@ Deno.test("runs are longer where they are short on a GPU in hardware, if their l
     (await simulate(simulation, { steps: 96, ...request })).outcome.problem.steps;
   const grid: Grid = [512, 512, 512]; // a step takes 5.4 ms at a tenth of an H100's bandwidth
   assertEquals(await stepsOf({ isDefaultSteps: true }), 1536);
-  assertEquals(await stepsOf({ grid, isDefaultSteps: true }, { copyBytesPerSecond: 3e12 }), 384);
+  assertEquals(await stepsOf({ grid, isDefaultSteps: true }, { copyBytesPerSecond: 3e12 }), 768);
   assertEquals(await stepsOf({ grid, isDefaultSteps: true }), 96);
   assertEquals(await stepsOf({}), 96);
   const gpu = { ...SIMULATED_DEVICE.gpu!, isFallback: true };

@@ -61,10 +61,7 @@ export async function prepare(
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
     ...(isSteadied && {
       longRun,
-      begin(repetitions: number, isLong = false) {
-        const once = isLong ? longRun : 1;
-        return gauged(gauge, () => field.begin(once * problem.steps, repetitions / once));
-      },
+      begin: (repetitions: number) => gauged(gauge, () => field.begin(repetitions * problem.steps)),
     }),
     async verify() {
       if (field.step !== problem.steps) {

@@ -94,7 +94,7 @@ export async function evaluate(
       : runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
     const isEnough = taken.length > 0 && part < (isKeptBusy ? STEADILY_BELOW : HOPELESS);
-    const sampler = steadySampler((runs) => begin(runs, isLong), {
+    const sampler = steadySampler(begin, {
       firstNs,
       firstClock: first.clock,
       minBatchNs,
@@ -156,8 +156,8 @@ async function runVerified<T>(
  * go on by itself runs when it is waited for, beside no other clock than the one that times it.
  */
 function batchesOf(runner: Runner): Begin {
-  return async (repetitions, isLong) => {
-    const batch = await runner.begin?.(repetitions, isLong);
+  return async (repetitions) => {
+    const batch = await runner.begin?.(repetitions);
     return {
       async finish() {
         const timed = await batch?.finish() ?? { timeNs: await runner.run(repetitions), clock: 1 };

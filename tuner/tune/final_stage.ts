@@ -77,10 +77,10 @@ export async function measureByHost(run: TuningRun, winner: Measurement): Promis
     try {
       await runner.initialise();
       await runner.run();
-      const { longRun = 1 } = runner, isLong = repetitions >= longRun;
-      const runs = isLong ? repetitions - repetitions % longRun : repetitions;
+      const { longRun = 1 } = runner;
+      const runs = repetitions >= longRun ? repetitions - repetitions % longRun : repetitions;
       const beganNs = session.now();
-      await (runner.begin === undefined ? runner.run(runs) : (await runner.begin(runs, isLong)).finish());
+      await (runner.begin === undefined ? runner.run(runs) : (await runner.begin(runs)).finish());
       const rate = updates * runs / ((session.now() - beganNs) * 1e-9);
       return { cellsPerSecond: rate, steps: problem.steps * runs };
     } finally {

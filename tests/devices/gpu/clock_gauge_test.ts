@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { ClockGauge } from "../../../tuner/devices/gpu/clock_gauge.ts";
+import { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference } from "../../../tuner/devices/reference.ts";
 import { prepare } from "../../../tuner/devices/runners.ts";
@@ -31,7 +32,14 @@ testOnGpu("a gauge says the clock as a part of the fastest; software has none", 
   assertEquals((await prepare(devices, problem, configuration)).begin, undefined);
   const runner = await prepare({ ...devices, gauge }, problem, configuration);
   await runner.initialise();
+  const begun: unknown[][] = [], { begin } = GpuField.prototype;
+  GpuField.prototype.begin = function (steps, repetitions = 1) {
+    begun.push([steps, repetitions]);
+    return begin.call(this, steps, repetitions);
+  };
   const [one, two] = [await runner.begin!(1), await runner.begin!(2)]; // both are under way
+  GpuField.prototype.begin = begin;
+  assertEquals(begun, [[5, 1], [10, 1]]); // as a long simulation, which begins once
   for (const { timeNs, clock } of [await one.finish(), await two.finish()]) {
     assert(timeNs > 0 && clock > 0 && clock <= 1, `${timeNs} ns, ${clock}`);
   }
