@@ -61,7 +61,7 @@ Deno.test("wave_png says how it is used", async () => {
 
 const BEST_DTS = [
   "NVIDIA H100 80GB HBM3",
-  "wave order 2: DTS 6, 849 Gcells/s",
+  "wave order 2: DTS 6, 871 Gcells/s",
   "wave order 6: DTS 2, 309 Gcells/s",
   "wave order 8: DTS 1, 196 Gcells/s",
   "wave order 4: DTS 3, 468 Gcells/s",

@@ -8,7 +8,7 @@ Deno.test("replay prints a table for each space of a file, the same every time",
   const args = ["--space", JOURNAL, "--strategy", "auto", "--strategy", "random", "--seeds", "3"];
   const { code, stdout, stderr } = await runTask("replay", args);
   assertEquals([code, stderr], [0, ""]);
-  assertStringIncludes(stdout, "wave, order 2, 584x5280x128, 96 steps, NVIDIA H100 80GB HBM3");
+  assertStringIncludes(stdout, "wave, order 2, 584x5280x128, 192 steps, NVIDIA H100 80GB HBM3");
   assertEquals(stdout.match(/^ {2}auto /gm)?.length, 5); // four spaces and the means
   assertEquals(stdout.match(/^ {2}random /gm)?.length, 5);
   assertEquals((await runCommand("replay", args)).stdout, stdout);

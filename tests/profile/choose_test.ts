@@ -101,8 +101,12 @@ function whyNot(
 }
 
 Deno.test("the profile's own device and problem: its configuration, unchanged", () => {
-  for (const { problem: { order, grid }, configuration } of WAVE.entries) {
-    const choice = chooseConfiguration(WAVE, problemOf(grid, { stencil: wave(order!) }), deviceOf(H100));
+  for (const { problem: { order, grid, steps }, configuration } of WAVE.entries) {
+    const choice = chooseConfiguration(
+      WAVE,
+      problemOf(grid, { stencil: wave(order!), steps }),
+      deviceOf(H100),
+    );
     assertEquals([choice.match, choice.configuration.parameters], ["exact", configuration.parameters]);
     assertEquals([choice.changes, choice.passedOver], [[], []]);
     assertStringIncludes(choice.message, "measured for this problem on this device");
@@ -256,8 +260,8 @@ for (
     const { configurations } = space!;
     const problem = problemOf([128, 5280, 128], { stencil });
     const { configuration, match } = chooseConfiguration(profile, problem, deviceOf(H100));
-    // not every number of bands and steps was recorded, and no load a tier ahead
-    const { bands: _, nt: __, lookahead: ___, ...others } = configuration.parameters;
+    // not every number of bands, steps and cells of an exchange was recorded, and no load a tier ahead
+    const { bands: _, nt: __, lookahead: ___, chunk: ____, ...others } = configuration.parameters;
     const chosen = configurations.filter(({ traversal, parameters }) =>
       traversal === configuration.traversal &&
       Object.entries(others).every(([one, value]) => parameters[one] === value)
