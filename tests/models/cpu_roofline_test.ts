@@ -109,3 +109,10 @@ Deno.test("plain steps are predicted to be fastest where caches hold the field, 
     }
   }
 });
+
+Deno.test("of a field a little larger than the cache most stays there: its bandwidth falls by degrees", () => {
+  const [fits, little, twice, far] = [16, 17, 32, 512].map((mib) => usualCpuBandwidth(mib * 2 ** 20, 2));
+  assert(little! > 0.5 * fits! && little! < fits!);
+  assert(twice! < 0.3 * fits! && twice! > far!);
+  assertAlmostEquals(far! / usualCpuBandwidth(2 ** 40, 2), 1, 0.01);
+});

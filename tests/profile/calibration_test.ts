@@ -111,3 +111,24 @@ Deno.test("a value of a parameter that no measurement had is as little known as 
   assert(Math.abs(errorOf(1)) < 0.1, `${errorOf(1)}`);
   assert(errorOf(2) < -1, `${errorOf(2)}`);
 });
+
+Deno.test("of a kernel written in a way that was never measured nothing good is expected", () => {
+  const problem = problemOn(128, 512, 128);
+  const torres = samplesOn(problem, { "diamond-torre": 1 }, 1)
+    .filter(({ parameters }) => parameters.lookahead === 99 && parameters.unroll === 1);
+  const [one] = torres, known = torres.filter((_, i) => i % 40 === 0);
+  const other = { ...one!, parameters: { ...one!.parameters, lookahead: 100 } };
+  const expected = (samples: readonly Sample[]): number =>
+    new Calibration(samples, DEVICE).mean(other, problem) - Math.log(other.predicted);
+  assert(expected(known) < -1, `${expected(known)}`);
+  assert(expected([...known, { ...other, cellsPerSecond: other.predicted }]) > -0.1);
+});
+
+Deno.test("a candidate's mean is that of the problem at hand", () => {
+  const [here, there] = [problemOn(128, 512, 128), problemOn(900, 900, 100)];
+  const samples = samplesOn(here, { stepwise: 1.2, marching: 0.7 }), [one] = samples;
+  const [calibration, again] = [new Calibration(samples, DEVICE), new Calibration(samples, DEVICE)];
+  const mean = calibration.mean(one!, here);
+  assertEquals(calibration.mean(one!, there), again.mean(one!, there));
+  assertEquals(calibration.mean(one!, here), mean);
+});

@@ -80,6 +80,7 @@ interface Kind {
  */
 export class Calibration {
   readonly #kinds = new Map<string, Kind>();
+  readonly #means = new WeakMap<Candidate, { readonly problem: Problem; readonly mean: number }>();
   readonly #device: DeviceModel;
   /** Of the GPU's kinds. */
   readonly #level: number;
@@ -120,8 +121,16 @@ export class Calibration {
     return [...this.#kinds.keys()].some((kind) => kind.startsWith(CPU));
   }
 
-  /** Logarithm of the rate that a candidate should reach. */
+  /** Logarithm of the rate that a candidate should reach; found once for each. */
   mean(candidate: Candidate, problem: Problem): number {
+    const found = this.#means.get(candidate);
+    if (found?.problem === problem) return found.mean;
+    const mean = this.#meanOf(candidate, problem);
+    this.#means.set(candidate, { problem, mean });
+    return mean;
+  }
+
+  #meanOf(candidate: Candidate, problem: Problem): number {
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
     const risk = RISK * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? SAFE_PRESSURE));
     // of what was never measured nothing good is expected
