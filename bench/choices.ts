@@ -151,7 +151,10 @@ async function choices(
       const stepwiseRates = [];
       for (const one of plain) stepwiseRates.push(await rateOf(one, 20));
       const chosen = await rateOf(choice.configuration);
-      using solver = await createSolver(device, problem, choice.configuration, { refine: choice.runnersUp });
+      using solver = await createSolver(device, problem, choice.configuration, {
+        refine: choice.runnersUp,
+        compileAhead: true,
+      });
       await solver.initialise("noise");
       const start = performance.now();
       const runs = Math.max(1, Math.round(0.1 * chosen / cells / STEPS));

@@ -104,10 +104,11 @@ export async function createSolver(
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
   }
-  const { buffers, timeoutMs, refine = false } = options;
+  const { buffers, timeoutMs, refine = false, compileAhead = false } = options;
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
     refuse("refine must be a boolean or a list of configurations", refine);
   }
+  if (typeof compileAhead !== "boolean") refuse("compileAhead must be a boolean", compileAhead);
   if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
   if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
     refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
@@ -125,7 +126,9 @@ export async function createSolver(
     try {
       const candidates = refine === false ? [] : candidatesOf(refine, problem, configuration, device);
       // a driver in software computes on the cores that would compile
-      if (gpu && !gpu.isSoftware) ahead = compileAhead(problem, candidates, { first: configuration, gpu });
+      if (compileAhead && gpu && !gpu.isSoftware) {
+        ahead = compilesAhead(problem, candidates, { first: configuration, gpu });
+      }
       contender = await openContender(problem, configuration, gpu, options);
       const refinement = refine === false ? undefined : new Refinement(problem, candidates, {
         open: (other) => openContender(problem, other, gpu, options),
@@ -151,7 +154,7 @@ export async function createSolver(
  * Compiles the GPU's part of candidates on other threads, and what copies the first configuration's field to theirs and
  * compares both.
  */
-function compileAhead(
+function compilesAhead(
   problem: Problem,
   candidates: readonly Configuration[],
   { first, gpu }: { readonly first: Configuration; readonly gpu: GpuDevice },
