@@ -113,7 +113,7 @@ export const diamondTorre: Traversal = {
   infeasible(problem, parameters, limits) {
     const { dts, nt, bands = 1, zPerThread, threads, chunk, unroll, lookahead } = parameters;
     const nz = problem.grid[2], lanes = threads * zPerThread;
-    if (lanes < nz) return `${threads} threads of ${zPerThread} cells do not cover ${nz} cells along z`;
+    if (lanes < nz) return `${threads} threads with ${zPerThread} along z each do not cover ${nz} cells`;
     const least = Math.ceil(nz / zPerThread);
     if (threads !== least && threads !== Math.ceil(least / 32) * 32) {
       return `${threads} threads are more than ${nz} cells along z need`;

@@ -53,12 +53,12 @@ export const stepwise: Traversal = {
     const shape = [threadsZ, threadsY, threadsX] as const, layout = stepwiseLayout(problem);
     const { stencil: { update }, boundary } = problem;
     if (limits.windowBytes !== undefined && !isAllZero(boundary)) {
-      return `a sweep through a window goes from one end of x to the other through zeros: the boundary is ${
+      return `only a grid with a zero boundary passes through a window: the boundary is ${
         describeBoundary(boundary)
       }`;
     }
     if (limits.windowBytes !== undefined && (update.substeps.length > 1 || readsSignal(update))) {
-      return "a sweep through a window has steps of one sub-step, without a signal";
+      return "an equation with several sub-steps or a signal does not pass through a window";
     }
     return exceededLimit(limits, {
       layout,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
-import { describeModel, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
+import { describeModel, nextSteps, renderSummary, summaryRecord } from "../../tuner/cli/summary.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { describeConfiguration } from "../../tuner/profile/describe.ts";
 import type { Configuration, Measurement } from "../../tuner/configuration.ts";
@@ -58,7 +58,6 @@ const CONTEXT = {
   written: "profiles/test.json",
   highest: undefined,
   hasBars: true,
-  task: "deno task",
 };
 
 /** The summary as a terminal of this width shows it. */
@@ -67,7 +66,8 @@ function summaryOf(
   context: Partial<Parameters<typeof renderSummary>[1]> = {},
   width = Infinity,
 ) {
-  return layOut(renderSummary(outcome, { ...CONTEXT, ...context }), width);
+  const all = { ...CONTEXT, ...context };
+  return layOut([...renderSummary(outcome, all), ...nextSteps(all.written, "deno task")], width);
 }
 
 Deno.test("the summary says what is fastest, how it was verified, how the others did, and what to do next", () => {
@@ -116,7 +116,7 @@ Deno.test("in a pipe no bars are drawn", () => {
 });
 
 Deno.test("the path can be typed as it is shown", () => {
-  const text = summaryOf(OUTCOME, { written: "my runs/it's.json", task: "npx -y deno task" });
+  const text = layOut(nextSteps("my runs/it's.json", "npx -y deno task"), Infinity);
   assertStringIncludes(text, `\n  npx -y deno task report --profile 'my runs/it'\\''s.json' `);
   assertStringIncludes(text, `\n  await readProfile("my runs/it's.json") `);
 });
@@ -148,6 +148,12 @@ Deno.test("the summary of a CPU alone, of one evaluation that has no interval", 
   assertEquals(device, "no GPU, Test CPU (8 cores)");
   assertEquals(winner, "Fastest: CPU, 8 workers, stepwise");
   assertEquals(rate, "  9.50 Gcells/s");
+  const lucky = { ...STEPWISE, cellsPerSecond: 10e9 };
+  const bestOfEach = new Map([["cpu stepwise", CPU], ["stepwise", lucky]]);
+  assertMatch(
+    summaryOf({ ...OUTCOME, entry, bestOfEach }),
+    /GPU stepwise +10.0 .* slower when measured in turns\n/,
+  );
   assertStringIncludes(text, "\n1 evaluation, in 1 min 00 s; the search space has 400 configurations\n");
   assertStringIncludes(text, "\n  CPU stepwise  9.50  ████████████████  the fastest\n");
 });
@@ -160,7 +166,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     cpuAlone: undefined,
     together: undefined,
     bestOfEach: new Map(),
-    cpuMessage: "no CPU workers were asked for",
+    cpuMessage: "not measured: it has no workers",
     space: { ...OUTCOME.space, refused: [{ traversal: "diamond-torre", reason: "no end to start from" }] },
     failed: { incorrect: 96 },
     interrupted: true,
@@ -172,7 +178,7 @@ Deno.test("where nothing verified, the summary says so, and why", () => {
     "96 evaluations, in 1 min 00 s; 96 failures: 96 gave a wrong result",
     "The budget was exceeded: a budget of 1.0 s is too short",
     "Not tried: diamond-torre: no end to start from",
-    "CPU: no CPU workers were asked for",
+    "CPU: not measured: it has no workers",
     "Balance: the times agree within 5%",
     "Interrupted: these are the results so far.",
   ]);

@@ -151,7 +151,7 @@ Deno.test("tune says which traversals are left out, and why, but none that is fo
     assertEquals(notTried.map(({ traversal }: { traversal: string }) => traversal), ["diamond-torre"]);
     assertStringIncludes(notTried[0].reason, "periodic");
     assertEquals([entry.problem.boundary, entry.search.evaluated], ["periodic", 1]);
-    assertStringIncludes(balance, "no CPU workers were asked for");
+    assertStringIncludes(balance, "the CPU has no workers");
     const line = await simulate(["--stencil", "heat-1d", "--grid", "1013", "--steps", "9", ...rest]);
     assertMatch(
       line.stdout,
@@ -202,16 +202,16 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
     const out = ["--out", `${directory}/p.json`];
     await assertRefused("tune", [
       [["--grid", "0x5x5", ...out], "--grid"],
-      [["--grid", "4000x4000x4000", ...out], /a time level of 4000x4000x4000 takes \d+ bytes/],
+      [["--grid", "4000x4000x4000", ...out], /a time level of 4000x4000x4000 takes 239\.1 GiB/],
       [["--grid", "3000000000x1x1", ...out], "at most 2147483647 cells along each axis are wanted"],
-      [["--grid", "3x20000x20000", ...out], /a time level of 3x20000x20000 takes \d+ bytes/],
+      [["--grid", "3x20000x20000", ...out], /a time level of 3x20000x20000 takes [\d.]+ GiB/],
       [
         ["--grid", "300x64x64", "--device-memory", "1MiB", "--cpu-workers", "2", ...out],
         "no CPU workers are wanted beside a window: what passes through it is not shared: found 2",
       ],
       [
         ["--grid", "300x64x64", "--device-memory", "1MiB", "--boundary", "periodic", ...out],
-        "stepwise on a grid of 300x64x64: a sweep through a window goes from one end of x to the other through zeros",
+        "stepwise on a grid of 300x64x64: only a grid with a zero boundary passes through a window",
       ],
       [
         ["--grid", "30x512x512", "--device-memory", "1MiB", ...out],
@@ -219,7 +219,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       ],
       [
         ["--device-memory", "4GB", ...out],
-        '--device-memory: wanted an amount of memory such as 512MiB or 4GiB: found "4GB"',
+        '--device-memory: wanted an amount of memory in MiB or GiB, such as 512MiB or 4GiB: found "4GB"',
       ],
       [["--stencil", "heat-1d", "--grid", "1", ...out], "needs a grid of 1x1xN, N at least 2"],
       [["--no-gpu", "--traversal", "stepwise", ...out], "runs on a GPU: the GPU is left out"],
@@ -258,6 +258,7 @@ Deno.test("several grids share one budget, and each is an entry; the summary say
       assert(calibration!.length > 2 && calibration!.length <= 10);
     }
     assertMatch(stdout, /\nLoss on unseen sizes: median [\d.]+%, largest [\d.]+%;/);
+    assertEquals(stdout.split(`Profile: ${out}`).length, 2, "the profile is named once");
     const again = await simulate([...args, "--budget", "30", "--json"]);
     const { sizes, unseen } = JSON.parse(again.stdout);
     assertEquals([sizes.length, unseen.length], [3, 3]);

@@ -300,7 +300,7 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     diamondTorre.infeasible(problem, { ...torre, ...changes }, limits);
   assertEquals(why({}), undefined);
   assertEquals(why({ threads: 64 }), undefined);
-  assertEquals(why({ threads: 40 }), "40 threads of 1 cells do not cover 41 cells along z");
+  assertEquals(why({ threads: 40 }), "40 threads with 1 along z each do not cover 41 cells");
   assertEquals(why({ threads: 96 }), "96 threads are more than 41 cells along z need");
   assertEquals(why({ unroll: 3, nt: 9 }), "unroll 3 is odd: the two arrays would not swap back");
   assertEquals(why({ nt: 9 }), "Nt 9 is not a multiple of unroll 2");

@@ -14,7 +14,7 @@ function lineOf(stencil: Stencil, points: number): Problem {
   return { stencil, grid: [1, 1, points], boundary: "periodic", steps: 100 };
 }
 
-function leftOutOf(problem: Problem) {
+function leftOutOf(problem: Problem, limits = DEVICE.gpu!.limits) {
   const space = enumerateSpace(problem, {
     traversals: TRAVERSALS,
     limits,
@@ -66,4 +66,11 @@ Deno.test("in three dimensions what is left out says why, and what has a candida
     found[0]?.reason,
     "torres advance from one end of x to the other through zeros: the boundary is periodic",
   );
+});
+
+Deno.test("what the device does not allow is the reason, not parameters that never go together", () => {
+  const problem: Problem = { stencil: wave(2), grid: [40_000, 40_000, 40], boundary: "zero", steps: 96 };
+  const torre = leftOutOf(problem, { ...limits, maxStorageBufferBindingSize: 2 ** 27 })
+    .find(({ traversal }) => traversal === "diamond-torre");
+  assertMatch(torre!.reason, /bytes in .*, maxStorageBufferBindingSize is \d+$/);
 });

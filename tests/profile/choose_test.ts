@@ -426,6 +426,36 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   // of what its caches hold plain steps should be the fastest
   const cached = chooseConfiguration(onCpu, problemOf([40, 64, 128], FEW), null, { cpuWorkers: 4 });
   assertEquals(cached.configuration.traversal, "stepwise");
+  assert(cached.runnersUp.length > 0);
+  // what a CPU reached beside a GPU counts, and the GPU's rates do not
+  const large = problemOf([192, 192, 128], FEW);
+  const torre = gpuAlone(large.grid, "stepwise", { threadsZ: 64, threadsY: 4, threadsX: 1 });
+  const slices = { ...diamonds, share: { ...share, cpuSlices: 192 } };
+  const beside = profileOf([{ ...entryOf(large, torre, 1e12), bestOfEach: entryOf(large, slices).tieSet }]);
+  const alone = chooseConfiguration(beside, large, null, { cpuWorkers: 4 });
+  assertEquals([alone.match, alone.passedOver], ["same-architecture", []]);
+  assertStringIncludes(
+    alone.message,
+    `the CPU alone: predicted from 1 measurement on ${WAVE.device.cpu.model} (`,
+  );
+  assert(alone.cellsPerSecond! < 1e10);
+  const unknown = chooseConfiguration(profileOf([entryOf(large, torre)]), large, null, { cpuWorkers: 4 });
+  assertEquals([unknown.match, unknown.cellsPerSecond], ["default", undefined]);
+});
+
+Deno.test("where stepwise is chosen, other configurations that might be as fast are its runners-up", () => {
+  const problem = problemOf([101, 103, 107], { stencil: wave(4) });
+  const { configuration, runnersUp } = chooseConfiguration(WAVE, problem, deviceOf(H100), { cpuWorkers: 0 });
+  assertEquals(configuration.traversal, "stepwise");
+  assert(new Set(runnersUp.map(({ traversal }) => traversal)).size > 1);
+});
+
+Deno.test("a GPU in software that no profile knows leaves the work to the CPU, if that has workers and memory", () => {
+  const software = deviceOf({ ...H100, vendor: "mesa", isFallbackAdapter: true });
+  const slicesOnCpu = (grid: Grid, cpuWorkers: number): number =>
+    chooseConfiguration(WAVE, problemOf(grid, FEW), software, { cpuWorkers }).configuration.share.cpuSlices;
+  assertEquals([slicesOnCpu([64, 64, 64], 2), slicesOnCpu([64, 64, 64], 0)], [64, 0]);
+  assertEquals(slicesOnCpu([900, 1000, 1000], 2), 0);
 });
 
 Deno.test("the CPU alone computes a line of any length", () => {

@@ -337,6 +337,11 @@ testOnGpu("refine: true tries what the models predict", async ({ device }) => {
   await using plain = await createSolver(device, WAVE, configuration);
   assertSame(await statesOf(solver), await statesOf(plain));
   assert(solver.refined!.tried.length > 0);
+  // the CPU that was chosen gives way to no GPU that the models cannot compare it with
+  await using other = await createSolver(device, WAVE, onCpu(1), options);
+  await other.run(200);
+  const tried = other.refined!.tried.map(({ configuration: { share } }) => share.gpuSlices);
+  assertEquals(tried, tried.map(() => 0));
 });
 
 testOnGpu("rates under a lower clock are not entered; what is compared under it is decided", async (gpu) => {

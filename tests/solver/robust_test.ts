@@ -54,6 +54,12 @@ function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => un
       text,
       empty,
     ]],
+    ["createSolver, refine", any((wrong) => createSolver(null, PROBLEM, ON_CPU, { refine: [wrong] })), [
+      nothing,
+      null,
+      text,
+      empty,
+    ]],
     ["createSolver, grid", any((grid) => createSolver(null, { ...PROBLEM, grid }, ON_CPU)), [
       nothing,
       text,
@@ -87,6 +93,21 @@ function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => un
       text,
       empty,
     ]],
+    [
+      "chooseConfiguration, cpuWorkers",
+      any((cpuWorkers) => chooseConfiguration([], PROBLEM, null, { cpuWorkers })),
+      [
+        -1,
+        1.5,
+        text,
+        null,
+      ],
+    ],
+    [
+      "chooseConfiguration, copyBytesPerSecond",
+      any((copyBytesPerSecond) => chooseConfiguration([], PROBLEM, null, { copyBytesPerSecond })),
+      [-1, 0, NaN, text],
+    ],
     ["chooseConfiguration, problem", any((wrong) => chooseConfiguration([], wrong, null)), [
       nothing,
       text,

@@ -425,6 +425,7 @@ Deno.test("where a single run is known to exceed the budget, that is said before
     /^one run of this problem takes this device about [\d.]+ m?s: the budget of 10.0 ms will/,
   );
   assertEquals(await warningsOf(60e9), []);
+  assertEquals(await warningsOf(1), ["the budget is spent: only the minimum is measured"]);
 });
 
 Deno.test("an evaluation that outlasts the search's time is given up, and is no failure", async () => {

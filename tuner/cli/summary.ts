@@ -35,8 +35,6 @@ interface SummaryContext {
   readonly highest: number | undefined;
   /** Whether rates are drawn, too. */
   readonly hasBars: boolean;
-  /** How a task is run here, as `deno task`. */
-  readonly task: string;
 }
 
 export function summaryRecord(
@@ -108,7 +106,6 @@ export function renderSummary(outcome: TuneOutcome, context: SummaryContext): Li
     "",
     ...notes.filter((note) => note !== undefined && note !== false),
     ...chart(outcome, context),
-    ...nextSteps(context),
   ];
 }
 
@@ -171,6 +168,8 @@ function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: Summar
     const key = configurationKey(configuration);
     if (key === chosen) return "the fastest";
     if (ties.has(key)) return "ties with it";
+    // alone it may have had a better time
+    if (cellsPerSecond > entry.result.cellsPerSecond) return "slower when measured in turns";
     return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the fastest`;
   };
   const rows = sorted.map(([way, one]) => {
@@ -185,8 +184,12 @@ function wayOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): s
   return cpuSlices > 0 && gpuSlices > 0 ? "GPU and CPU" : `${gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`;
 }
 
-/** The profile, and what can be done with it. What to type comes first, where it is not broken and can be copied. */
-function nextSteps({ written, task }: SummaryContext): Line[] {
+/**
+ * The profile, and what can be done with it. What to type comes first, where it is not broken and can be copied.
+ *
+ * @param task how a task is run here, as `deno task`
+ */
+export function nextSteps(written: string | undefined, task: string): Line[] {
   if (written === undefined) return [];
   // quoted where a shell would see more in it than a name
   const path = /^[\w./\\:@%+=,-]+$/.test(written) ? written : `'${written.replaceAll("'", "'\\''")}'`;

@@ -13,6 +13,7 @@ import { checkWritable, defaultProfilePath, writeProfile } from "../profile/stor
 import { STRATEGIES } from "../search/all.ts";
 import { measuredDevice, profileOf } from "../tune/library_tune.ts";
 import { type Evaluators, runTuning, type TuneStart } from "../tune/tune.ts";
+import { SPENT_NS } from "../tune/tune_request.ts";
 import { TOOL } from "../version.ts";
 import { AttendedRun } from "./attended_run.ts";
 import { processesFor, ProcessEvaluator } from "../measuring/process/process_evaluator.ts";
@@ -28,7 +29,7 @@ import { COMMON, file, oneOf, type Options, type Values } from "./options.ts";
 import { command } from "./parse_options.ts";
 import { DEVICE_MEMORY, PROBLEM, resolveOptions } from "./problem_options.ts";
 import type { ResolvedProblem } from "../problem/resolve_problem.ts";
-import { renderSummary, summaryRecord } from "./summary.ts";
+import { nextSteps, renderSummary, summaryRecord } from "./summary.ts";
 import { print, say } from "./terminal.ts";
 
 /** How a task is run here: Deno may have come with npx. */
@@ -72,10 +73,11 @@ export async function resolveSizes(
   machine?: DeviceDescription,
 ): Promise<readonly [ResolvedProblem, ...ResolvedProblem[]]> {
   const resolve = (grid: Grid | undefined) => resolveOptions("tune", { ...options, grid }, machine);
-  const [one, ...more] = grids;
+  const [one] = grids;
   const first = await resolve(one);
   const { problem: { stencil }, device: { gpu } } = first;
-  const all = sizes === undefined ? more : typicalGrids(stencil, gpu);
+  const named = new Map(grids.map((grid) => [`${grid}`, grid])).values();
+  const all = sizes === undefined ? [...named].slice(1) : typicalGrids(stencil, gpu);
   const others = await Promise.all(all.map(resolve));
   return sizes === undefined ? [first, ...others] : others as [ResolvedProblem];
 }
@@ -89,30 +91,36 @@ export async function tuneOn(
   using attended = new AttendedRun(options);
   const measured: MeasuredProblem[] = [], records: ReturnType<typeof summaryRecord>[] = [];
   const endNs = "timeNs" in options.budget ? devices.session.now() + options.budget.timeNs : Infinity;
-  let exitCode = EXIT.done as number, model: DeviceModel | undefined;
+  let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
   for (const [i, one] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;
     // each gets an equal part of what is left
     const part = 1 / (requested.length - i);
     const budget = "timeNs" in options.budget
-      ? { timeNs: Math.max(1, part * (i === 0 ? options.budget.timeNs : endNs - devices.session.now())) }
+      ? {
+        timeNs: Math.max(SPENT_NS, part * (i === 0 ? options.budget.timeNs : endNs - devices.session.now())),
+      }
       : { evaluations: Math.ceil(options.budget.evaluations / requested.length) };
     const learned = measured.flatMap(({ samples }) => samples);
-    const { outcome, record, code } = await tuneOne(devices, { ...options, budget }, {
+    const { outcome, record, code, ...made } = await tuneOne(devices, { ...options, budget }, {
       ...one,
       learned,
       attended,
     });
     exitCode ||= code;
+    written ??= made.written;
     records.push(record);
     const { entry, problem, copyBytesPerSecond } = outcome;
     model = deviceModelOf(one.device, copyBytesPerSecond ?? 1);
     if (entry !== undefined) measured.push({ problem, samples: samplesOf(entry, problem, model) });
   }
   const unseen = requested.length > 1 && model !== undefined ? leaveOneOut(measured, model) : [];
-  if (!options.json && requested.length > 1) print(["", describeLoss(unseen)]);
   const losses = unseen.map(({ grid, loss, expected }) => ({ grid, loss, expected }));
   if (options.json) print(requested.length === 1 ? records[0]! : { sizes: records, unseen: losses });
+  else {
+    const loss = requested.length === 1 ? [] : ["", describeLoss(unseen)], next = nextSteps(written, TASK);
+    if (loss.length + next.length > 0) print([...loss, ...next]);
+  }
   return exitCode;
 }
 
@@ -164,11 +172,11 @@ async function tuneOne(
     const written = profile === undefined || failure !== undefined ? undefined : out;
     const { highest } = progress, hasBars = Deno.stdout.isTerminal();
     const record = summaryRecord(outcome, { device, written });
-    if (!json) print(renderSummary(outcome, { device, written, highest, task: TASK, hasBars }));
+    if (!json) print(renderSummary(outcome, { device, written, highest, hasBars }));
     else if (failure !== undefined) print(record);
     if (failure !== undefined) throw failure;
     const code = outcome.entry === undefined ? EXIT.no : EXIT.done;
-    return { outcome, record, code: outcome.interrupted ? attended.exitCode : code };
+    return { outcome, record, written, code: outcome.interrupted ? attended.exitCode : code };
   } finally {
     journal?.close();
   }

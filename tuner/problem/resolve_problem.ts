@@ -16,7 +16,7 @@ import { stepNeeds, stepwise, stepwiseLayout } from "../../kernels/traversals/st
 import type { DeviceLimits, Traversal } from "../../kernels/traversals/traversal.ts";
 import { freeMemory } from "../platform.ts";
 import { type DeviceDescription, withWindow } from "../devices/device.ts";
-import { describeValue } from "../format.ts";
+import { describeValue, formatBytes } from "../format.ts";
 import { defaultGrid, defaultSteps, defaultWorkers } from "./default_problem.ts";
 import { canRun, describeCut } from "./left_out.ts";
 import { RequestError } from "./request_error.ts";
@@ -186,9 +186,9 @@ function refusalOf(action: string): (wanted: string, found: string) => never {
 /** Why the memory for a problem cannot be had; undefined where it can. Without a GPU's limits, of the CPU alone. */
 export function misfitOf(problem: Problem, limits: DeviceLimits | undefined): string | undefined {
   const layout = stepwiseLayout(problem), bytes = 4 * layout.length, most = WASM_BYTES / 2;
-  const found = `a time level of ${problem.grid.join("x")} takes ${bytes} bytes with its frame`;
+  const found = `a time level of ${problem.grid.join("x")} takes ${formatBytes(bytes)} with its frame`;
   if (limits === undefined) {
-    return bytes > most ? `${found}: WebAssembly holds two of at most ${most}` : undefined;
+    return bytes > most ? `${found}: WebAssembly holds two of at most ${formatBytes(most)}` : undefined;
   }
   const why = whyUncut(layout, stepNeeds(problem), limits);
   return why && `${found}: ${why}`;
@@ -207,7 +207,9 @@ function windowOf(problem: Problem, deviceMemory: number | undefined): number | 
 function whyTooLarge(problem: Problem): string | undefined {
   const bytes = 4 * 4 * stepwiseLayout(problem).length, most = freeMemory() ?? Infinity;
   if (bytes <= most) return undefined;
-  return `a result and its reference on ${problem.grid.join("x")} take ${bytes} bytes, ${most} are available`;
+  return `a result and its reference on ${problem.grid.join("x")} take ${formatBytes(bytes)}, ${
+    formatBytes(most)
+  } are available`;
 }
 
 /**

@@ -175,6 +175,6 @@ export function describeChanges(before: Parameters, after: Parameters): string[]
     ...Object.entries(after).filter(([name, value]) => before[name] !== value)
       .map(([name, value]) => `${name} ${before[name]} → ${value}`),
     ...Object.keys(before).filter((name) => after[name] === undefined)
-      .map((name) => `without ${name}, which this version does not know`),
+      .map((name) => `without ${name}`),
   ];
 }

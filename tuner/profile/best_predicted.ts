@@ -156,15 +156,14 @@ function varied(
     );
     return found && { ...found, deviation: calibration.deviation(found.way.candidate, found.way.on) };
   };
-  while (list.length < MOST_CHOSEN) {
+  const isOtherKind = ({ candidate }: Way): boolean => !isPlain(candidate) && !seen.has(kindOf(candidate));
+  const hasNewValue = (way: Way): boolean => valuesOf(way).some((value) => !seen.has(value));
+  while (list.length < MOST_CHOSEN && promising.length > 0) {
     let next: Weighed<Way> | undefined;
-    if (list.length === OTHER_KIND) {
-      next = unlike(({ candidate }) => !isPlain(candidate) && !seen.has(kindOf(candidate)));
-    }
-    if (list.length > 0 && list.length % 2 === 0) {
-      next ??= unlike((way) => valuesOf(way).some((value) => !seen.has(value)));
-    }
-    next ??= promising.find(({ way }) => !seen.has(shapeOf(way)));
+    if (list.length === OTHER_KIND) next = unlike(isOtherKind);
+    if (list.length > 0 && list.length % 2 === 0) next ??= unlike(hasNewValue);
+    next ??= promising.find(({ way }) => !seen.has(shapeOf(way))) ?? unlike(isOtherKind) ??
+      unlike(hasNewValue);
     if (next === undefined) break;
     list.push(next);
     for (const text of [shapeOf(next.way), kindOf(next.way.candidate), ...valuesOf(next.way)]) seen.add(text);

@@ -3,18 +3,18 @@ import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import type { DeviceModel } from "../../models/roofline.ts";
 import { adapterInfoOf } from "../devices/device.ts";
-import { checkProblem } from "../problem/resolve_problem.ts";
+import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { describeValue, formatPlural, formatRate } from "../format.ts";
+import { describeValue, formatMeasured, formatPlural, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
 import { bestPredicted, type Expected, type PredictionTarget } from "./best_predicted.ts";
 import { Calibration, kindOf, type Sample, samplesOf } from "./calibration.ts";
 import { type Asked, keep, keyOf, numbersOf } from "./kept_choices.ts";
-import { DEVICE_GRADES, type DeviceGrade, gradeDevice, type TargetDevice } from "./match_device.ts";
+import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts";
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
 import { type NearEntry, nearestEntries } from "./profile_index.ts";
@@ -127,6 +127,10 @@ export function chooseConfiguration(
   const odd = given.findIndex((profile) => !Array.isArray(profile?.entries));
   if (odd >= 0) refuse("profiles are wanted, as readProfile returns them", given[odd]);
   if (device !== null && typeof device?.limits !== "object") refuse("a GPUDevice or null is wanted", device);
+  if (!(Number.isInteger(cpuWorkers) && cpuWorkers >= 0)) {
+    refuse("cpuWorkers must be a whole number", cpuWorkers);
+  }
+  if (!((copyBytesPerSecond ?? 1) > 0)) refuse("copyBytesPerSecond must be above 0", copyBytesPerSecond);
   const asked: Asked = { profiles: given, problem, device, cpuWorkers, copyBytesPerSecond };
   const choice = keep(asked, keyOf(asked), () => chooseAnew(asked));
   // what a caller makes of the configuration is its own
@@ -163,7 +167,19 @@ function chooseAnew(asked: Asked): Choice {
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
     const choice = { ...rest, match, ...(match !== "default" && { entry: near.entry }), passedOver };
-    return { ...choice, message: explain(choice, { grade, near, plain, known }) };
+    const { gpu, cpu } = near.device;
+    const on = device === null
+      ? cpu.model
+      : grade === "same-device"
+      ? "this device"
+      : grade === "default"
+      ? `another device, ${gpu?.description || gpu?.vendor}`
+      : `a device of the ${grade.replace("-", " ")}`;
+    return { ...choice, message: explain(choice, { on, near, plain, known }) };
+  }
+  // it computes on the CPU's cores, more slowly than the CPU's own kernels
+  if (isSoftware && cpuWorkers > 0 && misfitOf(problem, undefined) === undefined) {
+    return chooseAnew({ ...asked, device: null });
   }
   // a field that caches hold gains nothing from a kernel that saves traffic, and pays for its compilation
   const isSmall = fieldBytes(problem) <= CACHED_BYTES && problem.stencil.dimensions !== 1;
@@ -251,15 +267,16 @@ interface Learnt {
 
 /** What entries teach of the caller's stencil; kept, since the nearest of one grid mostly are those of the next. */
 function learntFrom(asked: Asked, nears: readonly NearEntry[], device: DeviceModel): Learnt {
-  const { stencil } = asked.problem;
+  const { stencil } = asked.problem, isCpu = asked.device === null;
   const entries = new Map(nears.map(({ entry, device }) => [entry, device]));
-  const key = JSON.stringify([hashOf(stencil.update), device, numbersOf([...entries.keys()]).sort()]);
+  const key = JSON.stringify([hashOf(stencil.update), isCpu, device, numbersOf([...entries.keys()]).sort()]);
   return keep(asked, key, () => {
     const samples = new Map([...entries].map(([entry, on]) => {
       const { grid, steps, boundary } = entry.problem;
       const problem: Problem = { stencil, grid, steps, boundary: boundary as Problem["boundary"] };
       const model = deviceModelOf(on, on.measured.copyBytesPerSecond ?? USUAL_BANDWIDTH);
-      return [entry, samplesOf(entry, problem, model)] as const;
+      const samples = samplesOf(entry, problem, model);
+      return [entry, isCpu ? samples.filter(({ cpuWorkers = 0 }) => cpuWorkers > 0) : samples] as const;
     }));
     return { samples, calibration: new Calibration([...samples.values()].flat(), device) };
   });
@@ -274,7 +291,8 @@ function predicted(
 ): Found | undefined {
   for (const { entry: { configuration } } of nears) {
     const adapted = adaptConfiguration(configuration, target);
-    if (!("reason" in adapted)) break;
+    // that there is no GPU is known
+    if (!("reason" in adapted) || target.limits === undefined) break;
     if (passedOver.length < MOST_LISTED) passedOver.push({ configuration, reason: adapted.reason });
   }
   const known = [...samples.values()].reduce((sum, { length }) => sum + length, 0);
@@ -308,27 +326,18 @@ function predicted(
 /** A choice in one line. */
 function explain(
   { changes, passedOver, configuration, cellsPerSecond, interval95 }: Omit<Choice, "message">,
-  from?: Pick<Found, "near" | "plain"> & {
-    readonly grade: DeviceGrade | "default";
-    readonly known: number | undefined;
-  },
+  from?: Pick<Found, "near" | "plain"> & { readonly on: string; readonly known: number | undefined },
 ): string {
-  let what = "nothing in the profile fits: the best prediction";
+  let what = "predicted by the models alone: no measurement in the profile fits";
   if (from !== undefined) {
-    const { grade, known, plain, near: { device, entry: { problem: { grid, boundary, steps } } } } = from;
-    const on = grade === "same-device"
-      ? "this device"
-      : grade === "default"
-      ? `another device, ${device.gpu?.description || device.gpu?.vendor}`
-      : `a device of the ${grade.replace("-", " ")}`;
+    const { on, known, plain, near: { entry: { problem: { grid, boundary, steps } } } } = from;
     what = known === undefined
       ? `measured for this problem on ${on}`
-      : `predicted from ${formatPlural(known, "measurement")} on ${on}, the nearest for ${grid.join("x")}, ` +
-        `${boundary} boundary, ${formatPlural(steps, "step")}`;
+      : `predicted from ${formatPlural(known, "measurement")} on ${on} (the nearest: ${grid.join("x")}, ` +
+        `${boundary} boundary, ${formatPlural(steps, "step")})`;
     if (cellsPerSecond !== undefined && known !== undefined) {
-      const [low, high] = interval95!.map(formatRate);
-      what += `, should reach ${formatRate(cellsPerSecond)} (95% between ${low} and ${high})`;
-      if (plain !== undefined) what += `, stepwise ${formatRate(plain.cellsPerSecond)}`;
+      what += `; expected: ${formatMeasured({ cellsPerSecond, confidence95: interval95! })}`;
+      if (plain !== undefined) what += `, stepwise on the GPU ${formatRate(plain.cellsPerSecond)}`;
     }
   }
   const { cpuSlices, gpuSlices } = configuration.share;

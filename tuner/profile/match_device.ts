@@ -31,7 +31,7 @@ export type DeviceGrade = typeof DEVICE_GRADES[number];
 
 /**
  * How alike a device and a profile's GPU are, as far as WebGPU reports; undefined if they have nothing in common. A CPU
- * that computes alone is as good as any other: which model it is, programs cannot ask.
+ * that computes alone is as good as any other, whatever GPU is beside it: which model it is, programs cannot ask.
  *
  * @param target undefined where nothing is known of it, null for the CPU alone
  */
@@ -39,7 +39,7 @@ export function gradeDevice(
   target: AdapterIdentity | undefined | null,
   profiled: Omit<GpuDescription, "limits" | "features" | "timestampQuery"> | null,
 ): DeviceGrade | undefined {
-  if (target === null && profiled === null) return "same-architecture";
+  if (target === null) return "same-architecture";
   if (!target || profiled === null) return undefined;
   const { architecture, device, description, isFallbackAdapter: isFallback = false } = target;
   const vendor = browserVendor(target.vendor);

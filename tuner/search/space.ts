@@ -100,9 +100,12 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
         demand === undefined || loopInstructions > mostLoopInstructions || workgroupBytes > mostWorkgroupBytes
       ) {
         count++;
-        example ||= why ??
-          `a loop of ${loopInstructions} instructions and ${workgroupBytes} bytes of workgroup memory take a driver ` +
-            "in software too long to compile";
+        const reason = why ?? "a driver in software takes too long to compile it: " +
+            (loopInstructions > mostLoopInstructions
+              ? `a loop of ${loopInstructions} instructions`
+              : `${workgroupBytes} bytes of workgroup memory`);
+        // what the device does not allow says more than what parameters do not go together
+        if (example === "" || (!namesLimit(example) && namesLimit(reason))) example = reason;
         continue;
       }
       const resident = predictRate(demand, device, { cells });
@@ -115,6 +118,11 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
   }
   return { candidates, refused, combinations, infeasible };
+}
+
+/** Whether a reason compares with the device's limits, or its window. */
+function namesLimit(reason: string): boolean {
+  return reason.includes(", max") || reason.includes(", a window of ");
 }
 
 /** A sweep through the window that the limits give; undefined where all lies on the device. */

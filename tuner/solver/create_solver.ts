@@ -97,16 +97,18 @@ export async function createSolver(
   const refuse = (wanted: string, found: unknown): never => {
     throw new RequestError(`Cannot create the solver: ${wanted}: found ${describeValue(found)}`);
   };
-  if (typeof configuration?.share !== "object" || typeof configuration.parameters !== "object") {
-    refuse("a configuration is wanted, as chooseConfiguration returns it", configuration);
+  const { buffers, timeoutMs, refine = false, compileAhead = false } = options;
+  if (typeof refine !== "boolean" && !Array.isArray(refine)) {
+    refuse("refine must be a boolean or a list of configurations", refine);
+  }
+  for (const one of [configuration, ...Array.isArray(refine) ? refine : []]) {
+    if (typeof one?.share !== "object" || typeof one.parameters !== "object") {
+      refuse("a configuration is wanted, as chooseConfiguration returns it", one);
+    }
   }
   const { share: { gpuSlices, deviceMemory } } = configuration;
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
-  }
-  const { buffers, timeoutMs, refine = false, compileAhead = false } = options;
-  if (typeof refine !== "boolean" && !Array.isArray(refine)) {
-    refuse("refine must be a boolean or a list of configurations", refine);
   }
   if (typeof compileAhead !== "boolean") refuse("compileAhead must be a boolean", compileAhead);
   if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
@@ -193,7 +195,9 @@ function candidatesOf(
 ): readonly Configuration[] {
   let all = refine;
   if (all === true) {
-    const best = chooseConfiguration([], problem, device, { cpuWorkers: configuration.share.cpuWorkers });
+    const { gpuSlices, cpuWorkers } = configuration.share;
+    // the models do not compare a GPU with a CPU
+    const best = chooseConfiguration([], problem, gpuSlices > 0 ? device : null, { cpuWorkers });
     all = [best.configuration, ...best.runnersUp];
   }
   const byKey = new Map(all.map((one) => [configurationKey(one), one]));

@@ -71,7 +71,7 @@ function waysOnGpu({ session, findings }: TuningRun, deadlineNs: number): Measur
 
 /** Why nothing is shared. */
 function whyNone({ request, session, problem, environment }: TuningRun): string | undefined {
-  if (request.cpuWorkers === 0) return "the GPU computes alone: no CPU workers were asked for";
+  if (request.cpuWorkers === 0) return "the GPU computes alone: the CPU has no workers";
   if (!session.hasGpu) return "the CPU computes alone: there is no GPU";
   if (problem.grid[0] < 2) return "none: a grid of one slice cannot be shared";
   return environment.signal.aborted ? "interrupted before the balance" : undefined;

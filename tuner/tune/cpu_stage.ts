@@ -32,7 +32,7 @@ const FIRST_STEPS = 64;
  * @returns why the CPU cannot be measured; undefined if it can
  */
 export async function probe(run: TuningRun): Promise<string | undefined> {
-  if (run.request.cpuWorkers === 0) return "no CPU workers were asked for";
+  if (run.request.cpuWorkers === 0) return "not measured: it has no workers";
   if (run.environment.signal.aborted) return "interrupted before the CPU was measured";
   try {
     const { problem, session, request: { cpuWorkers } } = run;

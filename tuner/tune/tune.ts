@@ -10,7 +10,7 @@ import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
 import { finals, measureByHost } from "./final_stage.ts";
 import { search } from "./search_stage.ts";
-import type { TuneEnvironment, TuneOutcome, TuneRequest } from "./tune_request.ts";
+import { SPENT_NS, type TuneEnvironment, type TuneOutcome, type TuneRequest } from "./tune_request.ts";
 import { TuningRun } from "./tuning_run.ts";
 
 export type * from "./tune_request.ts";
@@ -71,8 +71,10 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
 /** Why the budget was not kept; undefined if it was. */
 function exceededMessage({ request: { budget }, session, plan }: TuningRun): string | undefined {
   if (!("timeNs" in budget) || session.now() <= plan.latestNs) return undefined;
-  return `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ` +
-    "the minimum measurements alone exceed it";
+  const minimum = "the minimum measurements alone exceed it";
+  return budget.timeNs <= SPENT_NS
+    ? `the grids before have spent it: ${minimum}`
+    : `a budget of ${formatDuration(budget.timeNs)} is too short for this problem on this device: ${minimum}`;
 }
 
 /**

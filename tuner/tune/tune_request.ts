@@ -12,6 +12,9 @@ import type { Space } from "../search/space.ts";
 import type { Strategy } from "../search/strategy.ts";
 import type { Findings } from "./findings.ts";
 
+/** The budget of a problem for which those before it have left no time. */
+export const SPENT_NS = 1;
+
 export interface TuneRequest
   extends
     Problem,

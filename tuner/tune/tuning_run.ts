@@ -26,7 +26,14 @@ import {
   type TimePlan,
   type TurnTime,
 } from "./time_plan.ts";
-import type { Evaluators, TuneEnvironment, TuneProgress, TuneRequest, TuneStart } from "./tune_request.ts";
+import {
+  type Evaluators,
+  SPENT_NS,
+  type TuneEnvironment,
+  type TuneProgress,
+  type TuneRequest,
+  type TuneStart,
+} from "./tune_request.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
@@ -227,8 +234,10 @@ export class TuningRun {
     const { timeNs } = this.#time;
     if (runNs <= timeNs) return false;
     this.environment.onWarning?.(
-      `one run of this problem takes this device about ${formatDuration(runNs)}: ` +
-        `the budget of ${formatDuration(timeNs)} will be exceeded`,
+      timeNs <= SPENT_NS
+        ? "the budget is spent: only the minimum is measured"
+        : `one run of this problem takes this device about ${formatDuration(runNs)}: ` +
+          `the budget of ${formatDuration(timeNs)} will be exceeded`,
     );
     return true;
   }
