@@ -16,7 +16,6 @@ import type { CpuField } from "../tuner/devices/cpu/cpu_field.ts";
 import { detectWasmFeatures } from "../tuner/devices/cpu/wasm_features.ts";
 import { CpuPool } from "../tuner/devices/cpu/wasm_workers.ts";
 import { RunFailure } from "../tuner/devices/run_failure.ts";
-import { levelOf } from "../tuner/devices/shared/slice_exchange.ts";
 import { median } from "../tuner/measuring/statistics.ts";
 import { RequestError } from "../tuner/problem/request_error.ts";
 import { NATIVE_COMPILER, NativeLoops } from "./native_loops.ts";
@@ -172,7 +171,7 @@ async function compareOnGrid({ stencil, grid, one, all, timeMs }: {
       if (field === undefined) return true; // fused by the compiler as it likes
       const slices = { ago: 0, slice: 0, slices: grid[0] } as const;
       const { maxError, maxValue, notFinite } = await field.compare(
-        { ...levelOf(usual, 0), slice: 0 },
+        usual.level(0),
         slices,
       );
       const bound = chosen[way]?.fused === 1

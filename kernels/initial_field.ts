@@ -15,6 +15,9 @@ import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
  */
 export type InitialField = "noise" | "integers" | "binary";
 
+/** What a field may be set to, materials to what they start from. */
+export type Pattern = InitialField | "zero";
+
 export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
 
 /** What the initial values of a field lie between. */
@@ -69,7 +72,7 @@ function mix(bits: number): number {
 /** How the seeds of two planes of one problem differ: 2³² by the golden ratio. */
 export const PLANE_SEED = 0x9e3779b9;
 
-function valueOf(kind: InitialField, hash: number, { least, count, unit }: Noise): number {
+function valueOf(kind: Pattern, hash: number, { least, count, unit }: Noise): number {
   switch (kind) {
     case "noise":
       return ((hash >>> 8) % count + least) * unit;
@@ -77,13 +80,15 @@ function valueOf(kind: InitialField, hash: number, { least, count, unit }: Noise
       return (hash >>> 29) - 4;
     case "binary":
       return hash >>> 30 === 0 ? 1 : 0;
+    case "zero":
+      return 0;
   }
 }
 
 /** The initial values of a row of any plane, from its first cell on: of a material's cell one of its eight. */
 export function initialRow(
   { fields, materials, ranges, kind, seed }: Pick<Update, "fields" | "materials" | "ranges"> & {
-    kind: InitialField;
+    kind: Pattern;
     seed: number;
   },
   [x, y, first = 0]: readonly [x: number, y: number, z?: number],

@@ -87,7 +87,7 @@ export function partOfRank(
 /** A rank's part as a problem of its own, on its local grid. */
 export function problemOfRank(
   problem: Problem,
-  { exchangeEvery }: RankPlan,
+  { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
   { grid, neighbours }: RankPart,
 ): Problem {
   const { stencil } = problem;

@@ -3,17 +3,18 @@
  *
  * @module
  */
-import { HASH, type InitialField, noiseIn, PLANE_SEED } from "../initial_field.ts";
+import { HASH, noiseIn, type Pattern, PLANE_SEED } from "../initial_field.ts";
 import type { Layout } from "../layout.ts";
 import { DEFAULT_RANGE, type Update } from "../update.ts";
 import { declareLayout, LINEAR_THREADS, linearWorkgroups } from "./declare.ts";
 import { wgsl } from "./template.ts";
 import { writeFloat } from "./write_update.ts";
 
-const VALUES: Readonly<Record<InitialField, string>> = {
+const VALUES: Readonly<Record<Pattern, string>> = {
   noise: "f32(hash >> 8u) * 0x1p-23f - 1.0f",
   integers: "f32(hash >> 29u) - 4.0f",
   binary: "select(0.0f, 1.0f, hash >> 30u == 0u)",
+  zero: "0.0f",
 };
 
 /**
@@ -23,7 +24,7 @@ const VALUES: Readonly<Record<InitialField, string>> = {
 export function fillShader(
   layout: Layout,
   { fields, materials, ranges = [] }: Update,
-  kind: InitialField,
+  kind: Pattern,
 ): string {
   const table = materials.flatMap(({ values }) => values);
   const usual = noiseIn(DEFAULT_RANGE), noises = ranges.map(noiseIn);

@@ -11,7 +11,7 @@ import type { Parts } from "../../models/decomposition.ts";
 import { planOf, type RankPlan } from "../../models/rank_part.ts";
 import { createRankSolver, type RankSolverOptions } from "../../tuner/ranks/create_rank_solver.ts";
 import { localWorlds } from "../../tuner/ranks/local_world.ts";
-import type { RankDevice } from "../../tuner/ranks/rank_field.ts";
+import type { RankDevice } from "../../tuner/ranks/open_rank_device.ts";
 import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";
 import { maxAbs } from "../kernels/oracle_case.ts";

@@ -1,5 +1,11 @@
-import { indexOf } from "../../kernels/layout.ts";
-import type { SliceCells } from "./shared/slice_exchange.ts";
+import { indexOf, type Layout } from "../../kernels/layout.ts";
+
+/** Slices of a level, all planes of them, from one of an array on. */
+export interface SliceCells {
+  readonly cells: Float32Array;
+  readonly layout: Layout;
+  readonly slice: number;
+}
 
 /** How two fields differ, on whatever device. */
 export interface Comparison {

@@ -4,7 +4,7 @@ import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { operationsOf, planesOf } from "../../kernels/update.ts";
 import type { Start } from "./reference.ts";
-import type { SliceCells } from "./shared/slice_exchange.ts";
+import type { SliceCells } from "./comparison.ts";
 
 /** Steps that the oracle does at least where it cannot do all: enough to cross tiles and levels. */
 const ORACLE_STEPS = 12;

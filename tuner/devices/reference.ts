@@ -13,7 +13,6 @@ import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts
 import { GpuField } from "./gpu/gpu_field.ts";
 import { WindowedField } from "./gpu/windowed_field.ts";
 import { cpuLayoutOf } from "./shared/shares.ts";
-import { levelOf } from "./shared/slice_exchange.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
 import { RunFailure, UnstableProblem } from "./run_failure.ts";
@@ -229,11 +228,11 @@ async function cpuReference(problem: Problem, start: Start, oracleOperations: nu
     const oracle = oracleOf(small, start);
     await running;
     const [slices] = problem.grid, last = { ago: 0, slice: 0, slices } as const;
-    const { notFinite } = await field.compare({ ...levelOf(field, 1), slice: 0 }, last);
+    const { notFinite } = await field.compare(field.level(1), last);
     if (notFinite > 0) throw new UnstableProblem(problem);
     await checkCpu(pool, small, start, oracle);
     // what the workers that compute results share with these: the memory outlives its pool
-    const levels = stateLevels(problem).map((ago) => levelOf(field, ago));
+    const levels = stateLevels(problem).map((ago) => field.level(ago));
     const [nx] = problem.grid, [checkedSlices] = small.grid;
     const isChecked = small.steps === problem.steps && checkedSlices === nx;
     const extent = `${small.steps} of ${problem.steps} steps on ${checkedSlices} of ${nx} slices`;
@@ -271,8 +270,7 @@ async function checkCpu(
   const field = await startOnCpu(pool, problem, start);
   await field.run({ steps: problem.steps });
   for (const ago of stateLevels(problem)) {
-    const result = { ...levelOf(field, ago), slice: 0 };
-    const { maxError, notFinite } = compareSlices(result, oracle[ago], problem.grid[0]);
+    const { maxError, notFinite } = compareSlices(field.level(ago), oracle[ago], problem.grid[0]);
     if (maxError > 0 || notFinite > 0) {
       const found = `differs from oracle f32 by ${maxError} after ${problem.steps} steps`;
       throw new RunFailure("incorrect", `the CPU's kernel ${found}`);

@@ -11,14 +11,14 @@ import { chooseConfiguration } from "../profile/choose.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { failingAs } from "../solver/solver_error.ts";
 import { planRanks, type RankWishes } from "./plan_ranks.ts";
-import type { RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 
 export { openWorld } from "./mpi_world.ts";
-export { type DeviceWishes, type OpenedDevice, openRankDevice } from "./open_rank_device.ts";
+export { type DeviceWishes, type OpenedDevice, openRankDevice, type RankDevice } from "./open_rank_device.ts";
+export type { FieldStart as RankStart } from "../devices/shared/part_field.ts";
 export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
-export type { RankDevice, RankStart } from "./rank_field.ts";
 export type { Message, World } from "./world.ts";
 export type { Extent, Parts } from "../../models/decomposition.ts";
 export type { Start } from "../devices/reference.ts";

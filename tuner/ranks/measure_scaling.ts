@@ -4,7 +4,7 @@ import type { RankPlan } from "../../models/rank_part.ts";
 import { bestPlan, type RankCosts } from "../../models/rank_step.ts";
 import type { Configuration } from "../configuration.ts";
 import { measurePlan, planRanks } from "./plan_ranks.ts";
-import type { RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./open_rank_device.ts";
 import type { World } from "./world.ts";
 
 /** A number of ranks with the plan that should be fastest, and what it takes. */

@@ -3,8 +3,15 @@ import { requestAdapter } from "../devices/device.ts";
 import { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import { GpuChoiceError, listGpus, type PciGpu, takeGpu, takeWantedGpu } from "../devices/gpu_choice.ts";
 import { gpuName } from "../devices/vendors.ts";
-import type { RankDevice } from "./rank_field.ts";
 import type { World } from "./world.ts";
+
+/** What a rank computes with: a GPU, or workers of its CPU. */
+export interface RankDevice {
+  /** @internal */
+  readonly gpu: GpuDevice | undefined;
+  /** @internal */
+  readonly cpuPool: CpuPool | undefined;
+}
 
 /** A rank's device, and what it is called. */
 export interface OpenedDevice extends RankDevice, Disposable {

@@ -16,7 +16,7 @@ import { formatPlural } from "../format.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
 import { median } from "../measuring/statistics.ts";
-import type { RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver } from "./rank_solver.ts";
 import type { World } from "./world.ts";
 

@@ -1,6 +1,6 @@
-import { alongAxes, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
-import { AXES, type Axis, type Extent, gridOf } from "../../models/decomposition.ts";
+import { AXES, type Axis, type Extent } from "../../models/decomposition.ts";
 import {
   type Box,
   exchangedBoxes,
@@ -14,8 +14,16 @@ import type { GridSlices } from "../devices/shared/shared_cells.ts";
 import { stateLevels } from "../devices/reference.ts";
 import { type CellRange, checked, checkSteps, rangeOf } from "../solver/cells.ts";
 import type { CellsOptions } from "../solver/solver.ts";
-import { piecesOf } from "./boxes.ts";
-import { makeRankField, type RankDevice, type RankField, type RankStart } from "./rank_field.ts";
+import { piecesOf } from "../devices/shared/boxes.ts";
+import {
+  type FieldStart,
+  type PartField,
+  readBox,
+  writeBox,
+  writeSlices,
+} from "../devices/shared/part_field.ts";
+import { makeShares } from "../devices/shared/shares.ts";
+import type { RankDevice } from "./open_rank_device.ts";
 import type { Message, World } from "./world.ts";
 
 /** What a run took. */
@@ -50,7 +58,7 @@ export class RankSolver implements Disposable {
   readonly part: RankPart;
   /** How this rank computes. */
   readonly configuration: Configuration;
-  readonly #field: RankField;
+  readonly #field: PartField;
   #step = 0;
   /** Steps that the ghost zones are still good for. */
   #fresh = 0;
@@ -58,7 +66,7 @@ export class RankSolver implements Disposable {
 
   private constructor(
     parts: Pick<RankSolver, "problem" | "world" | "plan" | "part" | "configuration">,
-    field: RankField,
+    field: PartField,
   ) {
     ({ problem: this.problem, world: this.world, plan: this.plan, part: this.part } = parts);
     this.configuration = parts.configuration;
@@ -77,8 +85,9 @@ export class RankSolver implements Disposable {
     { plan, choose }: { readonly plan: RankPlan; readonly choose: (part: Problem) => Configuration },
   ): Promise<RankSolver> {
     const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
-    const configuration = choose(local), field = await makeRankField(local, device, configuration);
-    return new RankSolver({ problem, world, plan, part, configuration }, field);
+    const configuration = choose(local), place = { part, whole: problem.grid };
+    const { cpu, gpu } = await makeShares(local, { ...device, configuration }, place);
+    return new RankSolver({ problem, world, plan, part, configuration }, (cpu ?? gpu)!);
   }
 
   /** Time steps since the initial state. */
@@ -87,9 +96,8 @@ export class RankSolver implements Disposable {
   }
 
   /** Sets both levels, materials and ghost zones too, and the time step. */
-  async initialise(start: RankStart): Promise<void> {
-    const { own: { low }, before } = this.part;
-    await this.#field.initialise(start, gridOf((axis) => low[axis] - before[axis]), this.problem.grid);
+  async initialise(start: FieldStart): Promise<void> {
+    await this.#field.initialise(start);
     this.#step = start.step ?? 0;
     const { stencil: { update }, grid } = this.problem;
     for (const { name, formula } of update.materials) {
@@ -100,8 +108,7 @@ export class RankSolver implements Disposable {
 
   /** Sets all fields to zero, materials to the stencil's values, and the time step to 0. */
   async clear(): Promise<void> {
-    await this.initialise({ kind: "noise", seed: 1 });
-    for (const { name, ago } of stateOf(this.problem)) await this.write({ name, ago }, () => 0);
+    await this.initialise({ kind: "zero", seed: 1 });
   }
 
   /**
@@ -121,7 +128,7 @@ export class RankSolver implements Disposable {
       this.#step += count;
       computeNs += (left > 0 || renew) && this.#fresh === 0
         ? await this.#exchange(count)
-        : await this.#field.advance(count, this.#open);
+        : await (await this.#field.begin(count)).finish();
     }
     const wallNs = (performance.now() - started) * 1e6;
     return { steps, wallNs, computeNs, exchangeNs: wallNs - computeNs };
@@ -145,13 +152,15 @@ export class RankSolver implements Disposable {
     };
     const { plane, ago, isMaterial } = this.#rangeOf(cells);
     const valueAt = checked(`${cells.name ?? "cells"}`, value);
-    for (let x = 0; x < grid[0]; x++) {
-      const slice = Float32Array.from({ length: ny * nz }, (_, i) => {
-        return valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
-      });
-      for (const level of isMaterial ? [0, 1] as const : [ago]) {
-        await this.#set({ plane, planes: 1, ago: level, low: [x, 0, 0], size: [1, ny, nz] }, slice);
-      }
+    for (const level of isMaterial ? [0, 1] as const : [ago]) {
+      await writeSlices(
+        this.#field,
+        { plane, ago: level },
+        (x) =>
+          Float32Array.from({ length: ny * nz }, (_, i) => {
+            return valueAt(at(0, x), at(1, Math.floor(i / nz)), at(2, i % nz));
+          }),
+      );
     }
   }
 
@@ -164,11 +173,7 @@ export class RankSolver implements Disposable {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
     const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
     const all = new Float32Array(cellsOf(box.size));
-    let done = 0;
-    await this.#field.advance(0, this.#open, [[box]], (_, cells) => {
-      all.set(cells, done);
-      done += cells.length;
-    });
+    await readBox(this.#field, box, all);
     return all;
   }
 
@@ -179,7 +184,8 @@ export class RankSolver implements Disposable {
    */
   async restore({ x, slices, ...level }: GridSlices, cells: Float32Array<ArrayBuffer>): Promise<void> {
     const { before: [bx, by, bz], own: { size: [, ny, nz] } } = this.part;
-    await this.#set({ ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] }, cells);
+    const box: Box = { ...level, planes: 1, low: [bx + x, by, bz], size: [slices, ny, nz] };
+    await writeBox(this.#field, box, cells);
   }
 
   /** Brings the ghost zones up to date after `restore`, materials too. */
@@ -224,21 +230,8 @@ export class RankSolver implements Disposable {
     this.#field[Symbol.dispose]();
   }
 
-  get #open(): readonly [boolean, boolean] {
-    const { before, after } = this.part;
-    // where x is mirrored, whatever lies at its other end is computed too
-    const isMirrored = alongAxes(this.problem.boundary)[0] === "insulated";
-    return [before[0] > 0 && !isMirrored, after[0] > 0 && !isMirrored];
-  }
-
   #rangeOf({ name = this.problem.stencil.update.fields[0]!, ...cells }: RankCells & CellsOptions): CellRange {
     return rangeOf(this.problem, name, cells);
-  }
-
-  async #set(box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
-    let done = 0;
-    const pieces = piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells));
-    await this.#field.unpack([box], pieces);
   }
 
   /**
@@ -254,14 +247,17 @@ export class RankSolver implements Disposable {
       const messages = sides.flatMap(({ rank, inTag, arriving }) =>
         arriving.map((piece) => world.receive(rank, inTag, piece))
       );
-      computeNs += await this.#field.advance(left, this.#open, sides.map(({ send }) => send), (i, cells) => {
-        messages.push(world.send(sides[i]!.rank, sides[i]!.outTag, cells));
+      const round = await this.#field.begin(left, sides.map(({ send }) => send));
+      computeNs += await round.finish();
+      round.pieces().forEach((pieces, i) => {
+        messages.push(...pieces.map((cells) => world.send(sides[i]!.rank, sides[i]!.outTag, cells)));
       });
       left = 0;
       await world.finish(messages);
+      round.release();
       for (const { receive, arriving } of sides) await this.#field.unpack(receive, arriving);
     }
-    if (left > 0) computeNs += await this.#field.advance(left, this.#open);
+    if (left > 0) computeNs += await (await this.#field.begin(left)).finish();
     this.#fresh = this.plan.exchangeEvery;
     return computeNs;
   }

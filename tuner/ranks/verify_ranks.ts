@@ -6,7 +6,7 @@ import { compareSlices, type Comparison, joinComparisons } from "../devices/comp
 import { type Start, verificationOf } from "../devices/reference.ts";
 import { chooseForRank } from "./create_rank_solver.ts";
 import { localWorlds } from "./local_world.ts";
-import type { RankDevice } from "./rank_field.ts";
+import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver, stateOf } from "./rank_solver.ts";
 
 /**

@@ -4,7 +4,7 @@ import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil
 import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
 import type { LevelPart } from "../devices/gpu/gpu_field.ts";
-import { clearFields, readShared, type SliceSource, writeShared } from "../devices/shared/shared_cells.ts";
+import { readShared, type SliceSource, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";
 import { describeValue } from "../format.ts";
@@ -85,8 +85,7 @@ export class FieldSolver implements Solver {
     }
     await this.#next("set the initial field", async () => {
       for (const field of this.#fields()) {
-        await field.initialise({ kind: kind === "zero" ? "noise" : kind, seed });
-        if (kind === "zero") await clearFields(field);
+        await field.initialise({ kind, seed });
       }
       const { stencil: { update }, grid } = this.problem;
       for (const { name, formula } of update.materials) {
@@ -106,11 +105,9 @@ export class FieldSolver implements Solver {
   /** Writes cells of a field, or of a material into both time levels. */
   async #put({ isMaterial, ...range }: CellRange, source: SliceSource): Promise<void> {
     for (const field of this.#fields()) {
-      await field.settle();
       for (const ago of isMaterial ? [0, 1] as const : [range.ago]) {
         await writeShared(field, { ...range, ago }, source);
       }
-      if (!isAllZero(this.problem.boundary)) await field.gpuShare?.field.renewPads();
     }
   }
 

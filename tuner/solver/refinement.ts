@@ -1,18 +1,17 @@
 import { amplitudeOf } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
-import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf } from "../../kernels/update.ts";
 import { errorBound } from "../../models/error_bound.ts";
 import type { Configuration, Failure, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
+import { compareSlices, type Comparison, joinComparisons, type SliceCells } from "../devices/comparison.ts";
 import type { CompileAhead } from "../devices/gpu/compile_ahead.ts";
 import type { GpuField } from "../devices/gpu/gpu_field.ts";
 import { refute, stateLevels } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
-import type { SliceCells } from "../devices/shared/slice_exchange.ts";
 import { median } from "../measuring/statistics.ts";
 import { firstLine } from "../profile/check_record.ts";
 import { describeConfiguration } from "../profile/describe.ts";
@@ -309,7 +308,7 @@ function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, G
 
 /** Carries over all cells, whatever the layouts, and the time step. */
 async function copyState(from: SharedField, to: SharedField): Promise<void> {
-  const { stencil: { update }, grid: [, ny, nz], boundary } = from.problem;
+  const { stencil: { update }, grid: [, ny, nz] } = from.problem;
   if (onGpuAlone(from, to) !== undefined) return await to.copyOnGpu(from);
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
   for (const range of piecesOf(from.problem)) {
@@ -320,7 +319,6 @@ async function copyState(from: SharedField, to: SharedField): Promise<void> {
       await writeShared(to, { ...range, ago }, (x) => cells.subarray(slice(x), slice(x + 1)));
     }
   }
-  if (!isAllZero(boundary)) await to.gpuShare?.field.renewPads();
 }
 
 /** Compares what the next steps need of two fields. */

@@ -7,7 +7,6 @@ import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import { compileOnce } from "../../../tuner/devices/cpu/compiled_modules.ts";
 import { measureCpuCopy } from "../../../tuner/devices/cpu/cpu_bandwidth.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
-import { levelOf } from "../../../tuner/devices/shared/slice_exchange.ts";
 
 Deno.test("workers compare every cell of the slices asked for, and of no others", async () => {
   const { update } = elastic(), { x, y, z } = reachOf(update);
@@ -19,7 +18,7 @@ Deno.test("workers compare every cell of the slices asked for, and of no others"
     const field = await pool.load({ update, layout, boundary: "zero" });
     await field.setInitial("noise", { seed: 4 });
     const compare = (slice: number, slices: number) =>
-      field.compare({ ...levelOf(expected, 1), slice }, { ago: 1, slice, slices });
+      field.compare({ ...expected.level(1), slice }, { ago: 1, slice, slices });
     const same = await compare(0, 7);
     assertEquals([same.maxError, same.notFinite, same.cells], [0, 0, 7 * planesOf(update) * 20]);
     assert(same.maxValue > 0.9 && same.maxValue <= 1, `${same.maxValue}`);

@@ -295,7 +295,7 @@ for (const boundary of ["zero", "periodic"] as const) {
       using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
       await field.initialise({ kind: "noise", seed: 1 });
       await field.run(problem.steps);
-      const { field: cpu, first, slices } = field.cpuShare!;
+      const { field: cpu, place: { part: { own: { size: [slices] }, before: [first] } } } = field.cpuShare!;
       const before = await judge(field);
       assert(before.maxError <= before.bound);
       for (const slice of [0, 5, slices - 1]) {

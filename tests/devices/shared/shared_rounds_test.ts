@@ -1,7 +1,11 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import { wave } from "../../../kernels/stencils/wave.ts";
+import { partOfRank } from "../../../models/rank_part.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { SharedRounds } from "../../../tuner/devices/shared/shared_rounds.ts";
-import type { CpuPart, GpuPart } from "../../../tuner/devices/shared/shares.ts";
+import type { PartField } from "../../../tuner/devices/shared/part_field.ts";
+import { runRounds, wayBetween } from "../../../tuner/devices/shared/shared_rounds.ts";
+import { planOfShare } from "../../../tuner/devices/shared/shares.ts";
 
 /** Two parts without slices to exchange that record what happens; the test ends their rounds. */
 function recordedParts() {
@@ -16,45 +20,24 @@ function recordedParts() {
     pending[device].push(round);
     return round.promise;
   };
-  let cpuRounds = 0, gpuRounds = 0;
-  const cpu = {
-    first: 0,
-    slices: 1,
-    field: {
-      run({ steps }: { steps: number }) {
-        const round = ++cpuRounds;
-        return begin("cpu", `cpu ${round} begins ${steps} steps`).finally(() =>
-          events.push(`cpu ${round} ends`)
-        );
-      },
+  const rounds = { cpu: 0, gpu: 0 };
+  const part = (device: "cpu" | "gpu"): PartField => ({
+    begin(steps: number) {
+      const round = ++rounds[device], began = `${device} ${round} begins ${steps} steps`;
+      const ended = (): number => events.push(`${device} ${round} ends`);
+      // workers are awaited from the beginning
+      if (device === "gpu") events.push(began);
+      const running = device === "cpu" ? begin(device, began).finally(ended) : undefined;
+      const finish = () => running ?? begin(device, `gpu ${round} is awaited`).finally(ended);
+      return Promise.resolve({ finish, pieces: () => [[]], release() {} });
     },
-  };
-  const gpu = {
-    first: 0,
-    slices: 1,
-    field: {
-      device: {
-        buffer: () => Promise.resolve({ destroy: () => {} }),
-        mapped: () => new ArrayBuffer(0),
-        unmap: () => {},
-        write: () => {},
-      },
-      plan: { layout: { slice: 4, pad: [0, 0, 0], origin: 0, grid: [1, 1, 1] } },
-      exchange(steps: number) {
-        const round = ++gpuRounds;
-        events.push(`gpu ${round} begins ${steps} steps`);
-        const finish = () =>
-          begin("gpu", `gpu ${round} is awaited`).finally(() => events.push(`gpu ${round} ends`));
-        return Promise.resolve({ finish });
-      },
-    },
-  };
-  const rounds = new SharedRounds(cpu as unknown as CpuPart, gpu as unknown as GpuPart, {
-    toCpu: [],
-    toGpu: [],
-    isPeriodic: false,
-  });
-  return { rounds, events, pending };
+    unpack: () => Promise.resolve(),
+    settle: () => Promise.resolve(),
+  } as unknown as PartField);
+  const way = { send: [], receive: [] };
+  const run = (steps: readonly number[]) =>
+    runRounds({ cpu: part("cpu"), gpu: part("gpu"), toCpu: way, toGpu: way }, steps);
+  return { rounds: { run }, events, pending };
 }
 
 /** Lets everything happen that waits for no round's end. */
@@ -90,4 +73,33 @@ Deno.test("a device that fails while the other computes ends the run with its ow
     pending[device === "cpu" ? "gpu" : "cpu"][0]!.resolve(1);
     await assertRejects(() => run, RunFailure, failure.message);
   }
+});
+
+/** Slices that go each way between a CPU's 10 and a GPU's 20: level, first slice sent, first received, slices. */
+function slicesBetween(boundary: Problem["boundary"], exchangeEvery: number) {
+  const problem: Problem = { stencil: wave(4), grid: [30, 5, 7], boundary, steps: 8 };
+  const plan = planOfShare(problem, { cpuSlices: 10, gpuSlices: 20, exchangeEvery, cpuWorkers: 1 });
+  const [cpu, gpu] = [0, 1].map((rank) =>
+    ({ place: { part: partOfRank(problem, plan, rank), whole: problem.grid } }) as unknown as PartField
+  );
+  const slices = (from: PartField, to: PartField) => {
+    const { send, receive } = wayBetween(problem, plan, from, to);
+    return send.map(({ ago, low, size }, i) => [ago, low[0], receive[i]!.low[0], size[0]]);
+  };
+  return { toCpu: slices(gpu!, cpu!), toGpu: slices(cpu!, gpu!) };
+}
+
+Deno.test("on a zero boundary the shares exchange once, one reach less of the level before, none with R = 1", () => {
+  assertEquals(slicesBetween("zero", 3), {
+    toCpu: [[0, 6, 10, 6], [1, 6, 10, 4]],
+    toGpu: [[0, 4, 0, 6], [1, 6, 2, 4]],
+  });
+  assertEquals(slicesBetween("zero", 1), { toCpu: [[0, 2, 10, 2]], toGpu: [[0, 8, 0, 2]] });
+});
+
+Deno.test("on a periodic boundary the ends of the grid exchange too", () => {
+  assertEquals(slicesBetween("periodic", 1), {
+    toCpu: [[0, 2, 12, 2], [0, 20, 0, 2]],
+    toGpu: [[0, 2, 22, 2], [0, 10, 0, 2]],
+  });
 });

@@ -1,9 +1,8 @@
-import type { InitialField } from "../../../kernels/initial_field.ts";
+import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import { signalAt, stepReach, type Update } from "../../../kernels/update.ts";
-import { type Comparison, joinComparisons } from "../comparison.ts";
-import type { SliceCells } from "../shared/slice_exchange.ts";
+import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
 
@@ -72,8 +71,13 @@ export class CpuField {
     return this.#host.memory.view(this.#arrays[1], this.layout.length);
   }
 
+  /** All slices of F(t) (`ago` = 0) or F(t−1). */
+  level(ago: 0 | 1): SliceCells {
+    return { cells: ago === 0 ? this.current : this.previous, layout: this.layout, slice: 0 };
+  }
+
   /** Sets both time levels to the same initial values, and the materials. */
-  async setInitial(initial: InitialField, options: InitialOptions = {}): Promise<void> {
+  async setInitial(initial: Pattern, options: InitialOptions = {}): Promise<void> {
     const { seed = 0, first = [0, 0, 0], whole = this.layout.grid, step = 0 } = options,
       { field } = this.#load;
     this.#step = step;

@@ -8,7 +8,7 @@ import {
 } from "../../../kernels/cpu/cpu_order.ts";
 import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
-import { type InitialField, initialRow } from "../../../kernels/initial_field.ts";
+import { initialRow, type Pattern } from "../../../kernels/initial_field.ts";
 import { indexOf, type Layout } from "../../../kernels/layout.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Update } from "../../../kernels/update.ts";
@@ -16,7 +16,7 @@ import { type AxisBoundaries, isAllZero } from "../../../kernels/stencils/stenci
 import type { WasmExports } from "../../../kernels/wasm/write_wasm.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import { compareSlices, type Comparison } from "../comparison.ts";
-import type { SliceCells } from "../shared/slice_exchange.ts";
+import type { SliceCells } from "../comparison.ts";
 import { answerMessages } from "../../platform.ts";
 import { Barrier } from "./barrier.ts";
 import { type LineLoad, runLine } from "./line_worker.ts";
@@ -61,7 +61,7 @@ export interface LoadCommand {
 interface InitialCommand {
   readonly kind: "initial";
   readonly field: number;
-  readonly initial: InitialField;
+  readonly initial: Pattern;
   readonly seed: number;
   /** Where the field's cell (0, 0, 0) lies in the whole grid, and after how many cells that repeats. */
   readonly first: Grid;

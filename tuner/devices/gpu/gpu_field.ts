@@ -1,20 +1,12 @@
-import type { InitialField } from "../../../kernels/initial_field.ts";
+import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
-import {
-  copyStaged,
-  type Levels,
-  partsOf,
-  type SliceBuffer,
-  type SliceCells,
-  withoutPadX,
-} from "../shared/slice_exchange.ts";
 import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
-import type { Comparison } from "../comparison.ts";
+import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
@@ -23,7 +15,7 @@ import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
 interface InitialState {
-  readonly kind: InitialField;
+  readonly kind: Pattern;
   readonly seed: number;
   /** Where the field's cell (0, 0, 0) lies in the whole grid. @default {there too} */
   readonly first?: Grid;
@@ -39,10 +31,16 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 /** Largest piece of a level that is read at once: a large field is never on the host as a whole. */
 const PIECE_BYTES = 2 ** 26;
 
-/** Whatever else is copied out of the new levels. */
-interface Packing {
-  readonly readable: readonly GPUBuffer[];
-  record(encoder: GPUCommandEncoder): void;
+/** Something recorded for a submission. */
+type Recorded = (encoder: GPUCommandEncoder) => void;
+
+/** What an exchange does beside the steps. */
+interface Exchange {
+  /** Sets cells before them; pads follow. */
+  readonly unpack: Recorded | undefined;
+  /** Copies cells of the new levels into buffers of usage MAP_READ, which the submission's end maps. */
+  readonly pack: Recorded;
+  readonly outgoing: readonly GPUBuffer[];
 }
 
 /** Slices of a level, from slice x of the grid on, in an array of their own. */
@@ -136,7 +134,7 @@ export class GpuField implements Disposable {
    * when it is measured.
    */
   async compileComparison(
-    kind: InitialField,
+    kind: Pattern,
     problem: Problem,
     { layout, sections }: GpuPlan,
   ): Promise<void> {
@@ -215,58 +213,40 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Advances the field between two exchanges, all in one submission: slices are copied in (and their periodic images
-   * renewed), the steps run, and slices of the new levels are copied out. The next call need not wait for this one's
-   * end: the device takes them in turn.
+   * Advances the field between two exchanges, all in one submission. What is submitted next need not wait for its end: the
+   * device takes them in turn.
    *
-   * @param exchange what to copy before and after; `finish` maps the outgoing buffers, of usage MAP_READ
    * @returns the submission; its time includes the copies
    */
-  async exchange(
-    steps: number,
-    { incoming, outgoing, packing }: { incoming?: SliceBuffer; outgoing?: SliceBuffer; packing?: Packing },
-  ): Promise<Submission> {
-    const start = this.#step, before = this.#levels();
+  async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
+    const { sections, pads = [] } = this.plan, dispatches = this.#dispatches(steps, this.#step);
+    const { passes, record } = await this.#dispatcher.record(unpack ? [...pads, ...dispatches] : dispatches);
+    const wrap = unpack && sections === undefined ? await this.#wrapPads() : [];
     this.#step += steps;
-    const after = this.#levels();
-    const { sections, pads = [] } = this.plan;
-    const dispatches = this.#dispatches(steps, start);
-    const { passes, record } = await this.#dispatcher.record(
-      incoming === undefined ? dispatches : [...pads, ...dispatches],
-    );
-    const wrapPads = sections === undefined ? await this.#wrapPads() : () => {};
     return await this.device.submit({
       passes: passes + 2,
       countGaps: true,
-      outgoing: [...(outgoing ? [outgoing.buffer] : []), ...(packing?.readable ?? [])],
+      outgoing,
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
-        if (incoming !== undefined) {
-          copyStaged(encoder, incoming, before, false);
-          wrapPads(encoder);
-        }
+        unpack?.(encoder);
+        for (const each of wrap) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
-        if (outgoing !== undefined) copyStaged(encoder, outgoing, after, true);
-        packing?.record(encoder);
+        pack(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });
   }
 
-  /** Copies slices in, as {@linkcode GpuField.exchange} does before its steps, and renews their periodic images. */
-  async receive(incoming: SliceBuffer): Promise<void> {
-    await this.device.enqueue((encoder) => copyStaged(encoder, incoming, this.#levels(), false));
-    await this.renewPads();
-  }
-
-  /** Fills the pads of both levels with their periodic images; nothing where they hold zeros. */
-  async renewPads(): Promise<void> {
+  /** Fills the pads of both levels with their periodic images, after what `write` records; nothing where they hold zeros. */
+  async renewPads(...write: Recorded[]): Promise<void> {
     const { sections, pads = [] } = this.plan;
-    if (sections === undefined) await this.device.enqueue(await this.#wrapPads());
+    if (sections === undefined) write.push(...await this.#wrapPads());
     else if (pads.length > 0) {
       const { record } = await this.#dispatcher.record(pads);
-      await this.device.enqueue((encoder) => record.forEach((piece) => piece(encoder, () => ({}))));
+      write.push((encoder) => record.forEach((piece) => piece(encoder, () => ({}))));
     }
+    if (write.length > 0) await this.device.enqueue((encoder) => write.forEach((record) => record(encoder)));
   }
 
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
@@ -303,9 +283,10 @@ export class GpuField implements Disposable {
 
   /** Whether all values of both levels are finite. */
   async isFinite(): Promise<boolean> {
-    const [now, before] = this.#levels(), { layout: { grid: [slices] } } = this.plan;
+    const { layout: { grid: [slices] } } = this.plan;
     const options = { gpu: this.device, uniforms: this.#uniforms, slices };
-    const both = await compareLevels({ levels: [now], slice: 0 }, { levels: [before], slice: 0 }, options);
+    const [now, before] = ([0, 1] as const).map((ago) => ({ levels: [this.level(ago)], slice: 0 }));
+    const both = await compareLevels(now!, before!, options);
     return both.notFinite === 0;
   }
 
@@ -319,14 +300,17 @@ export class GpuField implements Disposable {
     slices: number,
   ): AsyncGenerator<SliceCells & { readonly x: number; readonly slices: number }> {
     let x = first;
-    for (const { array, layout, x: start, to } of partsOf(this.level(ago), first, slices)) {
+    for (const { array, layout, x: start } of this.level(ago)) {
       const bytes = 4 * layout.slice, perPiece = Math.max(1, Math.floor(PIECE_BYTES / bytes));
-      while (x < to) {
-        const count = Math.min(perPiece, to - x);
+      const end = Math.min(first + slices, start + layout.grid[0]);
+      while (x < end) {
+        const count = Math.min(perPiece, end - x);
         const read = await this.device.read(array, (layout.pad[0] + x - start) * bytes, count * bytes);
         const cells = new Float32Array(new SharedArrayBuffer(count * bytes));
         cells.set(new Float32Array(read));
-        yield { cells, layout: withoutPadX(layout), slice: 0, x, slices: count };
+        // the same layout with nothing before its first slice
+        const [padX, padY, padZ] = layout.pad, origin = layout.origin - padX * layout.slice;
+        yield { cells, layout: { ...layout, pad: [0, padY, padZ], origin }, slice: 0, x, slices: count };
         x += count;
       }
     }
@@ -337,21 +321,16 @@ export class GpuField implements Disposable {
     this.#uniforms.destroy();
   }
 
-  /** Where slices are copied to and from at the current time step. */
-  #levels(): Levels {
-    return [this.level(0), this.level(1)];
-  }
-
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
-  async #wrapPads(): Promise<(encoder: GPUCommandEncoder) => void> {
+  async #wrapPads(): Promise<Recorded[]> {
     const wrap = await compileWrap(this.device, this.problem, this.plan.layout);
-    if (wrap === undefined) return () => {};
+    if (wrap === undefined) return [];
     const { pipeline, bindings } = wrap;
     const [slot] = await this.#uniforms.place([[]]);
     const [even, odd] = this.#arrays[0]!;
     const groups = ([[even, odd], [odd, even]] as const)
       .map(([now, other]) => this.#uniforms.bind(bindings, [[0, now], [1, other]]));
-    return (encoder) => {
+    return [(encoder) => {
       const pass = encoder.beginComputePass();
       pass.setPipeline(pipeline);
       for (const group of groups) {
@@ -359,6 +338,6 @@ export class GpuField implements Disposable {
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
       }
       pass.end();
-    };
+    }];
   }
 }

@@ -1,4 +1,4 @@
-import type { InitialField } from "../../../kernels/initial_field.ts";
+import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
@@ -87,7 +87,7 @@ export function compileFill(
   gpu: GpuDevice,
   problem: Problem,
   layout: Layout,
-  kind: InitialField,
+  kind: Pattern,
 ): Promise<Pipeline> {
   return compile(gpu, fillShader(layout, problem.stencil.update, kind), "fill", [0]);
 }

@@ -1,9 +1,11 @@
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
-import { type Reference, type Start, stateLevels } from "../reference.ts";
-import { type RoundTimes, SharedRounds } from "./shared_rounds.ts";
-import { disposeShares, isCyclic, makeShares, type ShareOptions, type Shares } from "./shares.ts";
+import { type Reference, stateLevels } from "../reference.ts";
+import type { FieldStart, PartField } from "./part_field.ts";
+import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
+import { makeShares, planOfShare, type ShareOptions, type Shares } from "./shares.ts";
 
 /** How long a run took. */
 export interface SharedTimes extends RoundTimes {
@@ -29,23 +31,18 @@ export class SharedField implements Disposable {
   readonly problem: Problem;
   /** Host time from the configuration to both devices' code. */
   readonly compileNs: number;
-  /** Each device's field and its own slices in it; undefined where it has none. */
+  /** Each device's part; undefined where it has none. */
   readonly cpuShare: Shares["cpu"];
   readonly gpuShare: Shares["gpu"];
-  readonly #exchangeEvery: number;
-  /** Where both devices have a share. */
-  readonly #rounds: SharedRounds | undefined;
+  readonly #share: Share;
   #step = 0;
 
-  private constructor(problem: Problem, exchangeEvery: number, { cpu, gpu, toCpu, toGpu }: Shares) {
+  private constructor(problem: Problem, share: Share, { cpu, gpu }: Shares) {
     this.problem = problem;
     this.compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
     this.cpuShare = cpu;
     this.gpuShare = gpu;
-    this.#exchangeEvery = exchangeEvery;
-    if (cpu !== undefined && gpu !== undefined) {
-      this.#rounds = new SharedRounds(cpu, gpu, { toCpu, toGpu, isPeriodic: isCyclic(problem) });
-    }
+    this.#share = share;
   }
 
   /**
@@ -55,8 +52,7 @@ export class SharedField implements Disposable {
    * @throws {RunFailure} if the devices or the share do not allow it
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
-    const { exchangeEvery } = options.configuration.share;
-    return new SharedField(problem, exchangeEvery, await makeShares(problem, options));
+    return new SharedField(problem, options.configuration.share, await makeShares(problem, options));
   }
 
   /** Time steps since the initial state. */
@@ -65,13 +61,10 @@ export class SharedField implements Disposable {
   }
 
   /** Sets both levels of both shares, ghost zones too, and the time step. */
-  async initialise({ kind, seed, step = 0 }: Start & { readonly step?: number }): Promise<void> {
-    const whole = this.problem.grid;
-    this.#step = step;
-    this.#rounds?.forget();
-    const { cpuShare: cpu, gpuShare: gpu } = this;
-    await cpu?.field.setInitial(kind, { seed, first: [-cpu.first, 0, 0], whole, step });
-    await gpu?.field.initialise({ kind, seed, first: [(cpu?.slices ?? 0) - gpu.first, 0, 0], whole, step });
+  async initialise(start: FieldStart): Promise<void> {
+    this.#step = start.step ?? 0;
+    await this.cpuShare?.initialise(start);
+    await this.gpuShare?.initialise(start);
   }
 
   /**
@@ -84,15 +77,17 @@ export class SharedField implements Disposable {
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
     const started = performance.now();
     const { cpuShare: cpu, gpuShare: gpu } = this;
-    const times: RoundTimes = await this.#rounds?.run(roundsOf(steps, this.#exchangeEvery, repetitions)) ?? {
-      computeNs: await cpu?.field.run({ steps: steps * repetitions }) ?? 0,
-      gpuNs: await gpu?.field.run(steps, repetitions) ?? 0,
-      unpackNs: 0,
-      packNs: 0,
-    };
+    const times = cpu !== undefined && gpu !== undefined
+      ? await this.#runBoth(cpu, gpu, roundsOf(steps, this.#share.exchangeEvery, repetitions))
+      : {
+        computeNs: await cpu?.field.run({ steps: steps * repetitions }) ?? 0,
+        gpuNs: await gpu?.field.run(steps, repetitions) ?? 0,
+        unpackNs: 0,
+        packNs: 0,
+      };
     this.#step += steps * repetitions;
     const wallNs = (performance.now() - started) * 1e6;
-    const timeNs = this.#rounds === undefined ? times.computeNs + times.gpuNs : wallNs;
+    const timeNs = cpu === undefined || gpu === undefined ? times.computeNs + times.gpuNs : wallNs;
     return { wallNs, timeNs, ...times };
   }
 
@@ -116,29 +111,28 @@ export class SharedField implements Disposable {
 
   /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
-    const { cpuShare: cpu, gpuShare: gpu } = this;
-    const parts: Comparison[] = [];
+    const { cpuShare: cpu, gpuShare: gpu } = this, parts: Comparison[] = [];
+    const slicesOf = ({ place: { part: { own, before } } }: PartField) => {
+      return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
+    };
     if (cpu !== undefined) {
-      const { field, first: slice, slices } = cpu;
       for (const ago of stateLevels(this.problem)) {
-        parts.push(await reference.compareCpu(field, { ago, slice, slices, referenceSlice: 0 }));
+        parts.push(await reference.compareCpu(cpu.field, { ago, ...slicesOf(cpu) }));
       }
     }
-    if (gpu !== undefined) {
-      const { field, first: slice, slices } = gpu;
-      parts.push(await reference.compareGpu(field, { slice, slices, referenceSlice: cpu?.slices ?? 0 }));
-    }
+    if (gpu !== undefined) parts.push(await reference.compareGpu(gpu.field, slicesOf(gpu)));
     return joinComparisons(parts);
   }
 
-  /** Brings the GPU's ghost zones up to date, so that slices may be written from outside. */
-  async settle(): Promise<void> {
-    await this.#rounds?.settle();
+  [Symbol.dispose](): void {
+    this.gpuShare?.[Symbol.dispose]();
+    this.cpuShare?.[Symbol.dispose]();
   }
 
-  [Symbol.dispose](): void {
-    this.#rounds?.forget();
-    disposeShares({ cpu: this.cpuShare, gpu: this.gpuShare });
+  #runBoth(cpu: PartField, gpu: PartField, rounds: readonly number[]): Promise<RoundTimes> {
+    const { problem } = this, plan = planOfShare(problem, this.#share);
+    const toCpu = wayBetween(problem, plan, gpu, cpu), toGpu = wayBetween(problem, plan, cpu, gpu);
+    return runRounds({ cpu, gpu, toCpu, toGpu }, rounds);
   }
 }
 

@@ -1,18 +1,20 @@
 import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
-import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
 import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import type { Extent } from "../../../models/decomposition.ts";
+import { partOfRank, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
 import type { Configuration, Share } from "../../configuration.ts";
-import type { CpuField } from "../cpu/cpu_field.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
 import { GpuField } from "../gpu/gpu_field.ts";
-import { type OwnSlices, type Transfer, transfersBetween } from "./slice_exchange.ts";
 import type { CpuPool } from "../cpu/wasm_workers.ts";
 import { RunFailure } from "../run_failure.ts";
+import { GpuPartField } from "./gpu_part_field.ts";
+import { CpuPartField, type Place } from "./part_field.ts";
 
 export interface ShareOptions {
   /** Each may be missing where the other device computes all slices. */
@@ -25,22 +27,10 @@ export interface ShareOptions {
   readonly onCompiled?: (problem: Problem, plan: GpuPlan) => Promise<void>;
 }
 
-export interface CpuPart extends OwnSlices {
-  readonly field: CpuField;
-  /** Host time to write and compile its code. */
-  readonly compileNs: number;
-}
-
-export interface GpuPart extends OwnSlices {
-  readonly field: GpuField;
-}
-
-/** Both shares; one of 0 slices is left out, and then nothing is exchanged. */
+/** Both shares; one of 0 slices is left out. */
 export interface Shares {
-  readonly cpu: CpuPart | undefined;
-  readonly gpu: GpuPart | undefined;
-  readonly toCpu: readonly Transfer[];
-  readonly toGpu: readonly Transfer[];
+  readonly cpu: CpuPartField | undefined;
+  readonly gpu: GpuPartField | undefined;
 }
 
 /** Slices of a ghost zone: R times the reach of a step along x. */
@@ -48,29 +38,25 @@ export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery
   return ghostWidths(stencil.update, exchangeEvery)[0][0];
 }
 
-/** Whether the shares of a grid meet at its ends too: where x is periodic. */
-export function isCyclic({ boundary }: Pick<Problem, "boundary">): boolean {
-  return alongAxes(boundary)[0] === "periodic";
+/** A shared grid as two ranks have it, the CPU's slices first; one device alone has all. */
+export function planOfShare({ grid }: Problem, { cpuSlices, gpuSlices, exchangeEvery }: Share): RankPlan {
+  const [nx, ny, nz] = grid;
+  const extent = (x: number, slices: number): Extent => ({ low: [x, 0, 0], size: [slices, ny, nz] });
+  const isShared = cpuSlices > 0 && gpuSlices > 0;
+  const extents = isShared ? [extent(0, cpuSlices), extent(cpuSlices, gpuSlices)] : [extent(0, nx)];
+  return { parts: [extents.length, 1, 1], exchangeEvery, extents };
 }
 
-/** Slices of the ghost zones where the shares meet, and at the ends of the grid. */
-function ghostZones(
-  problem: Problem,
-  { cpuSlices, gpuSlices, exchangeEvery }: Share,
-): { readonly inner: number; readonly outer: number } {
-  const inner = cpuSlices > 0 && gpuSlices > 0 ? ghostSlices(problem, exchangeEvery) : 0;
-  return { inner, outer: isCyclic(problem) ? inner : 0 };
+/** Where a device's share lies. */
+function placeOf(problem: Problem, share: Share, device: "cpu" | "gpu"): Place {
+  const plan = planOfShare(problem, share), rank = device === "cpu" ? 0 : plan.extents.length - 1;
+  return { part: partOfRank(problem, plan, rank), whole: problem.grid };
 }
 
 /** What a device computes: its share as a problem of its own, ghost zones included. */
 export function partOf(problem: Problem, share: Share, device: "cpu" | "gpu"): Problem {
-  const [, ny, nz] = problem.grid, { inner, outer } = ghostZones(problem, share);
-  const slices = device === "cpu" ? share.cpuSlices : share.gpuSlices;
-  const [x, y, z] = alongAxes(problem.boundary);
-  // ghost zones lie at the ends, of no slices where no tap reaches along x
-  const isOpen = share.cpuSlices > 0 && share.gpuSlices > 0 && isCyclic(problem);
-  const boundary = [isOpen ? "zero" : x, y, z] as const;
-  return { ...problem, boundary, grid: [slices + inner + outer, ny, nz] };
+  const { part } = placeOf(problem, share, device);
+  return { ...problemOfRank(problem, share, part), steps: problem.steps };
 }
 
 /** Where the cells of a problem lie on the CPU. */
@@ -101,33 +87,20 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
 /**
  * The two shares of a grid as a configuration wants them: compiles their code and takes their memory.
  *
+ * @param place where the grid lies, if it is itself a part, which one device computes
  * @throws {RunFailure} if the devices or the share do not allow it
  */
-export async function makeShares(problem: Problem, options: ShareOptions): Promise<Shares> {
+export async function makeShares(problem: Problem, options: ShareOptions, place?: Place): Promise<Shares> {
   checkShare(problem, options);
   const { share } = options.configuration;
-  const { inner, outer } = ghostZones(problem, share);
-  const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, outer);
+  const at = (device: "cpu" | "gpu"): Place => place ?? placeOf(problem, share, device);
+  const cpu = share.cpuSlices === 0 ? undefined : await makeCpuPart(problem, options, at("cpu"));
   try {
-    const gpu = share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, inner);
-    const { update } = problem.stencil;
-    const { toCpu, toGpu } = cpu === undefined || gpu === undefined
-      ? { toCpu: [], toGpu: [] }
-      : transfersBetween(cpu, gpu, {
-        widths: ghostWidths(update, share.exchangeEvery).map(([x]) => x),
-        isPeriodic: isCyclic(problem),
-      });
-    return { cpu, gpu, toCpu, toGpu };
+    return { cpu, gpu: share.gpuSlices === 0 ? undefined : await makeGpuPart(problem, options, at("gpu")) };
   } catch (error) {
-    disposeShares({ cpu, gpu: undefined });
+    cpu?.[Symbol.dispose]();
     throw error;
   }
-}
-
-export function disposeShares({ cpu, gpu }: Pick<Shares, "cpu" | "gpu">): void {
-  gpu?.field[Symbol.dispose]();
-  // the memory is free at once; a pool that has ended needs no word
-  cpu?.field.dispose().catch(() => {});
 }
 
 /** Why a grid cannot be shared like this on any devices; undefined where it can. */
@@ -167,8 +140,8 @@ function checkShare(problem: Problem, { gpu, cpuPool, configuration: { share } }
 async function makeCpuPart(
   problem: Problem,
   { cpuPool, configuration }: ShareOptions,
-  first: number,
-): Promise<CpuPart> {
+  place: Place,
+): Promise<CpuPartField> {
   const { share } = configuration;
   const part = partOf(problem, share, "cpu");
   const { boundary, stencil: { update } } = part;
@@ -190,14 +163,14 @@ async function makeCpuPart(
     throw error instanceof RunFailure ? error : new RunFailure("compile", `CPU: ${error.message}`);
   });
   const compileNs = (performance.now() - started) * 1e6;
-  return { field, compileNs, first, slices: share.cpuSlices };
+  return new CpuPartField(field, place, compileNs);
 }
 
 async function makeGpuPart(
   problem: Problem,
   { gpu, configuration: { traversal: name, parameters, share }, gpuMemory, onCompiled }: ShareOptions,
-  first: number,
-): Promise<GpuPart> {
+  place: Place,
+): Promise<GpuPartField> {
   const part = partOf(problem, share, "gpu");
   const traversal = traversalNamed(name);
   const reason = traversal.refuse(part) ?? traversal.infeasible(part, parameters, gpu!.limits);
@@ -207,5 +180,5 @@ async function makeGpuPart(
     memory: gpuMemory,
     onCompiled: () => onCompiled?.(part, plan) ?? Promise.resolve(),
   });
-  return { field, first, slices: share.gpuSlices };
+  return new GpuPartField(field, place);
 }

@@ -1,5 +1,5 @@
-import type { Layout } from "../../kernels/layout.ts";
-import { type Box, cellsIn } from "../../models/rank_part.ts";
+import type { Layout } from "../../../kernels/layout.ts";
+import { type Box, cellsIn } from "../../../models/rank_part.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
 export interface Run {

@@ -1,0 +1,58 @@
+import { assertEquals } from "@std/assert";
+import type { Box } from "../../../models/rank_part.ts";
+import { type PartField, readBox, writeSlices } from "../../../tuner/devices/shared/part_field.ts";
+import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
+
+/** Slices of 24 MiB: two cross at once. */
+const GRID = [6, 3 * 1024, 2 * 1024] as const, IN_SLICE = GRID[1] * GRID[2];
+
+/** A part whose slices hold one value each, and the boxes that it was asked for. */
+function fakePart(values: number[]) {
+  const boxes: Box[] = [];
+  const part = {
+    place: { part: { grid: GRID } },
+    begin(_: number, groups: readonly (readonly Box[])[]) {
+      const [box] = groups.flat();
+      boxes.push(box!);
+      const { low: [x], size: [slices] } = box!;
+      const cells = new Float32Array(slices * IN_SLICE);
+      for (let i = 0; i < slices; i++) cells.fill(values[x + i]!, i * IN_SLICE, (i + 1) * IN_SLICE);
+      let at = 0;
+      const pieces = piecesOf([box!]).map((piece) => cells.subarray(at, at += piece.cells));
+      return Promise.resolve({ finish: () => Promise.resolve(0), pieces: () => [pieces], release() {} });
+    },
+    unpack([box]: readonly Box[], pieces: readonly Float32Array[]) {
+      boxes.push(box!);
+      const { low: [x], size: [slices] } = box!;
+      const [first, last] = [pieces[0]![0]!, pieces.at(-1)!.at(-1)!];
+      values[x] = first;
+      values[x + slices - 1] = last;
+      return Promise.resolve();
+    },
+    settle: () => Promise.resolve(),
+  };
+  return { part: part as unknown as PartField, boxes };
+}
+
+const placed = (boxes: readonly Box[]) => boxes.map(({ low: [x], size: [slices] }) => [x, slices]);
+
+Deno.test("slices are written some at a time, and those that stay are left out", async () => {
+  const values = [0, 0, 0, 0, 0, 0], { part, boxes } = fakePart(values);
+  const cells = (slice: number) => new Float32Array(IN_SLICE).fill(slice + 1);
+  await writeSlices(part, { ago: 0, plane: 0 }, (slice) => slice === 3 ? undefined : cells(slice));
+  assertEquals(placed(boxes), [[0, 2], [2, 1], [4, 2]]);
+  assertEquals(values, [1, 2, 3, 0, 5, 6]);
+});
+
+Deno.test("a large box is read some slices at a time", async () => {
+  const { part, boxes } = fakePart([1, 2, 3, 4, 5, 6]), cells = new Float32Array(5 * IN_SLICE);
+  await readBox(part, { ago: 0, plane: 0, planes: 1, low: [1, 0, 0], size: [5, GRID[1], GRID[2]] }, cells);
+  assertEquals(placed(boxes), [[1, 2], [3, 2], [5, 1]]);
+  assertEquals([0, 1, 2, 3, 4].map((i) => [cells[i * IN_SLICE], cells[(i + 1) * IN_SLICE - 1]]), [
+    [2, 2],
+    [3, 3],
+    [4, 4],
+    [5, 5],
+    [6, 6],
+  ]);
+});

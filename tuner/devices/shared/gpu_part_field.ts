@@ -1,0 +1,180 @@
+import type { Layout } from "../../../kernels/layout.ts";
+import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
+import { packShader } from "../../../kernels/wgsl/pack_box.ts";
+import type { Box } from "../../../models/rank_part.ts";
+import type { GpuField, LevelPart } from "../gpu/gpu_field.ts";
+import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
+import { UNIFORM_STRIDE } from "../gpu/gpu_uniforms.ts";
+import { type Piece, piecesOf } from "./boxes.ts";
+import { type FieldStart, firstOf, type PartField, type Place, type Round } from "./part_field.ts";
+
+/** Cells that were handed to the device and may be kept on the host, 64 MiB. */
+const MOST_ON_HOST = 2 ** 24;
+
+/** A part on a GPU: a kernel packs boxes in the submission of the steps before, another unpacks them. */
+export class GpuPartField implements PartField {
+  /** Memory that the device alone uses, by its name. */
+  readonly #scratch = new Map<string, GPUBuffer>();
+  /** Memory that pieces are read from: all, and what no round uses. */
+  readonly #readable: GPUBuffer[] = [];
+  #unused: GPUBuffer[] = [];
+  /** Unpacks what has come, before anything else is done. */
+  #arriving: ((encoder: GPUCommandEncoder) => void) | undefined;
+  /** Cells that the device may not have taken yet. */
+  #onHost = 0;
+
+  constructor(readonly field: GpuField, readonly place: Place) {}
+
+  async initialise(start: FieldStart): Promise<void> {
+    this.#arriving = undefined;
+    await this.field.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
+  }
+
+  async begin(steps: number, groups: readonly (readonly Box[])[] = []): Promise<Round> {
+    const { field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
+    if (pieces.length === 0) {
+      await this.settle();
+      const submission = steps === 0 ? undefined : await field.begin(steps);
+      const finish = async (): Promise<number> => await submission?.finish() ?? 0;
+      return { finish, pieces: () => packed.map(() => []), release() {} };
+    }
+    const copies = await Promise.all(pieces.map(async ({ cells }, i) => ({
+      piece: await this.#staging(`leaving ${i}`, cells),
+      readable: await this.#take(4 * cells),
+    })));
+    const record = await this.#recordRuns(pieces, (i) => copies[i]!.piece, "pack", steps);
+    const readable = copies.map((copy) => copy.readable);
+    const submission = await field.exchange(steps, {
+      unpack: this.#arriving,
+      outgoing: readable,
+      pack(encoder) {
+        record(encoder);
+        copies.forEach(({ piece, readable }, i) =>
+          encoder.copyBufferToBuffer(piece, 0, readable, 0, 4 * pieces[i]!.cells)
+        );
+      },
+    });
+    this.#arriving = undefined;
+    return {
+      finish: () => submission.finish(),
+      pieces() {
+        const mapped = readable.map((buffer, i) => device.mapped(buffer, 0, 4 * pieces[i]!.cells));
+        return packed.map((group) => group.map(() => new Float32Array(mapped.shift()!)));
+      },
+      release: () => {
+        for (const buffer of readable) device.unmap(buffer);
+        this.#unused.push(...readable);
+      },
+    };
+  }
+
+  async unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
+    await this.settle();
+    const arriving = piecesOf(boxes);
+    if (arriving.length === 0) return;
+    const staged = await Promise.all(arriving.map(({ cells }, i) => this.#staging(`arriving ${i}`, cells)));
+    for (const [i, { cells }] of arriving.entries()) {
+      this.field.device.write(staged[i]!, 0, pieces[i]!);
+      this.#onHost += cells;
+    }
+    this.#arriving = await this.#recordRuns(arriving, (i) => staged[i]!, "unpack");
+  }
+
+  async settle(): Promise<void> {
+    const { field: { device }, field } = this, arriving = this.#arriving;
+    if (arriving === undefined) return;
+    this.#arriving = undefined;
+    await field.renewPads(arriving);
+    if (this.#onHost < MOST_ON_HOST) return;
+    await device.within(() => device.device.queue.onSubmittedWorkDone(), "writing cells");
+    this.#onHost = 0;
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of [...this.#scratch.values(), ...this.#readable]) buffer.destroy();
+    this.field[Symbol.dispose]();
+  }
+
+  /** Memory that is kept, and larger when more is needed. */
+  async #memory(name: string, bytes: number, usage: number): Promise<GPUBuffer> {
+    const kept = this.#scratch.get(name);
+    if (kept !== undefined && kept.size >= bytes) return kept;
+    kept?.destroy();
+    const made = await this.field.device.buffer(bytes, usage, name);
+    this.#scratch.set(name, made);
+    return made;
+  }
+
+  #staging(name: string, cells: number): Promise<GPUBuffer> {
+    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+    return this.#memory(name, 4 * cells, STORAGE | COPY_SRC | COPY_DST);
+  }
+
+  async #take(bytes: number): Promise<GPUBuffer> {
+    const unused = this.#unused.find(({ size }) => size >= bytes);
+    this.#unused = this.#unused.filter((buffer) => buffer !== unused);
+    if (unused !== undefined) return unused;
+    const { MAP_READ, COPY_DST } = GPUBufferUsage;
+    const made = await this.field.device.buffer(bytes, MAP_READ | COPY_DST, "cells for the host");
+    this.#readable.push(made);
+    return made;
+  }
+
+  /** What copies the runs of pieces, each piece in its buffer, after so many steps. */
+  async #recordRuns(
+    pieces: readonly Piece[],
+    bufferOf: (piece: number) => GPUBuffer,
+    direction: "pack" | "unpack",
+    steps = 0,
+  ): Promise<(encoder: GPUCommandEncoder) => void> {
+    const { field } = this,
+      { device } = field,
+      runs = pieces.flatMap((piece, i) =>
+        piece.runs.flatMap((run) =>
+          partsOf(field, (run.box.ago + steps) % 2 as 0 | 1, direction).map((part) => ({ ...run, part, i }))
+        )
+      );
+    const { UNIFORM, COPY_DST } = GPUBufferUsage;
+    const uniforms = await this.#memory(`to ${direction}`, runs.length * UNIFORM_STRIDE, UNIFORM | COPY_DST);
+    const words = new Int32Array(runs.length * UNIFORM_STRIDE / 4);
+    runs.forEach(({ box: { low: [x, y, z], size, plane }, part, first, count, at }, i) => {
+      const place = [x - part.x, y, z, ...size, plane, first, count, at, part.first, part.end];
+      words.set(place, i * UNIFORM_STRIDE / 4);
+    });
+    device.write(uniforms, 0, words);
+    const pipelines = new Map<Layout, Pipeline>();
+    for (const { part: { layout } } of runs) {
+      if (pipelines.has(layout)) continue;
+      pipelines.set(layout, await compile(device, packShader(layout, direction), direction, [0, 1]));
+    }
+    return (encoder) => {
+      const pass = encoder.beginComputePass();
+      runs.forEach(({ part: { layout, array }, count, i }, run) => {
+        const { pipeline, bindings } = pipelines.get(layout)!;
+        const resources = [{ buffer: array }, { buffer: bufferOf(i) }, {
+          buffer: uniforms,
+          size: UNIFORM_STRIDE,
+        }];
+        const entries = resources.map((resource, binding) => ({ binding, resource }));
+        pass.setPipeline(pipeline);
+        pass.setBindGroup(0, device.device.createBindGroup({ layout: bindings, entries }), [
+          run * UNIFORM_STRIDE,
+        ]);
+        pass.dispatchWorkgroups(...linearWorkgroups(count));
+      });
+      pass.end();
+    };
+  }
+}
+
+/** Which slices of a part of a level count, counted from the part's first: to be read, each slice in one part only. */
+type CountedPart = LevelPart & { readonly first: number; readonly end: number };
+
+function partsOf(field: GpuField, ago: 0 | 1, direction: "pack" | "unpack"): CountedPart[] {
+  let read = 0;
+  return field.level(ago).map((part) => {
+    const { x, layout: { grid: [end] } } = part, first = direction === "pack" ? Math.max(0, read - x) : 0;
+    read = x + end;
+    return { ...part, first, end };
+  });
+}

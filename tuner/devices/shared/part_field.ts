@@ -1,0 +1,153 @@
+import type { Pattern } from "../../../kernels/initial_field.ts";
+import type { Grid } from "../../../kernels/stencils/stencil.ts";
+import type { Box, RankPart } from "../../../models/rank_part.ts";
+import type { CpuField } from "../cpu/cpu_field.ts";
+import { copyPiece, piecesOf } from "./boxes.ts";
+
+/** What a field is set to, and at which time step. */
+export interface FieldStart {
+  /** Which pattern. */
+  readonly kind: Pattern;
+  /** Whole number that selects the values. */
+  readonly seed: number;
+  /** Time steps before it. @default {0} */
+  readonly step?: number;
+}
+
+/** Where a part lies. */
+export interface Place {
+  readonly part: RankPart;
+  /** Cells of the whole grid. */
+  readonly whole: Grid;
+}
+
+/** Steps that a part's device was handed, and the boxes that are packed after them. */
+export interface Round {
+  /** Waits for the end of the steps. @returns nanoseconds that the device took */
+  finish(): Promise<number>;
+  /** After that the cells of each group of boxes, in pieces. */
+  pieces(): Float32Array<ArrayBuffer>[][];
+  /** Ends the pieces. */
+  release(): void;
+}
+
+/** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
+export interface PartField extends Disposable {
+  readonly place: Place;
+  /** Sets both levels and the time step. */
+  initialise(start: FieldStart): Promise<void>;
+  /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
+  begin(steps: number, groups?: readonly (readonly Box[])[]): Promise<Round>;
+  /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */
+  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void>;
+  /** Hands to the device what was unpacked, and waits for it where the host holds much. */
+  settle(): Promise<void>;
+}
+
+/** Where a part's cell (0, 0, 0) lies in the whole grid. */
+export function firstOf({ part: { own: { low }, before } }: Place): Grid {
+  return [low[0] - before[0], low[1] - before[1], low[2] - before[2]];
+}
+
+/** A part that workers compute. */
+export class CpuPartField implements PartField {
+  /** @param compileNs host time to write and compile its code */
+  constructor(readonly field: CpuField, readonly place: Place, readonly compileNs: number) {}
+
+  async initialise({ kind, ...start }: FieldStart): Promise<void> {
+    await this.field.setInitial(kind, { ...start, first: firstOf(this.place), whole: this.place.whole });
+  }
+
+  begin(steps: number, groups: readonly (readonly Box[])[] = []): Promise<Round> {
+    const { part: { before: [low], after: [high] } } = this.place;
+    const ghost = { low: low > 0, high: high > 0 };
+    const running = steps === 0 ? Promise.resolve(0) : this.field.run({ steps, ghost });
+    running.catch(() => {}); // thrown by `finish`
+    return Promise.resolve({
+      finish: () => running,
+      pieces: () =>
+        groups.map((boxes) =>
+          piecesOf(boxes).map((piece) => {
+            const cells = new Float32Array(piece.cells);
+            copyPiece(piece, this.#memory, cells, "pack");
+            return cells;
+          })
+        ),
+      release() {},
+    });
+  }
+
+  unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
+    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#memory, pieces[i]!, "unpack"));
+    return Promise.resolve();
+  }
+
+  settle(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  get #memory() {
+    const { current, previous, layout } = this.field;
+    return { levels: [current, previous] as const, layout };
+  }
+
+  [Symbol.dispose](): void {
+    // the memory is free at once; a pool that has ended needs no word
+    this.field.dispose().catch(() => {});
+  }
+}
+
+/** Cells that cross to the host or back at once, 64 MiB: a large field is never there as a whole. */
+const CELLS_AT_ONCE = 2 ** 24;
+
+/** Slices of a box that cross at once. */
+function slicesAtOnce([, ny, nz]: Grid): number {
+  return Math.max(1, Math.floor(CELLS_AT_ONCE / (ny * nz)));
+}
+
+/** Reads a box of one plane into an array that is just as long: x, y, z. */
+export async function readBox(field: PartField, box: Box, target: Float32Array): Promise<void> {
+  const { low: [x, ...low], size: [slices, ...size] } = box, most = slicesAtOnce(box.size);
+  for (let read = 0, done = 0; read < slices; read += most) {
+    const count = Math.min(most, slices - read);
+    const round = await field.begin(0, [[{ ...box, low: [x + read, ...low], size: [count, ...size] }]]);
+    await round.finish();
+    for (const cells of round.pieces()[0]!) {
+      target.set(cells, done);
+      done += cells.length;
+    }
+    round.release();
+  }
+}
+
+/** Sets a box from its cells. */
+export async function writeBox(field: PartField, box: Box, cells: Float32Array<ArrayBuffer>): Promise<void> {
+  let done = 0;
+  await field.unpack([box], piecesOf([box]).map((piece) => cells.subarray(done, done += piece.cells)));
+  await field.settle();
+}
+
+/**
+ * Sets slices of a plane of a level, ghost zones included.
+ *
+ * @param cellsOf the cells of a slice of the part: y, z; undefined where they stay
+ */
+export async function writeSlices(
+  field: PartField,
+  level: Pick<Box, "ago" | "plane">,
+  cellsOf: (slice: number) => Float32Array | undefined,
+): Promise<void> {
+  const { place: { part: { grid } } } = field, [nx, ny, nz] = grid, most = slicesAtOnce(grid);
+  let waiting: Float32Array[] = [];
+  for (let x = 0; x <= nx; x++) {
+    const cells = x < nx ? cellsOf(x) : undefined;
+    if (waiting.length === most || (waiting.length > 0 && cells === undefined)) {
+      const slices = new Float32Array(waiting.length * ny * nz);
+      waiting.forEach((one, i) => slices.set(one, i * ny * nz));
+      const low = [x - waiting.length, 0, 0] as const, size = [waiting.length, ny, nz] as const;
+      await writeBox(field, { ...level, planes: 1, low, size }, slices);
+      waiting = [];
+    }
+    if (cells !== undefined) waiting.push(cells);
+  }
+}
