@@ -58,6 +58,20 @@ export function planOf(
   return extents && { parts, exchangeEvery, extents };
 }
 
+/** A grid cut along x into parts of so many slices. */
+export function planAlongX(
+  { grid: [, ny, nz] }: Problem,
+  slices: readonly number[],
+  exchangeEvery: number,
+): RankPlan {
+  let x = 0;
+  const extents = slices.map((count): Extent => ({
+    low: [(x += count) - count, 0, 0],
+    size: [count, ny, nz],
+  }));
+  return { parts: [slices.length, 1, 1], exchangeEvery, extents };
+}
+
 export function partOfRank(
   problem: Problem,
   { parts, exchangeEvery, extents }: RankPlan,

@@ -65,17 +65,16 @@ export function updateNs(
   return factor * (low.ns + part * (high.ns - low.ns));
 }
 
-/** Cell updates of a round of R steps. */
-export function updatesOf(
-  problem: Problem,
-  { exchangeEvery }: RankPlan,
-  part: RankPart,
-  shrinks: boolean,
-): number {
+/**
+ * Cell updates of a round of so many steps.
+ *
+ * @param shrinks whether step i leaves out i reaches along x at each ghost zone (Eq. 2), or each computes all (Eq. 3)
+ */
+export function updatesOf(problem: Problem, part: RankPart, steps: number, shrinks: boolean): number {
   const { grid: [nx, ny, nz], before, after } = part;
   const ends = Number(before[0] > 0) + Number(after[0] > 0);
-  const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (exchangeEvery + 1) / 2 : 0;
-  return exchangeEvery * (nx - lost) * ny * nz;
+  const lost = shrinks ? ends * stepReach(problem.stencil.update).x * (steps + 1) / 2 : 0;
+  return steps * (nx - lost) * ny * nz;
 }
 
 /** What a rank sends in a round: along how many axes, how many bytes, and rows. */
@@ -95,7 +94,7 @@ export function predictPlan(problem: Problem, plan: RankPlan, costs: readonly Ra
     const part = partOfRank(problem, plan, rank), cost = costs[rank % costs.length]!;
     const work = exchangeOf(problem, plan, part);
     const round: RankRound = {
-      computeNs: updateNs(cost, plan) * updatesOf(problem, plan, part, cost.shrinks),
+      computeNs: updateNs(cost, plan) * updatesOf(problem, part, plan.exchangeEvery, cost.shrinks),
       exchangeNs: cost.exchange.reduce((sum, ns, i) => sum + ns * work[i]!, 0),
     };
     if (sumOf(round) > sumOf(slowest)) slowest = round;

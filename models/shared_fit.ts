@@ -1,13 +1,7 @@
 import { median } from "npm:simple-statistics@^7.12.0";
+import type { Problem } from "../kernels/stencils/stencil.ts";
 import { type CostFit, fitCosts } from "./least_squares.ts";
-import {
-  roundTimes,
-  type RoundWork,
-  roundWork,
-  type SharedCosts,
-  type SharedGrid,
-  type SharePoint,
-} from "./shared_step.ts";
+import { roundTimes, type RoundWork, roundWork, type SharedCosts, type SharePoint } from "./shared_step.ts";
 
 /** What one R and share took, both devices computing. Times of a round of R steps in nanoseconds, above 0. */
 export interface SharedSample extends SharePoint {
@@ -38,9 +32,9 @@ const GRID = 20;
  * @param samples at least one
  * @throws {RangeError} if there is none, or a time is not above 0
  */
-export function fitShared(shared: SharedGrid, samples: readonly SharedSample[]): SharedFit {
+export function fitShared(problem: Problem, samples: readonly SharedSample[]): SharedFit {
   const fit = (kinds: (work: RoundWork) => number[], timeNs: (sample: SharedSample) => number): CostFit =>
-    fitCosts(samples.map((sample) => ({ work: kinds(roundWork(shared, sample)), time: timeNs(sample) })));
+    fitCosts(samples.map((sample) => ({ work: kinds(roundWork(problem, sample)), time: timeNs(sample) })));
   const cpu = fit(({ cpuUpdates, steps }) => [cpuUpdates, steps], ({ computeNs }) => computeNs);
   const gpu = fit(
     ({ gpuUpdates, steps, gpuCells, bytes }) => [gpuUpdates, steps, gpuCells, 2 * bytes],
@@ -60,7 +54,7 @@ export function fitShared(shared: SharedGrid, samples: readonly SharedSample[]):
     schedule,
   };
   const rounds = samples.map((sample) => {
-    return { ...roundTimes(roundWork(shared, sample), parts), measuredNs: sample.roundNs };
+    return { ...roundTimes(roundWork(problem, sample), parts), measuredNs: sample.roundNs };
   });
   const { waitNs, starvation, residuals: together } = fitWait(rounds);
   return {

@@ -13,8 +13,10 @@
  *
  * @module
  */
-import { alongAxes, type Problem } from "../kernels/stencils/stencil.ts";
-import { planesOf, readsPrevious, stepReach } from "../kernels/update.ts";
+import { cellsOf, type Problem } from "../kernels/stencils/stencil.ts";
+import { stepReach } from "../kernels/update.ts";
+import { partOfRank, planAlongX } from "./rank_part.ts";
+import { exchangeOf, updatesOf } from "./rank_step.ts";
 
 /** Time as a straight line over the work: y = a·x + b (Eq. 1; for messages and copies Eq. 4). */
 export interface LinearCost {
@@ -22,18 +24,6 @@ export interface LinearCost {
   readonly a: number;
   /** Time besides; of a message, the latency. */
   readonly b: number;
-}
-
-export interface SharedGrid {
-  readonly grid: readonly [x: number, y: number, z: number];
-  /** δ: slices that one full step makes invalid. */
-  readonly reach: number;
-  /** Places where the shares meet: 1, on a periodic grid 2. */
-  readonly interfaces: 1 | 2;
-  /** Values of a cell that an exchange moves, of the levels F(t) and F(t−1); 0 where the update does not read one. */
-  readonly values: readonly [now: number, previous: number];
-  /** Steps of a run: no round is longer, and the last of each run may be shorter. */
-  readonly steps: number;
 }
 
 /** R and the CPU's slices. */
@@ -98,48 +88,34 @@ export interface PredictedPoint extends SharePoint {
 /** The largest R of the curve. */
 export const LONGEST_PERIOD = 32;
 
-/** A problem as the model sees it. */
-export function sharedGridOf({ grid, stencil: { update }, boundary, steps }: Problem): SharedGrid {
-  return {
-    grid,
-    reach: stepReach(update).x,
-    interfaces: alongAxes(boundary)[0] === "periodic" ? 2 : 1,
-    values: [planesOf(update), readsPrevious(update) ? planesOf(update) : 0],
-    steps,
-  };
-}
-
 /** The thinnest share: as wide as a ghost zone, and at least one slice. */
-export function thinnestShare({ reach }: Pick<SharedGrid, "reach">, exchangeEvery: number): number {
-  return Math.max(1, exchangeEvery * reach);
+export function thinnestShare(
+  { stencil: { update } }: Pick<Problem, "stencil">,
+  exchangeEvery: number,
+): number {
+  return Math.max(1, exchangeEvery * stepReach(update).x);
 }
 
 /** Whether two shares fit: each as wide as a ghost zone, and no round longer than a run. */
-export function fits(shared: SharedGrid, exchangeEvery: number): boolean {
-  return exchangeEvery <= shared.steps && 2 * thinnestShare(shared, exchangeEvery) <= shared.grid[0];
+export function fits(problem: Problem, exchangeEvery: number): boolean {
+  return exchangeEvery <= problem.steps && 2 * thinnestShare(problem, exchangeEvery) <= problem.grid[0];
 }
 
 /** Work of a round of `steps` steps. In a round shorter than R the ghost zones stay as wide as R makes them. */
 export function roundWork(
-  { grid: [slices, ny, nz], reach, interfaces, values: [now, previous] }: SharedGrid,
+  problem: Problem,
   { exchangeEvery, cpuSlices }: SharePoint,
   steps: number = exchangeEvery,
 ): RoundWork {
-  const perSlice = ny * nz;
-  // slices of a share that each step makes invalid
-  const lost = interfaces * reach;
-  const cpuCells = perSlice * (cpuSlices + lost * exchangeEvery);
-  const gpuCells = perSlice * (slices - cpuSlices + lost * exchangeEvery);
+  const plan = planAlongX(problem, [cpuSlices, problem.grid[0] - cpuSlices], exchangeEvery);
+  const cpu = partOfRank(problem, plan, 0), gpu = partOfRank(problem, plan, 1);
   return {
     steps,
-    // Eq. 2: step i leaves out lost·i slices of the share and its ghost zones, on average lost·(steps + 1)/2
-    cpuUpdates: perSlice * steps * (cpuSlices + lost * (exchangeEvery - (steps + 1) / 2)),
-    cpuCells,
-    // Eq. 3: each step computes all of them
-    gpuUpdates: steps * gpuCells,
-    gpuCells,
-    // F(t−1) is needed one reach less far
-    bytes: 4 * perSlice * lost * (now * exchangeEvery + previous * (exchangeEvery - 1)),
+    cpuUpdates: updatesOf(problem, cpu, steps, true),
+    cpuCells: cellsOf(cpu.grid),
+    gpuUpdates: updatesOf(problem, gpu, steps, false),
+    gpuCells: cellsOf(gpu.grid),
+    bytes: exchangeOf(problem, plan, gpu)[1],
   };
 }
 
@@ -158,12 +134,12 @@ export function roundTimes(
 }
 
 /** Predicted time of one step of a long run, in nanoseconds; infinite where the ghost zones do not fit the shares. */
-export function predictStepNs(shared: SharedGrid, point: SharePoint, costs: SharedCosts): number {
+export function predictStepNs(problem: Problem, point: SharePoint, costs: SharedCosts): number {
   const { exchangeEvery, cpuSlices } = point;
-  const { grid: [slices], steps } = shared;
-  const isThin = Math.min(cpuSlices, slices - cpuSlices) < thinnestShare(shared, exchangeEvery);
-  if (isThin || !fits(shared, exchangeEvery)) return Infinity;
-  const roundNs = (count: number): number => roundTimes(roundWork(shared, point, count), costs).roundNs;
+  const { grid: [slices], steps } = problem;
+  const isThin = Math.min(cpuSlices, slices - cpuSlices) < thinnestShare(problem, exchangeEvery);
+  if (isThin || !fits(problem, exchangeEvery)) return Infinity;
+  const roundNs = (count: number): number => roundTimes(roundWork(problem, point, count), costs).roundNs;
   const last = steps % exchangeEvery;
   const runNs = Math.floor(steps / exchangeEvery) * roundNs(exchangeEvery) + (last > 0 ? roundNs(last) : 0);
   return runNs / steps;
@@ -171,33 +147,33 @@ export function predictStepNs(shared: SharedGrid, point: SharePoint, costs: Shar
 
 /** Eq. 8 by the model: the share with which both devices take equally long; undefined where two do not fit. */
 export function balancedShare(
-  shared: SharedGrid,
+  problem: Problem,
   exchangeEvery: number,
   costs: SharedCosts,
 ): PredictedPoint | undefined {
-  if (!fits(shared, exchangeEvery)) return undefined;
+  if (!fits(problem, exchangeEvery)) return undefined;
   const times = (cpuSlices: number): RoundTimes =>
-    roundTimes(roundWork(shared, { exchangeEvery, cpuSlices }), costs);
+    roundTimes(roundWork(problem, { exchangeEvery, cpuSlices }), costs);
   // the largest share at which the CPU is done first, between `low` and `high`
-  const thinnest = thinnestShare(shared, exchangeEvery);
-  let low = thinnest, high = shared.grid[0] - thinnest;
+  const thinnest = thinnestShare(problem, exchangeEvery);
+  let low = thinnest, high = problem.grid[0] - thinnest;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const { cpuNs, gpuNs } = times(middle);
     if (cpuNs <= gpuNs) low = middle;
     else high = middle - 1;
   }
-  const next = Math.min(low + 1, shared.grid[0] - thinnest);
+  const next = Math.min(low + 1, problem.grid[0] - thinnest);
   const longer = (cpuSlices: number): number => Math.max(times(cpuSlices).cpuNs, times(cpuSlices).gpuNs);
   const point = { exchangeEvery, cpuSlices: longer(next) < longer(low) ? next : low };
-  return { ...point, predictedNs: predictStepNs(shared, point, costs) };
+  return { ...point, predictedNs: predictStepNs(problem, point, costs) };
 }
 
 /** The predicted time over R at balanced shares; R whose ghost zones do not fit are left out. */
 export function predictCurve(
-  shared: SharedGrid,
+  problem: Problem,
   costs: SharedCosts,
   periods: readonly number[] = Array.from({ length: LONGEST_PERIOD }, (_, i) => i + 1),
 ): PredictedPoint[] {
-  return periods.flatMap((exchangeEvery) => balancedShare(shared, exchangeEvery, costs) ?? []);
+  return periods.flatMap((exchangeEvery) => balancedShare(problem, exchangeEvery, costs) ?? []);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { roundTimes, roundWork, type SharedCosts, sharedGridOf } from "../../models/shared_step.ts";
+import { roundTimes, roundWork, type SharedCosts } from "../../models/shared_step.ts";
 import type { Share } from "../../tuner/configuration.ts";
 import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 
@@ -23,12 +23,11 @@ export function simulatedTimes(
   share: Share,
   costs: SharedCosts,
 ): (steps: number, repetitions: number) => SharedTimes {
-  const shared = sharedGridOf(problem);
   return (steps, repetitions) => {
     const whole = Math.floor(steps / share.exchangeEvery), rest = steps % share.exchangeEvery;
     const once = [...new Array<number>(whole).fill(share.exchangeEvery), ...(rest > 0 ? [rest] : [])];
     const rounds = new Array<number[]>(repetitions).fill(once).flat().map((count) => {
-      const work = roundWork(shared, share, count);
+      const work = roundWork(problem, share, count);
       const unpackNs = costs.unpack.a * work.bytes + costs.unpack.b;
       const packNs = costs.pack.a * work.bytes + costs.pack.b;
       const { cpuNs, gpuNs, roundNs } = roundTimes(work, costs);

@@ -1,4 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import { fitShared, medianError, type SharedSample } from "../../models/shared_fit.ts";
 import {
@@ -7,11 +9,10 @@ import {
   roundTimes,
   roundWork,
   type SharedCosts,
-  type SharedGrid,
   type SharePoint,
 } from "../../models/shared_step.ts";
 
-const GRID: SharedGrid = { grid: [512, 64, 64], reach: 1, interfaces: 1, values: [1, 1], steps: 96 };
+const GRID: Problem = { stencil: wave(2), grid: [512, 64, 64], boundary: "zero", steps: 96 };
 const PERIODS = [1, 2, 4, 8, 16, 32];
 
 /** A pair of devices about as fast as each other, with Deno's wait. */

@@ -2,7 +2,7 @@ import { assert, assertAlmostEquals, assertEquals, assertMatch, assertStringIncl
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { medianError } from "../../models/shared_fit.ts";
-import { balancedShare, sharedGridOf } from "../../models/shared_step.ts";
+import { balancedShare } from "../../models/shared_step.ts";
 import { balance } from "../../tuner/sharing/balance.ts";
 import { COSTS } from "../devices/simulated_times.ts";
 import { PROBLEM, simulate } from "./simulated_devices.ts";
@@ -13,7 +13,7 @@ Deno.test("the balance picks an R within 3% of the best, and its model predicts 
     const costs = { ...COSTS, cpu: { ...COSTS.cpu, updateNs }, schedule: { ...COSTS.schedule, waitNs } };
     const { best, costModel, settled, message } = await balance(simulate({ costs }));
     if (updateNs < 1) assert(settled, message);
-    const truth = Array.from({ length: 32 }, (_, i) => balancedShare(sharedGridOf(PROBLEM), i + 1, costs)!);
+    const truth = Array.from({ length: 32 }, (_, i) => balancedShare(PROBLEM, i + 1, costs)!);
     const leastNs = Math.min(...truth.map(({ predictedNs }) => predictedNs));
     const stepNs = cellsOf(PROBLEM.grid) / best!.cellsPerSecond * 1e9;
     assert(stepNs <= 1.03 * leastNs, `wait ${waitNs}: ${stepNs / leastNs}`);

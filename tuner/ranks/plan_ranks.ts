@@ -129,7 +129,8 @@ export async function measurePlan(
 ): Promise<Trial> {
   using solver = await RankSolver.create(world, device, problem, { plan, choose });
   await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
-  const { exchangeEvery } = plan, updates = updatesOf(problem, plan, solver.part, device.gpu === undefined);
+  const { exchangeEvery } = plan,
+    updates = updatesOf(problem, solver.part, exchangeEvery, device.gpu === undefined);
   const timesOf = async (rounds: number) => {
     const { wallNs, computeNs } = await solver.run(rounds * exchangeEvery, true);
     return { wallNs: wallNs / rounds, computeNs: computeNs / rounds };

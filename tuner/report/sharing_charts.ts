@@ -1,6 +1,6 @@
 import * as Plot from "@observablehq/plot";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
-import { roundTimes, roundWork, sharedGridOf } from "../../models/shared_step.ts";
+import { roundTimes, roundWork } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
 import { drawChart } from "./chart.ts";
@@ -109,8 +109,7 @@ function partsOf(
   curve: ProfileCostModel["curve"],
   problem: Problem,
 ): Curve[] {
-  const shared = sharedGridOf(problem);
-  const rounds = curve.map((point) => roundTimes(roundWork(shared, point), coefficients));
+  const rounds = curve.map((point) => roundTimes(roundWork(problem, point), coefficients));
   const part = (name: string, dashes: string, timeNs: (round: typeof rounds[number]) => number): Curve => ({
     name,
     color: "var(--muted)",

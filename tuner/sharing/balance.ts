@@ -5,7 +5,6 @@ import {
   predictCurve,
   type PredictedPoint,
   predictStepNs,
-  sharedGridOf,
 } from "../../models/shared_step.ts";
 import type { Measurement } from "../configuration.ts";
 import { HOST_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
@@ -150,8 +149,7 @@ export function modelOf(
 ): SharedCostModel | undefined {
   const samples = tried.flatMap((one) => one.samples);
   if (samples.length === 0) return undefined;
-  const shared = sharedGridOf(problem);
-  const fit = fitShared(shared, samples);
+  const fit = fitShared(problem, samples);
   // far beyond the largest R that was measured the model would only guess
   const longest = Math.max(...samples.map(({ exchangeEvery }) => exchangeEvery));
   const periods = Array.from({ length: Math.min(2 * longest - 1, LONGEST_PERIOD) }, (_, i) => i + 1);
@@ -162,11 +160,11 @@ export function modelOf(
     const { configuration: { share }, measurement: { cellsPerSecond } } = evaluation;
     measured.set(share.exchangeEvery, { ...share, stepNs: cellsOf(problem.grid) / cellsPerSecond * 1e9 });
   }
-  const curve = predictCurve(shared, fit.costs, periods).map((point): CurvePoint => {
+  const curve = predictCurve(problem, fit.costs, periods).map((point): CurvePoint => {
     const one = measured.get(point.exchangeEvery);
     if (one === undefined) return { ...point, measuredNs: null };
     const { exchangeEvery, cpuSlices, stepNs: measuredNs } = one;
-    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(shared, one, fit.costs), measuredNs };
+    return { exchangeEvery, cpuSlices, predictedNs: predictStepNs(problem, one, fit.costs), measuredNs };
   });
   return { ...fit, samples, curve };
 }

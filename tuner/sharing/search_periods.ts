@@ -1,16 +1,9 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { type BalanceIteration, fastestShare, nextShare } from "../../models/balance.ts";
 import type { SharedSample } from "../../models/shared_fit.ts";
-import {
-  fits,
-  LONGEST_PERIOD,
-  sharedGridOf,
-  type SharePoint,
-  thinnestShare,
-} from "../../models/shared_step.ts";
+import { fits, LONGEST_PERIOD, type SharePoint, thinnestShare } from "../../models/shared_step.ts";
 import type { Configuration, Failure } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import { ghostSlices } from "../devices/shared/shares.ts";
 import { formatPlural } from "../format.ts";
 import { DISTINCT } from "../measuring/tie_set.ts";
 import { isOver, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
@@ -51,11 +44,10 @@ export interface BalancedPeriod extends SharePoint {
  */
 export function periodsFor(options: SharingOptions, given?: readonly number[]): readonly number[] {
   const { problem, session, alone, deadlineNs } = options;
-  const shared = sharedGridOf(problem);
   if (given !== undefined) {
-    return given.filter((period) => 2 * thinnestShare(shared, period) <= problem.grid[0]);
+    return given.filter((period) => 2 * thinnestShare(problem, period) <= problem.grid[0]);
   }
-  const fitting = PERIODS.filter((period) => fits(shared, period));
+  const fitting = PERIODS.filter((period) => fits(problem, period));
   const { cpu = 0, gpu = 0 } = alone ?? {};
   if (deadlineNs === undefined || cpu === 0 || gpu === 0) return fitting;
   // the slower device adds less than rates distinguish, or is the same cores
@@ -135,10 +127,9 @@ async function balancePeriod(
     const stepNs = sample === undefined ? Infinity : sample.roundNs * rounds / problem.steps;
     return { exchangeEvery, cpuSlices, iterations, samples, isSettled, message, stepNs, iterationNs };
   };
-  const ghost = ghostSlices(problem, exchangeEvery);
   const limits = {
     slices,
-    ghost,
+    ghost: thinnestShare(problem, exchangeEvery),
     maxIterations: ITERATIONS,
     ...(startShare !== undefined && { startShare }),
   };

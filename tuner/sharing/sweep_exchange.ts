@@ -1,6 +1,6 @@
 import { cellsOf } from "../../kernels/stencils/stencil.ts";
 import { medianError, type SharedFit, type SharedSample } from "../../models/shared_fit.ts";
-import { predictCurve, type PredictedPoint, sharedGridOf } from "../../models/shared_step.ts";
+import { predictCurve, type PredictedPoint } from "../../models/shared_step.ts";
 import type { Failure } from "../configuration.ts";
 import { RunFailure } from "../devices/run_failure.ts";
 import { evaluateOn } from "../measuring/evaluate.ts";
@@ -59,7 +59,7 @@ export async function sweepExchange(options: SweepOptions): Promise<ExchangeSwee
     if (failure !== undefined) throw new RunFailure(failure.reason, failure.message);
     return undefined;
   }
-  const trials = predictCurve(sharedGridOf(problem), model.costs, periods)
+  const trials = predictCurve(problem, model.costs, periods)
     .map((point) => ({ point, samplesNs: [] as number[] }));
   const failed = new Map<number, Failure>();
   for (let pass = 0; pass < passes; pass++) {

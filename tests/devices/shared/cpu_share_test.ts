@@ -23,7 +23,7 @@ import { planesOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import type { Share } from "../../../tuner/configuration.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
-import { cpuLayoutOf, ghostSlices, partOf } from "../../../tuner/devices/shared/shares.ts";
+import { cpuLayoutOf, partOf } from "../../../tuner/devices/shared/shares.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {
@@ -45,7 +45,7 @@ const bits = (cells: Float32Array): Uint32Array => new Uint32Array(cells.slice()
 async function assertRoundsEqualOracle(pool: CpuPool, one: ShareCase): Promise<void> {
   const { stencil, boundary, exchangeEvery, shape, rows, spare, missing = 0 } = one;
   const { update } = stencil, reach = stepReach(update).x, planes = planesOf(update);
-  const thinnest = ghostSlices({ stencil }, exchangeEvery);
+  const thinnest = exchangeEvery * reach;
   const cpuSlices = thinnest + spare, gpuSlices = thinnest + 1;
   const grid: Grid = [cpuSlices + gpuSlices, ...rows];
   const problem: Problem = { stencil, grid, boundary, steps: 2 * exchangeEvery };

@@ -5,8 +5,7 @@ import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
 import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
-import type { Extent } from "../../../models/decomposition.ts";
-import { partOfRank, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
+import { partOfRank, planAlongX, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
 import type { GpuDevice } from "../gpu/gpu_device.ts";
@@ -33,18 +32,10 @@ export interface Shares {
   readonly gpu: GpuPartField | undefined;
 }
 
-/** Slices of a ghost zone: R times the reach of a step along x. */
-export function ghostSlices({ stencil }: Pick<Problem, "stencil">, exchangeEvery: number): number {
-  return ghostWidths(stencil.update, exchangeEvery)[0][0];
-}
-
 /** A shared grid as two ranks have it, the CPU's slices first; one device alone has all. */
-export function planOfShare({ grid }: Problem, { cpuSlices, gpuSlices, exchangeEvery }: Share): RankPlan {
-  const [nx, ny, nz] = grid;
-  const extent = (x: number, slices: number): Extent => ({ low: [x, 0, 0], size: [slices, ny, nz] });
-  const isShared = cpuSlices > 0 && gpuSlices > 0;
-  const extents = isShared ? [extent(0, cpuSlices), extent(cpuSlices, gpuSlices)] : [extent(0, nx)];
-  return { parts: [extents.length, 1, 1], exchangeEvery, extents };
+export function planOfShare(problem: Problem, { cpuSlices, gpuSlices, exchangeEvery }: Share): RankPlan {
+  const slices = [cpuSlices, gpuSlices].filter((slices) => slices > 0);
+  return planAlongX(problem, slices, exchangeEvery);
 }
 
 /** Where a device's share lies. */
@@ -115,7 +106,7 @@ export function whyNoShare(
   if (!(Number.isSafeInteger(exchangeEvery) && exchangeEvery >= 1)) {
     return `steps between exchanges must be a whole number from 1 up, not ${exchangeEvery}`;
   }
-  const thinnest = ghostSlices({ stencil }, exchangeEvery);
+  const [[thinnest]] = ghostWidths(stencil.update, exchangeEvery);
   const isThin = Math.min(cpuSlices, gpuSlices) < thinnest;
   return isThin ? `${shares}: one is thinner than the ghost zone of ${thinnest}` : undefined;
 }
