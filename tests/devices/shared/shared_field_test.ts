@@ -258,6 +258,26 @@ testCases("life, which reads no level before, and elastic waves in two sub-steps
   }),
 ]);
 
+testOnGpu("what a kernel packs, as on a GPU in hardware, equals the oracle", async (gpu) => {
+  Object.defineProperty(gpu, "isSoftware", { value: false });
+  const pool = await CpuPool.create({ workers: 1 });
+  const elastic = {
+    stencil: wholeNumberElastic(),
+    grid: [27, 9, 9] as Grid,
+    cpuSlices: 12,
+    exchangeEvery: 3,
+  };
+  const cases = [
+    ...onBoth({ ...LINES, traversal: "marching", ...HALF! }),
+    ...onBoth({ ...elastic, traversal: "stepwise", workers: 1, runs: [3] }),
+  ];
+  try {
+    for (const one of cases) await assertEqualsOracle(gpu, [pool], one);
+  } finally {
+    pool.dispose();
+  }
+});
+
 const ALONE = { stencil: wholeNumberWave(2), grid: [5, 4, 3] as Grid, traversal: "stepwise", runs: [4, 3] };
 testCases("a share of 0 leaves its device out, whatever R", [
   ...onBoth({ ...ALONE, cpuSlices: 0, exchangeEvery: 4, workers: 1 }),

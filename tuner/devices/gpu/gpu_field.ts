@@ -32,7 +32,7 @@ const LONG_UPDATES = 120e9, LONG_STEPS = 10_000, MOST_LISTS = 8;
 const PIECE_BYTES = 2 ** 26;
 
 /** Something recorded for a submission. */
-type Recorded = (encoder: GPUCommandEncoder) => void;
+export type Recorded = (encoder: GPUCommandEncoder) => void;
 
 /** What an exchange does beside the steps. */
 interface Exchange {

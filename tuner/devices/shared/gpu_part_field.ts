@@ -2,11 +2,12 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
 import type { Box } from "../../../models/rank_part.ts";
-import type { GpuField, LevelPart } from "../gpu/gpu_field.ts";
+import type { GpuField, LevelPart, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../gpu/gpu_uniforms.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
 import { type FieldStart, firstOf, type PartField, type Place, type Round } from "./part_field.ts";
+import { copiesSlices, copyStaged, recordSlices, staged } from "./slice_copies.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
 const MOST_ON_HOST = 2 ** 24;
@@ -19,7 +20,7 @@ export class GpuPartField implements PartField {
   readonly #readable: GPUBuffer[] = [];
   #unused: GPUBuffer[] = [];
   /** Unpacks what has come, before anything else is done. */
-  #arriving: ((encoder: GPUCommandEncoder) => void) | undefined;
+  #arriving: Recorded | undefined;
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
@@ -38,28 +39,26 @@ export class GpuPartField implements PartField {
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
       return { finish, pieces: () => packed.map(() => []), release() {} };
     }
-    const copies = await Promise.all(pieces.map(async ({ cells }, i) => ({
-      piece: await this.#staging(`leaving ${i}`, cells),
-      readable: await this.#take(4 * cells),
-    })));
-    const record = await this.#recordRuns(pieces, (i) => copies[i]!.piece, "pack", steps);
-    const readable = copies.map((copy) => copy.readable);
-    const submission = await field.exchange(steps, {
-      unpack: this.#arriving,
-      outgoing: readable,
-      pack(encoder) {
-        record(encoder);
-        copies.forEach(({ piece, readable }, i) =>
-          encoder.copyBufferToBuffer(piece, 0, readable, 0, 4 * pieces[i]!.cells)
-        );
-      },
-    });
+    const boxes = groups.flat(), areSlices = copiesSlices(field, boxes);
+    const sizes = areSlices ? boxes.map((box) => staged(field, box)) : pieces.map(({ cells }) => cells);
+    const readable = await Promise.all(sizes.map((cells) => this.#take(4 * cells)));
+    const pack = areSlices
+      ? recordSlices(field, boxes, readable, "pack", steps)
+      : await this.#packInto(readable, pieces, steps);
+    const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
     this.#arriving = undefined;
     return {
       finish: () => submission.finish(),
       pieces() {
-        const mapped = readable.map((buffer, i) => device.mapped(buffer, 0, 4 * pieces[i]!.cells));
-        return packed.map((group) => group.map(() => new Float32Array(mapped.shift()!)));
+        const mapped = readable.map((buffer, i) => new Float32Array(device.mapped(buffer, 0, 4 * sizes[i]!)));
+        return packed.map((group) =>
+          group.map((piece) => {
+            if (!areSlices) return mapped.shift()!;
+            const cells = new Float32Array(piece.cells);
+            copyStaged(piece, (box) => mapped[boxes.indexOf(box)]!, field, cells, "pack");
+            return cells;
+          })
+        );
       },
       release: () => {
         for (const buffer of readable) device.unmap(buffer);
@@ -72,12 +71,21 @@ export class GpuPartField implements PartField {
     await this.settle();
     const arriving = piecesOf(boxes);
     if (arriving.length === 0) return;
-    const staged = await Promise.all(arriving.map(({ cells }, i) => this.#staging(`arriving ${i}`, cells)));
-    for (const [i, { cells }] of arriving.entries()) {
-      this.field.device.write(staged[i]!, 0, pieces[i]!);
-      this.#onHost += cells;
+    const { field } = this, areSlices = copiesSlices(field, boxes);
+    const values = areSlices ? boxes.map((box) => new Float32Array(staged(field, box))) : pieces;
+    if (areSlices) {
+      arriving.forEach((piece, i) =>
+        copyStaged(piece, (box) => values[boxes.indexOf(box)]!, field, pieces[i]!, "unpack")
+      );
     }
-    this.#arriving = await this.#recordRuns(arriving, (i) => staged[i]!, "unpack");
+    const buffers = await Promise.all(values.map(({ length }, i) => this.#staging(`arriving ${i}`, length)));
+    for (const [i, cells] of values.entries()) {
+      field.device.write(buffers[i]!, 0, cells);
+      this.#onHost += cells.length;
+    }
+    this.#arriving = areSlices
+      ? recordSlices(field, boxes, buffers, "unpack")
+      : await this.#recordRuns(arriving, (i) => buffers[i]!, "unpack");
   }
 
   async settle(): Promise<void> {
@@ -93,6 +101,22 @@ export class GpuPartField implements PartField {
   [Symbol.dispose](): void {
     for (const buffer of [...this.#scratch.values(), ...this.#readable]) buffer.destroy();
     this.field[Symbol.dispose]();
+  }
+
+  /** Packs pieces after so many steps, and copies them to where they are read. */
+  async #packInto(
+    readable: readonly GPUBuffer[],
+    pieces: readonly Piece[],
+    steps: number,
+  ): Promise<Recorded> {
+    const leaving = await Promise.all(pieces.map(({ cells }, i) => this.#staging(`leaving ${i}`, cells)));
+    const record = await this.#recordRuns(pieces, (i) => leaving[i]!, "pack", steps);
+    return (encoder) => {
+      record(encoder);
+      leaving.forEach((piece, i) =>
+        encoder.copyBufferToBuffer(piece, 0, readable[i]!, 0, 4 * pieces[i]!.cells)
+      );
+    };
   }
 
   /** Memory that is kept, and larger when more is needed. */
@@ -126,7 +150,7 @@ export class GpuPartField implements PartField {
     bufferOf: (piece: number) => GPUBuffer,
     direction: "pack" | "unpack",
     steps = 0,
-  ): Promise<(encoder: GPUCommandEncoder) => void> {
+  ): Promise<Recorded> {
     const { field } = this,
       { device } = field,
       runs = pieces.flatMap((piece, i) =>

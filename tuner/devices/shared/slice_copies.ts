@@ -1,0 +1,69 @@
+/**
+ * Boxes of whole slices on a GPU in software. Its kernels take ten times as long to pack them as its copies take to hand
+ * slices over as they lie, with the pads of y and z (llvmpipe, 2 cores, 2026-11-23: 29 ns of a core for a cell): so
+ * the host packs.
+ *
+ * @module
+ */
+import type { Layout } from "../../../kernels/layout.ts";
+import type { Box } from "../../../models/rank_part.ts";
+import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
+import { copyPiece, type Piece } from "./boxes.ts";
+
+/** Whether a field's device copies these boxes rather than to have a kernel pack them. */
+export function copiesSlices(
+  { device, plan: { sections, layout } }: GpuField,
+  boxes: readonly Box[],
+): boolean {
+  const [, ny, nz] = layout.grid;
+  return device.isSoftware && sections === undefined &&
+    boxes.every(({ size: [, y, z] }) => y === ny && z === nz);
+}
+
+/** Cells that a box's slices take, pads included. */
+export function staged({ plan: { layout } }: GpuField, { planes, size: [slices] }: Box): number {
+  return slices * planes * layout.plane;
+}
+
+/** What copies the slices of boxes, each box in its buffer, after so many steps. */
+export function recordSlices(
+  field: GpuField,
+  boxes: readonly Box[],
+  buffers: readonly GPUBuffer[],
+  direction: "pack" | "unpack",
+  steps = 0,
+): Recorded {
+  const { layout: { pad: [padX], slice, plane: perPlane } } = field.plan;
+  const arrays = boxes.map(({ ago }) => field.level((ago + steps) % 2 as 0 | 1)[0]!.array);
+  return (encoder) =>
+    boxes.forEach(({ plane, planes, low: [x], size: [slices] }, i) => {
+      const array = arrays[i]!, buffer = buffers[i]!, bytes = 4 * planes * perPlane;
+      for (let done = 0; done < slices; done++) {
+        const at = 4 * ((padX + x + done) * slice + plane * perPlane);
+        if (direction === "pack") encoder.copyBufferToBuffer(array, at, buffer, done * bytes, bytes);
+        else encoder.copyBufferToBuffer(buffer, done * bytes, array, at, bytes);
+      }
+    });
+}
+
+/** Copies a piece's cells from or to the slices of its boxes. */
+export function copyStaged(
+  { runs }: Piece,
+  slicesOf: (box: Box) => Float32Array,
+  { plan: { layout } }: GpuField,
+  cells: Float32Array,
+  direction: "pack" | "unpack",
+): void {
+  const { origin, pad: [padX], slice, plane } = layout;
+  for (const run of runs) {
+    const { box } = run, slices = slicesOf(box);
+    const own: Layout = { ...layout, origin: origin - padX * slice, slice: box.planes * plane };
+    const moved = { ...run, box: { ...box, low: [0, 0, 0] as const, plane: 0 } };
+    copyPiece(
+      { runs: [moved], cells: run.count },
+      { levels: [slices, slices], layout: own },
+      cells,
+      direction,
+    );
+  }
+}
