@@ -61,8 +61,16 @@ Deno.test("merge writes one profile of several files and their journals, and lea
     const lines = async (path: string) => (await Deno.readTextFile(path)).split("\n").filter(Boolean).length;
     const journals = await Promise.all([...files, out].map((path) => lines(`${path}.journal.jsonl`)));
     assertEquals(journals[2], journals[0]! + journals[1]!);
-    assertEquals((await runCommand("merge", [...files, "--out", out])).code, 2);
-    assertEquals((await runCommand("merge", [files[0]!, "--out", `${folder}/b.json`])).code, 2);
+    const again = await runCommand("merge", [...files, "--out", out]);
+    assertEquals([again.code, again.stderr], [
+      2,
+      `facet: Cannot write ${out}: it exists: name another file\n`,
+    ]);
+    const one = await runCommand("merge", [files[0]!, files[0]!, "--out", `${folder}/b.json`]);
+    assertEquals([one.code, one.stderr], [
+      2,
+      `facet: Cannot merge: wanted at least two different profiles: found ${files[0]}\n`,
+    ]);
   }));
 
 Deno.test("a GPU that is in no profile is predicted from those that are, and the choice says so", async () => {
@@ -77,6 +85,12 @@ Deno.test("a GPU that is in no profile is predicted from those that are, and the
   assertEquals(fast.message.includes("on another device, NVIDIA H100 80GB HBM3"), true, fast.message);
   const ratio = fast.cellsPerSecond! / slow.cellsPerSecond!;
   assertEquals(ratio > 1.7 && ratio < 2.3, true, `${ratio}`);
+  // what is found in use is stored under the device that it was chosen for, wherever that is in a merged profile
+  const other = { ...profile, device: { ...profile.device, gpu: null } };
+  const { vendor, architecture, device, description } = profile.device.gpu!;
+  const known = { limits, adapterInfo: { vendor, architecture, device, description } };
+  const chosen = chooseConfiguration(mergeProfiles(other, profile), problem, known, { cpuWorkers: 0 });
+  assertEquals([chosen.match, chosen.device], ["same-device", profile.device]);
   // software is no GPU
   const software = { ...adapterInfo, isFallbackAdapter: true };
   assertEquals(

@@ -31,6 +31,7 @@ Deno.test("what is no profile is one line: what could not be read, what was want
   assertStringIncludes(await messageOf("{"), "Cannot read the profile: it is not JSON");
   assertStringIncludes(await messageOf('{"schemaVersion":7}'), "version 7: this Facet reads version 1");
   assertStringIncludes(await messageOf("{}"), "wanted a text, found nothing");
+  assertEquals(await messageOf("tests"), "Cannot read tests: it is a folder");
   const data = new URL("data:application/json,[]");
   assertStringIncludes(await messageOf(data), "wanted an object, found a list of 0");
   assertStringIncludes(await messageOf(new URL("unknown:nothing")), "Cannot read unknown:nothing: ");

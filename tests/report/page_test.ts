@@ -73,6 +73,18 @@ Deno.test("the page opens with a sentence that says why; of several problems eac
   assertEquals(sections.map((details) => details.hasAttribute("open")), [true, false, false, false]);
 });
 
+Deno.test("a grid that passed through a window: no program is told to run it, and what takes the time is said", () => {
+  const [entry] = WAVE.entries, { share } = entry!.configuration;
+  const configuration = { ...entry!.configuration, share: { ...share, deviceMemory: 2 ** 32 } };
+  const tieSet = [{ ...entry!.tieSet[0]!, configuration }];
+  const words = wordsOf(
+    buildReport({ ...WAVE, entries: [{ ...entry!, configuration, tieSet }] }, { journal: [] }).page,
+  );
+  assertStringIncludes(words, "through a window of 4 GiB of the GPU's memory");
+  assertStringIncludes(words, "The time to move slices between the host and the GPU comes on top.");
+  assert(!words.includes("A program runs it"));
+});
+
 /** A made-up point. */
 function pointOf(series: string, gcells: number, more: Partial<Point> = {}): Point {
   const share = { cpuSlices: 0, gpuSlices: 64, exchangeEvery: 1, cpuWorkers: 0 };

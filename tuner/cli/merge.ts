@@ -13,7 +13,7 @@ import { print, say } from "./terminal.ts";
 
 export const OPTIONS = {
   from: {
-    ...file("a profile to merge; a name without an option is one, too"),
+    ...file("a profile to merge; so is every name without an option"),
     repeatable: true,
     isBare: true,
   },
@@ -25,11 +25,13 @@ export const run = command({
   usage: "deno task merge FILE FILE … --out FILE [--json]",
   about:
     "Makes one profile of several, of other machines or other problems. Where two have the same problem on " +
-    "the same device, the newer entry counts; where they disagree, it is said.",
+    "the same device, the newer profile's entry counts; rates that disagree are listed.",
   options: OPTIONS,
 }, async ({ from, out, json }) => {
   if (from.length < 2) {
-    throw new RequestError(`Cannot merge: wanted at least two profiles: found ${from.join() || "none"}`);
+    throw new RequestError(
+      `Cannot merge: wanted at least two different profiles: found ${from.join() || "none"}`,
+    );
   }
   await checkFileWritable(out);
   const profiles: Profile[] = [];
@@ -39,7 +41,7 @@ export const run = command({
     mergeProfiles(all, one, (conflict) => conflicts.push(conflict))
   );
   if (await Deno.stat(out).then(() => true, () => false)) {
-    throw new RequestError(`Cannot merge into ${out}: it exists: name it first and write to another file`);
+    throw new RequestError(`Cannot write ${out}: it exists: name another file`);
   }
   for (const path of from) {
     const { records, warnings } = await readProfileJournal(path, undefined);
@@ -61,9 +63,10 @@ export const run = command({
         ...devices.map(({ device, entries }) =>
           `  ${deviceTitle(device)}: ${formatPlural(entries.length, "problem")}`
         ),
-        ...(words.length === 0
-          ? []
-          : ["Measured twice, and not the same; the newer counts:", ...words.map((line) => `  ${line}`)]),
+        ...(words.length === 0 ? [] : [
+          "Measured twice with different rates; the newer profile counts:",
+          ...words.map((line) => `  ${line}`),
+        ]),
       ],
   );
 });

@@ -18,7 +18,7 @@ import { DEVICE_GRADES, gradeDevice, type TargetDevice } from "./match_device.ts
 import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
 import { type NearEntry, nearestEntries } from "./profile_index.ts";
-import type { Profile, ProfileEntry } from "./profile_types.ts";
+import type { Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
 
 export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
 
@@ -38,6 +38,8 @@ export interface Choice {
   readonly match: MatchGrade;
   /** The profile's entry that it comes from; undefined if the match is `default`. */
   readonly entry?: ProfileEntry;
+  /** The profile's device that this entry belongs to. */
+  readonly device?: ProfileDevice;
   /** The rate it should reach: as measured on the device that matches, or predicted from that; undefined if nothing is. */
   readonly cellsPerSecond?: number;
   /** The 95% interval of that: of a prediction, by how far off predictions were where it was measured. */
@@ -166,7 +168,12 @@ function chooseAnew(asked: Asked): Choice {
     const { near, plain, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
-    const choice = { ...rest, match, ...(match !== "default" && { entry: near.entry }), passedOver };
+    const choice = {
+      ...rest,
+      match,
+      ...(match !== "default" && { entry: near.entry, device: near.device }),
+      passedOver,
+    };
     const { gpu, cpu } = near.device;
     const on = device === null
       ? cpu.model

@@ -14,7 +14,8 @@ export function oneLine(error: unknown, message: string): ProfileError {
 
 /** Why a file could not be read, in a few words. */
 export function whyUnreadable(error: unknown): string {
-  return isMissing(error) ? "there is no such file" : reasonOf(error);
+  if (isMissing(error)) return "there is no such file";
+  return (error as { code?: unknown } | null)?.code === "EISDIR" ? "it is a folder" : reasonOf(error);
 }
 
 /** Whether there is no such file. */

@@ -1,8 +1,12 @@
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { formatChange } from "../format.ts";
+import { formatBytes, formatChange } from "../format.ts";
 import type { EntryView, Point } from "./entry_view.ts";
 import { type Html, markup, table } from "./html.ts";
 import { parameterMeaning, parameterTitle, parameterValue } from "./words.ts";
+
+/** How a program runs a configuration. */
+const USE =
+  markup`A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.`;
 
 /** The chosen configuration: its parameters in words, what changing one of them does, and its JSON to copy. */
 export function configurationCard(view: EntryView): Html {
@@ -23,11 +27,17 @@ export function configurationCard(view: EntryView): Html {
     "meaning",
     ...(neighbours.length > 0 ? ["rate with another value"] : []),
   ];
-  const json = JSON.stringify(configuration, null, 2);
+  const json = JSON.stringify(configuration, null, 2), window = configuration.share.deviceMemory;
   return markup`
     ${table(`Parameters of ${series}`, columns, rows)}
     <p class="use"><button type="button" class="copy" hidden data-copy="${id}-json">Copy as JSON</button>
-    A program runs it with <code>createSolver(device, problem, configuration)</code>; <code>chooseConfiguration(profile, problem, device)</code> reads it from the profile.</p>
+    ${
+    window === undefined
+      ? USE
+      : markup`The grid passed through a window of ${
+        formatBytes(window)
+      } of the GPU's memory, which <code>tune</code> and <code>qualify</code> do, and <code>createSolver</code> does not.`
+  }</p>
     <details class="behind"><summary>The configuration as JSON</summary><pre id="${id}-json" tabindex="0">${json}</pre></details>
   `;
 }

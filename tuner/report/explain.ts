@@ -110,14 +110,16 @@ export function explain(view: EntryView): Html {
 function howItWasFound({ entry: { search: { evaluated, spaceSize, failed } } }: EntryView): Html {
   const space = spaceSize > 0 ? `of ${formatCount(spaceSize)} possible ` : "";
   const reasons = failureCounts(failed), failures = reasons === "" ? "none failed" : `of these ${reasons}`;
-  const count = `${formatCount(evaluated)} ${space}configurations`;
-  return markup`<strong>${count} were evaluated;</strong> ${failures}.`;
+  const count = `Evaluated: ${formatCount(evaluated)} ${space}configurations;`;
+  return markup`<strong>${count}</strong> ${failures}.`;
 }
 
 function againstRoof({ winner, bandwidths }: EntryView): Html | undefined {
   const fraction = roofFraction(winner), bandwidth = bandwidths[deviceOf(winner)];
   if (fraction === undefined || winner.bytes === undefined || bandwidth === null) return undefined;
-  const verdict = fraction > 1
+  const verdict = winner.configuration.share.deviceMemory !== undefined
+    ? "The time to move slices between the host and the GPU comes on top."
+    : fraction > 1
     ? `It is above the roof because ${ABOVE_ROOF}.`
     : fraction >= 0.85
     ? "Memory bandwidth limits it: only a traversal that moves less could be much faster."
