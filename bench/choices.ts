@@ -153,7 +153,6 @@ async function choices(
       const chosen = await rateOf(choice.configuration);
       using solver = await createSolver(device, problem, choice.configuration, {
         refine: choice.runnersUp,
-        compileAhead: true,
       });
       await solver.initialise("noise");
       const start = performance.now();

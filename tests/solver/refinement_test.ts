@@ -189,11 +189,6 @@ Deno.test("without refine nothing else is measured; what refine takes is checked
     "refine must be a boolean or a list",
   );
   await assertRejects(
-    () => createSolver(null, WAVE, onCpu(1), { refine: true, compileAhead: 1 as never }),
-    RangeError,
-    "compileAhead must be a boolean",
-  );
-  await assertRejects(
     () => createSolver(null, WAVE, onCpu(1), { refine: true, buffers: [] as never }),
     RangeError,
     "with your own buffers refine must be false",

@@ -97,7 +97,7 @@ export async function createSolver(
   const refuse = (wanted: string, found: unknown): never => {
     throw new RequestError(`Cannot create the solver: ${wanted}: found ${describeValue(found)}`);
   };
-  const { buffers, timeoutMs, refine = false, compileAhead = false } = options;
+  const { buffers, timeoutMs, refine = false } = options;
   if (typeof refine !== "boolean" && !Array.isArray(refine)) {
     refuse("refine must be a boolean or a list of configurations", refine);
   }
@@ -110,7 +110,6 @@ export async function createSolver(
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
   }
-  if (typeof compileAhead !== "boolean") refuse("compileAhead must be a boolean", compileAhead);
   if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
   if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
     refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
@@ -128,7 +127,7 @@ export async function createSolver(
     try {
       const candidates = refine === false ? [] : candidatesOf(refine, problem, configuration, device);
       // a driver in software computes on the cores that would compile
-      if (compileAhead && gpu && !gpu.isSoftware) {
+      if (refine !== false && gpu && !gpu.isSoftware) {
         ahead = compilesAhead(problem, candidates, { first: configuration, gpu });
       }
       contender = await openContender(problem, configuration, gpu, options);

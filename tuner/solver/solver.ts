@@ -25,18 +25,11 @@ export interface SolverOptions {
    * Measures other configurations in the first runs, and goes on with the fastest; results stay the same but for
    * rounding. Pass a {@linkcode Choice}'s `runnersUp`; with true it tries the models' best predictions. Until
    * {@linkcode Solver.refined} is done it takes memory for a second field, `layout` and `level` may change with each
-   * run, and runs take about twice as long. Runs of fewer steps than the problem's begin no measurement. Not with
-   * `buffers`.
+   * run, and runs take about twice as long. Runs of fewer steps than the problem's begin no measurement. In Deno up to
+   * four threads, each with a device of its own on the same GPU, compile what is tried next. Not with `buffers`.
    * @default {false}
    */
   readonly refine?: boolean | readonly Configuration[];
-  /**
-   * In Deno, with `refine`: up to four threads, each with a device of its own on the same GPU, compile what is tried next,
-   * so that two to three times as many are tried in the same time. A first version once stood still on an H100, which
-   * is not explained.
-   * @default {false}
-   */
-  readonly compileAhead?: boolean;
 }
 
 /** Which cells to read or write. */
