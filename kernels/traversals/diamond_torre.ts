@@ -38,6 +38,7 @@ import {
 import {
   exchangeBytes,
   placesIn,
+  RESTING,
   shapeOf,
   TIER_AHEAD,
   type TorreParameters,
@@ -107,7 +108,7 @@ export const diamondTorre: Traversal = {
       // what did best on an H100 first (2026-11-21): the model does not tell these apart
       chunk: fitting(keepsSums ? [16, 8, 32, 4] : [8, 4, 16, 2]),
       unroll: [1, 2, 4],
-      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, 1, 0],
+      lookahead: keepsSums ? [EARLIEST, 1, 2, 0] : [EARLIEST, TIER_AHEAD, RESTING, 1, 0],
     };
   },
   infeasible(problem, parameters, limits) {
@@ -125,6 +126,9 @@ export const diamondTorre: Traversal = {
     if (lookahead === TIER_AHEAD && (unroll !== 1 || keepsSums)) {
       return `lookahead ${lookahead}: a tier is loaded during the one before with unroll 1 and without sums only`;
     }
+    if (lookahead === RESTING && (unroll === 1 || keepsSums)) {
+      return `lookahead ${lookahead}: values rest in workgroup memory with unroll above 1 and without sums only`;
+    }
     if (unroll === 1 && ![EARLIEST, TIER_AHEAD].includes(lookahead) && !keepsSums) {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
@@ -138,6 +142,9 @@ export const diamondTorre: Traversal = {
       return `${bands} bands are too many: at most ${usable} can run at once`;
     }
     const shape = shapeOf(problem, parameters);
+    if (lookahead === RESTING && shape.resting.length === 0) {
+      return `lookahead ${lookahead} has no effect: no value of so small a tile has to wait`;
+    }
     const { exchanged, written: inTier } = workOf(problem, parameters, shape);
     if (chunk > exchanged && chunk !== 2) {
       return exchanged === shape.cells
@@ -168,7 +175,8 @@ export const diamondTorre: Traversal = {
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // two tiers in the loop's body swap F and G, one moves them
-    const held = values * (unroll > 1 && readsPrevious(problem.stencil.update) ? SWAPPED : 1);
+    const held = values * (unroll > 1 && readsPrevious(problem.stencil.update) ? SWAPPED : 1) -
+      shape.resting.length;
     const ends = 2 * cells * (readsPrevious(problem.stencil.update) ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
@@ -211,11 +219,11 @@ export const diamondTorre: Traversal = {
 function workOf(
   { stencil: { update } }: Problem,
   { zPerThread }: TorreParameters,
-  { slope, width, cells, rim }: TorreShape,
+  { slope, width, cells, rim, resting }: TorreShape,
 ): Record<"exchanged" | "loaded" | "moved" | "exchanges" | "instructions" | "written", number> {
   const { loads, exchanged, kept } = needsOf(update, slope, width), sums = sumsOf(update);
   const moved = loads.length + cells - placesIn(width - 2 * slope);
-  const exchanges = exchanged.length * (1 + 2 * rim);
+  const exchanges = exchanged.length * (1 + 2 * rim) + resting.length;
   const operations = sums === undefined ? cells * tapsOf(update).length : cells * sums.cell.operations +
     kept.reduce((sum, places, index) => sum + places.length * sums.kept[index]!.operations, 0);
   return {

@@ -38,8 +38,12 @@ export function torreShader(
   const previous = readsPrevious(update);
   const type = cellType(zPerThread);
   const writer = updateWriter(expressionsOf(update));
+  const rests = rowsAtRest(shape.resting);
+  const heldAt = (place: Place): string => own(rests.get(`${place}`)) ?? register("f", place);
   const start = [
-    ...held.map((place) => `var ${register("f", place)} = ${cellAt("now", place)};`),
+    ...held.map((place) =>
+      `${rests.has(`${place}`) ? "" : "var "}${heldAt(place)} = ${cellAt("now", place)};`
+    ),
     ...(previous ? tile : []).map((place) => `var ${register("g", place)} = ${cellAt("before", place)};`),
     ...(parameters.lookahead === TIER_AHEAD ? needsOf(update, slope, width).loads : [])
       .map((place) => `var ${register("p", place)} = ${cellAt("now", place)};`),
@@ -47,7 +51,7 @@ export function torreShader(
   // What is still only in registers at the top, in the coordinates of the tier after the last.
   const finishInto = (current: string, other: string): string =>
     [
-      ...square(slope, width - slope).map((place) => `${cellAt(current, place)} = ${register("f", place)};`),
+      ...square(slope, width - slope).map((place) => `${cellAt(current, place)} = ${heldAt(place)};`),
       ...(previous ? square(0, width - 2 * slope) : [])
         .map((place) => `${cellAt(other, place)} = ${register("g", place)};`),
     ].join("\n");
@@ -71,6 +75,7 @@ export function torreShader(
     ${declareLevels(zPerThread)}
     @group(0) @binding(2) var<uniform> rows: array<Row, ${MAX_BANDS}>;
     var<workgroup> exchange: array<array<${type}, ${slotLength}>, ${2 * perChunk}>;
+    ${rests.size === 0 ? "" : `var<workgroup> rest: array<array<${type}, ${slotLength}>, ${rests.size}>;`}
 
     @compute @workgroup_size(${threads})
     fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
@@ -104,11 +109,11 @@ function writeTiers(
   writer: UpdateWriter,
   beyond: boolean,
 ): string {
-  const { slope, width, perChunk } = shape;
+  const { slope, width, perChunk, resting } = shape;
   const previous = readsPrevious(update);
   const tile = square(0, width), held = square(-slope, width - slope);
   const ahead = unroll === 1 && sumsOf(update) === undefined ? Infinity : lookahead;
-  const chunks = visitTier(update, { slope, width, perChunk, lookahead: ahead });
+  const chunks = visitTier(update, { slope, width, perChunk, resting, lookahead: ahead });
   const isAhead = lookahead === TIER_AHEAD; // then all loads are in the first chunk
   const type = cellType(zPerThread);
   const lines: string[] = [];
@@ -116,14 +121,20 @@ function writeTiers(
   let g = new Map(
     previous ? tile.map((place) => [`${place}`, register("g", place)]) : [],
   );
-  const onward = ([a, b]: Place): string => `${[a + slope, b + slope]}`;
+  const rests = rowsAtRest(resting);
+  const onward = (place: Place): string => `${shifted(place, slope, 0)}`;
   let half = 0;
   for (let tier = 0; tier < unroll; tier++) {
     const [source, target] = tier % 2 === 0 ? ["now", "before"] : ["before", "now"];
     const next = new Map<string, string>();
     lines.push(`// tier ${tier}: ${source} → ${target}`);
     chunks.forEach((chunk, index) => {
-      const { loads } = chunk;
+      const { loads, woken } = chunk;
+      for (const place of woken) {
+        const name = register(`r${tier}`, place);
+        lines.push(`let ${name} = ${own(rests.get(`${place}`))};`);
+        f.set(`${place}`, name);
+      }
       for (const place of loads) f.set(`${place}`, register(`l${tier}`, place));
       const loadFrom = (array: string, before = ""): string[] =>
         loads.map((place) => `${before}${register(`l${tier}`, place)} = ${cellAt(array, place)};`);
@@ -142,14 +153,16 @@ function writeTiers(
       const { lines: written, values } = writeChunk(
         chunk,
         { tier, half, f, g },
-        { update, perChunk, zPerThread, writer },
+        { update, perChunk, zPerThread, writer, rests },
       );
       lines.push(...written);
       chunk.cells.forEach((place, i) => {
-        const name = register(`n${tier}`, place);
+        const rest = own(rests.get(`${shifted(place, -slope, 0)}`)),
+          name = rest ?? register(`n${tier}`, place);
         const { lines: before, values: [value] } = values[i]!;
         lines.push(...before);
-        lines.push(`var ${name} = ${beyond ? `select(${type}(), ${value}, inside)` : value};`);
+        const whole = beyond ? `select(${type}(), ${value}, inside)` : value;
+        lines.push(`${rest === undefined ? "var " : ""}${name} = ${whole};`);
         next.set(`${place}`, name);
       });
       half = 1 - half;
@@ -166,8 +179,20 @@ function writeTiers(
   // Two chunks in turn share nothing; an odd number of them would meet its own half in the next round.
   if (half === 1) lines.push("workgroupBarrier();");
   if (previous) { for (const place of tile) lines.push(`${register("g", place)} = ${g.get(`${place}`)};`); }
-  for (const place of held) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
+  for (const place of held) {
+    if (!rests.has(`${place}`)) lines.push(`${register("f", place)} = ${f.get(`${place}`)};`);
+  }
   return lines.join("\n");
+}
+
+/** The rows of workgroup memory in which values rest, by the places that the next tier finds them at. */
+function rowsAtRest(resting: readonly Place[]): ReadonlyMap<string, string> {
+  return new Map(resting.map((place, i) => [`${place}`, `rest[${i}]`]));
+}
+
+/** A thread's own element of a row. */
+function own(row: string | undefined): string | undefined {
+  return row && `${row}[slot]`;
 }
 
 /** Where values are while a chunk is written. */
@@ -187,16 +212,20 @@ interface Registers {
 function writeChunk(
   { exchanged, kept, cells }: Chunk,
   { tier, half, f, g }: Registers,
-  { update, perChunk, zPerThread, writer }: {
+  { update, perChunk, zPerThread, writer, rests }: {
     update: Update;
     perChunk: number;
     zPerThread: number;
     writer: UpdateWriter;
+    rests: ReturnType<typeof rowsAtRest>;
   },
 ): { lines: readonly string[]; values: readonly ReturnType<UpdateWriter["write"]>[] } {
   const sums = sumsOf(update), type = cellType(zPerThread);
-  const slots = new Map(exchanged.map((place, i) => [`${place}`, `exchange[${half * perChunk + i}]`]));
-  const puts = exchanged.map((place) => `${slots.get(`${place}`)}[slot] = ${f.get(`${place}`)};`);
+  const slots = new Map(
+    exchanged.map((place, i) => [`${place}`, rests.get(`${place}`) ?? `exchange[${half * perChunk + i}]`]),
+  );
+  const puts = exchanged.filter((place) => !rests.has(`${place}`))
+    .map((place) => `${slots.get(`${place}`)}[slot] = ${f.get(`${place}`)};`);
   const keptName = ({ index, place }: KeptPlace): string => register(`s${tier}_${index}`, place);
   /** Reads of a place's own column, while it is exchanged. */
   const inColumn = (place: Place): Resolver["tap"] => ({ offset: [, , z] }) =>

@@ -16,6 +16,15 @@ export type TorreParameters = ParametersOf<
 /** The lookahead with which all values are loaded while the tier before is computed. */
 export const TIER_AHEAD = 100;
 
+/** The lookahead with which all loads are at the start of a tier, and values that it needs late rest until then. */
+export const RESTING = 101;
+
+/**
+ * Values that rest at most, each for all threads: with chunks of 4 they fill the 48 KiB of workgroup memory that most
+ * GPUs have where a row has 512 cells, the longest that fits one workgroup's registers at 128 for each cell.
+ */
+const MOST_RESTING = 15;
+
 /** Everything about a torre that follows from the problem and the parameters. */
 export interface TorreShape {
   readonly slope: number;
@@ -27,12 +36,14 @@ export interface TorreShape {
   /** Threads of a slot and, at each end, those of the rim that stay zero. */
   readonly slotLength: number;
   readonly rim: number;
+  /** Places of what the last tier left that rest in workgroup memory, not in registers, until the tier needs them. */
+  readonly resting: readonly Place[];
   readonly layout: Layout;
 }
 
 export function shapeOf(
   { stencil, grid }: Problem,
-  { dts, zPerThread, threads, chunk, unroll }: TorreParameters,
+  { dts, zPerThread, threads, chunk, unroll, lookahead }: TorreParameters,
 ): TorreShape {
   const reach = reachOf(stencil.update);
   const slope = reach.diamond;
@@ -40,13 +51,15 @@ export function shapeOf(
   const rim = Math.ceil(reach.z / zPerThread);
   const alongX = width + slope * (unroll + 1); // tiers widened to whole rounds, and what they load ahead
   const lanes = threads * zPerThread;
+  const perChunk = Math.min(chunk, placesIn(width + (sumsOf(stencil.update) === undefined ? 0 : 2 * slope)));
   return {
     slope,
     width,
     cells: placesIn(width),
-    perChunk: Math.min(chunk, placesIn(width + (sumsOf(stencil.update) === undefined ? 0 : 2 * slope))),
+    perChunk,
     slotLength: threads + 2 * rim,
     rim,
+    resting: lookahead === RESTING ? restingIn({ slope, width, perChunk }) : [],
     layout: layOut(grid, {
       pad: [alongX, width + slope, Math.max(reach.z, lanes - grid[2])],
       align: 32,
@@ -55,12 +68,25 @@ export function shapeOf(
   };
 }
 
-/** Bytes of workgroup memory: a chunk in each of two halves. */
+/** Bytes of workgroup memory: a chunk in each of two halves, and what rests. */
 export function exchangeBytes(
-  { perChunk, slotLength }: TorreShape,
+  { perChunk, slotLength, resting }: TorreShape,
   { zPerThread }: TorreParameters,
 ): number {
-  return 4 * zPerThread * 2 * perChunk * slotLength;
+  return 4 * zPerThread * (2 * perChunk + resting.length) * slotLength;
+}
+
+/**
+ * Which values rest: those whose column is exchanged, so that neighbours read them where they lie, in a chunk before the
+ * one that puts the next tier's value there. The first of these rest longest.
+ */
+function restingIn({ slope, width, perChunk }: Pick<TorreShape, "slope" | "width" | "perChunk">): Place[] {
+  const visited = square(0, width);
+  const chunkOf = new Map(visited.map((place, i) => [`${place}`, Math.floor(i / perChunk)]));
+  return visited.filter((place) => {
+    const next = chunkOf.get(`${shifted(place, slope, 0)}`);
+    return next !== undefined && chunkOf.get(`${place}`)! < next;
+  }).slice(0, MOST_RESTING);
 }
 
 /** Places of a square as wide; widths are even. */

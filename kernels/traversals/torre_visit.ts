@@ -21,6 +21,8 @@ export interface KeptPlace {
 /** What lies between two barriers, and the loads before it. */
 export interface Chunk {
   readonly loads: readonly Place[];
+  /** Places whose resting values are needed from here on. */
+  readonly woken: readonly Place[];
   /** Places whose values are put into workgroup memory. */
   readonly exchanged: readonly Place[];
   /** Values to keep that are complete with these, each after those that it is made of. */
@@ -30,7 +32,9 @@ export interface Chunk {
 }
 
 /** Sizes that a visit depends on; `lookahead`: chunks by which a load precedes its first use. */
-type VisitShape = Pick<TorreShape, "slope" | "width" | "perChunk"> & { readonly lookahead: number };
+type VisitShape = Pick<TorreShape, "slope" | "width" | "perChunk" | "resting"> & {
+  readonly lookahead: number;
+};
 
 export interface TierNeeds {
   /** Values of F, sorted as they are visited, that the last tier did not leave in registers. */
@@ -73,7 +77,7 @@ function findNeeds(update: Update, slope: number, width: number): TierNeeds {
 }
 
 export function visitTier(update: Update, shape: VisitShape): Chunk[] {
-  const { slope, width, perChunk, lookahead } = shape;
+  const { slope, width, perChunk, resting, lookahead } = shape;
   const sums = sumsOf(update);
   const needs = needsOf(update, slope, width);
   const { exchanged } = needs;
@@ -99,6 +103,7 @@ export function visitTier(update: Update, shape: VisitShape): Chunk[] {
   });
   return chunks.map((chunk, index) => ({
     ...chunk,
+    woken: resting.filter((place) => readers.get(`${place}`) === index),
     loads: needs.loads.filter((place) => {
       const reader = readers.get(`${place}`) ?? chunks.length - 1; // where none: the next tier's G
       return Math.max(0, reader - lookahead) === index;

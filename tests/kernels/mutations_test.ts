@@ -120,6 +120,23 @@ const SUBJECTS: readonly Subject[] = [
     },
   },
   {
+    traversal: diamondTorre,
+    parameters: { ...TORRE, dts: 2, lookahead: 101 },
+    mutations: {
+      "a value at rest taken from another's place": [
+        "let r1_1_1 = rest[0][slot];",
+        "let r1_1_1 = rest[3][slot];",
+      ],
+      "a value at rest not masked": ["rest[2][slot] = select(", "let unused = select("],
+      "its own value instead of its neighbour's at rest": ["rest[3][slot - 1]", "rest[3][slot]"],
+      "a value at rest not stored": [
+        "[base + 2 * SLICE_T - PITCH_T] = rest[1][slot];",
+        "[base] = rest[1][slot];",
+      ],
+      "a value at rest lost at the end": ["now[base + 2 * SLICE_T] = rest[3][slot];", ""],
+    },
+  },
+  {
     // a single chunk a tier: its half of the workgroup memory is filled again in the next
     problem: LONG,
     traversal: diamondTorre,

@@ -74,6 +74,8 @@ const SHADERS: Readonly<Record<string, string>> = {
   diamond_torre_unroll_1: torreShader(zero, { unroll: 1 }),
   // loads a tier ahead
   diamond_torre_ahead: torreShader(zero, { unroll: 1, lookahead: 100 }),
+  // values that the next tier needs late rest in workgroup memory
+  diamond_torre_resting: torreShader(zero, { dts: 2, lookahead: 101 }),
   // vectors, and threads beyond the end of z
   diamond_torre_z_2: torreShader(zero, { zPerThread: 2, threads: 32 }),
   // every load in the chunk that uses it

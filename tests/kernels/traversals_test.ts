@@ -124,7 +124,10 @@ const TORRES = ([
   [2, [61, 3, 9], [1, 2, 4, 1, 9, 2, 1, 99], [7]],
   [2, [13, 12, 9], [2, 8, 1, 2, 5, 4, 1, 100], [5, 2], [9]], // a tier is loaded during the one before
   [2, [61, 3, 9], [1, 2, 4, 1, 9, 2, 1, 100], [7]],
+  [2, [13, 12, 9], [2, 8, 1, 2, 5, 2, 2, 101], [5, 2], [9]], // values rest in workgroup memory
+  [2, [61, 3, 9], [3, 4, 2, 1, 32, 4, 4, 101], [7]],
   [4, [13, 17, 7], [1, 2, 2, 1, 7, 2, 1, 99], [3, 2], [5]],
+  [4, [13, 17, 7], [1, 4, 1, 1, 7, 2, 2, 101], [3, 2], [5]],
   [4, [17, 3, 9], [1, 4, 1, 2, 5, 2, 1, 99], [5]],
 ] satisfies TorreRow[]).map(torreCase);
 
@@ -191,7 +194,7 @@ Deno.test("the cases above cover every order of every traversal, every parameter
   assertEquals(valuesOf(TORRES, "zPerThread"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "unroll"), [1, 2, 4]);
   assertEquals(valuesOf(TORRES, "chunk"), [2, 4, 8]);
-  assertEquals(valuesOf(TORRES, "lookahead"), [0, 1, 99, 100]);
+  assertEquals(valuesOf(TORRES, "lookahead"), [0, 1, 99, 100, 101]);
   for (const difference of [-1, 0, 1]) {
     const found = TORRES.some(({ parameters, runs }) =>
       runs.some((steps) => steps - parameters.nt! === difference)
@@ -310,6 +313,15 @@ Deno.test("infeasible parameters are reported before anything is compiled, with 
     why({ unroll: 1 }),
     "lookahead 1 has no effect with unroll 1: every load is at the start of its tier",
   );
+  assertEquals(why({ lookahead: 101 }), undefined);
+  assertEquals(
+    why({ lookahead: 101, unroll: 1 }),
+    "lookahead 101: values rest in workgroup memory with unroll above 1 and without sums only",
+  );
+  assertEquals(
+    why({ lookahead: 101, chunk: 8 }),
+    "lookahead 101 has no effect: no value of so small a tile has to wait",
+  );
   const over = (changes: Partial<DeviceLimits>) =>
     diamondTorre.infeasible(problem, torre, { ...limits, ...changes });
   assertEquals(
@@ -359,7 +371,7 @@ const smallCase = fc.record({
   dts: fc.constantFrom(1, 2),
   unroll: fc.constantFrom(1, 2),
   chunk: fc.constantFrom(2, 3, 8),
-  lookahead: fc.constantFrom(0, 1, 99),
+  lookahead: fc.constantFrom(0, 1, 99, 101),
   tile: fc.tuple(fc.constantFrom(8, 16, 32), fc.constantFrom(1, 2, 4), fc.constantFrom(1, 2, 4)),
 }).map(({ grid, steps, pick, tile: [z, y, x], ...torre }): OracleCase => {
   const common = { stencil: wholeNumberWave(2), grid, runs: [steps] };
@@ -389,7 +401,8 @@ const smallCase = fc.record({
     threads: isLong ? 32 : least,
     chunk: dts === 1 || isLong ? 2 : chunk,
     unroll,
-    lookahead: unroll === 1 ? 99 : lookahead,
+    // one chunk a tier: nothing rests
+    lookahead: unroll === 1 || (lookahead === 101 && (dts === 1 || chunk === 8)) ? 99 : lookahead,
   };
   return { ...common, traversal: diamondTorre, parameters };
 });

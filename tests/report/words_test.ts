@@ -66,6 +66,10 @@ Deno.test("every parameter of every traversal, GPU and CPU, has a name and a mea
 
 Deno.test("values that are no counts are said in words", () => {
   assertEquals(parameterValue("lookahead", 99, "diamond-torre"), "at the start of a step");
+  assertEquals(
+    parameterValue("lookahead", 101, "diamond-torre"),
+    "at the start of a step, late ones at rest",
+  );
   assertEquals(parameterValue("strip", 0, "CPU stepwise"), "all rows");
   assertEquals(parameterValue("tile", 1, "marching"), "workgroup memory");
   assertEquals(parameterValue("nt", 96, "diamond-torre"), "96 steps");

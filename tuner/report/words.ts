@@ -27,7 +27,12 @@ const PARAMETERS: Readonly<Record<string, Words>> = {
     "Load ahead",
     "how early values are loaded; earlier hides the wait and takes registers",
     "chunk",
-    { 0: "when needed", 99: "at the start of a step", 100: "a step ahead" },
+    {
+      0: "when needed",
+      99: "at the start of a step",
+      100: "a step ahead",
+      101: "at the start of a step, late ones at rest",
+    },
   ],
   pieces: ["Pieces", "parts of x that workgroups march through side by side", "piece"],
   tile: ["Neighbours from", "where a thread reads its neighbours in a slice", undefined, {

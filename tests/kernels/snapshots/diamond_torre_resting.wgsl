@@ -1,0 +1,171 @@
+// acoustic wave equation, order 2: a workgroup computes a torre, a thread a cell.
+const NX = 24; const NY = 20; const NZ = 50;
+const ORIGIN = 20672; const SLICE = 2880; const PITCH = 96;
+const DTS = 2; const S = 1; const W = 4;
+const SLICE_T = SLICE; const PITCH_T = PITCH; // in elements of a thread
+const W0 = 0.37999993562698364f;
+const W1 = 0.27000001072883606f;
+struct Row { x: i32, y: i32, tiers: i32, unused: i32 } // base of the row's first torre at its first tier
+@group(0) @binding(0) var<storage, read_write> now: array<f32>;
+@group(0) @binding(1) var<storage, read_write> before: array<f32>;
+@group(0) @binding(2) var<uniform> rows: array<Row, 16>;
+var<workgroup> exchange: array<array<f32, 52>, 4>;
+var<workgroup> rest: array<array<f32, 52>, 4>;
+
+@compute @workgroup_size(50)
+fn main(@builtin(local_invocation_id) l: vec3u, @builtin(workgroup_id) w: vec3u) {
+  let thread = i32(l.x);
+  let slot = thread + 1;
+  let row = rows[w.y];
+  let y = row.y + i32(w.x) * W;
+  if (y - W / 2 + 1 >= NY) { return; } // this row is shorter than another of the dispatch
+  let acrossY = y - W / 2 + 1 < 0 || y + W / 2 > NY;
+  var x = row.x;
+  var base = ORIGIN + x * SLICE_T + y * PITCH_T + thread;
+  var f_m1_m1 = now[base - SLICE_T];
+  var f_0_0 = now[base];
+  var f_m1_1 = now[base - PITCH_T];
+  var f_1_m1 = now[base + PITCH_T];
+  rest[0][slot] = now[base + SLICE_T];
+  rest[1][slot] = now[base + SLICE_T - PITCH_T];
+  rest[2][slot] = now[base + SLICE_T + PITCH_T];
+  rest[3][slot] = now[base + 2 * SLICE_T];
+  var g_0_0 = before[base];
+  var g_1_1 = before[base + SLICE_T];
+  var g_0_2 = before[base + SLICE_T - PITCH_T];
+  var g_2_0 = before[base + SLICE_T + PITCH_T];
+  var g_2_2 = before[base + 2 * SLICE_T];
+  var g_1_3 = before[base + 2 * SLICE_T - PITCH_T];
+  var g_3_1 = before[base + 2 * SLICE_T + PITCH_T];
+  var g_3_3 = before[base + 3 * SLICE_T];
+  for (var tier = 0; tier < row.tiers; tier += 2) {
+    // tier 0: now → before
+    let r0_1_1 = rest[0][slot];
+    let r0_0_2 = rest[1][slot];
+    let r0_2_0 = rest[2][slot];
+    let r0_2_2 = rest[3][slot];
+    let l0_m1_3 = now[base + SLICE_T - 2 * PITCH_T];
+    let l0_1_3 = now[base + 2 * SLICE_T - PITCH_T];
+    let l0_3_m1 = now[base + SLICE_T + 2 * PITCH_T];
+    let l0_3_1 = now[base + 2 * SLICE_T + PITCH_T];
+    let l0_3_3 = now[base + 3 * SLICE_T];
+    let l0_0_4 = now[base + 2 * SLICE_T - 2 * PITCH_T];
+    let l0_2_4 = now[base + 3 * SLICE_T - PITCH_T];
+    let l0_4_0 = now[base + 2 * SLICE_T + 2 * PITCH_T];
+    let l0_4_2 = now[base + 3 * SLICE_T + PITCH_T];
+    let l0_4_4 = now[base + 4 * SLICE_T];
+    exchange[0][slot] = f_0_0;
+    workgroupBarrier();
+    var n0_0_0 = W0 * f_0_0 - g_0_0 + W1 * (exchange[0][slot - 1] + exchange[0][slot + 1] + (f_m1_1 + f_1_m1) + (f_m1_m1 + r0_1_1));
+    var n0_1_1 = W0 * r0_1_1 - g_1_1 + W1 * (rest[0][slot - 1] + rest[0][slot + 1] + (r0_0_2 + r0_2_0) + (f_0_0 + r0_2_2));
+    workgroupBarrier();
+    var n0_0_2 = W0 * r0_0_2 - g_0_2 + W1 * (rest[1][slot - 1] + rest[1][slot + 1] + (l0_m1_3 + r0_1_1) + (f_m1_1 + l0_1_3));
+    var n0_2_0 = W0 * r0_2_0 - g_2_0 + W1 * (rest[2][slot - 1] + rest[2][slot + 1] + (r0_1_1 + l0_3_m1) + (f_1_m1 + l0_3_1));
+    exchange[1][slot] = l0_1_3;
+    workgroupBarrier();
+    rest[0][slot] = W0 * r0_2_2 - g_2_2 + W1 * (rest[3][slot - 1] + rest[3][slot + 1] + (l0_1_3 + l0_3_1) + (r0_1_1 + l0_3_3));
+    rest[1][slot] = W0 * l0_1_3 - g_1_3 + W1 * (exchange[1][slot - 1] + exchange[1][slot + 1] + (l0_0_4 + r0_2_2) + (r0_0_2 + l0_2_4));
+    exchange[2][slot] = l0_3_1;
+    exchange[3][slot] = l0_3_3;
+    workgroupBarrier();
+    rest[2][slot] = W0 * l0_3_1 - g_3_1 + W1 * (exchange[2][slot - 1] + exchange[2][slot + 1] + (r0_2_2 + l0_4_0) + (r0_2_0 + l0_4_2));
+    rest[3][slot] = W0 * l0_3_3 - g_3_3 + W1 * (exchange[3][slot - 1] + exchange[3][slot + 1] + (l0_2_4 + l0_4_2) + (r0_2_2 + l0_4_4));
+    if (acrossY || x < 0 || x + W > NX) {
+      let inX0 = u32(x) < u32(NX);
+      let inX1 = u32(x + 1) < u32(NX);
+      let inX2 = u32(x + 2) < u32(NX);
+      let inX3 = u32(x + 3) < u32(NX);
+      let inY_1 = u32(y - 1) < u32(NY);
+      let inY0 = u32(y) < u32(NY);
+      let inY1 = u32(y + 1) < u32(NY);
+      n0_0_0 = select(f32(), n0_0_0, inX0 && inY0);
+      n0_1_1 = select(f32(), n0_1_1, inX1 && inY0);
+      n0_0_2 = select(f32(), n0_0_2, inX1 && inY_1);
+      n0_2_0 = select(f32(), n0_2_0, inX1 && inY1);
+      rest[0][slot] = select(f32(), rest[0][slot], inX2 && inY0);
+      rest[1][slot] = select(f32(), rest[1][slot], inX2 && inY_1);
+      rest[2][slot] = select(f32(), rest[2][slot], inX2 && inY1);
+      rest[3][slot] = select(f32(), rest[3][slot], inX3 && inY0);
+    }
+    before[base] = n0_0_0;
+    before[base + SLICE_T] = n0_1_1;
+    before[base + SLICE_T - PITCH_T] = n0_0_2;
+    before[base + SLICE_T + PITCH_T] = n0_2_0;
+    before[base + 2 * SLICE_T - PITCH_T] = rest[1][slot];
+    before[base + 2 * SLICE_T + PITCH_T] = rest[2][slot];
+    x += S;
+    base += S * SLICE_T;
+    // tier 1: before → now
+    let r1_1_1 = rest[0][slot];
+    let r1_0_2 = rest[1][slot];
+    let r1_2_0 = rest[2][slot];
+    let r1_2_2 = rest[3][slot];
+    let l1_m1_3 = before[base + SLICE_T - 2 * PITCH_T];
+    let l1_1_3 = before[base + 2 * SLICE_T - PITCH_T];
+    let l1_3_m1 = before[base + SLICE_T + 2 * PITCH_T];
+    let l1_3_1 = before[base + 2 * SLICE_T + PITCH_T];
+    let l1_3_3 = before[base + 3 * SLICE_T];
+    let l1_0_4 = before[base + 2 * SLICE_T - 2 * PITCH_T];
+    let l1_2_4 = before[base + 3 * SLICE_T - PITCH_T];
+    let l1_4_0 = before[base + 2 * SLICE_T + 2 * PITCH_T];
+    let l1_4_2 = before[base + 3 * SLICE_T + PITCH_T];
+    let l1_4_4 = before[base + 4 * SLICE_T];
+    exchange[0][slot] = n0_1_1;
+    workgroupBarrier();
+    var n1_0_0 = W0 * n0_1_1 - r0_1_1 + W1 * (exchange[0][slot - 1] + exchange[0][slot + 1] + (n0_0_2 + n0_2_0) + (n0_0_0 + r1_1_1));
+    var n1_1_1 = W0 * r1_1_1 - r0_2_2 + W1 * (rest[0][slot - 1] + rest[0][slot + 1] + (r1_0_2 + r1_2_0) + (n0_1_1 + r1_2_2));
+    workgroupBarrier();
+    var n1_0_2 = W0 * r1_0_2 - l0_1_3 + W1 * (rest[1][slot - 1] + rest[1][slot + 1] + (l1_m1_3 + r1_1_1) + (n0_0_2 + l1_1_3));
+    var n1_2_0 = W0 * r1_2_0 - l0_3_1 + W1 * (rest[2][slot - 1] + rest[2][slot + 1] + (r1_1_1 + l1_3_m1) + (n0_2_0 + l1_3_1));
+    exchange[1][slot] = l1_1_3;
+    workgroupBarrier();
+    rest[0][slot] = W0 * r1_2_2 - l0_3_3 + W1 * (rest[3][slot - 1] + rest[3][slot + 1] + (l1_1_3 + l1_3_1) + (r1_1_1 + l1_3_3));
+    rest[1][slot] = W0 * l1_1_3 - l0_2_4 + W1 * (exchange[1][slot - 1] + exchange[1][slot + 1] + (l1_0_4 + r1_2_2) + (r1_0_2 + l1_2_4));
+    exchange[2][slot] = l1_3_1;
+    exchange[3][slot] = l1_3_3;
+    workgroupBarrier();
+    rest[2][slot] = W0 * l1_3_1 - l0_4_2 + W1 * (exchange[2][slot - 1] + exchange[2][slot + 1] + (r1_2_2 + l1_4_0) + (r1_2_0 + l1_4_2));
+    rest[3][slot] = W0 * l1_3_3 - l0_4_4 + W1 * (exchange[3][slot - 1] + exchange[3][slot + 1] + (l1_2_4 + l1_4_2) + (r1_2_2 + l1_4_4));
+    if (acrossY || x < 0 || x + W > NX) {
+      let inX0 = u32(x) < u32(NX);
+      let inX1 = u32(x + 1) < u32(NX);
+      let inX2 = u32(x + 2) < u32(NX);
+      let inX3 = u32(x + 3) < u32(NX);
+      let inY_1 = u32(y - 1) < u32(NY);
+      let inY0 = u32(y) < u32(NY);
+      let inY1 = u32(y + 1) < u32(NY);
+      n1_0_0 = select(f32(), n1_0_0, inX0 && inY0);
+      n1_1_1 = select(f32(), n1_1_1, inX1 && inY0);
+      n1_0_2 = select(f32(), n1_0_2, inX1 && inY_1);
+      n1_2_0 = select(f32(), n1_2_0, inX1 && inY1);
+      rest[0][slot] = select(f32(), rest[0][slot], inX2 && inY0);
+      rest[1][slot] = select(f32(), rest[1][slot], inX2 && inY_1);
+      rest[2][slot] = select(f32(), rest[2][slot], inX2 && inY1);
+      rest[3][slot] = select(f32(), rest[3][slot], inX3 && inY0);
+    }
+    now[base] = n1_0_0;
+    now[base + SLICE_T] = n1_1_1;
+    now[base + SLICE_T - PITCH_T] = n1_0_2;
+    now[base + SLICE_T + PITCH_T] = n1_2_0;
+    now[base + 2 * SLICE_T - PITCH_T] = rest[1][slot];
+    now[base + 2 * SLICE_T + PITCH_T] = rest[2][slot];
+    x += S;
+    base += S * SLICE_T;
+    g_0_0 = r1_1_1;
+    g_1_1 = r1_2_2;
+    g_0_2 = l1_1_3;
+    g_2_0 = l1_3_1;
+    g_2_2 = l1_3_3;
+    g_1_3 = l1_2_4;
+    g_3_1 = l1_4_2;
+    g_3_3 = l1_4_4;
+    f_m1_m1 = n1_0_0;
+    f_0_0 = n1_1_1;
+    f_m1_1 = n1_0_2;
+    f_1_m1 = n1_2_0;
+  }
+  now[base + SLICE_T] = rest[0][slot];
+  now[base + 2 * SLICE_T] = rest[3][slot];
+  before[base] = g_0_0;
+  before[base + SLICE_T] = g_1_1;
+}
