@@ -175,8 +175,7 @@ export const diamondTorre: Traversal = {
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
     // two tiers in the loop's body swap F and G, one moves them
-    const held = values * (unroll > 1 && readsPrevious(problem.stencil.update) ? SWAPPED : 1) -
-      shape.resting.length;
+    const held = values * (unroll > 1 && readsPrevious(problem.stencil.update) ? SWAPPED : 1);
     const ends = 2 * cells * (readsPrevious(problem.stencil.update) ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;

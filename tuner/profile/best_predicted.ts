@@ -10,14 +10,14 @@ import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
 
-/** Candidates of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
+/** Shapes of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
 
 /** Which runner-up is of another traversal, if that should reach this part of the best one's rate. */
 const OTHER_KIND = 4, WORTH_A_TRY = 0.6;
 
 /** Candidates of each kind whose kernels are written in every way, those with the highest rates. */
-const MOST_WRITTEN = 12;
+const MOST_WRITTEN = 8;
 
 /** A candidate counts with its expected rate less this many deviations: what is unknown may be slow. */
 const CAUTION = 0.6;
@@ -92,7 +92,10 @@ export function bestPredicted(
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
   const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
-  const kinds = Map.groupBy(fastestFirst(ways, calibration), ({ way }) => kindOf(way.candidate));
+  const kinds = Map.groupBy(
+    fastestFirst(ways, calibration, MOST_CORRECTED),
+    ({ way }) => kindOf(way.candidate),
+  );
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
   return {
@@ -178,14 +181,15 @@ function shapeOf({ candidate, part = 1 }: Way): string {
   return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, ...shape]);
 }
 
-/** Ways with their corrected rates, down to the fastest of stepwise. */
+/** Ways with their corrected rates, down to the fastest of stepwise; of each kind the models' best so many. */
 function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
+  most = Infinity,
 ): Pick<Weighed<W>, "way" | "mean">[] {
   const kinds = Map.groupBy(ways, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
   const corrected = [...kinds.values()].flatMap((some) =>
-    some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, MOST_CORRECTED)
+    some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, most)
   ).map((way) => ({ way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) }))
     .sort((a, b) => b.mean - a.mean);
   const plain = corrected.findIndex(({ way: { candidate } }) => isPlain(candidate));
