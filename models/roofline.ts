@@ -22,7 +22,7 @@ export interface DeviceModel {
   readonly simdWidth?: number;
   /** @default {100} workgroups that fill the device to 1 − 1/e; 100 suits 132 multiprocessors */
   readonly saturationWorkgroups?: number;
-  /** @default {25 MB} bytes that a cache of the whole device serves: half of an H100's 50 MB */
+  /** @default {21.6 MB} bytes that a cache of the whole device serves: nearly half of an H100's 50 MB */
   readonly cacheBytes?: number;
   /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
   readonly workgroupsAtOnce?: number;
@@ -71,18 +71,27 @@ const THREADS_AT_ONCE = 2 ** 17;
 const BARRIER_STALL = 0.1;
 
 /**
- * What a round of a long workgroup takes where memory does not limit it, in ns on the H100: a barrier, a thread's
- * instruction if nothing else runs, a multiprocessor's instruction of a SIMD group; and what starting a dispatch of them
- * takes, and a workgroup, whose memory is set to zero first, for each byte of it. Fitted to 1,542 torres of orders 2 to 8
- * and heat on 22 grids (2026-11-22); of 1,582 on 34 grids half are off by more than 8%, a tenth by more than 22%.
+ * What a round of a long workgroup takes, in ns on the H100: a barrier, a thread's instruction if nothing else runs, waiting
+ * for the device's memory and for its cache; of a multiprocessor, an instruction of a SIMD group, a row that it reads, and
+ * a value that it exchanges; and what starting a dispatch takes, and a workgroup, whose memory is set to zero first, for
+ * each byte of it. Fitted to 1,254 torres and 1,107 marches of orders 2 to 8 and heat on 34 grids (2026-11-22), but for the
+ * cache's latency, which is known: half of them are off by more than 9%, a tenth by more than 24%.
  */
-const BARRIER_NS = 30, THREAD_NS = 1.56, GROUP_NS = 0.459, ROUNDS_DISPATCH_NS = 1390, CLEARED_BYTE_NS = 0.12;
+const BARRIER_NS = 11.4, THREAD_NS = 1.17, WAIT_NS = 574, NEAR_WAIT_NS = 160;
+const GROUP_NS = 0.082,
+  ROW_NS = 0.695,
+  EXCHANGE_NS = 0.332,
+  ROUNDS_DISPATCH_NS = 1670,
+  CLEARED_BYTE_NS = 0.103;
+
+/** How many times as many bytes the cache of the whole device moves as its memory. */
+const NEAR_RATIO = 2.35;
 
 /**
  * By how much a spilled register of 256 threads slows a round (they share the cache that it goes to), and an instruction
  * beyond those that fit the cache; by which part of their number threads slow it that have no cells.
  */
-const SPILL_SLOWDOWN = 0.0124, FETCHED = 1984, FETCH_SLOWDOWN = 2.2e-4, IDLE_SLOWDOWN = 0.3;
+const SPILL_SLOWDOWN = 0.0212, FETCHED = 1984, FETCH_SLOWDOWN = 1.03e-4, IDLE_SLOWDOWN = 0.3;
 
 /** A multiprocessor has so many parts, each with its own registers: SIMD groups take turns among them. */
 const PARTS = 4;
@@ -94,7 +103,7 @@ const REFERENCE_BYTES_PER_SECOND = 3e12;
 const SHARED_BYTES = 227 * 1024, OWN_BYTES = 1024;
 
 /** The cache of a large GPU, and the time that bytes from it take over that of others (128³: 248 Gcells/s, order 2). */
-const CACHE_BYTES = 25e6, CACHED = 0.6;
+const CACHE_BYTES = 21.6e6, CACHED = 0.6;
 
 /** Threads as a SIMD machine runs them: a partly filled group takes as long as a full one. */
 function groupThreadsOf({ threadsPerWorkgroup }: Demand, { simdWidth = 32 }: DeviceModel): number {
@@ -181,36 +190,49 @@ export function predictRate(
   return 1 / (updateSeconds + stepOverheadNs * 1e-9 / cells);
 }
 
-/** Adds up two times of which the longer hides most of the other. */
-function overlapped(one: number, other: number): number {
-  return Math.cbrt(one * one * one + other * other * other);
+/** Adds up times of which the longest hides most of the others. */
+function overlapped(...times: readonly number[]): number {
+  return Math.cbrt(times.reduce((sum, time) => sum + time ** 3, 0));
 }
 
 /**
  * Seconds per cell update of workgroups that compute in rounds. A dispatch ends with its last workgroup, so that what
  * counts is how many times the multiprocessors are filled; one that holds several workgroups computes them in turn while
- * others wait for barriers and memory. The device's memory serves all.
+ * others wait for barriers and memory. The device's memory and its cache serve all, most of it meanwhile.
  */
 function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): number {
-  const { copyBytesPerSecond, simdWidth = 32 } = device;
-  const { instructions, barriers, cells: ofRound, dispatches, busyThreads } = demand.rounds!;
-  const threads = groupThreadsOf(demand, device), resident = residentOf(demand, device);
-  const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device) * threads / 256) *
+  const { copyBytesPerSecond, simdWidth = 32, cacheBytes = CACHE_BYTES } = device;
+  const { instructions, barriers, rows, exchanges, waits, nearWaits, nearBytes, ...rest } = demand.rounds!;
+  const { cells: ofRound, busyThreads, again, dispatches } = rest;
+  const groups = Math.ceil(demand.threadsPerWorkgroup / simdWidth), resident = residentOf(demand, device);
+  const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device) * groups * simdWidth / 256) *
     (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED)) *
     (1 + IDLE_SLOWDOWN * (demand.threadsPerWorkgroup / busyThreads - 1));
   const scale = REFERENCE_BYTES_PER_SECOND / copyBytesPerSecond;
-  const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions);
-  const serviceNs = slowdown * GROUP_NS * instructions * threads / simdWidth;
-  const bytes = demand.bytesPerUpdate * ofRound;
-  const memoryNs = bytes / REFERENCE_BYTES_PER_SECOND * 1e9;
+  // levels that the cache holds are read from it, those of up to twice its size in part
+  const missed = Math.min(1, Math.max(0, 8 * cells / cacheBytes - 1));
+  // what is read again may have left the cache
+  const begun = Math.min(MULTIPROCESSORS * resident, demand.workgroupsPerDispatch);
+  const lost = again === undefined ? 0 : again.bytesPerUpdate *
+    Math.max(0, 1 - cacheBytes / (again.workgroupBytes * Math.max(again.workgroups, begun)));
+  const bytes = missed * (demand.bytesPerUpdate + lost);
+  const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions) +
+    WAIT_NS * waits * missed + NEAR_WAIT_NS * nearWaits;
+  const movingNs = slowdown * groups * (ROW_NS * rows + EXCHANGE_NS * exchanges);
+  // each part of a multiprocessor computes its own SIMD groups
+  const turnNs = (workgroups: number): number =>
+    latencyNs + movingNs * workgroups +
+    slowdown * PARTS * Math.ceil(groups * workgroups / PARTS) * GROUP_NS * instructions;
+  const memoryNs = ofRound * bytes / REFERENCE_BYTES_PER_SECOND * 1e9;
+  const nearNs = ofRound * nearBytes / (NEAR_RATIO * REFERENCE_BYTES_PER_SECOND) * 1e9;
   const sumNs = dispatches.reduce((sum, { count, workgroups, rounds }) => {
     const each = workgroups / MULTIPROCESSORS, full = Math.floor(each / resident);
-    const rest = each - full * resident;
-    const last = rest > 0 ? overlapped(latencyNs, Math.ceil(rest) * serviceNs) : 0;
-    const computing = full * overlapped(latencyNs, resident * serviceNs) + last;
+    const last = Math.ceil(each - full * resident);
+    const computing = full * turnNs(resident) + (last > 0 ? turnNs(last) : 0);
     const starting = ROUNDS_DISPATCH_NS +
       Math.ceil(each / resident) * CLEARED_BYTE_NS * demand.workgroupBytes;
-    return sum + count * (rounds * overlapped(computing, workgroups * memoryNs) + starting);
+    const roundNs = overlapped(computing, workgroups * memoryNs, workgroups * nearNs);
+    return sum + count * (rounds * roundNs + starting);
   }, 0);
   return scale * sumNs * 1e-9 / cells;
 }

@@ -61,6 +61,9 @@ const MOST_HELD = 330;
 /** Of tiles to try: with larger ones no update's values fit a thread's registers. */
 const LARGEST_DTS = 12;
 
+/** How often a tier waits for memory whose loads are all at its start, and where they are spread over it. */
+const LATE = [0.78, 2.15] as const;
+
 /** Lookahead that puts every load at the start of its tier. */
 const EARLIEST = 99;
 
@@ -180,12 +183,14 @@ export const diamondTorre: Traversal = {
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
     const stages = stageCount(problem, tiers, shape);
+    // Torres of a row load the corner between them at the same time, so that it is moved once (Eq. 6).
+    const corner = 2 * shape.slope ** 2;
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
     const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (work.moved + ends / tierRatio) / cells,
+      bytesPerUpdate: 4 * (work.moved - corner + ends / tierRatio) / cells,
       registersPerThread: zPerThread * held + chunk + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
@@ -196,6 +201,11 @@ export const diamondTorre: Traversal = {
       rounds: {
         instructions: work.instructions,
         barriers: Math.ceil(work.exchanged / shape.perChunk),
+        rows: work.moved,
+        exchanges: zPerThread * work.exchanges,
+        waits: lookahead === TIER_AHEAD ? 0 : unroll === 1 || lookahead === EARLIEST ? LATE[0] : LATE[1],
+        nearWaits: 0,
+        nearBytes: 4 * (work.moved + ends / tierRatio) / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({

@@ -26,6 +26,12 @@ type MarchParameters = ParametersOf<
   "zPerThread" | "threadsZ" | "threadsY" | "pieces" | "tile" | "ahead" | "depth"
 >;
 
+/** How much of what neighbours read, too, they read so much later that a full cache has lost it (models/roofline.ts). */
+const DRIFT = 0.59;
+
+/** What caches move at once. */
+const SECTOR_BYTES = 32;
+
 /** One dispatch a step; the workgroup's shape, the pieces of the march, and the tile are to choose. */
 export const marching: Traversal = {
   name: "marching",
@@ -113,28 +119,63 @@ export const marching: Traversal = {
   demand(problem, parameters) {
     const shape = shapeOf(problem, parameters);
     const { update, zPerThread, threadsZ, threadsY, isTiled, ahead, slices, queues, depth } = shape;
-    const { arrays, cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
+    const { fill, operations, haloY, haloZ, rimY, rimZ } = shape;
+    const { arrays, neighbours, reads, cached, tiled } = readsOf(update, zPerThread, isTiled, ahead);
     const workgroups = workgroupsOf(problem, shape);
-    const [across, along] = workgroups;
-    const computed = across * threadsZ * zPerThread * along * threadsY / (problem.grid[1] * problem.grid[2]);
-    const { y } = reachOf(update);
+    const [across, along] = workgroups, threads = threadsZ * threadsY;
+    const [, ny, nz] = problem.grid;
+    const computed = across * threadsZ * zPerThread * along * threadsY / (ny * nz);
+    const { y, z } = reachOf(update);
+    // pieces of rows that a SIMD group covers
+    const rows = 32 % threadsZ === 0 || threadsZ % 32 === 0 ? Math.max(1, 32 / threadsZ) : 1 + 31 / threadsZ;
+    // what else a tile's threads load, and what of a slice neighbours read, too
+    const rim = isTiled ? (threadsZ + 2 * rimZ) * (threadsY + 2 * rimY) / threads - 1 : 0;
+    const loads = arrays + rim + (isTiled ? 0 : reads), stored = update.fields.length;
+    const isDeep = haloY > 0 || haloZ > 0;
+    const shared = isDeep ? (computed - 1) * arrays : neighbours * 2 * y / threadsY;
+    const rowBytes = 4 * Math.min(threadsZ * zPerThread, nz);
+    const part = SECTOR_BYTES / rowBytes;
+    const ends = isDeep ? 0 : 2 * neighbours * SECTOR_BYTES * Math.ceil(4 * z / SECTOR_BYTES) / rowBytes;
+    // where queues are only filled, a round takes half as long
+    const round = slices + queues.warmUp / 2;
+    const total = workgroups.reduce((a, b) => a * b);
+    const count = 1 / depth, isAlone = isAllZero(problem.boundary);
     return {
       bytesPerUpdate: 4 * (arrays + update.fields.length) / depth,
       // What a march reads before its first cell, another one reads, too. Then rows of other workgroups, or the tile's
       // rim, for which most threads wait unless it is loaded ahead.
-      extraBytesPerUpdate: 2.7 * shape.fill / slices +
+      extraBytesPerUpdate: 2.7 * fill / slices +
         (isTiled ? (ahead === 0 ? 2.2 : 0.9) * y : 1.2 * y / threadsY),
       registersPerThread: registersOf(shape),
-      threadsPerWorkgroup: threadsZ * threadsY,
+      threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
-      workgroupsPerDispatch: workgroups.reduce((a, b) => a * b),
-      dispatchesPerStep: (isAllZero(problem.boundary) ? 1 : 2) / depth,
+      workgroupsPerDispatch: total,
+      dispatchesPerStep: (isAlone ? 1 : 2) / depth,
       exchangesPerUpdate: computed * tiled / zPerThread / depth,
-      // Every read takes instructions as well, the fewer the more cells it brings (550 shapes of orders 2 to 8 and heat
-      // on 22 grids, H100, 2026-11-22).
       cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread) / depth,
       hasLongWorkgroups: true,
       warmUp: queues.warmUp / slices,
+      rounds: {
+        instructions: 2 * (loads + stored) + zPerThread * (operations + fill) + tiled,
+        barriers: shape.tiles.filter(({ length }) => length > 0).length,
+        rows: (loads + stored) * rows,
+        exchanges: zPerThread * tiled,
+        waits: ahead === 0 ? 1 : 0,
+        nearWaits: 1,
+        nearBytes: 4 / depth *
+          (computed * (arrays * (1 + part) + fill / slices + shared + ends) + stored * (1 + part)),
+        cells: depth * problem.grid[0] * ny * nz / (total * round),
+        busyThreads: threads,
+        again: {
+          bytesPerUpdate: 4 * (fill / slices + DRIFT * shared) / depth,
+          workgroups: across * along,
+          workgroupBytes: 8 * threads * zPerThread * slices,
+        },
+        dispatches: [
+          { count, workgroups: total, rounds: round },
+          ...(isAlone ? [] : [{ count, workgroups: 0, rounds: 0 }]),
+        ],
+      },
     };
   },
   plan(problem, parameters, limits) {
@@ -218,6 +259,7 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
     tileCount: tiles.flat().length,
     /** Whether a tile holds values of the newest level. */
     keepsNow: tiles.flat().some(({ ago }) => ago === 0),
+    operations: update.substeps.reduce((sum, substep) => sum + tapsOf(substep).length, 0),
     /** Slices that it reads before its first cell. */
     fill,
     /** Values that a thread keeps for each of its cells. */
@@ -246,7 +288,7 @@ const readsOf = remembered((
   zPerThread: number,
   isTiled: boolean,
   ahead: number,
-): { arrays: number; cached: number; tiled: number } => {
+): Record<"arrays" | "neighbours" | "reads" | "cached" | "tiled", number> => {
   const { queues: { sums } } = partsOf(update, zPerThread, isTiled, ahead);
   const cached = new Map<string, Set<string>>();
   const tiled = new Set<string>();
@@ -266,6 +308,10 @@ const readsOf = remembered((
   }
   return {
     arrays: new Set(tapsOf(update).filter(({ ago }) => ago >= 0).map(arrayOf)).size,
+    neighbours: new Set(
+      tapsOf(update).filter(({ ago, offset: [, y, z] }) => ago === 0 && (y !== 0 || z !== 0)).map(arrayOf),
+    ).size,
+    reads: [...cached.values()].reduce((sum, { size }) => sum + size, 0),
     cached: Math.hypot(...[...cached.values()].map(({ size }) => 1 + size)),
     tiled: tiled.size,
   };

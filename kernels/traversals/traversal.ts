@@ -66,14 +66,24 @@ export interface Demand {
   readonly rounds?: Rounds;
 }
 
-/** The rounds of long workgroups, as the tiers of torres. */
+/** The rounds of long workgroups: the tiers of torres, the slices of marches. */
 export interface Rounds {
   /** Instructions of a thread, and barriers, in a round. */
   readonly instructions: number;
   readonly barriers: number;
+  /** Rows of values in the device's memory that a SIMD group reads and writes in a round, and values in workgroup memory. */
+  readonly rows: number;
+  readonly exchanges: number;
+  /** How many times a round waits for the device's memory, and for the cache before it. */
+  readonly waits: number;
+  readonly nearWaits: number;
+  /** Bytes per update between the nearest caches and the one of the whole device. */
+  readonly nearBytes: number;
   /** Cells that a workgroup updates in a round, and how many of its threads have any. */
   readonly cells: number;
   readonly busyThreads: number;
+  /** What several workgroups read: bytes per update, and after how many workgroups at least, of so many bytes each. */
+  readonly again?: Readonly<Record<"bytesPerUpdate" | "workgroups" | "workgroupBytes", number>>;
   /** Dispatches of a step that are alike: how many, the workgroups of each, and the rounds of each of those. */
   readonly dispatches: readonly {
     readonly count: number;

@@ -33,7 +33,7 @@ export interface Sample extends Candidate {
  * measured may be so much slower than predicted. These and the lengths fit 136 recorded problems of an H100, each
  * predicted from the others (`deno task replay`, 2026-11-22).
  */
-const VARIATION = 0.3, NOISE = 0.02, UNKNOWN = 1.2;
+const VARIATION = 0.2, NOISE = 0.02, UNKNOWN = 1.2;
 
 /** The part of the variation that changes abruptly from one configuration to the next. */
 const ABRUPT = 0.5;
