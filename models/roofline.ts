@@ -75,14 +75,10 @@ const BARRIER_STALL = 0.1;
  * for the device's memory and for its cache; of a multiprocessor, an instruction of a SIMD group, a row that it reads, and
  * a value that it exchanges; and what starting a dispatch takes, and a workgroup, whose memory is set to zero first, for
  * each byte of it. Fitted to 1,254 torres and 1,107 marches of orders 2 to 8 and heat on 34 grids (2026-11-22), but for the
- * cache's latency, which is known: half of them are off by more than 9%, a tenth by more than 24%.
+ * cache's latency, which is known: half of them are off by more than 8%, a tenth by more than 23%.
  */
-const BARRIER_NS = 11.4, THREAD_NS = 1.17, WAIT_NS = 574, NEAR_WAIT_NS = 160;
-const GROUP_NS = 0.082,
-  ROW_NS = 0.695,
-  EXCHANGE_NS = 0.332,
-  ROUNDS_DISPATCH_NS = 1670,
-  CLEARED_BYTE_NS = 0.103;
+const BARRIER_NS = 10.2, THREAD_NS = 1.08, WAIT_NS = 547, NEAR_WAIT_NS = 160, GROUP_NS = 0.093;
+const ROW_NS = 0.722, EXCHANGE_NS = 0.355, ROUNDS_DISPATCH_NS = 1700, CLEARED_BYTE_NS = 0.106;
 
 /** How many times as many bytes the cache of the whole device moves as its memory. */
 const NEAR_RATIO = 2.35;
@@ -191,8 +187,8 @@ export function predictRate(
 }
 
 /** Adds up times of which the longest hides most of the others. */
-function overlapped(...times: readonly number[]): number {
-  return Math.cbrt(times.reduce((sum, time) => sum + time ** 3, 0));
+function overlapped(one: number, other: number, third: number): number {
+  return Math.cbrt(one * one * one + other * other * other + third * third * third);
 }
 
 /**
@@ -202,8 +198,8 @@ function overlapped(...times: readonly number[]): number {
  */
 function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): number {
   const { copyBytesPerSecond, simdWidth = 32, cacheBytes = CACHE_BYTES } = device;
-  const { instructions, barriers, rows, exchanges, waits, nearWaits, nearBytes, ...rest } = demand.rounds!;
-  const { cells: ofRound, busyThreads, again, dispatches } = rest;
+  const { instructions, barriers, rows, exchanges, waits, nearWaits } = demand.rounds!;
+  const { memoryBytes, nearBytes, cells: ofRound, busyThreads, again, dispatches } = demand.rounds!;
   const groups = Math.ceil(demand.threadsPerWorkgroup / simdWidth), resident = residentOf(demand, device);
   const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device) * groups * simdWidth / 256) *
     (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED)) *
@@ -215,7 +211,7 @@ function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): numb
   const begun = Math.min(MULTIPROCESSORS * resident, demand.workgroupsPerDispatch);
   const lost = again === undefined ? 0 : again.bytesPerUpdate *
     Math.max(0, 1 - cacheBytes / (again.workgroupBytes * Math.max(again.workgroups, begun)));
-  const bytes = missed * (demand.bytesPerUpdate + lost);
+  const bytes = missed * (memoryBytes + lost);
   const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions) +
     WAIT_NS * waits * missed + NEAR_WAIT_NS * nearWaits;
   const movingNs = slowdown * groups * (ROW_NS * rows + EXCHANGE_NS * exchanges);

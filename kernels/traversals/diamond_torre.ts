@@ -187,10 +187,11 @@ export const diamondTorre: Traversal = {
     const corner = 2 * shape.slope ** 2;
     // Torres cut by the ends of x start and end inside the grid: as many more ends as stages overlap them.
     const tierRatio = (nx * 2 / width) * tiers / stages;
+    const moved = work.moved + ends / tierRatio;
     const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * (work.moved - corner + ends / tierRatio) / cells,
+      bytesPerUpdate: 4 * moved / cells,
       registersPerThread: zPerThread * held + chunk + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
@@ -205,7 +206,8 @@ export const diamondTorre: Traversal = {
         exchanges: zPerThread * work.exchanges,
         waits: lookahead === TIER_AHEAD ? 0 : unroll === 1 || lookahead === EARLIEST ? LATE[0] : LATE[1],
         nearWaits: 0,
-        nearBytes: 4 * (work.moved + ends / tierRatio) / cells,
+        memoryBytes: 4 * (moved - corner) / cells,
+        nearBytes: 4 * moved / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),
         dispatches: waves.map(({ rows, waves }) => ({
