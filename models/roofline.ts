@@ -199,7 +199,7 @@ function overlapped(one: number, other: number, third: number): number {
 function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): number {
   const { copyBytesPerSecond, simdWidth = 32, cacheBytes = CACHE_BYTES } = device;
   const { instructions, barriers, rows, exchanges, waits, nearWaits } = demand.rounds!;
-  const { memoryBytes, nearBytes, cells: ofRound, busyThreads, again, dispatches } = demand.rounds!;
+  const { nearBytes, cells: ofRound, busyThreads, again, dispatches } = demand.rounds!;
   const groups = Math.ceil(demand.threadsPerWorkgroup / simdWidth), resident = residentOf(demand, device);
   const slowdown = (1 + SPILL_SLOWDOWN * spilledOf(demand, device) * groups * simdWidth / 256) *
     (1 + FETCH_SLOWDOWN * Math.max(0, (demand.loopInstructions ?? 0) - FETCHED)) *
@@ -211,7 +211,7 @@ function roundsSeconds(demand: Demand, device: DeviceModel, cells: number): numb
   const begun = Math.min(MULTIPROCESSORS * resident, demand.workgroupsPerDispatch);
   const lost = again === undefined ? 0 : again.bytesPerUpdate *
     Math.max(0, 1 - cacheBytes / (again.workgroupBytes * Math.max(again.workgroups, begun)));
-  const bytes = missed * (memoryBytes + lost);
+  const bytes = missed * (demand.bytesPerUpdate + lost);
   const latencyNs = slowdown * (BARRIER_NS * barriers + THREAD_NS * instructions) +
     WAIT_NS * waits * missed + NEAR_WAIT_NS * nearWaits;
   const movingNs = slowdown * groups * (ROW_NS * rows + EXCHANGE_NS * exchanges);

@@ -191,7 +191,7 @@ export const diamondTorre: Traversal = {
     const waves = rowsOfWaves(problem, parameters, shape), row = torresInRow(problem, width, 0);
     const waveCount = waves.reduce((sum, { waves }) => sum + waves, 0);
     return {
-      bytesPerUpdate: 4 * moved / cells,
+      bytesPerUpdate: 4 * (moved - corner) / cells,
       registersPerThread: zPerThread * held + chunk + 20,
       threadsPerWorkgroup: threads,
       workgroupBytes: exchangeBytes(shape, parameters),
@@ -206,7 +206,6 @@ export const diamondTorre: Traversal = {
         exchanges: zPerThread * work.exchanges,
         waits: lookahead === TIER_AHEAD ? 0 : unroll === 1 || lookahead === EARLIEST ? LATE[0] : LATE[1],
         nearWaits: 0,
-        memoryBytes: 4 * (moved - corner) / cells,
         nearBytes: 4 * moved / cells,
         cells: cells * problem.grid[2],
         busyThreads: Math.ceil(problem.grid[2] / zPerThread),

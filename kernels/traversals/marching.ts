@@ -139,10 +139,9 @@ export const marching: Traversal = {
     // where queues are only filled, a round takes half as long
     const round = slices + queues.warmUp / 2;
     const total = workgroups.reduce((a, b) => a * b);
-    const bytesPerUpdate = 4 * (arrays + stored) / depth;
     const count = 1 / depth, isAlone = isAllZero(problem.boundary);
     return {
-      bytesPerUpdate,
+      bytesPerUpdate: 4 * (arrays + stored) / depth,
       // What a march reads before its first cell, another one reads, too. Then rows of other workgroups, or the tile's
       // rim, for which most threads wait unless it is loaded ahead.
       extraBytesPerUpdate: 2.7 * fill / slices +
@@ -163,7 +162,6 @@ export const marching: Traversal = {
         exchanges: zPerThread * tiled,
         waits: ahead === 0 ? 1 : 0,
         nearWaits: 1,
-        memoryBytes: bytesPerUpdate,
         nearBytes: 4 / depth *
           (computed * (arrays * (1 + part) + fill / slices + shared + ends) + stored * (1 + part)),
         cells: depth * problem.grid[0] * ny * nz / (total * round),

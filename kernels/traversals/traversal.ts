@@ -77,8 +77,6 @@ export interface Rounds {
   /** How many times a round waits for the device's memory, and for the cache before it. */
   readonly waits: number;
   readonly nearWaits: number;
-  /** Bytes per update from and to the device's memory: what workgroups read at the same time counts once. */
-  readonly memoryBytes: number;
   /** Bytes per update between the nearest caches and the one of the whole device. */
   readonly nearBytes: number;
   /** Cells that a workgroup updates in a round, and how many of its threads have any. */
