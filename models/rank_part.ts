@@ -115,39 +115,48 @@ export function problemOfRank(
   return { grid, stencil: { ...stencil, boundaries }, boundary, steps: exchangeEvery };
 }
 
+/** What a part sends to and receives from the neighbour at a side of an axis. */
+export interface Exchange {
+  readonly axis: Axis;
+  readonly side: 0 | 1;
+  readonly rank: number;
+  readonly send: readonly Box[];
+  readonly receive: readonly Box[];
+}
+
 /**
- * What is sent to and received from the neighbour at a side of an axis (B2R, Table 1): along x own cells alone; along y
- * the ghost zones of x with them, along z those of x and y, so that edges and corners need no messages of their own.
+ * What a part exchanges, in turn along each axis that is cut (B2R, Table 1): along x own cells alone; along y the ghost
+ * zones of x with them, along z those of x and y, so that edges and corners need no messages of their own.
  *
  * What R steps use up: the fields, F(t−1) less far, as it is read only where new values become valid. `isWhole`:
  * everything, materials too, for a field whose own cells were all set from outside.
  */
-export function exchangedBoxes(
-  problem: Problem,
+export function exchangesOf(
+  { stencil: { update } }: Problem,
   { exchangeEvery }: Pick<RankPlan, "exchangeEvery">,
-  { before, own: { size: own }, grid }: RankPart,
-  { axis, side, isWhole = false }: {
-    readonly axis: Axis;
-    readonly side: 0 | 1;
-    readonly isWhole?: boolean;
-  },
-): { readonly send: readonly Box[]; readonly receive: readonly Box[] } {
-  const { update } = problem.stencil, planes = isWhole ? planesOf(update) : update.fields.length;
+  { before, own: { size: own }, grid, neighbours }: RankPart,
+  isWhole = false,
+): Exchange[][] {
+  const planes = isWhole ? planesOf(update) : update.fields.length;
   const [now, previous] = ghostWidths(update, exchangeEvery);
-  const send: Box[] = [], receive: Box[] = [];
-  for (const ago of [0, 1] as const) {
-    const width = (ago === 0 || isWhole ? now : previous)?.[axis] ?? 0;
-    if (width === 0) continue;
-    const box = (from: number): Box => ({
-      ago,
-      plane: 0,
-      planes,
-      low: gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]),
-      size: gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]),
-    });
-    const first = before[axis], end = first + own[axis];
-    send.push(box(side === 0 ? first : end - width));
-    receive.push(box(side === 0 ? first - width : end));
-  }
-  return { send, receive };
+  const exchange = (axis: Axis, side: 0 | 1): Exchange[] => {
+    const rank = neighbours[axis]![side], send: Box[] = [], receive: Box[] = [];
+    if (rank === undefined) return [];
+    for (const ago of [0, 1] as const) {
+      const width = (ago === 0 || isWhole ? now : previous)?.[axis] ?? 0;
+      if (width === 0) continue;
+      const box = (from: number): Box => ({
+        ago,
+        plane: 0,
+        planes,
+        low: gridOf((other) => other === axis ? from : other < axis ? 0 : before[other]),
+        size: gridOf((other) => other === axis ? width : other < axis ? grid[other] : own[other]),
+      });
+      const first = before[axis], end = first + own[axis];
+      send.push(box(side === 0 ? first : end - width));
+      receive.push(box(side === 0 ? first - width : end));
+    }
+    return send.length === 0 ? [] : [{ axis, side, rank, send, receive }];
+  };
+  return AXES.map((axis) => [...exchange(axis, 0), ...exchange(axis, 1)]).filter(({ length }) => length > 0);
 }

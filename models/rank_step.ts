@@ -12,11 +12,11 @@
  */
 import type { Problem } from "../kernels/stencils/stencil.ts";
 import { stepReach } from "../kernels/update.ts";
-import { arrangements, AXES, type Parts } from "./decomposition.ts";
+import { arrangements, type Parts } from "./decomposition.ts";
 import {
   type Box,
   cellsIn,
-  exchangedBoxes,
+  exchangesOf,
   partOfRank,
   planOf,
   type RankPart,
@@ -79,10 +79,7 @@ export function updatesOf(problem: Problem, part: RankPart, steps: number, shrin
 
 /** What a rank sends in a round: along how many axes, how many bytes, and rows. */
 export function exchangeOf(problem: Problem, plan: RankPlan, part: RankPart): ExchangeCost {
-  const all = AXES.map((axis) =>
-    ([0, 1] as const).filter((side) => part.neighbours[axis]![side] !== undefined)
-      .flatMap((side) => exchangedBoxes(problem, plan, part, { axis, side }).send)
-  ).filter((boxes) => boxes.length > 0);
+  const all = exchangesOf(problem, plan, part).map((sides) => sides.flatMap(({ send }) => send));
   const sum = (of: (box: Box) => number): number => all.flat().reduce((total, box) => total + of(box), 0);
   return [all.length, sum((box) => 4 * cellsIn(box)), sum((box) => cellsIn(box) / box.size[2])];
 }

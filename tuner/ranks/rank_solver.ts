@@ -1,9 +1,10 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
-import { AXES, type Axis, type Extent } from "../../models/decomposition.ts";
+import type { Axis, Extent } from "../../models/decomposition.ts";
 import {
   type Box,
-  exchangedBoxes,
+  type Exchange,
+  exchangesOf,
   partOfRank,
   problemOfRank,
   type RankPart,
@@ -244,13 +245,15 @@ export class RankSolver implements Disposable {
     const { world } = this;
     let computeNs = 0, left = steps;
     for (const sides of axes) {
-      const messages = sides.flatMap(({ rank, inTag, arriving }) =>
-        arriving.map((piece) => world.receive(rank, inTag, piece))
+      // what the neighbour at the low end sends goes to its high end
+      const messages = sides.flatMap(({ rank, axis, side, arriving }) =>
+        arriving.map((piece) => world.receive(rank, 2 * axis + 1 - side, piece))
       );
       const round = await this.#field.begin(left, sides.map(({ send }) => send));
       computeNs += await round.finish();
       round.pieces().forEach((pieces, i) => {
-        messages.push(...pieces.map((cells) => world.send(sides[i]!.rank, sides[i]!.outTag, cells)));
+        const { rank, axis, side } = sides[i]!;
+        messages.push(...pieces.map((cells) => world.send(rank, 2 * axis + side, cells)));
       });
       left = 0;
       await world.finish(messages);
@@ -262,18 +265,13 @@ export class RankSolver implements Disposable {
     return computeNs;
   }
 
-  /** What is exchanged along each axis that is cut, at the sides where there is a neighbour. */
   #sides(isWhole = false): Side[][] {
-    return AXES.map((axis) =>
-      ([0, 1] as const).flatMap((side): Side[] => {
-        const rank = this.part.neighbours[axis]![side];
-        if (rank === undefined) return [];
-        const boxes = exchangedBoxes(this.problem, this.plan, this.part, { axis, side, isWhole });
-        const arriving = piecesOf(boxes.receive).map(({ cells }) => new Float32Array(cells));
-        // what the neighbour at the low end sends goes to its high end
-        return [{ rank, ...boxes, outTag: 2 * axis + side, inTag: 2 * axis + (1 - side), arriving }];
-      })
-    ).filter((sides) => sides.length > 0);
+    return exchangesOf(this.problem, this.plan, this.part, isWhole).map((sides) =>
+      sides.map((one) => ({
+        ...one,
+        arriving: piecesOf(one.receive).map(({ cells }) => new Float32Array(cells)),
+      }))
+    );
   }
 }
 
@@ -283,12 +281,7 @@ export function stateOf(problem: Problem): Required<RankCells>[] {
   return stateLevels(problem).flatMap((ago) => fields.map((name) => ({ name, ago })));
 }
 
-interface Side {
-  readonly rank: number;
-  readonly send: readonly Box[];
-  readonly receive: readonly Box[];
-  readonly outTag: number;
-  readonly inTag: number;
+interface Side extends Exchange {
   /** Pieces of what is received: kept, since new memory of this size costs as much time as the message. */
   readonly arriving: readonly Float32Array<ArrayBuffer>[];
 }

@@ -1,4 +1,4 @@
-import { type PartField, readBox, writeSlices } from "./part_field.ts";
+import { readBox, writeSlices } from "./part_field.ts";
 import type { SharedField } from "./shared_field.ts";
 
 /** Slices of one plane of a level; x is that of the whole grid. */
@@ -20,7 +20,7 @@ export async function readShared(
   target: Float32Array,
 ): Promise<void> {
   const [, ny, nz] = field.problem.grid;
-  for (const part of partsOf(field)) {
+  for (const part of field.parts) {
     const { place: { part: { own: { low: [low], size: [size] }, before: [before] } } } = part;
     const from = Math.max(x, low), end = Math.min(x + slices, low + size);
     if (from >= end) continue;
@@ -36,7 +36,7 @@ export async function writeShared(
   source: SliceSource,
 ): Promise<void> {
   const [nx] = field.problem.grid;
-  for (const part of partsOf(field)) {
+  for (const part of field.parts) {
     const { place: { part: { own: { low: [low] }, before: [before] } } } = part;
     await writeSlices(part, level, (slice) => {
       // round the ring, where it is one
@@ -44,8 +44,4 @@ export async function writeShared(
       return inGrid >= x && inGrid < x + slices ? source(inGrid) : undefined;
     });
   }
-}
-
-function partsOf({ cpuShare, gpuShare }: SharedField): PartField[] {
-  return [cpuShare, gpuShare].filter((part) => part !== undefined);
 }

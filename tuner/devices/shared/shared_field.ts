@@ -55,6 +55,11 @@ export class SharedField implements Disposable {
     return new SharedField(problem, options.configuration.share, await makeShares(problem, options));
   }
 
+  /** Those that there are. */
+  get parts(): PartField[] {
+    return [this.cpuShare, this.gpuShare].filter((part) => part !== undefined);
+  }
+
   /** Time steps since the initial state. */
   get step(): number {
     return this.#step;
@@ -63,8 +68,7 @@ export class SharedField implements Disposable {
   /** Sets both levels of both shares, ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     this.#step = start.step ?? 0;
-    await this.cpuShare?.initialise(start);
-    await this.gpuShare?.initialise(start);
+    for (const part of this.parts) await part.initialise(start);
   }
 
   /**
@@ -115,18 +119,15 @@ export class SharedField implements Disposable {
     const slicesOf = ({ place: { part: { own, before } } }: PartField) => {
       return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
     };
-    if (cpu !== undefined) {
-      for (const ago of stateLevels(this.problem)) {
-        parts.push(await reference.compareCpu(cpu.field, { ago, ...slicesOf(cpu) }));
-      }
+    for (const ago of cpu === undefined ? [] : stateLevels(this.problem)) {
+      parts.push(await reference.compareCpu(cpu!.field, { ago, ...slicesOf(cpu!) }));
     }
     if (gpu !== undefined) parts.push(await reference.compareGpu(gpu.field, slicesOf(gpu)));
     return joinComparisons(parts);
   }
 
   [Symbol.dispose](): void {
-    this.gpuShare?.[Symbol.dispose]();
-    this.cpuShare?.[Symbol.dispose]();
+    for (const part of this.parts) part[Symbol.dispose]();
   }
 
   #runBoth(cpu: PartField, gpu: PartField, rounds: readonly number[]): Promise<RoundTimes> {

@@ -17,7 +17,7 @@
  * @module
  */
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
-import { type Box, exchangedBoxes, type RankPlan } from "../../../models/rank_part.ts";
+import { type Box, exchangesOf, type RankPlan } from "../../../models/rank_part.ts";
 import type { PartField, Round } from "./part_field.ts";
 
 /** How long the parts of a run took, all rounds together. */
@@ -39,12 +39,12 @@ interface Way {
 
 /** What one part sends another, wherever they meet along x. */
 export function wayBetween(problem: Problem, plan: RankPlan, from: PartField, to: PartField): Way {
-  const sides = ([0, 1] as const).filter((side) => from.place.part.neighbours[0]![side] !== undefined);
-  const boxes = ({ place: { part } }: PartField, side: 0 | 1) =>
-    exchangedBoxes(problem, plan, part, { axis: 0, side });
+  const [sides = []] = exchangesOf(problem, plan, from.place.part);
+  const [others = []] = exchangesOf(problem, plan, to.place.part);
   return {
-    send: sides.flatMap((side) => boxes(from, side).send),
-    receive: sides.flatMap((side) => boxes(to, side === 0 ? 1 : 0).receive),
+    send: sides.flatMap(({ send }) => send),
+    // the one's low end is the other's high end
+    receive: others.toReversed().flatMap(({ receive }) => receive),
   };
 }
 
