@@ -78,13 +78,19 @@ Deno.test("a GPU that is in no profile is predicted from those that are, and the
   const problem = { stencil: heat(1), grid: [128, 2640, 128], boundary: "zero", steps: 96 } as const;
   const adapterInfo = { vendor: "1002", architecture: "", device: "7", description: "Another GPU" };
   const { limits } = profile.device.gpu!;
-  const choose = (copyBytesPerSecond: number) =>
-    chooseConfiguration(profile, problem, { limits, adapterInfo }, { copyBytesPerSecond, cpuWorkers: 0 });
+  const choose = (copyBytesPerSecond?: number) =>
+    chooseConfiguration(profile, problem, { limits, adapterInfo }, {
+      ...(copyBytesPerSecond && { copyBytesPerSecond }),
+      cpuWorkers: 0,
+    });
   const fast = choose(2e12), slow = choose(1e12);
   assertEquals([fast.match, fast.entry], ["default", undefined]);
   assertEquals(fast.message.includes("on another device, NVIDIA H100 80GB HBM3"), true, fast.message);
   const ratio = fast.cellsPerSecond! / slow.cellsPerSecond!;
   assertEquals(ratio > 1.7 && ratio < 2.3, true, `${ratio}`);
+  // what is not known of it is that of the other device, and both are said
+  assertEquals(slow.message.includes("HBM3, scaled to copies at 1,000 GB/s ("), true, slow.message);
+  assertEquals(choose().message.includes("HBM3, scaled to copies at 3,01"), true, choose().message);
   // what is found in use is stored under the device that it was chosen for, wherever that is in a merged profile
   const other = { ...profile, device: { ...profile.device, gpu: null } };
   const { vendor, architecture, device, description } = profile.device.gpu!;

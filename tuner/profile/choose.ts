@@ -7,7 +7,7 @@ import { checkProblem, misfitOf } from "../problem/resolve_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import type { Configuration } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
-import { describeValue, formatMeasured, formatPlural, formatRate } from "../format.ts";
+import { describeValue, formatBandwidth, formatMeasured, formatPlural, formatRate } from "../format.ts";
 import { countCores, isPage } from "../platform.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import { adaptConfiguration, describeChanges } from "./adapt.ts";
@@ -145,23 +145,21 @@ function chooseAnew(asked: Asked): Choice {
   const list = profiles.flatMap(devicesOf);
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
-  const graded = Map.groupBy(list, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
+  const isSoftware = identity?.isFallbackAdapter ?? false;
+  // of a device like none of them, those of the same kind tell how far off predictions are
+  const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);
+  const graded = Map.groupBy(ofKind, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
   const grades = [...DEVICE_GRADES, "default"] as const;
-  const alike = DEVICE_GRADES.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
+  const alike = grades.flatMap((grade) => graded.get(grade) ?? [])[0]?.device;
   const target: PredictionTarget = {
     problem,
     limits: device?.limits,
     cpuWorkers,
     device: modelOf(device, alike, copyBytesPerSecond),
   };
-  const isSoftware = identity?.isFallbackAdapter ?? false;
   const passedOver: PassedOver[] = [];
   for (const grade of grades) {
-    // of a device like none of them, those of the same kind tell how far off predictions are
-    const sources = (graded.get(grade) ?? []).filter(({ device: { gpu } }) =>
-      grade !== "default" || (device !== null && gpu?.isFallback === isSoftware)
-    );
-    const nears = nearestEntries(sources, wanted, MOST_ENTRIES);
+    const nears = nearestEntries(graded.get(grade) ?? [], wanted, MOST_ENTRIES);
     const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
       predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;
@@ -182,7 +180,11 @@ function chooseAnew(asked: Asked): Choice {
       : grade === "default"
       ? `another device, ${gpu?.description || gpu?.vendor}`
       : `a device of the ${grade.replace("-", " ")}`;
-    return { ...choice, message: explain(choice, { on, near, plain, known }) };
+    const isScaled = device !== null && grade !== "same-device" && known !== undefined;
+    const scaled = isScaled
+      ? `, scaled to copies at ${formatBandwidth(target.device.copyBytesPerSecond)}`
+      : "";
+    return { ...choice, message: explain(choice, { on: on + scaled, near, plain, known }) };
   }
   // it computes on the CPU's cores, more slowly than the CPU's own kernels
   if (isSoftware && cpuWorkers > 0 && misfitOf(problem, undefined) === undefined) {
