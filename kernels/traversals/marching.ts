@@ -146,7 +146,7 @@ export const marching: Traversal = {
       // rim, for which most threads wait unless it is loaded ahead.
       extraBytesPerUpdate: 2.7 * fill / slices +
         (isTiled ? (ahead === 0 ? 2.2 : 0.9) * y : 1.2 * y / threadsY),
-      registersPerThread: registersOf(shape),
+      registersPerThread: registersOf(shape) + (depth > 1 ? MASKS : 0),
       threadsPerWorkgroup: threads,
       workgroupBytes: tileBytes(shape),
       workgroupsPerDispatch: total,
@@ -269,6 +269,12 @@ const partsOf = remembered((update: Update, zPerThread: number, isTiled: boolean
 
 /** Registers of a multiprocessor: a workgroup that needs more spills, and what a march spills it moves every slice. */
 const REGISTERS = 65_536;
+
+/**
+ * Registers of what tells the steps of a pass which values lie in the grid. Of heat four workgroups of 256 threads with 2
+ * cells run at the same time, not five, and two of 512 threads with 4 cells (34 grids, H100, 2026-11-22).
+ */
+const MASKS = 7;
 
 function registersOf({ zPerThread, held }: Shape): number {
   return 24 + zPerThread * held;

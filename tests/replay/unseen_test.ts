@@ -13,7 +13,7 @@ Deno.test("on recorded grids that a profile has not seen, the choice is near the
   const words = describeLoss(all);
   assert(losses[losses.length >> 1]! <= 0.005, words);
   // ties that are nearly as good as each other turn with every change of a kernel's demand
-  assert(losses[Math.floor(0.95 * losses.length)]! <= 0.12 && losses.at(-1)! < 0.17, words);
+  assert(losses[Math.floor(0.95 * losses.length)]! <= 0.12 && losses.at(-1)! < 0.15, words);
   const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.99 * plain);
   assert(far.length === 0, far.map(({ chosen }) => chosen.problem.grid.join("x")).join());
 });
