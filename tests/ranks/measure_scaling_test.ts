@@ -5,7 +5,7 @@ import { renderScaling } from "../../tuner/cli/scaling.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
-import { localWorlds } from "../../tuner/ranks/local_world.ts";
+import { localWorlds } from "./local_world.ts";
 import { measureScaling } from "../../tuner/ranks/measure_scaling.ts";
 
 Deno.test("scaling is measured as far as there are ranks, and predicted to 1,000", async () => {

@@ -3,7 +3,7 @@ import { life } from "../../kernels/stencils/life.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { CpuPool } from "../../tuner/devices/cpu/wasm_workers.ts";
 import { chooseForRank } from "../../tuner/ranks/create_rank_solver.ts";
-import { localWorlds } from "../../tuner/ranks/local_world.ts";
+import { localWorlds } from "./local_world.ts";
 import { planRanks } from "../../tuner/ranks/plan_ranks.ts";
 
 /** Steps of the parts that each plan tried, on the first rank. */

@@ -10,7 +10,7 @@ import { readsPrevious } from "../../kernels/update.ts";
 import type { Parts } from "../../models/decomposition.ts";
 import { planOf, type RankPlan } from "../../models/rank_part.ts";
 import { createRankSolver, type RankSolverOptions } from "../../tuner/ranks/create_rank_solver.ts";
-import { localWorlds } from "../../tuner/ranks/local_world.ts";
+import { localWorlds } from "./local_world.ts";
 import type { RankDevice } from "../../tuner/ranks/open_rank_device.ts";
 import type { RankSolver } from "../../tuner/ranks/rank_solver.ts";
 import { initialCells } from "../../tuner/devices/oracle.ts";

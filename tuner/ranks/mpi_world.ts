@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers";
-import { localWorlds } from "./local_world.ts";
 import { type Handle, type MpiLibrary, openMpiLibrary, startedRanks } from "./mpi_library.ts";
-import { type Message, RankError, type World } from "./world.ts";
+import { aloneWorld, type Message, RankError, type World } from "./world.ts";
 
 /** MPI_THREAD_FUNNELED: only this thread calls MPI. MPI_UNDEFINED: this rank is in no part of a world. */
 const FUNNELED = 1, UNDEFINED = -32766;
@@ -16,7 +15,7 @@ const SPIN_MS = 0.1, BUSY_MS = 2, BUSY_MS_PER_BYTE = 5e-6, NAP_MS = 1;
 /** The ranks that `mpirun` started; without it, this process alone. */
 export async function openWorld(): Promise<World> {
   const started = startedRanks();
-  if (started === undefined) return localWorlds(1)[0]!;
+  if (started === undefined) return aloneWorld();
   const library = openMpiLibrary(started.variable), world = mpiWorld(library);
   if (world.size === started.size) return world;
   await world.close();

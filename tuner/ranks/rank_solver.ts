@@ -25,7 +25,7 @@ import {
 } from "../devices/shared/part_field.ts";
 import { makeShares } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
-import type { Message, World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What a run took. */
 export interface RankRun {
@@ -206,23 +206,23 @@ export class RankSolver implements Disposable {
       const from = Math.max(x, low);
       return { from, count: Math.max(0, Math.min(x + slices, low + size) - from) };
     };
-    const messages: Message[] = [], { from, count } = meant(own);
-    if (count > 0) {
-      const values = await this.save({ plane, ago, x: from - own.low[0], slices: count });
-      messages.push(world.send(0, GATHER, values));
+    const { from, count } = meant(own);
+    const values = await this.save({ plane, ago, x: from - own.low[0], slices: count });
+    if (world.rank > 0) {
+      if (count > 0) await world.finish([world.send(0, GATHER, values)]);
+      return undefined;
     }
-    const result = world.rank === 0 ? new Float32Array(slices * ny * nz) : undefined;
-    for (const [rank, extent] of result === undefined ? [] : extents.entries()) {
+    const result = new Float32Array(slices * ny * nz);
+    for (const [rank, extent] of extents.entries()) {
       const { from, count } = meant(extent), { low: [, firstY, firstZ], size: [, sizeY, sizeZ] } = extent;
       if (count === 0) continue;
-      const values = new Float32Array(count * sizeY * sizeZ);
-      await world.finish([world.receive(rank, GATHER, values)]);
+      const cells = rank === 0 ? values : new Float32Array(count * sizeY * sizeZ);
+      if (rank > 0) await world.finish([world.receive(rank, GATHER, cells)]);
       for (let row = 0; row < count * sizeY; row++) {
         const to = (from - x + Math.floor(row / sizeY)) * ny + firstY + row % sizeY;
-        result!.set(values.subarray(row * sizeZ, (row + 1) * sizeZ), to * nz + firstZ);
+        result.set(cells.subarray(row * sizeZ, (row + 1) * sizeZ), to * nz + firstZ);
       }
     }
-    await world.finish(messages);
     return result;
   }
 

@@ -5,9 +5,9 @@ import type { Verification } from "../configuration.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../devices/comparison.ts";
 import { type Start, verificationOf } from "../devices/reference.ts";
 import { chooseForRank } from "./create_rank_solver.ts";
-import { localWorlds } from "./local_world.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import { RankSolver, stateOf } from "./rank_solver.ts";
+import { aloneWorld } from "./world.ts";
 
 /**
  * Computes the same steps on rank 0 alone, and compares every plane of every level slice by slice: no rank ever holds
@@ -43,7 +43,7 @@ export async function verifyRanks(
 async function solveAlone(device: RankDevice, problem: Problem, start: Start): Promise<RankSolver> {
   const plan = planOf(problem, { parts: [1, 1, 1], exchangeEvery: problem.steps, rates: [1] })!;
   const choose = (part: Problem) => chooseForRank([], part, device);
-  const alone = await RankSolver.create(localWorlds(1)[0]!, device, problem, { plan, choose });
+  const alone = await RankSolver.create(aloneWorld(), device, problem, { plan, choose });
   await alone.initialise(start);
   await alone.run(problem.steps);
   return alone;

@@ -12,8 +12,8 @@ export interface Message {
 }
 
 /**
- * The ranks that compute one grid together: MPI's, or one alone. A rank sends to and receives from any other, also
- * itself; messages from one rank to another with one tag arrive in order.
+ * The ranks that compute one grid together: MPI's, or one alone. A rank sends to and receives from any
+ * other; messages from one rank to another with one tag arrive in order.
  */
 export interface World {
   /** This rank, from 0 up. */
@@ -38,4 +38,24 @@ export interface World {
   abort(exitCode: number): never;
   /** Ends the world: every rank calls it, after its last message. */
   close(): Promise<void>;
+}
+
+/** A rank that has nobody to send to. */
+export function aloneWorld(): World {
+  const nobody = (): never => {
+    throw new RankError("Cannot send: this rank is alone");
+  };
+  return {
+    rank: 0,
+    size: 1,
+    send: nobody,
+    receive: nobody,
+    finish: () => Promise.resolve(),
+    most: (value) => Promise.resolve(value),
+    shareAll: (own) => Promise.resolve([own]),
+    meet: () => Promise.resolve(),
+    first: () => Promise.resolve(aloneWorld()),
+    abort: Deno.exit,
+    close: () => Promise.resolve(),
+  };
 }

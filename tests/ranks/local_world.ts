@@ -1,4 +1,4 @@
-import type { Message, World } from "./world.ts";
+import type { Message, World } from "../../tuner/ranks/world.ts";
 
 /** A half of a message that waits for the other. */
 interface Half {
@@ -7,9 +7,7 @@ interface Half {
   readonly resolve: () => void;
 }
 
-/**
- * Ranks within this process, with the same rules as MPI's: a rank alone needs no MPI, and tests run several.
- */
+/** Ranks within this process, with the same rules as MPI's. */
 export function localWorlds(size: number): World[] {
   const halves = new Map<string, Half[]>(), underWay = new Map<number, Promise<void>>();
   let messages = 0, arrived = 0, gathering = Promise.withResolvers<unknown[]>(), values: unknown[] = [];
