@@ -183,3 +183,19 @@ Deno.test("roofline stays positive and finite for a slow device and a tiny grid"
   );
   assert(tiny > 0 && Number.isFinite(tiny));
 });
+
+Deno.test("short marches cost little where a layer of them fits the cache; narrow rows and one row of workgroups cost time", () => {
+  const usual = { zPerThread: 4, threadsZ: 32, threadsY: 8, pieces: 64, tile: 0, ahead: 1, depth: 1 };
+  const rateOf = (grid: readonly [number, number, number], changed: Partial<typeof usual>): number => {
+    const problem: Problem = { stencil: wave(8), grid, boundary: "zero", steps: 96 };
+    const demand = traversalNamed("marching").demand(problem, { ...usual, ...changed });
+    return predictRate(demand, H100, { cells: cellsOf(grid) }) / 1e9;
+  };
+  // measured on 512³: 204 in pieces of 8 slices, 135 in rows of 16 cells and pieces of 64
+  const cube = [512, 512, 512] as const;
+  assert(rateOf(cube, {}) > 0.95 * rateOf(cube, { pieces: 16 }));
+  assert(rateOf(cube, { threadsZ: 4, pieces: 8 }) < 0.8 * rateOf(cube, {}));
+  // measured on 128³: 22 with eight workgroups, 188 with 256 of half as many cells a thread
+  const small = [128, 128, 128] as const, few = { threadsY: 32, pieces: 2, ahead: 0 };
+  assert(rateOf(small, few) < 0.3 * rateOf(small, { zPerThread: 2, threadsZ: 64, pieces: 16 }));
+});
