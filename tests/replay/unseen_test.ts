@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
 import { kindOf } from "../../tuner/profile/calibration.ts";
-import { describeLoss } from "../../tuner/profile/leave_one_out.ts";
+import { describeLoss, leaveOneOut } from "../../tuner/profile/leave_one_out.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";
 import { chooseUnseen } from "../../tuner/replay/unseen.ts";
@@ -16,6 +18,24 @@ Deno.test("on recorded grids that a profile has not seen, the choice is near the
   assert(losses[Math.floor(0.95 * losses.length)]! <= 0.12 && losses.at(-1)! < 0.15, words);
   const far = all.filter(({ chosen, plain }) => chosen.cellsPerSecond < 0.99 * plain);
   assert(far.length === 0, far.map(({ chosen }) => chosen.problem.grid.join("x")).join());
+});
+
+Deno.test("where only one thing was measured, nothing is said of the loss on unseen sizes", () => {
+  const measured = [8, 16].map((size) => {
+    const problem: Problem = { stencil: wave(2), grid: [size, size, size], boundary: "zero", steps: 4 };
+    const sample = {
+      traversal: { name: "stepwise" },
+      parameters: { strip: 0 },
+      predicted: 1e9,
+      cpuWorkers: 2,
+    };
+    return { problem, samples: [{ ...sample, problem, cellsPerSecond: 1e9 }] };
+  });
+  const unseen = leaveOneOut(measured, { copyBytesPerSecond: 1e12 });
+  assertEquals([unseen, describeLoss(unseen)], [
+    [],
+    "Too little was measured to estimate the loss on unseen sizes",
+  ]);
 });
 
 Deno.test("on the CPU the choice for a grid that a profile has not seen is not slower than stepwise", async () => {

@@ -94,6 +94,7 @@ export async function tuneOn(
   let exitCode = EXIT.done as number, model: DeviceModel | undefined, written: string | undefined;
   for (const [i, one] of requested.entries()) {
     if (i > 0 && attended.signal.aborted) break;
+    if (i > 0 && !options.json) print([""]);
     // each gets an equal part of what is left
     const part = 1 / (requested.length - i);
     const budget = "timeNs" in options.budget

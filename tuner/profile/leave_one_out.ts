@@ -48,7 +48,8 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
         .flatMap((other) => points.get(other)!.map(({ sample }) => sample));
       const ways = one.samples.map((candidate) => ({ candidate, on: one.problem }));
       const [first] = mostPromising(ways, new Calibration(known, device));
-      if (first === undefined) return [];
+      // where one thing was measured, no choice could lose
+      if (first === undefined || ways.length < 2) return [];
       const chosen = first.way.candidate;
       const fastest = (some: readonly Sample[]): number =>
         Math.max(0, ...some.map(({ cellsPerSecond }) => cellsPerSecond));
@@ -68,7 +69,7 @@ export function leaveOneOut(measured: readonly MeasuredProblem[], device: Device
 
 /** Losses in one line: `Loss on unseen sizes: median 1.0%, largest 15%; none is slower than stepwise`. */
 export function describeLoss(problems: readonly UnseenProblem[]): string {
-  if (problems.length === 0) return "No two problems of one equation: nothing is known of unseen sizes";
+  if (problems.length === 0) return "Too little was measured to estimate the loss on unseen sizes";
   const losses = problems.map(({ loss }) => loss).sort((a, b) => a - b);
   const slower = problems.filter(({ chosen, plain }) => chosen.cellsPerSecond < SURELY * plain).length;
   return `Loss on unseen sizes: median ${formatPercent(losses[losses.length >> 1]!)}, largest ` +
