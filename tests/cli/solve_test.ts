@@ -58,7 +58,10 @@ for (
 Deno.test("solve alone exchanges nothing, and verifies itself", async () => {
   const { code, stdout } = await runCommand("solve", [...SMALL, "--verify"]);
   assertEquals(code, 0);
-  assertMatch(stdout, /^1 rank: 1 CPU worker\nOne part: nothing is exchanged$/m);
+  assertMatch(
+    stdout,
+    /^1 rank: 1 CPU worker\nConfiguration: CPU, 1 worker, \S.*\nOne part: nothing is exchanged$/m,
+  );
   assertMatch(stdout, /^Verified: all slices equal those of one rank, bit for bit$/m);
 });
 

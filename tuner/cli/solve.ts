@@ -2,7 +2,7 @@ import { hashOf } from "../../kernels/definition.ts";
 import { boundariesOf, cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
-import { MAX_WORKERS, type Verification } from "../configuration.ts";
+import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
 import { refute, type Start } from "../devices/reference.ts";
 import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import {
@@ -16,6 +16,7 @@ import {
 import { defaultGrid, defaultSteps } from "../problem/default_problem.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { checkProblem } from "../problem/resolve_problem.ts";
+import { describeConfiguration } from "../profile/describe.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Profile } from "../profile/profile_types.ts";
 import { readProfile } from "../profile/store.ts";
@@ -151,9 +152,10 @@ async function solve(world: World, device: OpenedDevice, options: Solving): Prom
   else await restoreCheckpoint(solver, options.checkpoint!, from);
   const runs = await world.shareAll(await runAll(solver, start, options));
   const names = await world.shareAll(device.name);
+  const configurations = await world.shareAll(solver.configuration);
   const verification = verify ? await verifyRanks(solver, device, start) : undefined;
   if (world.rank === 0) {
-    const outcome = { problem, plan, runs, names, verification };
+    const outcome = { problem, plan, runs, names, configurations, verification };
     print(json ? solveRecord(outcome) : renderSolve(outcome));
   }
   const isRight = verification === undefined || refute(verification) === undefined;
@@ -183,6 +185,7 @@ interface Solved {
   readonly plan: MeasuredPlan;
   readonly runs: readonly RankRun[];
   readonly names: readonly string[];
+  readonly configurations: readonly Configuration[];
   readonly verification: Verification | undefined;
 }
 
@@ -203,11 +206,12 @@ function measuresOf({ problem: { grid }, plan: { plan, stepNs, costs }, runs }: 
 
 /** The result as a record for `--json`. */
 export function solveRecord(solved: Solved) {
-  const { problem, plan: { plan, costs, round }, runs, names, verification } = solved;
+  const { problem, plan: { plan, costs, round }, runs, names, configurations, verification } = solved;
   return {
     problem: describeProblem(problem),
     ranks: runs.map((run, rank) => ({
       device: names[rank],
+      configuration: configurations[rank],
       ...plan.extents[rank],
       ...run,
       costs: costs[rank],
@@ -221,7 +225,7 @@ export function solveRecord(solved: Solved) {
 }
 
 export function renderSolve(solved: Solved): Line[] {
-  const { problem, plan: { plan }, runs, names, verification } = solved;
+  const { problem, plan: { plan }, runs, names, configurations, verification } = solved;
   const { parts, exchangeEvery, extents } = plan;
   const { cellsPerSecond, stepNs, predictedStepNs, exchangeFraction, efficiency } = measuresOf(solved);
   const devices = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => {
@@ -234,6 +238,7 @@ export function renderSolve(solved: Solved): Line[] {
   return [
     describeWork(problem),
     `${formatPlural(runs.length, "rank")}: ${devices.join(", ")}`,
+    `Configuration: ${[...new Set(configurations.map(describeConfiguration))].join("; ")}`,
     runs.length === 1
       ? "One part: nothing is exchanged"
       : `Parts ${parts.join("x")} of ${cut}, exchanged every ${formatPeriod(exchangeEvery)}`,
