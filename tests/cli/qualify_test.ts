@@ -135,7 +135,8 @@ Deno.test("qualify refuses what is wrong before any work", () =>
         [...fixture, "--junit", "/nowhere/x/y"],
         /Cannot write \/nowhere\/x\/y: there is no folder \/nowhere\/x$/,
       ],
-      [[...fixture, "--markdown", directory], /it is a directory$/],
+      [[...fixture, "--markdown", directory], /it is a folder$/],
+      [[...fixture, "--gpu", "no such"], /Cannot take GPU "no such"/],
     ]);
   }));
 

@@ -45,7 +45,7 @@ for (
     ["profile", ["solve", "--profile", "none.json"], "Cannot read none.json: there is no such file"],
     ["GPU", ["solve", "--gpu", "no such"], 'Cannot take GPU "no such"'],
     ["checkpoint", ["solve", "--checkpoint", "none/state"], "Cannot write none/state: there is no folder"],
-    ["drawing", ["scaling", "--out", "tests"], "Cannot write tests: it is a directory"],
+    ["drawing", ["scaling", "--out", "tests"], "Cannot write tests: it is a folder"],
   ] as const
 ) {
   testUnderMpi(`a ${wrong} that cannot be used is said once, before any work`, async (launcher) => {

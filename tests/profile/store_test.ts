@@ -135,7 +135,7 @@ Deno.test("what can't be written is found before any work", () =>
   withDirectory(async (directory) => {
     await Deno.writeTextFile(`${directory}/file`, "text");
     const cases: [path: string, message: string][] = [
-      [directory, "it is a directory"],
+      [directory, "it is a folder"],
       [`${directory}/file/p.json`, "Not a directory"],
       [`${directory}/file/deeper/p.json`, "Not a directory"],
       [`${directory}/`, "wanted the name of a file"],

@@ -74,7 +74,7 @@ export const OPTIONS = {
 /** Writes no file. Exit code 1 where the balance does not settle, or no share verifies. */
 export const run = command({
   usage: "deno task balance [OPTIONS]",
-  about: "Shares a grid between the GPU and the CPU until both take equally long, and says what that brings.",
+  about: "Shares a grid between the GPU and the CPU until both take equally long, and reports the gain.",
   options: OPTIONS,
 }, async (options) => {
   const request = await resolveOptions("balance", { ...options, traversal: [options.traversal] });

@@ -23,9 +23,8 @@ export const OPTIONS = {
 
 export const run = command({
   usage: "deno task merge FILE FILE … --out FILE [--json]",
-  about:
-    "Makes one profile of several, of other machines or other problems. Where two have the same problem on " +
-    "the same device, the newer profile's entry counts; rates that disagree are listed.",
+  about: `Merges profiles of several machines or problems into one.
+Of two entries for the same problem and device, the newer profile's counts; rates that disagree are listed.`,
   options: OPTIONS,
 }, async ({ from, out, json }) => {
   if (from.length < 2) {

@@ -164,7 +164,11 @@ export const COMMON = {
     notWith: NO_SEARCH,
   },
   workers: {
-    ...count("evaluations under way at once: processes compile side by side, one at a time measures", 1, 64),
+    ...count(
+      "evaluations under way at once: processes compile side by side, one at a time is measured",
+      1,
+      64,
+    ),
     default: "1",
   },
   profile: { ...file("the profile to read"), required: "the profile to read" },

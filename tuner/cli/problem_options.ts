@@ -107,7 +107,7 @@ export const DEVICE_MEMORY = {
   deviceMemory: {
     value: "SIZE",
     help:
-      "what the GPU may be given, such as 4GiB; a larger grid stays on the host and passes through (default: all)",
+      "most GPU memory to use, such as 4GiB; a larger grid stays in the host's and passes through (default: all)",
     read: readBytes,
     notWith: { "--no-gpu": "it is the GPU's memory" },
   },

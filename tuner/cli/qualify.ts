@@ -14,6 +14,7 @@ import {
 import { AttendedRun } from "./attended_run.ts";
 import { COMMON, file, type Options, readPercentage } from "./options.ts";
 import { command } from "./parse_options.ts";
+import { PROBLEM } from "./problem_options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { print } from "./terminal.ts";
@@ -30,6 +31,7 @@ export const OPTIONS = {
   numerics: { help: "verify results and compare no rates: for profiles of other devices" },
   junit: file("write the outcome as JUnit XML"),
   markdown: file("write the outcome as Markdown"),
+  gpu: { ...PROBLEM.gpu, notWith: {} },
   json: COMMON.json,
   quiet: COMMON.quiet,
 } as const satisfies Options;
@@ -43,14 +45,14 @@ const EXIT_OF: Readonly<Record<Answer, number>> = {
 
 export const run = command({
   usage: "deno task qualify --profile FILE [OPTIONS]",
-  about: `Measures every entry of a profile on this device, and verifies the best of each of its traversals.
+  about: `Measures every entry of a profile on this device, and verifies the best of each traversal.
 Exit code 0: every entry passes; 1: at least one is slower or wrong, or could not be run or compared;
 2: the profile or an option is wrong; 3: the device failed; 130, 143: interrupted.`,
   options: OPTIONS,
 }, async (options) => {
   const { profile: path, tolerance } = options;
   const profile = await readProfile(path);
-  await takeWantedGpu(undefined);
+  await takeWantedGpu(options.gpu);
   for (const out of [options.junit, options.markdown]) {
     if (out !== undefined) await checkFileWritable(out);
   }

@@ -39,7 +39,7 @@ export const OPTIONS = {
   out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
   resume: { help: "continue the journal if it exists: what it holds is not measured again" },
   limit: count(
-    "configurations at most: the models' best, and a random sample of each traversal (default: all)",
+    "at most so many configurations: the models' best, and a random sample of each traversal (default: all)",
     1,
     1e6,
   ),
@@ -74,9 +74,8 @@ const SAMPLING_NS = 0.3e9;
 
 export const run = command({
   usage: "deno task record --out FILE.jsonl [OPTIONS]",
-  about:
-    "Measures the space of a problem, every result verified, into a journal that replay reads. Every evaluation " +
-    "is on disk before the next: --resume continues a recording that was cut short.",
+  about: `Measures the space of a problem into a journal that replay reads; every result is verified.
+Every evaluation is on disk before the next begins: --resume continues a recording that was cut short.`,
   options: OPTIONS,
 }, record);
 

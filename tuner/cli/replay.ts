@@ -34,10 +34,9 @@ export const OPTIONS = {
 
 export const run = command({
   usage: "deno task replay --space FILE [OPTIONS]",
-  about:
-    "Runs search strategies on recorded spaces, and prints how far behind the fastest configuration they are " +
-    "after so many evaluations, and their score: 0 for random search, 1 for finding the fastest at once " +
-    "(Willemsen et al., 2024).",
+  about: `Runs search strategies on recorded spaces. Prints how far behind the fastest configuration they are
+after so many evaluations, and their score: 0 for random search, 1 for finding the fastest at once
+(Willemsen et al., 2024).`,
   options: OPTIONS,
 }, async (options) => {
   if (options.unseen) return await unseen(options);

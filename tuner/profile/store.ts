@@ -124,7 +124,7 @@ async function resolveTarget(path: string): Promise<string> {
   try {
     target = await Deno.realPath(target);
     const { isFile, isDirectory } = await Deno.stat(target);
-    const what = isDirectory ? "a directory" : "not a regular file";
+    const what = isDirectory ? "a folder" : "not a regular file";
     if (!isFile) throw new ProfileError(`Cannot write ${path}: it is ${what}`);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) {
