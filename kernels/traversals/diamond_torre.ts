@@ -50,10 +50,11 @@ import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
 /**
- * Of a thread's values where none is moved from tier to tier: 512³ with DTS 5 and 2 z reaches 603 Gcells/s then, not 444
- * (H100, 2026-11-22). Fitted with it: leave one out on 34 grids.
+ * Of a thread's values with two tiers in the loop's body, fitted with leave one out on 34 grids (H100, 2026-11-23): where F
+ * and G swap instead of being moved, and where there is F alone. Of values that rest in workgroup memory a third is
+ * missing from the registers where these are fullest.
  */
-const SWAPPED = 7 / 8;
+const SWAPPED = 7 / 8, REPEATED = 1.1, SPARED = 1 / 3;
 
 /** Values a thread with 1 z may hold: with more than that, no GPU's registers come near to being enough. */
 const MOST_HELD = 330;
@@ -177,9 +178,9 @@ export const diamondTorre: Traversal = {
     const { width, cells } = shape;
     const work = workOf(problem, parameters, shape);
     const values = heldBy(problem.stencil.update, dts) + (lookahead === TIER_AHEAD ? work.loaded : 0);
-    // two tiers in the loop's body swap F and G, one moves them
-    const held = values * (unroll > 1 && readsPrevious(problem.stencil.update) ? SWAPPED : 1);
-    const ends = 2 * cells * (readsPrevious(problem.stencil.update) ? 2 : 1);
+    const previous = readsPrevious(problem.stencil.update);
+    const held = values * (unroll === 1 ? 1 : previous ? SWAPPED : REPEATED) - SPARED * shape.resting.length;
+    const ends = 2 * cells * (previous ? 2 : 1);
     const tiers = Math.max(1, Math.min(nt, problem.steps));
     const [nx] = problem.grid;
     const stages = stageCount(problem, tiers, shape);
