@@ -90,7 +90,7 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       refused.push({ traversal: traversal.name, reason });
       continue;
     }
-    let count = 0, example = "";
+    let count = 0, example = "", limit = "";
     for (const parameters of combine(traversal.parameterLists(problem, limits))) {
       combinations++;
       const why = traversal.infeasible(problem, parameters, limits);
@@ -105,7 +105,8 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
               ? `a loop of ${loopInstructions} instructions`
               : `${workgroupBytes} bytes of workgroup memory`);
         // what the device does not allow says more than what parameters do not go together
-        if (example === "" || (!namesLimit(example) && namesLimit(reason))) example = reason;
+        if (limit === "" && namesLimit(reason)) limit = reason;
+        example ||= reason;
         continue;
       }
       const resident = predictRate(demand, device, { cells });
@@ -115,7 +116,7 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       const window = sweep && { window: { bytes: limits.windowBytes!, sweep, resident } };
       candidates.push({ traversal, parameters, demand, predicted, roof, ...window });
     }
-    if (count > 0) infeasible.push({ traversal: traversal.name, count, example });
+    if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
   }
   return { candidates, refused, combinations, infeasible };
 }
