@@ -188,6 +188,20 @@ Deno.test("a rate above its roof is explained where it is shown; each percentage
   assert(!/\b(?:108|110)%/.test(section), "another rounding of the same fraction");
 });
 
+Deno.test("where the plain kernel wins every problem, the page says so in the first sentence", () => {
+  const { bestOfEach: _, calibration: __, ...entry } = WAVE.entries[0]!;
+  const parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
+  const configuration = { ...entry.configuration, traversal: "stepwise", parameters };
+  const result = { ...entry.result, speedupOverStepwise: 1 };
+  const plain = { ...entry, result, configuration, tieSet: [{ ...entry.tieSet[0]!, configuration }] };
+  const entries = [12, 24].map((steps) => ({ ...plain, problem: { ...entry.problem, steps } }));
+  const { page } = buildReport({ ...WAVE, entries }, { journal: [] });
+  assertStringIncludes(
+    parse(page).querySelector("header .lead").textContent,
+    "On 2 problems the plain kernel is the fastest.",
+  );
+});
+
 Deno.test("a page needs nothing from elsewhere", () => {
   for (
     const { page } of [

@@ -66,6 +66,9 @@ export function overviewSentence(views: readonly EntryView[]): string {
   const speedups = views.flatMap(({ speedup }) => speedup ?? []);
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
   if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
+  if (Math.max(...speedups) < 1 + NOTHING) {
+    return `On ${views.length} problems the plain kernel is the fastest.`;
+  }
   const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
   return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel.`;
 }
