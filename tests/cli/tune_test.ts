@@ -232,7 +232,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       [["--out", file], "file: it is not JSON: line 1, column 3: wanted a name in quotes or }, found not"],
       [["--out", older], /older\.json.*version/],
       [["--out", foreign], /foreign\.json.*another device/],
-      [["--out", directory], "directory"],
+      [["--out", directory], "it is a folder"],
     ]);
     assertEquals([...Deno.readDirSync(directory)].map(({ name }) => name).sort(), before);
   }));
