@@ -1,5 +1,5 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import type { Parameters } from "../traversals/traversal.ts";
+import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
   arithmeticDemand,
@@ -43,9 +43,9 @@ const stepwise: CpuTraversal = {
   name: "stepwise",
   candidates: ({ grid: [, ny] }, _, { fuses }) =>
     STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses)),
-  infeasible: (_, { strip, fused }) =>
+  infeasible: (_, { strip, fused, ...others }) =>
     strip === undefined || (Number.isSafeInteger(strip) && strip >= 0)
-      ? refuseFused(fused)
+      ? refuseFused(fused) ?? refuseOthers(["strip", "fused"], others)
       : `strips must have a whole number of rows, not ${strip}`,
   demand({ grid: [nx, ny, nz], stencil: { update } }, { strip = 0, fused }, workers) {
     const rows = strip > 0 ? Math.min(strip, ny) : ny, strips = Math.ceil(ny / rows);
@@ -97,6 +97,7 @@ const diamondWavefront: CpuTraversal = {
     const [alongX, alongY] = alongAxes(boundary);
     const { x, y } = reachOf(stencil.update);
     return refuseFused(parameters.fused) ??
+      refuseOthers(["tiles", "levels", "block", "fused"], parameters) ??
       refuseDiamonds({ grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] }, shape);
   },
   demand({ grid: [nx, ny, nz], steps, stencil: { update } }, parameters, workers) {

@@ -11,6 +11,13 @@ import type { Problem } from "../stencils/stencil.ts";
 /** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
 export type Parameters = Readonly<Record<string, number>>;
 
+/** Why there are parameters that a traversal does not have; undefined where it has all of them. */
+export function refuseOthers(names: readonly string[], parameters: Parameters): string | undefined {
+  const other = Object.keys(parameters).find((name) => !names.includes(name));
+  const but = names.length === 0 ? "" : ` but ${names.join(", ")}`;
+  return other === undefined ? undefined : `wanted no parameters${but}: found ${other}`;
+}
+
 /** The same with a traversal's own names. */
 export type ParametersOf<Name extends string> = Readonly<Record<Name, number>>;
 

@@ -421,6 +421,11 @@ Deno.test("the CPU alone: where it was fastest and there are workers, or where t
   const onCpu = profileOf([entryOf(problem, diamonds)], null);
   const same = chooseConfiguration(onCpu, problem, null, { cpuWorkers: 4 });
   assertEquals([same.match, same.configuration], ["same-architecture", diamonds]);
+  const odd = profileOf([entryOf(problem, { traversal: "stepwise", parameters: { x: 1 }, share })], null);
+  assertStringIncludes(
+    chooseConfiguration(odd, problem, null, { cpuWorkers: 4 }).message,
+    "on the CPU: wanted no parameters but strip, fused: found x",
+  );
   const grown = chooseConfiguration(onCpu, problemOf([192, 192, 128], FEW), null, { cpuWorkers: 4 });
   assertEquals(grown.configuration.traversal, "diamond-wavefront");
   assertEquals(grown.configuration.share.cpuSlices, 192);

@@ -51,7 +51,7 @@ Deno.test("a configuration that no device could have run is named with its fault
   for (const name of ["dts", "nt", "bands", "zPerThread", "threads", "chunk", "unroll"]) {
     assertMatch(torre({ [name]: 0 })!, new RegExp(`^${name} must be`));
   }
-  assertMatch(torre({ frob: 1 })!, /^diamond-torre has no parameter frob: it has dts, nt, /);
+  assertMatch(torre({ frob: 1 })!, /^wanted no parameters but dts, nt, .*: found frob$/);
   assertMatch(torre({ chunk: undefined })!, /no value of chunk, and diamond-torre has no default$/);
   assert(torre({ nt: undefined, lookahead: undefined }) !== undefined);
   assertMatch(torre({}, { traversal: "zigzag" })!, /^wanted one of stepwise, .*: found traversal "zigzag"$/);
@@ -87,6 +87,7 @@ Deno.test("shares that cannot be are refused", () => {
   assertMatch(onCpu("diamond-wavefront", { tiles: 2, levels: 99, block: 2 })!, /^99 levels narrow/);
   assertMatch(onCpu("diamond-wavefront", { tiles: 1e9, levels: 1, block: 2 })!, /^1000000000 tiles along y/);
   assertEquals(onCpu("zigzag", {}), "the CPU has no traversal zigzag");
+  assertEquals(onCpu("stepwise", { x: 1 }), "wanted no parameters but strip, fused: found x");
 });
 
 Deno.test("a device known by its name alone has no limits to hold against its profile", () => {

@@ -27,7 +27,8 @@ export function entryOf(changes: {
     problem: { ...ENTRY.problem, grid: [100, 100, 10], steps: 10, ...changes.problem },
     configuration: {
       traversal: changes.traversal ?? "stepwise",
-      parameters: changes.parameters ?? { threadsZ: 64, threadsY: 4, threadsX: 1 },
+      parameters: changes.parameters ??
+        (changes.share?.gpuSlices === 0 ? {} : { threadsZ: 64, threadsY: 4, threadsX: 1 }),
       share: { ...GPU_ALONE, ...changes.share },
     },
     result: {

@@ -30,7 +30,7 @@ const TORRE = { dts: 1, nt: 8, bands: 1, zPerThread: 1, threads: 11, chunk: 2, u
 /** A configuration; the GPU alone unless the CPU gets slices. */
 function configurationOf(
   [slices]: Grid,
-  { traversal = "stepwise", parameters = STEPWISE, cpuSlices = 0, exchangeEvery = 2, cpu }: {
+  { traversal = "stepwise", cpuSlices = 0, exchangeEvery = 2, cpu, ...options }: {
     traversal?: string;
     parameters?: Values;
     cpuSlices?: number;
@@ -40,6 +40,7 @@ function configurationOf(
 ): Configuration {
   const cpuWorkers = cpuSlices > 0 ? 2 : 0;
   const share = { cpuSlices, gpuSlices: slices - cpuSlices, exchangeEvery, cpuWorkers, cpu };
+  const { parameters = share.gpuSlices > 0 ? STEPWISE : {} } = options;
   return { traversal, parameters, share };
 }
 

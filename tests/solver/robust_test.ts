@@ -31,6 +31,22 @@ const ON_GPU: Configuration = {
   share: { cpuSlices: 0, gpuSlices: 6, exchangeEvery: 1, cpuWorkers: 0 },
 };
 
+Deno.test("parameters that a traversal does not have are refused on the CPU", async () => {
+  await assertRejects(
+    () => createSolver(null, PROBLEM, { ...ON_CPU, parameters: { x: 1 } }),
+    Error,
+    "wanted no parameters but strip, fused: found x",
+  );
+});
+
+testOnGpu("and on the GPU", async (gpu) => {
+  await assertRejects(
+    () => createSolver(gpu.device, PROBLEM, { ...ON_GPU, parameters: { ...ON_GPU.parameters, x: 1 } }),
+    Error,
+    "stepwise: wanted no parameters but threadsZ, threadsY, threadsX: found x",
+  );
+});
+
 /** Calls with arguments that no type allows, by what is called. */
 function wrongCalls(solver: Solver): [name: string, call: (wrong: unknown) => unknown, wrong: unknown[]][] {
   // deno-lint-ignore no-explicit-any -- that is the point

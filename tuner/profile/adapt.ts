@@ -1,13 +1,18 @@
 import { formatPlural } from "../format.ts";
-import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { stepReach } from "../../kernels/update.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { DeviceLimits, Parameters, Traversal } from "../../kernels/traversals/traversal.ts";
+import {
+  type DeviceLimits,
+  type Parameters,
+  refuseOthers,
+  type Traversal,
+} from "../../kernels/traversals/traversal.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
+import { describeTraversal } from "./describe.ts";
 
 export interface AdaptTarget {
   readonly problem: Problem;
@@ -37,7 +42,7 @@ export function adaptConfiguration(configuration: Configuration, target: AdaptTa
   const adapted = adaptShare(configuration, target);
   if ("reason" in adapted) return adapted;
   const { share, changes } = adapted;
-  if (share.gpuSlices === 0) return { configuration: adaptCpu(configuration, share, problem), changes };
+  if (share.gpuSlices === 0) return adaptCpu({ ...configuration, share }, changes, problem);
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
@@ -76,12 +81,16 @@ export function adaptShare(
 }
 
 /** The CPU alone: as it was where it can run so, else its most promising way to traverse the grid so, else stepwise. */
-function adaptCpu({ traversal, parameters }: Configuration, share: Share, problem: Problem): Configuration {
-  const ways = cpuCandidates(problem, share.cpuWorkers).filter((way) => way.traversal.name === traversal);
-  const canRun = cpuTraversalNamed(traversal)?.infeasible(problem, parameters) === undefined &&
-    !(parameters.fused === 1 && !detectWasmFeatures().relaxedSimd);
-  if (ways.length > 0 && canRun) return { traversal, parameters, share };
-  return { traversal: "stepwise", parameters: {}, ...ways[0]?.configuration, share };
+function adaptCpu(configuration: Configuration, changes: readonly string[], problem: Problem): Adapted {
+  const { traversal, parameters: { fused }, share } = configuration;
+  const reason = refuseCpuPart(problem, configuration) ??
+    (fused === 1 && !detectWasmFeatures().relaxedSimd
+      ? "fused needs an engine with relaxed SIMD"
+      : undefined);
+  if (reason === undefined) return { configuration, changes };
+  const way = cpuCandidates(problem, share.cpuWorkers).find((way) => way.traversal.name === traversal);
+  const other = { traversal: "stepwise", parameters: {}, ...way?.configuration, share };
+  return { configuration: other, changes: [...changes, `${describeTraversal(other)} on the CPU: ${reason}`] };
 }
 
 /** The share of as large a part of the slices; ghost zones that no longer fit exchange more often, or end it. */
@@ -147,13 +156,12 @@ export function whyNot(
 ): string | undefined {
   const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= LARGEST_VALUE;
   const odd = Object.entries(parameters).find(([, value]) => !isWhole(value));
-  const reason = odd === undefined
-    ? traversal.infeasible(problem, parameters, limits)
-    : `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`;
+  const known = Object.keys(traversal.parameterLists(problem, limits));
+  const reason = refuseOthers(known, parameters) ??
+    (odd && `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`) ??
+    traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
-  const missing = Object.keys(traversal.parameterLists(problem, limits)).filter((name) =>
-    parameters[name] === undefined
-  );
+  const missing = known.filter((name) => parameters[name] === undefined);
   if (missing.length === 0 || hasDefaults(traversal, problem, parameters)) return undefined;
   return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
 }

@@ -46,7 +46,7 @@ export function kernelNameOf(problem: ProfileProblem): string {
   return [problem.stencil, ...variant].join("-");
 }
 
-function describeTraversal(
+export function describeTraversal(
   { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
 ): string {
   return [traversal, ...Object.entries(parameters).map(([name, value]) => `${name}=${value}`)].join(" ");

@@ -22,7 +22,8 @@ const FAR_BEYOND = 4;
 
 /**
  * Which parameter has a value that no search finds; some sizes would keep the models and the writers of kernels busy
- * forever. Undefined if none has; parameters that the traversal does not know are passed over.
+ * forever. Undefined if none has; `refuseOthers` finds parameters that the
+ * traversal does not have.
  *
  * @param problem one that the traversal does not refuse
  */

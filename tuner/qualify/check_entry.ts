@@ -31,7 +31,7 @@ export function whyInvalid(
   }
   const { limits } = recorded.gpu;
   // of an imported device nothing but the name is known: its limits are 0
-  return whyNoParameters(problem, configuration) ??
+  return oddValue(traversalNamed(traversal), problem, configuration.parameters) ??
     whyInfeasible(problem, configuration, limits.maxBufferSize === 0 ? ANY_DEVICE : limits);
 }
 
@@ -58,15 +58,6 @@ function whyNoWorkers({ cpuSlices, cpuWorkers }: Share): string | undefined {
   return cpuSlices > 0 && cpuWorkers === 0
     ? `${formatPlural(cpuSlices, "slice")} on the CPU without a worker`
     : undefined;
-}
-
-/** Refuses parameters that no search finds. */
-function whyNoParameters(problem: Problem, { traversal, parameters }: Configuration): string | undefined {
-  const known = Object.keys(traversalNamed(traversal).parameterLists(problem, ANY_DEVICE));
-  const other = Object.keys(parameters).find((name) => !known.includes(name));
-  return other === undefined
-    ? oddValue(traversalNamed(traversal), problem, parameters)
-    : `${traversal} has no parameter ${other}: it has ${known.join(", ")}`;
 }
 
 function whyInfeasible(

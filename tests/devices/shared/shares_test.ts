@@ -53,12 +53,22 @@ Deno.test("the CPU traverses its share as the share says, and alone as the confi
 Deno.test("the CPU alone refuses what none of its traversals is, and on a grid those of lines", () => {
   const problem: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
   const share = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
-  const why = (traversal: string, on = problem) => refuseCpuPart(on, { traversal, parameters: {}, share });
+  const why = (traversal: string, on = problem, parameters = {}) =>
+    refuseCpuPart(on, { traversal, parameters, share });
   assertEquals(why("stepwise"), undefined);
   assertEquals(why("marching"), "the CPU has no traversal marching");
   assertEquals(why("swept"), "it sweeps one dimension: the grid must be 1x1xN");
   const line: Problem = { stencil: heat1d(), grid: [1, 1, 80], boundary: "insulated", steps: 4 };
   assertEquals([why("swept", line), why("classic", line)], [undefined, undefined]);
+  // parameters that a traversal does not have; of earlier profiles some may be missing
+  const named = { stepwise: "strip", "diamond-wavefront": "tiles, levels, block" };
+  for (const [name, names] of Object.entries(named)) {
+    const others = { ...name === "stepwise" ? {} : { tiles: 1, levels: 1, block: 1 }, x: 1 };
+    assertEquals(why(name, problem, others), `wanted no parameters but ${names}, fused: found x`);
+  }
+  assertEquals(why("swept", line, { points: 8 }), undefined);
+  assertEquals(why("swept", line, { x: 1 }), "wanted no parameters but points: found x");
+  assertEquals(why("classic", line, { points: 8 }), "wanted no parameters: found points");
   const part: Problem = { ...line, boundary: "zero" };
   assertEquals(why("swept", part), "ends must be insulated or periodic: the boundary is zero");
   assertEquals(why("classic", part), undefined);

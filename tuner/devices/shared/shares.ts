@@ -4,7 +4,7 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
 import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
+import { type GpuPlan, refuseOthers } from "../../../kernels/traversals/traversal.ts";
 import { partOfRank, planAlongX, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
@@ -72,7 +72,9 @@ export function refuseCpuPart(problem: Problem, configuration: Configuration): s
   const isOfLines = share.gpuSlices === 0 && (name === "classic" || name === "swept");
   if (!isOfLines) return `the CPU has no traversal ${name}`;
   // one step at a time takes any ends, those of a rank's part too
-  return name === "classic" && problem.stencil.dimensions === 1 ? undefined : refuseSweep(problem);
+  const takesAny = name === "classic" && problem.stencil.dimensions === 1;
+  return refuseOthers(name === "swept" ? ["points"] : [], parameters) ??
+    (takesAny ? undefined : refuseSweep(problem));
 }
 
 /**
