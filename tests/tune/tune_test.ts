@@ -307,7 +307,9 @@ Deno.test("evaluators that cannot start end the search, and the run goes on with
     starts++;
     return Promise.reject(new RunFailure("compile", "no program"));
   };
-  const { outcome } = await simulate({}, { cpuWorkers: 1 }, { evaluators: { workersFor: () => 2, start } });
+  const { outcome } = await simulate({}, { cpuWorkers: 1, budget: { evaluations: 4 } }, {
+    evaluators: { workersFor: () => 2, start },
+  });
   assertEquals([outcome.gpuAlone, starts], [undefined, 2]);
   assertEquals(outcome.searchVerdict, "the process that measures cannot start: compile: no program");
   assert(outcome.entry !== undefined && outcome.cpuAlone !== undefined);
@@ -469,6 +471,14 @@ Deno.test("a budget of evaluations is kept exactly", async () => {
   const { outcome, stages } = await simulate({}, { budget: { evaluations: 5 } });
   const searched = stages.filter(({ stage }) => stage === "search").length;
   assertEquals([outcome.evaluated, searched], [5, 5]);
+  // the CPU has two of them, or half of fewer
+  for (const [all, onCpu] of [[1, 0], [2, 1], [3, 1], [5, 2]] as const) {
+    const { outcome, stages } = await simulate({}, { budget: { evaluations: all }, cpuWorkers: 1 });
+    const cpu = stages.filter(({ stage }) => stage === "cpu").length;
+    assertEquals([outcome.evaluated, cpu], [all, onCpu]);
+    assertEquals(outcome.cpuMessage, all > 1 ? undefined : "not measured: the only evaluation was the GPU's");
+    assertWon(outcome);
+  }
 });
 
 Deno.test("an aborted run returns what it knows", async () => {
@@ -666,7 +676,7 @@ testOnGpu("on a real device broken kernels fail, and GPU, CPU and balance are me
     using session = await devices();
     const { outcome, evaluations } = await tuneOn(session, {
       strategy: first(...broken),
-      budget: { evaluations: 3 },
+      budget: { evaluations: 5 },
       cpuWorkers: 1,
     });
     assertEquals(failuresOf(evaluations).slice(0, 2).map(({ reason }) => reason), ["compile", "incorrect"]);

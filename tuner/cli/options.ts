@@ -145,7 +145,7 @@ export const COMMON = {
   },
   budget: {
     value: "TIME|N",
-    help: "when to stop: a time such as 60s or 2m, or a number of evaluations such as 500",
+    help: "when to stop: a time such as 60s or 2m, or a number of evaluations in all, such as 500",
     read: readBudget,
   },
   startShare: {

@@ -101,7 +101,7 @@ export async function tuneOn(
       ? {
         timeNs: Math.max(SPENT_NS, part * (i === 0 ? options.budget.timeNs : endNs - devices.session.now())),
       }
-      : { evaluations: Math.ceil(options.budget.evaluations / requested.length) };
+      : { evaluations: Math.max(1, Math.floor((options.budget.evaluations + i) / requested.length)) };
     const learned = measured.flatMap(({ samples }) => samples);
     const { outcome, record, code, ...made } = await tuneOne(devices, { ...options, budget }, {
       ...one,

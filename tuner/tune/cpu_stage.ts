@@ -13,8 +13,6 @@ import type { TuningRun } from "./tuning_run.ts";
 
 /** Time for the samples of a configuration. */
 const SAMPLING_NS = 0.5e9;
-/** The CPU's configurations that are tried where the GPU's evaluations are counted: the best of each way. */
-const LEAST_CONFIGURATIONS = 2;
 /** Samples of an evaluation, time permitting, and the run that is verified before. */
 const RUNS = 1 + 3;
 /** Time of an evaluation beside its runs: to fill a field, to read the reference from the GPU, and to compare. */
@@ -58,16 +56,14 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
  * @returns why the CPU was not measured; undefined if it was
  */
 export async function searchCpu(run: TuningRun): Promise<string | undefined> {
-  const { request: { budget, strategy, seed }, environment: { signal }, session, findings } = run;
-  const { cpu, cpuSpace } = run;
+  const { request: { strategy, seed }, environment: { signal }, session, findings } = run;
+  const { cpu, cpuSpace, evaluations: { cpu: most } } = run;
+  if (most === 0) return "not measured: the only evaluation was the GPU's";
   const strategySearch = beginRecalling(strategy, cpuSpace, {
     seed,
     recall: ({ configuration }) => outcomeOf(findings.recall(configuration)),
   });
   let evaluated = cpuSpace.filter(({ configuration }) => findings.isMeasured(configuration)).length;
-  // where evaluations are counted they are the GPU's, and the CPU has the best of each of its ways
-  const counted = "evaluations" in budget ? budget.evaluations : Infinity;
-  const most = session.hasGpu && counted < Infinity ? Math.min(counted, LEAST_CONFIGURATIONS) : counted;
   const total = Math.min(cpuSpace.length, most);
   let spentNs = 0, timed = 0;
   let failure: Failure | undefined;

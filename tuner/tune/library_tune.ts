@@ -29,7 +29,7 @@ export interface TuneOptions {
   readonly strategy?: string;
   /** Milliseconds for the whole run, roughly. @default {60000} unless `evaluations` is given */
   readonly budgetMs?: number;
-  /** Configurations of the GPU to evaluate in the search, instead of a time. @default {undefined} */
+  /** Configurations to evaluate in the search, instead of a time; beside a GPU one or two of them are the CPU's. @default {undefined} */
   readonly evaluations?: number;
   /** Workers on the CPU; 0: the GPU alone. @default {one a core, one fewer beside a GPU} */
   readonly cpuWorkers?: number;

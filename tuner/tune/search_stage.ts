@@ -28,13 +28,13 @@ const GRACE = 0.05;
  */
 export async function search(run: TuningRun): Promise<string | undefined> {
   const { request: { strategy, budget, seed }, session, findings, searched, evaluators } = run;
+  const evaluations = run.evaluations.gpu;
   const { signal } = run.environment;
   const beganNs = session.now();
   const strategySearch = beginRecalling(strategy, searched, {
     seed,
     recall: (candidate) => outcomeOf(findings.recall(run.configurationOf(candidate))),
   });
-  const evaluations = "evaluations" in budget ? budget.evaluations : Infinity;
   const total = Math.min(searched.length, evaluations);
   const { recalled } = findings;
   let asked = recalled, done = recalled;

@@ -16,7 +16,7 @@ import { Calibration, correctSpace } from "../profile/calibration.ts";
 import { deviceModelOf } from "../search/device_model.ts";
 import type { CpuCandidate } from "../search/cpu_space.ts";
 import { type Candidate, EMPTY_SPACE, enumerateSpace, onGpuAlone, type Space } from "../search/space.ts";
-import { Findings } from "./findings.ts";
+import { type Alone, Findings } from "./findings.ts";
 import {
   expectTurn,
   planTime,
@@ -42,6 +42,8 @@ const LIKELY_FINALISTS = 3;
 const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 /** A configuration's samples may take this part of the budget. */
 const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
+/** The CPU's part of a number of evaluations: the best of each of its ways. */
+const CPU_EVALUATIONS = 2;
 /** Time to start a process that evaluates. */
 const PROCESS_START_NS = 1e9;
 /** A CPU slower than this part of the GPU will not win. */
@@ -93,6 +95,15 @@ export class TuningRun {
   report(stage: TuneProgress["stage"], done: number, total: number, leftNs?: number): void {
     const bestCellsPerSecond = this.findings.best?.cellsPerSecond;
     this.environment.onProgress({ stage, done, total, bestCellsPerSecond, leftNs });
+  }
+
+  /** How many evaluations each device may have. Where both share a number of them, the CPU has two, or half of fewer. */
+  get evaluations(): Readonly<Record<Alone, number>> {
+    const { request: { budget }, session, cpuSpace } = this;
+    const all = "evaluations" in budget ? budget.evaluations : Infinity;
+    if (all === Infinity || !session.hasGpu) return { gpu: all, cpu: all };
+    const cpu = Math.min(cpuSpace.length, CPU_EVALUATIONS, Math.floor(all / 2));
+    return { gpu: all - cpu, cpu };
   }
 
   /** When the stages end, by what is known now. */
