@@ -24,8 +24,6 @@ export interface DeviceModel {
   readonly saturationWorkgroups?: number;
   /** @default {21.6 MB} bytes that a cache of the whole device serves: nearly half of an H100's 50 MB */
   readonly cacheBytes?: number;
-  /** Workgroups that run at the same time. @default as many as have 131,072 threads: a large GPU's */
-  readonly workgroupsAtOnce?: number;
   /** @default {0.8} bytes of device memory that take as long as one access to workgroup memory */
   readonly bytesPerExchange?: number;
   /** Whether threads step through branches that none of them takes. @default {false} */
@@ -63,9 +61,6 @@ const MULTIPROCESSORS = 132;
 
 /** A multiprocessor keeps at most so many threads and workgroups in flight. */
 const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
-
-/** Threads that a large GPU runs at the same time. */
-const THREADS_AT_ONCE = 2 ** 17;
 
 /** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
 const BARRIER_STALL = 0.1;
@@ -161,7 +156,6 @@ export function predictRate(
   const {
     copyBytesPerSecond,
     saturationWorkgroups = 100,
-    workgroupsAtOnce = THREADS_AT_ONCE / demand.threadsPerWorkgroup,
     bytesPerExchange = BYTES_PER_EXCHANGE,
   } = device;
   const groupThreads = groupThreadsOf(demand, device), resident = residentOf(demand, device);
@@ -174,10 +168,9 @@ export function predictRate(
   const rounds = device.stepsThroughBranches ? 1 + (demand.warmUp ?? 0) : 1;
   const equivalentBytes = bytes * rounds;
   const stall = demand.workgroupBytes > 0 ? resident / (resident + BARRIER_STALL) : 1;
-  const filled = -Math.expm1(-demand.workgroupsPerDispatch / saturationWorkgroups);
-  const turns = demand.workgroupsPerDispatch / workgroupsAtOnce;
-  // of workgroups that take long, the last ones to run leave multiprocessors idle: a quarter of a turn on average
-  const busy = demand.hasLongWorkgroups ? turns / (turns + 0.25) : 1;
+  const turns = demand.workgroupsPerDispatch / saturationWorkgroups, filled = -Math.expm1(-turns);
+  // of workgroups that take long, the last ones to run leave cores idle: a quarter of a turn on average
+  const busy = demand.rounds === undefined ? 1 : turns / (turns + 0.25);
   const utilisation = demand.threadsPerWorkgroup / groupThreads * stall * filled * busy;
 
   const updateSeconds = equivalentBytes / (copyBytesPerSecond * utilisation);

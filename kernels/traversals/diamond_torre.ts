@@ -50,9 +50,9 @@ import type { Traversal } from "./traversal.ts";
 import { exceededLimit } from "./workgroup_limits.ts";
 
 /**
- * Of a thread's values with two tiers in the loop's body, fitted with leave one out on 34 grids (H100, 2026-11-23): where F
- * and G swap instead of being moved, and where there is F alone. Of values that rest in workgroup memory a third is
- * missing from the registers where these are fullest.
+ * Registers per value with two tiers in the loop's body: where F and G swap instead of being moved, and where there is F
+ * alone; and how many fewer registers each value at rest takes, where they are fullest. Fitted with leave one out on 34
+ * grids (H100, 2026-11-23).
  */
 const SWAPPED = 7 / 8, REPEATED = 1.1, SPARED = 1 / 3;
 
@@ -62,7 +62,7 @@ const MOST_HELD = 330;
 /** Of tiles to try: with larger ones no update's values fit a thread's registers. */
 const LARGEST_DTS = 12;
 
-/** How often a tier waits for memory whose loads are all at its start, and where they are spread over it. */
+/** How often a tier waits for memory: with all loads at its start, and with loads spread over it. */
 const LATE = [0.78, 2.15] as const;
 
 /** Lookahead that puts every load at the start of its tier. */

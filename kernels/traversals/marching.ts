@@ -153,7 +153,6 @@ export const marching: Traversal = {
       dispatchesPerStep: (isAlone ? 1 : 2) / depth,
       exchangesPerUpdate: computed * tiled / zPerThread / depth,
       cachedReadsPerUpdate: cached * computed * (0.7 + 2.4 / zPerThread) / depth,
-      hasLongWorkgroups: true,
       warmUp: queues.warmUp / slices,
       rounds: {
         instructions: 2 * (loads + stored) + zPerThread * (operations + fill) + tiled,

@@ -63,8 +63,6 @@ export interface Demand {
   readonly cachedReadsPerUpdate?: number;
   /** Bytes moved beyond `bytesPerUpdate`, estimated; no part of the roof. @default {0} */
   readonly extraBytesPerUpdate?: number;
-  /** Whether a workgroup takes long, so that the last ones to run leave multiprocessors idle. @default {false} */
-  readonly hasLongWorkgroups?: boolean;
   /** Rounds of a thread's loop that only load, per round that computes. @default {0} */
   readonly warmUp?: number;
   /** Instructions in the innermost loop, roughly. @default {0} */

@@ -47,7 +47,6 @@ export function deviceModelOf(
     simdWidth: SOFTWARE_LANES,
     cacheBytes: 0, // the copy is one from cache to cache
     saturationWorkgroups: cpu.cores,
-    workgroupsAtOnce: cpu.cores,
     bytesPerExchange: SOFTWARE_BYTES_PER_EXCHANGE,
     // threads are lanes of a vector, and a branch only switches them off: marching order 4 in pieces of 3 slices, after
     // 4 slices that fill the queues, takes 2.3 times as long as in one piece (same device)

@@ -1,7 +1,16 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { layOut } from "../../../kernels/layout.ts";
 import type { Box } from "../../../models/rank_part.ts";
-import { type PartField, readBox, writeSlices } from "../../../tuner/devices/shared/part_field.ts";
+import {
+  type PartField,
+  type Place,
+  readBox,
+  writeSlices,
+} from "../../../tuner/devices/shared/part_field.ts";
+import type { GpuField } from "../../../tuner/devices/gpu/gpu_field.ts";
+import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { piecesOf } from "../../../tuner/devices/shared/boxes.ts";
+import { GpuPartField } from "../../../tuner/devices/shared/gpu_part_field.ts";
 
 /** Slices of 24 MiB: two cross at once. */
 const GRID = [6, 3 * 1024, 2 * 1024] as const, IN_SLICE = GRID[1] * GRID[2];
@@ -55,4 +64,31 @@ Deno.test("a large box is read some slices at a time", async () => {
     [5, 5],
     [6, 6],
   ]);
+});
+
+Deno.test("a GPU's memory that could not be had larger is not used after it was given back", async () => {
+  const layout = layOut([4, 2, 2], { pad: [1, 1, 1] }), made: { size: number; isGone: boolean }[] = [];
+  let isFull = false;
+  const device = {
+    isSoftware: true, // copies slices: no kernel is compiled
+    buffer(size: number) {
+      if (isFull) return Promise.reject(new RunFailure("out-of-memory", "full"));
+      const one = { size, isGone: false, destroy: () => void (one.isGone = true) };
+      made.push(one);
+      return Promise.resolve(one);
+    },
+    write: ({ isGone }: { isGone: boolean }) => assertEquals(isGone, false),
+  };
+  const field = { device, plan: { layout }, level: () => [{}], renewPads: () => Promise.resolve() };
+  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as Place);
+  const write = async (slices: number): Promise<void> => {
+    const box: Box = { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 2, 2] };
+    await part.unpack([box], [new Float32Array(4 * slices)]);
+  };
+  await write(1);
+  isFull = true;
+  await assertRejects(() => write(2), RunFailure);
+  isFull = false;
+  await write(1);
+  assertEquals(made.map(({ isGone }) => isGone), [true, false]);
 });

@@ -5,8 +5,9 @@ import type { CompileCommand, ShaderSource } from "./compile_worker.ts";
 const MOST_THREADS = 4;
 
 /**
- * Longer than a thread takes to end; one that compiles ends with that. What it leaves to libEGL, which WebGPU looks for adapters with, is freed then, and
- * that of all threads when the process ends: where both meet, the heap is broken (see `tests/late_exit.ts`).
+ * Longer than a thread takes to end. Ending, it frees what libEGL keeps for it, with which WebGPU looks for adapters; a
+ * process that ends frees that of all threads. Where both happen at once, the heap is corrupted (`tests/late_exit.ts`).
+ * A thread that is compiling ends only after that: it is waited for longer.
  */
 const ENDING_MS = 500;
 

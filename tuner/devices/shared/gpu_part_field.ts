@@ -124,6 +124,7 @@ export class GpuPartField implements PartField {
     const kept = this.#scratch.get(name);
     if (kept !== undefined && kept.size >= bytes) return kept;
     kept?.destroy();
+    this.#scratch.delete(name);
     const made = await this.field.device.buffer(bytes, usage, name);
     this.#scratch.set(name, made);
     return made;

@@ -1,0 +1,46 @@
+import { assertEquals, assertGreater } from "@std/assert";
+import { heat } from "../../kernels/stencils/heat.ts";
+import { life } from "../../kernels/stencils/life.ts";
+import type { Problem } from "../../kernels/stencils/stencil.ts";
+import { wave } from "../../kernels/stencils/wave.ts";
+import { combine } from "../../kernels/traversals/combine.ts";
+import { diamondTorre } from "../../kernels/traversals/diamond_torre.ts";
+import { torreShader } from "../../kernels/traversals/torre_shader.ts";
+import { shapeOf } from "../../kernels/traversals/torre_shape.ts";
+import { H100_LIMITS } from "../h100_limits.ts";
+
+/** Rows of workgroup memory that are written, and read by other threads, between the same two barriers. */
+function racesIn(code: string): string[] {
+  const [start, loop] = code.slice(code.indexOf("fn main")).split("for (var tier = 0;") as [string, string];
+  const end = loop.indexOf("\n  }\n"), [body, finish] = [loop.slice(0, end), loop.slice(end)];
+  const parts = body.split("workgroupBarrier();"), first = parts.shift()!, last = parts.pop()!;
+  return [start + first, ...parts, last + first, last + finish].flatMap((part) => {
+    const written = new Set([...part.matchAll(/(\w+\[\d+\])\[slot\] = /g)].map(([, row]) => row!));
+    const read = new Set([...part.matchAll(/(\w+\[\d+\])\[slot [+-]/g)].map(([, row]) => row!));
+    return [...written].filter((row) => read.has(row));
+  });
+}
+
+Deno.test("no thread of a torre reads what another writes without a barrier in between", () => {
+  let resting = 0;
+  for (const stencil of [wave(2), wave(4), heat(1), life()]) {
+    const problem: Problem = { stencil, grid: [40, 40, 37], boundary: "zero", steps: 16 };
+    const lists = diamondTorre.parameterLists(problem, H100_LIMITS);
+    const some = {
+      dts: [1, 2, 3],
+      nt: [8],
+      bands: [1],
+      zPerThread: [2],
+      chunk: [1, 2, 3, 5, 8],
+      threads: [19],
+    };
+    for (const any of combine({ ...lists, ...some })) {
+      if (diamondTorre.infeasible(problem, any, H100_LIMITS) !== undefined) continue;
+      const parameters = any as Parameters<typeof torreShader>[1], shape = shapeOf(problem, parameters);
+      resting += Math.sign(shape.resting.length);
+      const races = racesIn(torreShader(problem, parameters, shape).code);
+      assertEquals(races, [], `${stencil.title} ${JSON.stringify(parameters)}`);
+    }
+  }
+  assertGreater(resting, 0);
+});
