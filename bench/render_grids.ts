@@ -17,7 +17,7 @@ import { C_COMPILER, NATIVE_COMPILER } from "./native_loops.ts";
  */
 export function renderGrids(comparisons: readonly CpuComparison[], workers: number): string {
   const rate = (value: number | undefined): string =>
-    value === undefined ? "–" : formatRate(value).split(" ")[0]!;
+    value === undefined ? "–" : formatRate(value, { like: 1e9 }).split(" ")[0]!;
   const ratio = (value: number | undefined): string => value === undefined ? "–" : value.toFixed(2);
   const nameOf = ({ title, grid }: CpuComparison): string => `${title}, ${grid.join("x")}`;
   const rates = comparisons.map((

@@ -149,7 +149,7 @@ if (import.meta.main) {
       `${i + 1}`,
       names.get(winner)!,
       formatRate(cellsPerSecond),
-      confidence95?.map(formatRate).join(" to ") ?? "none",
+      confidence95?.map((rate) => formatRate(rate)).join(" to ") ?? "none",
       `${ties.size}`,
       runs.map((other) => placeIn(winner, other)).join(" "),
     ]),

@@ -5,6 +5,7 @@ import {
   formatDuration,
   formatError,
   formatFactor,
+  formatMeasured,
   formatPercent,
   formatRate,
   formatTable,
@@ -18,11 +19,20 @@ Deno.test("rates have three digits and no exponent", () => {
     [99.96e9, "100 Gcells/s"],
     [9.996e9, "10.0 Gcells/s"],
     [1234e9, "1,234 Gcells/s"],
-    [1, "0.00000000100 Gcells/s"],
+    [99.9e6, "99.9 Mcells/s"],
+    [99.96e6, "0.100 Gcells/s"],
+    [105e3, "0.105 Mcells/s"],
+    [54.1e3, "54.1 kcells/s"],
+    [1, "1.00 cells/s"],
     [0, "0 Gcells/s"],
     [NaN, "unknown Gcells/s"],
   ];
   for (const [rate, text] of cases) assertEquals(formatRate(rate), text);
+  assertEquals(formatRate(4e6, { like: 2e9 }), "0.00400 Gcells/s");
+  assertEquals(
+    formatMeasured({ cellsPerSecond: 54.1e6, confidence95: [0, 120e6] }),
+    "54.1 Mcells/s (95% between 0 Mcells/s and 120 Mcells/s)",
+  );
   assertEquals(formatBandwidth(2995e9), "2,995 GB/s");
 });
 

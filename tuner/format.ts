@@ -1,6 +1,11 @@
-/** A rate: `770 Gcells/s`, `0.290 Gcells/s`. Three digits. */
-export function formatRate(cellsPerSecond: number): string {
-  return `${threeDigits(cellsPerSecond / 1e9)} Gcells/s`;
+/** A rate: `770 Gcells/s`, `0.290 Gcells/s`, `54.1 Mcells/s`. Three digits; `like`: a rate whose unit it takes. */
+export function formatRate(
+  cellsPerSecond: number,
+  { like = cellsPerSecond }: { like?: number } = {},
+): string {
+  const [unit, size] = ([["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1]] as const)
+    .find(([, size]) => !(like < 0.09995 * size)) ?? ["G", 1e9];
+  return `${threeDigits(cellsPerSecond / size)} ${unit}cells/s`;
 }
 
 /** A rate with its interval, where it has one: `770 Gcells/s (95% between … and …)`. */
@@ -8,7 +13,7 @@ export function formatMeasured({ cellsPerSecond, confidence95 }: {
   readonly cellsPerSecond: number;
   readonly confidence95: readonly [low: number, high: number] | null;
 }): string {
-  const [low, high] = confidence95?.map(formatRate) ?? [];
+  const [low, high] = confidence95?.map((end) => formatRate(end, { like: cellsPerSecond })) ?? [];
   return formatRate(cellsPerSecond) + (confidence95 === null ? "" : ` (95% between ${low} and ${high})`);
 }
 

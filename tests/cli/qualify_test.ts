@@ -80,7 +80,7 @@ for (const kind of THOROUGH ? ["cpu", "gpu"] as const : ["cpu"] as const) {
         assertMatch(slower.stdout, /^slower by [\d.]+%: wave, order 2, grid 24x20x16/m);
         assertMatch(
           slower.stdout,
-          /^ {2}measured [\d.,]+ Gcells\/s \(95% between .*\), the best of \d+ meas/m,
+          /^ {2}measured [\d.,]+ [GM]cells\/s \(95% between .*\), the best of \d+ meas/m,
         );
         assertMatch(slower.stdout, /^Not qualified: 1 slower, tolerance 90%/m);
         assertStringIncludes(await Deno.readTextFile(junit), 'tests="1" failures="1"');

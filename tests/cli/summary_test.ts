@@ -100,6 +100,13 @@ What to do with it:
   );
 });
 
+Deno.test("the rates of a slow device have the unit of the fastest", () => {
+  const slow = { ...CPU, cellsPerSecond: 250e3 }, slower = { ...STEPWISE, cellsPerSecond: 4e3 };
+  const bestOfEach = new Map([["cpu stepwise", slow], ["stepwise", slower]]);
+  const text = summaryOf({ ...OUTCOME, together: undefined, bestOfEach });
+  assertMatch(text, /traversal, in Mcells\/s:\n {2}CPU stepwise {4}0\.250 .*\n {2}GPU stepwise {2}0\.00400 /);
+});
+
 Deno.test("the rate by the host's clock is said, and a clock that stayed low", () => {
   const byHost = { cellsPerSecond: 750e9, steps: 2016 };
   const text = (clock: number): string =>

@@ -168,7 +168,7 @@ Deno.test("a rate that the final round corrects is explained where it was shown,
     });
     const args = [...SMALL, ...STEPWISE, "--budget", "3", "--out", `${directory}/p.json`];
     const { stdout } = await simulate(args, { behave });
-    const [, rate = ""] = /^ {2}([\d.]+ Gcells\/s) /m.exec(stdout) ?? [];
+    const [, rate = ""] = /^ {2}([\d.]+ [GMk]cells\/s) /m.exec(stdout) ?? [];
     assertMatch(stdout, new RegExp(`^  during the search the best was .*; .* runs at ${rate}$`, "m"));
     assert(!(await simulate([...args, "--quiet"], { behave })).stdout.includes("during the search"));
   }));

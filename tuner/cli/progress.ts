@@ -137,7 +137,7 @@ export function viewOf(
 /** The highest rate so far, and what a later measurement made of it. */
 function formatBest(highest: number | undefined, now: number | undefined): string {
   if (highest === undefined) return "";
-  const best = formatRate(highest), corrected = formatRate(now ?? highest);
+  const best = formatRate(highest), corrected = formatRate(now ?? highest, { like: highest });
   return `best ${best}${corrected === best ? "" : `, corrected to ${corrected.split(" ")[0]}`}`;
 }
 

@@ -71,7 +71,7 @@ async function unseen({ space: files, json }: Values<typeof OPTIONS>): Promise<v
   for (const [name, problems] of chosen) {
     const rows = problems.map(({ chosen, best, plain, expected, loss }) => [
       `${chosen.problem.stencil.title} ${chosen.problem.grid.join("x")}`,
-      ...[chosen.cellsPerSecond, expected, best, plain].map(gcells),
+      ...[chosen.cellsPerSecond, expected, best, plain].map((rate) => gcells(rate)),
       formatPercent(loss),
       kindOf(chosen),
     ]);

@@ -116,8 +116,9 @@ function describeWinner(
 ): string[] {
   const { cellsPerSecond, roofFraction, speedupOverStepwise, byHost, clock } = result;
   const lowClock = describeLowClock(clock);
+  const like = { like: cellsPerSecond };
   const rate = formatRate(cellsPerSecond), most = Math.max(...tieSet.map((tie) => tie.cellsPerSecond));
-  const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most)}` : "";
+  const upTo = most > cellsPerSecond ? `, at up to ${formatRate(most, like)}` : "";
   const choice = "of these Facet picks the one that needs least of the device";
   return [
     `Fastest: ${describeConfiguration(configuration)}`,
@@ -130,8 +131,10 @@ function describeWinner(
         formatPlural(byHost.steps, "step")
       }`,
     ]),
-    ...(highest === undefined || formatRate(highest) === rate ? [] : [
-      `  during the search the best was ${formatRate(highest)}; measured again, the fastest runs at ${rate}`,
+    ...(highest === undefined || formatRate(highest, like) === rate ? [] : [
+      `  during the search the best was ${
+        formatRate(highest, like)
+      }; measured again, the fastest runs at ${rate}`,
     ]),
     `  verified against ${verification.against}: ${formatError(verification)}`,
     ...(tieSet.length > 1 ? [`  ${tieSet.length} configurations tie${upTo}: ${choice}`] : []),
@@ -174,9 +177,10 @@ function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: Summar
   };
   const rows = sorted.map(([way, one]) => {
     const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];
-    return [way, gcells(one.cellsPerSecond), ...bars, standing(one)];
+    return [way, gcells(one.cellsPerSecond, { like: longest.cellsPerSecond }), ...bars, standing(one)];
   });
-  return ["", "The best of each traversal, in Gcells/s:", { rows, right: [1], indent: "  " }];
+  const [, unit] = formatRate(longest.cellsPerSecond).split(" ");
+  return ["", `The best of each traversal, in ${unit}:`, { rows, right: [1], indent: "  " }];
 }
 
 /** What computes, and in which order: `GPU diamond-torre`, `CPU stepwise`, `GPU and CPU`. */

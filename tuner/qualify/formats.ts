@@ -107,7 +107,7 @@ function markdownRow(result: EntryResult): string {
     describeProfileProblem(problem),
     describeConfiguration(configuration),
     formatRate(recorded.cellsPerSecond),
-    measured === null ? "" : formatRate(measured.cellsPerSecond),
+    measured === null ? "" : formatRate(measured.cellsPerSecond, { like: recorded.cellsPerSecond }),
     verification === null ? "" : formatSmall(verification.maxError),
   ];
   return `| ${cells.map(escapeMarkdown).join(" | ")} |`;

@@ -195,7 +195,7 @@ function content(view: EntryView): Html {
 
 function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryView): Html {
   const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
-  const interval = intervalWords(winner.confidence95, " and ");
+  const interval = intervalWords(winner.confidence95, { to: " and ", like: result.cellsPerSecond });
   const samples = formatPlural(result.samples.length, "sample");
   const fraction = roofFraction(winner);
   const tile = (big: string, small: string, unit = ""): Html =>

@@ -103,14 +103,17 @@ export function parameterList(parameters: Readonly<Record<string, number>>, seri
     );
 }
 
-/** A rate in Gcells/s without its unit. */
-export function gcells(cellsPerSecond: number): string {
-  return formatRate(cellsPerSecond).replace(" Gcells/s", "");
+/** A rate without its unit, which is Gcells/s, or that of another rate. */
+export function gcells(cellsPerSecond: number, { like = 1e9 }: { like?: number } = {}): string {
+  return formatRate(cellsPerSecond, { like }).split(" ")[0]!;
 }
 
-/** A 95% interval, as `802–804`; nothing where there is none. */
-export function intervalWords(interval: readonly [low: number, high: number] | null, to = "–"): string {
-  return [...new Set(interval?.map(gcells))].join(to);
+/** A 95% interval, as `802–804`, in Gcells/s or another rate's unit; nothing where there is none. */
+export function intervalWords(
+  interval: readonly [low: number, high: number] | null,
+  { to = "–", like = 1e9 }: { to?: string; like?: number } = {},
+): string {
+  return [...new Set(interval?.map((end) => gcells(end, { like })))].join(to);
 }
 
 /** Bytes per cell update, as `2.9` or `12`. */
