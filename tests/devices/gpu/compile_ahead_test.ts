@@ -84,3 +84,16 @@ test("what is not begun when it is disposed never is; the threads serve others",
   await allReady(new CompileAhead(["c"], { gpu: "", shadersOf, threads }), ["c"]);
   assertEquals(asked, ["a", "c"]);
 });
+
+test("where there is nothing to compile no thread is started, which a process would have to end", async () => {
+  const threads = new CompileThreads(1, ANSWERS), { addEventListener } = globalThis, added: unknown[] = [];
+  globalThis.addEventListener = (type: string) => void added.push(type);
+  try {
+    await allReady(new CompileAhead(["a", "b"], { gpu: "", shadersOf: () => [], threads }), ["a", "b"]);
+    assertEquals(added, []);
+    await allReady(new CompileAhead(["c"], { gpu: "", shadersOf: shader, threads }), ["c"]);
+    assertEquals(added, ["unload"]);
+  } finally {
+    globalThis.addEventListener = addEventListener;
+  }
+});

@@ -18,6 +18,12 @@ interface Job {
   readonly done: () => unknown;
 }
 
+/** A job whose turn it is. */
+interface Task {
+  readonly job: Job;
+  readonly command: CompileCommand;
+}
+
 /**
  * Threads that compile, each with a device of its own. A driver keeps what it has compiled for any device of the process:
  * whoever compiles the same later finds it there. Threads are started when there is work and live as long as the process,
@@ -46,6 +52,8 @@ export class CompileThreads {
   }
 
   #start(): void {
+    const first = this.#take();
+    if (first === undefined) return;
     const end = (): void => {
       this.#failed++;
       this.#threads.get(thread)?.done();
@@ -61,18 +69,22 @@ export class CompileThreads {
       onError: end,
     }, { detached: true });
     if (this.#threads.size + this.#failed === 0) addEventListener("unload", () => this.#end());
-    this.#next(thread);
+    this.#next(thread, first);
+  }
+
+  /** The next job that there is something to do for. */
+  #take(): Task | undefined {
+    for (let job; (job = this.#jobs.shift()) !== undefined; job.done()) {
+      const command = job.command();
+      if (command !== undefined) return { job, command };
+    }
+    return undefined;
   }
 
   /** Hands a thread that has nothing to do the next job. */
-  #next(thread: Thread): void {
-    let job: Job | undefined, command: CompileCommand | undefined;
-    while (command === undefined && (job = this.#jobs.shift()) !== undefined) {
-      command = job.command();
-      if (command === undefined) job.done();
-    }
-    this.#threads.set(thread, job);
-    if (command !== undefined) thread.postMessage(command);
+  #next(thread: Thread, task = this.#take()): void {
+    this.#threads.set(thread, task?.job);
+    if (task !== undefined) thread.postMessage(task.command);
   }
 
   #giveUp(): void {
