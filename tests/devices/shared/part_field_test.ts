@@ -66,11 +66,36 @@ Deno.test("a large box is read some slices at a time", async () => {
   ]);
 });
 
+/** A part of slices of 4 cells on a GPU in software, whose slices are copied: no kernel is compiled. */
+function gpuPart(device: object) {
+  const layout = layOut([2 ** 22, 2, 2], { pad: [1, 1, 1] });
+  const field = {
+    device: { isSoftware: true, write() {}, ...device },
+    plan: { layout },
+    level: () => [{}],
+    renewPads: () => Promise.resolve(),
+    exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),
+  };
+  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as Place);
+  const boxOf = (slices: number): Box => {
+    return { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 2, 2] };
+  };
+  return {
+    async write(slices: number): Promise<void> {
+      const pieces = piecesOf([boxOf(slices)]).map(({ cells }) => new Float32Array(cells));
+      await part.unpack([boxOf(slices)], pieces);
+    },
+    async step(): Promise<void> {
+      const round = await part.begin(1, [[boxOf(1)]]);
+      await round.finish();
+    },
+  };
+}
+
 Deno.test("a GPU's memory that could not be had larger is not used after it was given back", async () => {
-  const layout = layOut([4, 2, 2], { pad: [1, 1, 1] }), made: { size: number; isGone: boolean }[] = [];
+  const made: { isGone: boolean }[] = [];
   let isFull = false;
-  const device = {
-    isSoftware: true, // copies slices: no kernel is compiled
+  const { write } = gpuPart({
     buffer(size: number) {
       if (isFull) return Promise.reject(new RunFailure("out-of-memory", "full"));
       const one = { size, isGone: false, destroy: () => void (one.isGone = true) };
@@ -78,17 +103,29 @@ Deno.test("a GPU's memory that could not be had larger is not used after it was 
       return Promise.resolve(one);
     },
     write: ({ isGone }: { isGone: boolean }) => assertEquals(isGone, false),
-  };
-  const field = { device, plan: { layout }, level: () => [{}], renewPads: () => Promise.resolve() };
-  const part = new GpuPartField(field as unknown as GpuField, undefined as unknown as Place);
-  const write = async (slices: number): Promise<void> => {
-    const box: Box = { ago: 0, plane: 0, planes: 1, low: [0, 0, 0], size: [slices, 2, 2] };
-    await part.unpack([box], [new Float32Array(4 * slices)]);
-  };
+  });
   await write(1);
   isFull = true;
   await assertRejects(() => write(2), RunFailure);
   isFull = false;
   await write(1);
   assertEquals(made.map(({ isGone }) => isGone), [true, false]);
+});
+
+Deno.test("cells that a GPU has taken by the end of a round are not waited for", async () => {
+  let waits = 0;
+  const { write, step } = gpuPart({
+    buffer: (size: number) => Promise.resolve({ size, destroy() {} }),
+    within: () => Promise.resolve(waits++),
+  });
+  for (let i = 0; i < 2; i++) {
+    await write(2 ** 20);
+    await step();
+  }
+  await write(1);
+  await write(1);
+  assertEquals(waits, 0);
+  await write(2 ** 20);
+  await write(1);
+  assertEquals(waits, 1);
 });

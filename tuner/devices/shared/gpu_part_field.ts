@@ -47,6 +47,7 @@ export class GpuPartField implements PartField {
       : await this.#packInto(readable, pieces, steps);
     const submission = await field.exchange(steps, { unpack: this.#arriving, outgoing: readable, pack });
     this.#arriving = undefined;
+    this.#onHost = 0; // taken by the end of the round
     return {
       finish: () => submission.finish(),
       pieces() {
