@@ -65,7 +65,9 @@ function configurationOf(
   assert(parameters !== undefined, `${name} has no such parameters on ${grid.join("x")}`);
   const gpuSlices = grid[0] - cpuSlices;
   const cpuWorkers = cpuSlices > 0 ? workers : 0;
-  return { traversal: name, parameters, share: { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu } };
+  const share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu };
+  // the CPU alone has parameters of its own
+  return { traversal: name, parameters: gpuSlices > 0 ? parameters : {}, share };
 }
 
 async function assertEqualsOracle(gpu: GpuDevice, pools: readonly CpuPool[], one: SharedCase): Promise<void> {
