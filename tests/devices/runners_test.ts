@@ -16,7 +16,8 @@ const PROBLEM: Problem = { stencil: wave(4), grid: [20, 7, 11], boundary: "perio
 function sharing(cpuSlices: number): Configuration {
   const cpuWorkers = cpuSlices > 0 ? 2 : 0;
   const share = { cpuSlices, gpuSlices: 20 - cpuSlices, exchangeEvery: 2, cpuWorkers };
-  return { traversal: "stepwise", parameters: { threadsZ: 16, threadsY: 4, threadsX: 1 }, share };
+  const parameters = cpuSlices === 20 ? {} : { threadsZ: 16, threadsY: 4, threadsX: 1 };
+  return { traversal: "stepwise", parameters, share };
 }
 
 testOnGpu("GPU, CPU and both run and verify through one interface", async (gpu) => {

@@ -13,10 +13,12 @@ const PROBLEM: Problem = { stencil: wave(2), grid: [20, 12, 10], boundary: "zero
 
 /** So many slices on the CPU. */
 function sharing(cpuSlices: number, traversal = "stepwise"): Configuration {
-  const parameters: Parameters = traversal === "stepwise"
+  const gpuSlices = PROBLEM.grid[0] - cpuSlices, cpuWorkers = cpuSlices === 0 ? 0 : 2;
+  const parameters: Parameters = gpuSlices === 0
+    ? {}
+    : traversal === "stepwise"
     ? { threadsZ: 16, threadsY: 4, threadsX: 1 }
     : { zPerThread: 1, threadsZ: 16, threadsY: 4, pieces: 2, tile: 0, ahead: 0 };
-  const gpuSlices = PROBLEM.grid[0] - cpuSlices, cpuWorkers = cpuSlices === 0 ? 0 : 2;
   return { traversal, parameters, share: { cpuSlices, gpuSlices, exchangeEvery: 2, cpuWorkers } };
 }
 

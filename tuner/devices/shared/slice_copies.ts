@@ -1,7 +1,6 @@
 /**
- * Boxes of whole slices on a GPU in software. Its kernels take ten times as long to pack them as its copies take to hand
- * slices over as they lie, with the pads of y and z (llvmpipe, 2 cores, 2026-11-23: 29 ns of a core for a cell): so
- * the host packs.
+ * Boxes of whole slices on a GPU in software: slices are copied as they lie, with the pads of y and z, and the host packs.
+ * A kernel would take ten times as long (llvmpipe, 2 cores, 2026-11-23: 29 ns of a core for a cell).
  *
  * @module
  */
@@ -10,7 +9,7 @@ import type { Box } from "../../../models/rank_part.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { copyPiece, type Piece } from "./boxes.ts";
 
-/** Whether a field's device copies these boxes rather than to have a kernel pack them. */
+/** Whether a field's device copies these boxes instead of packing them by a kernel. */
 export function copiesSlices(
   { device, plan: { sections, layout } }: GpuField,
   boxes: readonly Box[],
