@@ -96,10 +96,16 @@ function rowOf({ origin, slice, plane, pitch }: Layout, first: string): string {
   return `${origin} + (x + ${first}) * ${slice} + plane * ${plane} + y * ${pitch}`;
 }
 
-/** The entry point: a workgroup of 64 threads a row, `body` its code. */
-function perRow({ grid: [nx, ny], planes }: Layout, body: string): string {
+/** Threads that share a row of cells. */
+function threadsOf({ grid: [, , nz] }: Layout): number {
+  return Math.min(64, nz);
+}
+
+/** The entry point: a workgroup a row, `body` its code. */
+function perRow(layout: Layout, body: string): string {
+  const { grid: [nx, ny], planes } = layout;
   return wgsl`
-    @compute @workgroup_size(64)
+    @compute @workgroup_size(${threadsOf(layout)})
     fn main(
       @builtin(local_invocation_id) l: vec3u,
       @builtin(workgroup_id) w: vec3u,
@@ -121,7 +127,7 @@ export function copyShader(to: Layout, from: Layout): string {
   const body = wgsl`
     let mine = ${rowOf(to, "slices.mine")};
     let other = ${rowOf(from, "slices.other")};
-    for (var z = i32(l.x); z < ${to.grid[2]}; z += 64) { copy[mine + z] = cells[other + z]; }
+    for (var z = i32(l.x); z < ${to.grid[2]}; z += ${threadsOf(to)}) { copy[mine + z] = cells[other + z]; }
   `;
   return wgsl`
     struct Slices { mine: i32, other: i32 }
@@ -143,7 +149,7 @@ export function compareShader(result: Layout, reference: Layout): string {
     let mine = ${rowOf(result, "slices.result")};
     let other = ${rowOf(reference, "slices.reference")};
     var error = 0.0f; var value = 0.0f; var bad = 0u; var seen = 0u;
-    for (var z = i32(l.x); z < ${result.grid[2]}; z += 64) {
+    for (var z = i32(l.x); z < ${result.grid[2]}; z += ${threadsOf(result)}) {
       let a = result[mine + z]; let b = reference[other + z];
       if (!isFinite(a) || !isFinite(b)) { bad += 1u; }
       error = max(error, abs(a - b));

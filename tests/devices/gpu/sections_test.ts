@@ -31,7 +31,11 @@ const BYTES = { stepwise: 4 * 10 * 9 * 16, "diamond-torre": 4 * 12 * 13 * 64 };
 
 function configurationOf(traversal: keyof typeof BYTES, cpuSlices: number): Configuration {
   const share = { cpuSlices, gpuSlices: 23 - cpuSlices, exchangeEvery: 2, cpuWorkers: cpuSlices > 0 ? 1 : 0 };
-  return { traversal, parameters: traversal === "stepwise" ? STEPWISE : TORRE, share };
+  return {
+    traversal,
+    parameters: share.gpuSlices === 0 ? {} : traversal === "stepwise" ? STEPWISE : TORRE,
+    share,
+  };
 }
 
 for (const boundary of ["zero", "periodic"] as const) {
