@@ -22,6 +22,7 @@ export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
 export type { Message, World } from "./world.ts";
 export type { Extent, Parts } from "../../models/decomposition.ts";
 export type { Start } from "../devices/reference.ts";
+export type { Pattern } from "../../kernels/initial_field.ts";
 export type { RankPlan, RankWishes };
 
 /** Options of {@linkcode createRankSolver}. */
