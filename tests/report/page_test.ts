@@ -73,7 +73,7 @@ Deno.test("the page opens with a sentence that says why; of several problems eac
   assertEquals(sections.map((details) => details.hasAttribute("open")), [true, false, false, false]);
 });
 
-Deno.test("a grid that passed through a window: no program is told to run it, and what takes the time is said", () => {
+Deno.test("the report of a windowed grid offers no program for it, and names what limits the rate", () => {
   const [entry] = WAVE.entries, { share } = entry!.configuration;
   const configuration = { ...entry!.configuration, share: { ...share, deviceMemory: 2 ** 32 } };
   const tieSet = [{ ...entry!.tieSet[0]!, configuration }];
