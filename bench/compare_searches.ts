@@ -3,7 +3,7 @@
  * that other tuners have. `deno run -A bench/compare_searches.ts [--seeds 20] [--most 200] [--strategy NAME]… FILE…`
  * prints a table for each file: medians over the seeds of the evaluations to within 1, 5 and 10% of the fastest, of
  * how much slower than the fastest the best is after 25, 50, 100 and 200 evaluations, and of the evaluations at which
- * the search ended. Random search, which costs nothing, has 1000 seeds.
+ * the search ended; and the score of `deno task replay`. Random search, which costs nothing, has 1000 seeds.
  *
  * @module
  */
@@ -14,8 +14,10 @@ import { readReplaySpaces } from "../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../tuner/replay/replay_candidates.ts";
 import { replayOnce, type ReplayRun } from "../tuner/replay/replay.ts";
 import { bestRate } from "../tuner/replay/replay_space.ts";
+import { randomBaseline, scoreOf } from "../tuner/replay/score.ts";
 import { random } from "../tuner/search/baselines.ts";
 import { STRATEGIES } from "../tuner/search/all.ts";
+import { surrogate } from "./surrogate.ts";
 import { annealing, genetic } from "./yardsticks.ts";
 
 const WITHIN = [0.01, 0.05, 0.1], AFTER = [25, 50, 100, 200];
@@ -28,6 +30,7 @@ const { _: files, seeds, most, strategy: names } = parseArgs(Deno.args, {
 const evaluations = Number(most);
 const strategies = [
   ...STRATEGIES.filter(({ name }) => name !== "exhaustive"),
+  surrogate,
   annealing(evaluations),
   genetic,
 ]
@@ -37,6 +40,7 @@ for (const file of files) {
   const { spaces } = await readReplaySpaces(String(file));
   for (const space of spaces) {
     const candidates = replayCandidates(space), optimum = bestRate(space);
+    const baseline = randomBaseline(candidates.map(({ recorded }) => recorded.rate));
     const failed = candidates.filter(({ recorded }) => recorded.rate === undefined).length;
     console.log(`\n${file}: ${space.title}, ${candidates.length} configurations, ${failed} failed\n`);
     const rows = strategies.map((strategy) => {
@@ -63,6 +67,7 @@ for (const file of files) {
           return `${(100 * regret).toFixed(1)}%`;
         }),
         `${median(runs.map(({ best }) => best.length))}`,
+        scoreOf(baseline, runs.map(({ best }) => best)).toFixed(2),
       ];
     });
     console.log(formatTable([
@@ -71,6 +76,7 @@ for (const file of files) {
         ...WITHIN.map((part) => `${100 * part}%`),
         ...AFTER.map((count) => `after ${count}`),
         "ended",
+        "score",
       ],
       ...rows,
     ]));

@@ -1,18 +1,11 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
-import {
-  type BalanceContext,
-  differenceOf,
-  renderBalance,
-  renderSweep,
-} from "../../tuner/cli/balance_report.ts";
+import { type BalanceContext, differenceOf, renderBalance } from "../../tuner/cli/balance_report.ts";
 import type { Balance } from "../../tuner/sharing/balance.ts";
-import { sweepExchange } from "../../tuner/sharing/sweep_exchange.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { DEVICE } from "../profile/sample_profile.ts";
-import { PROBLEM, simulate } from "../sharing/simulated_devices.ts";
 import { testOnGpu } from "../test_on_gpu.ts";
-import { assertRefused, runCommand, runTask } from "./run_task.ts";
+import { assertRefused, runTask } from "./run_task.ts";
 
 const SMALL = ["--grid", "16x8x16", "--steps", "4", "--cpu-workers", "1", "--quiet"];
 
@@ -45,13 +38,6 @@ Deno.test("the iterations are printed as Fig. 5a shows them", () => {
   assertEquals(differenceOf({ cpuSlices: 0, gpuSlices: 9, cpuTimeNs: 0, gpuTimeNs: 0 }), 0);
 });
 
-Deno.test("a sweep is printed as a table over R, with what the choice costs", async () => {
-  const sweep = await sweepExchange({ ...simulate(), periods: [1, 16], passes: 1 });
-  const lines = layOut(renderSweep(sweep!, { ...CONTEXT, problem: PROBLEM }), Infinity).split("\n");
-  assertEquals(lines.slice(7, 10).map((line) => line.trim().split(/ {2,}/)[0]), ["R", "1", "16"]);
-  assertMatch(lines.at(-1)!, /^Picked R = 16, .* a step\. Fastest R = 16, .* the choice costs 0%$/);
-});
-
 testOnGpu("balance prints the iterations, and verifies what it settled for", async () => {
   const { code, stdout, stderr } = await runTask("balance", [...SMALL, "--exchange-every", "2", "--json"]);
   assert(code === 0 || code === 1, stderr);
@@ -67,23 +53,9 @@ testOnGpu("balance prints the iterations, and verifies what it settled for", asy
   assertEquals(record.failures, []);
 });
 
-testOnGpu("a sweep measures every R that fits", async () => {
-  const args = [...SMALL, "--stencil", "heat", "--delta", "2", "--sweep-exchange", "2..5", "--passes", "1"];
-  const { code, stdout, stderr } = await runCommand("balance", [...args, "--json"]);
-  assertEquals(code, 0, stderr);
-  const { points, failed, medianError, picked, fastest, regret } = JSON.parse(stdout);
-  assertEquals(failed, []);
-  // two ghost zones of 2R slices in 16, and no more than 4 steps
-  const periods = points.map((point: { exchangeEvery: number }) => point.exchangeEvery);
-  assertEquals(periods, [2, 3, 4]);
-  assert(periods.includes(picked) && periods.includes(fastest) && regret >= 0 && medianError >= 0);
-});
-
 testOnGpu("what cannot be balanced is refused", async () => {
-  const thin = ["--grid", "3x20x16", "--order", "4", "--sweep-exchange", "1..4", "--quiet"];
   const torre = [...SMALL, "--traversal", "diamond-torre", "--boundary", "periodic"];
   await assertRefused("balance", [
-    [thin, "Cannot use --sweep-exchange: no R fits: "],
     [torre, "Cannot balance: diamond-torre: torres advance"],
     [["--stencil", "heat-1d", "--grid", "2048"], "at least 2 slices"],
   ]);

@@ -30,13 +30,6 @@ const WRONG: readonly (readonly [request: string, message: string])[] = [
   ["balance --start-share -0.1", 'found "-0.1"'],
   ["balance --exchange-every 0", "--exchange-every: wanted a whole number from 1 to 10000"],
   ["balance --exchange-every 2.5", "--exchange-every"],
-  ["balance --sweep-exchange 5", "as 1..32"],
-  ["balance --sweep-exchange 5..2", "the smaller first"],
-  ["balance --sweep-exchange 0..2", "Cannot use --sweep-exchange"],
-  ["balance --sweep-exchange 1..4 --exchange-every 2", "--exchange-every with --sweep-exchange"],
-  ["balance --sweep-exchange 1..4 --start-share 0.2", "--start-share with --sweep-exchange"],
-  ["balance --passes 3", "Cannot use --passes without --sweep-exchange"],
-  ["balance --sweep-exchange 1..4 --passes 0", "--passes"],
   ["balance --cpu-workers 0", "--cpu-workers: wanted a whole number from 1 to"],
   ["balance --no-gpu", "Unknown option --no-gpu"],
   ["balance --traversal zigzag", "--traversal: wanted one of"],
@@ -94,8 +87,8 @@ Deno.test("a wrong request names the option, in one line", async () => {
 
 Deno.test("balance: defaults, and every option", async () => {
   const defaults = (await parseOptions([], BALANCE))!;
-  assertEquals([defaults.startShare, defaults.passes, defaults.traversal], [undefined, 7, "stepwise"]);
-  assertEquals([defaults.exchangeEvery, defaults.sweepExchange], [undefined, undefined]);
+  assertEquals([defaults.startShare, defaults.traversal], [undefined, "stepwise"]);
+  assertEquals(defaults.exchangeEvery, undefined);
   const given = (await parseOptions(
     [
       ...[
@@ -119,9 +112,6 @@ Deno.test("balance: defaults, and every option", async () => {
   assertEquals([given.boundary, given.steps, given.startShare], ["periodic", 24, 0.5]);
   assertEquals([given.exchangeEvery, given.cpuWorkers, given.traversal], [4, 1, "marching"]);
   assertEquals([given.json, given.quiet], [true, true]);
-  const { sweepExchange, passes } =
-    (await parseOptions(["--sweep-exchange", "2..4", "--passes", "3"], BALANCE))!;
-  assertEquals([sweepExchange, passes], [[2, 3, 4], 3]);
 });
 
 Deno.test("record and qualify: defaults, and typed values", async () => {

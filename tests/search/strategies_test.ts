@@ -2,18 +2,21 @@ import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import fc from "fast-check";
 import { wave } from "../../kernels/stencils/wave.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
-import { STRATEGIES } from "../../tuner/search/all.ts";
+import { surrogate } from "../../bench/surrogate.ts";
+import { STRATEGIES as FACETS } from "../../tuner/search/all.ts";
 import { exhaustive, random } from "../../tuner/search/baselines.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 import type { Candidate } from "../../tuner/search/space.ts";
 import { replayOnce } from "../../tuner/replay/replay.ts";
 import { randomBaseline, scoreOf } from "../../tuner/replay/score.ts";
 import { auto } from "../../tuner/search/auto.ts";
-import { surrogate } from "../../tuner/search/surrogate.ts";
 import type { ReplayCandidate } from "../../tuner/replay/replay_candidates.ts";
 import type { Point, Search, Strategy } from "../../tuner/search/strategy.ts";
 import { THOROUGH } from "../thorough.ts";
 import { syntheticSpace } from "./synthetic_space.ts";
+
+/** Facet's strategies, and the one that `bench/` compares them with. */
+const STRATEGIES = [...FACETS, surrogate];
 
 const PROBLEM = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 } as const;
 

@@ -1,6 +1,5 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { BalanceIteration } from "../../models/balance.ts";
-import { medianError } from "../../models/shared_fit.ts";
 import type { Measurement } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import { formatChange, formatCount, formatDuration, formatPercent, formatRate } from "../format.ts";
@@ -8,7 +7,6 @@ import { describeConfiguration, describeCpu, describeGpu } from "../profile/desc
 import { describeProblem } from "../profile/profile_problem.ts";
 import { describeCostModel } from "../profile/schema.ts";
 import type { Balance } from "../sharing/balance.ts";
-import type { ExchangeSweep } from "../sharing/sweep_exchange.ts";
 import { describeModel, describeWork } from "./summary.ts";
 import type { Line, Table } from "./terminal.ts";
 
@@ -49,17 +47,14 @@ export function balanceRecord(
   };
 }
 
-export function sweepRecord({ costs, ...sweep }: ExchangeSweep, context: BalanceContext) {
-  const { picked: { exchangeEvery: picked }, fastest: { exchangeEvery: fastest } } = sweep;
-  return { ...headRecord(context), ...sweep, picked, fastest, coefficients: costs };
-}
-
-function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
+/** What every record begins with. */
+export function headRecord({ problem, device, gpuAlone, cpuAlone }: BalanceContext) {
   const alone = { gpuAlone: gpuAlone ?? null, cpuAlone: cpuAlone ?? null };
   return { device, problem: describeProblem(problem), ...alone };
 }
 
-function numbers(header: readonly string[], rows: readonly (readonly string[])[]): Table {
+/** A table of numbers. */
+export function numbers(header: readonly string[], rows: readonly (readonly string[])[]): Table {
   return { rows: [header, ...rows], right: header.map((_, i) => i), indent: "  " };
 }
 
@@ -93,37 +88,8 @@ export function renderBalance(result: Balance, context: BalanceContext): Line[] 
   ];
 }
 
-export function renderSweep(sweep: ExchangeSweep, context: BalanceContext): Line[] {
-  const { points, failed, picked, fastest, regret, residuals } = sweep;
-  const header = ["R", "CPU slices", "GPU slices", "predicted", "measured", "error"];
-  const [slices] = context.problem.grid;
-  const rows = points.map(({ exchangeEvery, cpuSlices, predictedNs, measuredNs, error }) => [
-    `${exchangeEvery}`,
-    `${cpuSlices}`,
-    `${slices - cpuSlices}`,
-    formatDuration(predictedNs),
-    formatDuration(measuredNs),
-    formatChange(error),
-  ]);
-  const fit = (["cpu", "gpu", "together"] as const)
-    .map((part) => `${formatPercent(medianError(residuals[part]))} (${part})`).join(", ");
-  return [
-    ...headLines(context),
-    "",
-    "Time of a step over R, the steps between two exchanges, each R with the share that the model balances:",
-    numbers(header, rows),
-    "",
-    ...failed.map(({ exchangeEvery, failure: { reason, message } }) =>
-      `Failed: R = ${exchangeEvery}: ${reason}: ${message}`
-    ),
-    `Median error ${formatPercent(sweep.medianError)} over ${points.length} R; the fit is within ${fit}`,
-    `Picked R = ${picked.exchangeEvery}, ${formatDuration(picked.measuredNs)} a step. Fastest R = ` +
-    `${fastest.exchangeEvery}, ${formatDuration(fastest.measuredNs)} a step: ` +
-    `the choice costs ${formatPercent(regret)}`,
-  ];
-}
-
-function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): string[] {
+/** What every report begins with. */
+export function headLines({ problem, device, gpuAlone, cpuAlone }: BalanceContext): string[] {
   const alone = (measurement: Measurement | undefined): string =>
     measurement === undefined
       ? "failed"

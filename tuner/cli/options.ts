@@ -155,7 +155,6 @@ export const COMMON = {
     notWith: {
       "--no-gpu": "nothing is shared",
       "--cpu-workers 0": "nothing is shared",
-      "--sweep-exchange": "a sweep uses the shares that the cost model predicts",
     },
   },
   seed: {

@@ -1,7 +1,6 @@
 import { auto } from "./auto.ts";
 import { exhaustive, random } from "./baselines.ts";
 import type { Strategy } from "./strategy.ts";
-import { surrogate } from "./surrogate.ts";
 
 /** Every strategy, the default first. */
-export const STRATEGIES: readonly Strategy[] = [auto, exhaustive, surrogate, random];
+export const STRATEGIES: readonly Strategy[] = [auto, exhaustive, random];

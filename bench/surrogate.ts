@@ -1,26 +1,26 @@
-import { expectedImprovement } from "./expected_improvement.ts";
+import { expectedImprovement } from "../tuner/search/expected_improvement.ts";
 import { type Forest, growForest } from "./forest.ts";
-import { seededRandom } from "../measuring/seeded_random.ts";
-import { shuffled } from "./baselines.ts";
-import type { Point, Search, Strategy } from "./strategy.ts";
+import { seededRandom } from "../tuner/measuring/seeded_random.ts";
+import { shuffled } from "../tuner/search/baselines.ts";
+import type { Point, Search, Strategy } from "../tuner/search/strategy.ts";
 
 /** Candidates drawn at random before there is anything to learn from. */
 const FIRST = 8;
 
-/** At most so many candidates are ranked at a time, drawn anew from a larger space. */
+/** The most candidates that are ranked at a time, drawn anew from a larger space. */
 const WEIGHED = 3000;
 
 /** Stands for a parameter or a demand that a candidate does not have. */
 const ABSENT = -1;
 
-/** A forest serves until there are so many times as many outcomes. */
+/** A forest is grown again when the outcomes are this many times those it was grown from. */
 const REGROW = 1.05;
 
 /** No prediction is surer than this: rates repeat to about 1%. */
 const LEAST_DEVIATION = 0.01;
 
 /**
- * Sequential model-based optimisation with trees, as SMAC (Hutter, Hoos, Leyton-Brown, LION 5, 2011): a forest
+ * A yardstick for Facet's strategies: sequential model-based optimisation with trees, as SMAC (Hutter, Hoos, Leyton-Brown, LION 5, 2011): a forest
  * learns the logarithm of the rate over its prediction from what was measured, and the candidate with the largest
  * expected improvement is next. Where no model predicts, it learns the logarithm of the rate.
  */

@@ -1,6 +1,6 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { growForest } from "../../tuner/search/forest.ts";
+import { growForest } from "../../bench/forest.ts";
 import { seededRandom } from "../../tuner/measuring/seeded_random.ts";
 
 const row = fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 3, maxLength: 3 });
