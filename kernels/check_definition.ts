@@ -27,9 +27,10 @@ const TAKEN = ["stencil", "grid", "boundary", "precision", "steps", "definition"
 /** Checks parts of the equation that has this name. */
 export function wantOf(name: unknown): Want {
   const what = isText(name, EQUATION_NAME) ? ` ${name}` : "";
-  return (holds, place, wanted, found) => {
+  return (holds, place, wanted, ...found) => {
     if (holds) return;
-    throw new RangeError(`Cannot build the equation${what}: ${place}: ${wanted}: found ${describe(found)}`);
+    const words = found.length === 0 ? "" : `: found ${describe(found[0])}`;
+    throw new RangeError(`Cannot build the equation${what}: ${place}: ${wanted}${words}`);
   };
 }
 

@@ -10,7 +10,12 @@ export const MOST_DEEP = 500;
 const MOST_NODES = 10_000;
 
 /** Refuses what does not hold, saying where, what is wanted and what was found. */
-export type Want = (holds: boolean, place: string, wanted: string, found: unknown) => asserts holds;
+export type Want = (
+  holds: boolean,
+  place: string,
+  wanted: string,
+  ...found: [unknown?]
+) => asserts holds;
 
 export interface ExpressionRules {
   /** Where it stands, as `sub-step 1, field u`. */
@@ -78,7 +83,7 @@ function operandsOf(
       want(hasSignal, place, "a signal is wanted where one is read", "none");
       return [];
     case "formula": {
-      want(variables.length > 0, place, "what a kernel can compute is wanted", name);
+      want(variables.length > 0, place, `\`${name}\` cannot be used in a step: kernels have no ${name}`);
       const words = [...variables, ...FUNCTIONS];
       want(isOneOf(words, name), place, `one of ${words.join(", ")} is wanted`, name);
       return operandsWanted(isOneOf(FUNCTIONS, name) ? 1 : 0);

@@ -21,8 +21,8 @@ export function configurationKey({ traversal, parameters, share }: Configuration
   ]);
 }
 
-/** Whether one device computes alone in the plain way, stepwise, which on a line is called classic. */
-export function isPlain({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): boolean {
+/** Whether one device computes alone and stepwise, which on a line is called classic. */
+export function isStepwise({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): boolean {
   return (traversal === "stepwise" || traversal === "classic") && (cpuSlices === 0 || gpuSlices === 0);
 }
 

@@ -121,7 +121,10 @@ const WRONG: readonly (readonly [change: object, message: string])[] = [
   ],
   [made(({ u }) => divide(u, 0)), "plain: sub-step 1, field u: a divisor other than 0 is wanted: found 0"],
   [made(() => squareRoot(-1)), "plain: sub-step 1, field u: a number is wanted"],
-  [made(({ u }) => sine(u)), "plain: sub-step 1, field u: what a kernel can compute is wanted: found sine"],
+  [
+    made(({ u }) => sine(u)),
+    "plain: sub-step 1, field u: `sine` cannot be used in a step: kernels have no sine",
+  ],
   [
     made(({ u }) => u.at(0.5, 0, 0)),
     "plain: sub-step 1, field u: an offset of three whole numbers is wanted: found [0.5, 0, 0]",

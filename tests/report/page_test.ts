@@ -61,10 +61,10 @@ Deno.test("the page of a real run: every problem, every measurement, the same te
 
 Deno.test("the page opens with a sentence that says why; of several problems each has its own", () => {
   const first = wordsOf(buildReport(WAVE, { journal: JOURNAL, only: 0 }).page);
-  const { winner, plain } = viewEntry(WAVE, 0, JOURNAL);
+  const { winner, stepwise } = viewEntry(WAVE, 0, JOURNAL);
   const factor = formatFactor(WAVE.entries[0]!.result.speedupOverStepwise!).replace("×", "");
-  const why = `diamond-torre is ${factor} times as fast as the plain kernel because it moves ` +
-    `${winner.bytes!.toPrecision(2)} instead of ${plain!.bytes!.toFixed(0)} bytes per cell`;
+  const why = `diamond-torre is ${factor} times as fast as stepwise because it moves ` +
+    `${winner.bytes!.toPrecision(2)} instead of ${stepwise!.bytes!.toFixed(0)} bytes per cell`;
   assertStringIncludes(first, `tuning report ${WAVE.device.gpu!.description} ${why}`);
   const document = parse(REPORT.page);
   assertStringIncludes(document.querySelector("header .lead").textContent, "On 4 problems the chosen");
@@ -105,43 +105,43 @@ function pointOf(series: string, gcells: number, more: Partial<Point> = {}): Poi
 }
 
 Deno.test("the sentence gives the reasons that hold, and no others", () => {
-  const sentence = (winner: Point, others: readonly Point[], plain: Point | undefined): string =>
+  const sentence = (winner: Point, others: readonly Point[], stepwise: Point | undefined): string =>
     whySentence({
       ...viewEntry(PROFILE, 0, []),
       winner,
-      plain,
+      stepwise,
       best: [winner, ...others],
       points: [winner, ...others],
-      speedup: plain && winner.cellsPerSecond / plain.cellsPerSecond,
+      speedup: stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond,
     });
-  const plain = pointOf("stepwise", 100, { bytes: 12, roof: 200e9 });
+  const stepwise = pointOf("stepwise", 100, { bytes: 12, roof: 200e9 });
   const onCpu = pointOf("CPU stepwise", 2);
-  const cases: [winner: Point, plain: Point | undefined, sentence: string][] = [
+  const cases: [winner: Point, stepwise: Point | undefined, sentence: string][] = [
     [
       pointOf("marching", 150, { bytes: 12, roof: 200e9 }),
-      plain,
-      "marching is 1.5 times as fast as the plain kernel because it reaches 75% instead of 50% of the memory bandwidth.",
+      stepwise,
+      "marching is 1.5 times as fast as stepwise because it reaches 75% instead of 50% of the memory bandwidth.",
     ],
     [
       pointOf("diamond-torre", 300, { bytes: 6, roof: 400e9 }),
-      plain,
-      "diamond-torre is 3.0 times as fast as the plain kernel because it moves 6 instead of 12 bytes per cell " +
+      stepwise,
+      "diamond-torre is 3.0 times as fast as stepwise because it moves 6 instead of 12 bytes per cell " +
       "and reaches 75% instead of 50% of the memory bandwidth.",
     ],
     [
       pointOf("CPU diamond-wavefront", 3),
       onCpu,
-      "The CPU's diamond-wavefront is 1.5 times as fast as the plain order on the CPU.",
+      "The CPU's diamond-wavefront is 1.5 times as fast as the CPU's stepwise.",
     ],
     [
       pointOf("CPU diamond-wavefront", 2.01),
       onCpu,
-      "The CPU's diamond-wavefront is as fast as the plain order on the CPU.",
+      "The CPU's diamond-wavefront is as fast as the CPU's stepwise.",
     ],
     [
-      plain,
-      plain,
-      "The plain kernel, one pass over memory for each step, is the fastest: the plain order on the CPU reaches 2.0% of its rate.",
+      stepwise,
+      stepwise,
+      "stepwise, one pass over memory for each step, is the fastest: the CPU's stepwise reaches 2.0% of its rate.",
     ],
     [
       pointOf("vector_add", 5),
@@ -149,7 +149,7 @@ Deno.test("the sentence gives the reasons that hold, and no others", () => {
       "vector_add computes 5.00 Gcells/s, the fastest of 2 measured ones.",
     ],
   ];
-  for (const [winner, plain, text] of cases) assertEquals(sentence(winner, [onCpu], plain), text);
+  for (const [winner, stepwise, text] of cases) assertEquals(sentence(winner, [onCpu], stepwise), text);
   const share = { cpuSlices: 10, gpuSlices: 54, exchangeEvery: 4, cpuWorkers: 2 };
   const together = pointOf("GPU + CPU", 6, {
     configuration: { traversal: "stepwise", parameters: {}, share },
@@ -188,17 +188,17 @@ Deno.test("a rate above its roof is explained where it is shown; each percentage
   assert(!/\b(?:108|110)%/.test(section), "another rounding of the same fraction");
 });
 
-Deno.test("where the plain kernel wins every problem, the page says so in the first sentence", () => {
+Deno.test("where stepwise wins every problem, the page says so in the first sentence", () => {
   const { bestOfEach: _, calibration: __, ...entry } = WAVE.entries[0]!;
   const parameters = { threadsZ: 64, threadsY: 4, threadsX: 1 };
   const configuration = { ...entry.configuration, traversal: "stepwise", parameters };
   const result = { ...entry.result, speedupOverStepwise: 1 };
-  const plain = { ...entry, result, configuration, tieSet: [{ ...entry.tieSet[0]!, configuration }] };
-  const entries = [12, 24].map((steps) => ({ ...plain, problem: { ...entry.problem, steps } }));
+  const stepwise = { ...entry, result, configuration, tieSet: [{ ...entry.tieSet[0]!, configuration }] };
+  const entries = [12, 24].map((steps) => ({ ...stepwise, problem: { ...entry.problem, steps } }));
   const { page } = buildReport({ ...WAVE, entries }, { journal: [] });
   assertStringIncludes(
     parse(page).querySelector("header .lead").textContent,
-    "On 2 problems the plain kernel is the fastest.",
+    "On 2 problems stepwise is the fastest.",
   );
 });
 
@@ -281,7 +281,7 @@ Deno.test("a profile without its journal says so, and shows what it has", () => 
   const words = wordsOf(page);
   assertStringIncludes(words, "There is no journal");
   assertStringIncludes(words, "the CPU computes 4 of 100 slices");
-  assertStringIncludes(words, "3.4× the plain kernel");
+  assertStringIncludes(words, "3.4× stepwise");
   for (const missing of ["Roofline", "Pairs of parameters"]) assert(!words.includes(missing), missing);
 });
 
@@ -426,7 +426,7 @@ Deno.test("a CPU that computes alone: its traversal, and the GPU's best beside i
   const words = wordsOf(page);
   for (
     const text of [
-      "The CPU's diamond-wavefront is 5.0 times as fast as the plain kernel on the GPU.",
+      "The CPU's diamond-wavefront is 5.0 times as fast as stepwise on the GPU.",
       "The CPU computes alone, with 2 workers. The best of the GPU is",
       "Not in it: 1 whose traffic or bandwidth is not known",
       "1,000 Gcells/s, from 1 sample",

@@ -38,12 +38,12 @@ export interface EvaluateOptions {
 
 /** Samples at most. */
 export const MOST_SAMPLES = 30;
-/**
- * A first run slower than this fraction of the best will not win: two samples are enough to say so. Where the first run
- * is a sample, it is enough if it is slower than the second fraction; at a steady clock, where runs differ by no more than
- * clocks that count as the same, than the third.
- */
-const FAR_BELOW = 0.8, HOPELESS = 0.5, STEADILY_BELOW = 0.95;
+/** A first run slower than this fraction of the best will not win: two samples are enough to say so. */
+const FAR_BELOW = 0.8;
+/** Where the first run is a sample, it is the only one if it is slower than this fraction of the best. */
+const HOPELESS = 0.5;
+/** The same at a steady clock, where runs differ by no more than clocks that count as the same. */
+const STEADILY_BELOW = 0.95;
 
 /** Two samples of a rate that is reported fit into this, however long they and the clock's rise take. */
 export const LEAST_REPORTED_NS = 4 * LONGEST_REPORTED_NS;

@@ -3,10 +3,7 @@ import { isLongEnough, repetitionsFor } from "./sampling.ts";
 
 /** Clocks this near count as the same, and times of a run. */
 const NEAR = 0.02;
-/**
- * A clock that is the same for this long while the device is busy will not rise any more, nor one that moves while runs
- * take the same; it is waited for this long.
- */
+/** A clock or run time that has not changed for PATIENCE will not rise further; give up after LONGEST. */
 const PATIENCE_NS = 300e6, LONGEST_NS = 1e9;
 
 /** Whether a clock is the fastest that the device was seen at. */

@@ -12,7 +12,7 @@ export const DEFAULT_STEPS = 96, SOFTWARE_STEPS = 24;
 /** On a line: several diamonds of the largest nodes, whose last must be clipped. */
 const LINE_STEPS = 2048;
 
-/** Time of a run by the plain traversal up to which it is made longer, and how many times as long it gets at most. */
+/** Time of a run by stepwise up to which it is made longer, and how many times as long it gets at most. */
 const LONG_RUN_NS = 0.6e9, LONGER = 16;
 /** The same from which it is made shorter, and which part of its steps is left at least. */
 const LONGEST_RUN_NS = 1e9, SHORTER = 1 / 4;
@@ -25,7 +25,7 @@ export function defaultSteps(
   return dimensions === 1 ? LINE_STEPS : gpu?.isFallback ? SOFTWARE_STEPS : DEFAULT_STEPS;
 }
 
-/** Time of a run by the plain traversal, in nanoseconds, by a GPU's bandwidth. */
+/** Time of a run by stepwise, in nanoseconds, by a GPU's bandwidth. */
 export function predictRunNs(
   problem: Problem,
   device: Pick<DeviceDescription, "gpu" | "cpu">,

@@ -8,11 +8,11 @@ import { noteOf } from "./comparability.ts";
 import { answerOf, type EntryResult, type Qualification } from "./qualification.ts";
 import {
   attempt,
+  type AttemptOptions,
   configurationsOf,
   expectedNs,
   notRun,
   type Others,
-  type Run,
   type Trial,
   trialsOf,
   verifyOthers,
@@ -130,7 +130,7 @@ export async function qualifyOn(
   const profile = partFor(whole, session.device);
   const trials = trialsOf(profile, session);
   const startedNs = session.now();
-  const run: Run = {
+  const run: AttemptOptions = {
     session,
     tolerance,
     numericsOnly,
@@ -195,7 +195,7 @@ interface Finding {
  */
 async function measureAgain(
   findings: readonly Finding[],
-  run: Run,
+  run: AttemptOptions,
   onProgress: QualifyOptions["onProgress"],
 ): Promise<void> {
   const { session, deadlineNs, signal } = run;

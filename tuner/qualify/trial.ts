@@ -55,7 +55,7 @@ function othersOf({ configuration, tieSet, bestOfEach = [] }: ProfileEntry): Pro
 }
 
 /** What an attempt depends on. */
-export interface Run {
+export interface AttemptOptions {
   readonly session: Session;
   readonly tolerance: number;
   readonly numericsOnly: boolean;
@@ -112,7 +112,7 @@ function runNs({ grid, steps }: ProfileProblem, { cellsPerSecond }: Rate): numbe
 }
 
 /** Verifies and measures an entry once; so many entries share the time that is left, this one included. */
-export async function attempt(trial: Trial, run: Run, entriesLeft: number): Promise<EntryResult> {
+export async function attempt(trial: Trial, run: AttemptOptions, entriesLeft: number): Promise<EntryResult> {
   const { entry, problem, obstacle, notComparable } = trial;
   if (problem === undefined || obstacle !== undefined) return notRun(trial, obstacle ?? whyUnknown(entry));
   const { session, deadlineNs, numericsOnly, slowdown } = run;
@@ -142,7 +142,7 @@ export async function attempt(trial: Trial, run: Run, entriesLeft: number): Prom
 function resultOf(
   trial: Trial,
   evaluation: Evaluation | Awaited<ReturnType<typeof verifyOn>>,
-  { tolerance }: Run,
+  { tolerance }: AttemptOptions,
 ): EntryResult {
   const { entry, notComparable } = trial;
   if ("failure" in evaluation) {
@@ -205,7 +205,7 @@ export interface Others {
  * GPU and the CPU, so that a broken kernel is noticed whichever one won. Each runs once and is compared, until one is
  * wrong or fails; no rate is.
  */
-export async function verifyOthers(trial: Trial, run: Run): Promise<Others> {
+export async function verifyOthers(trial: Trial, run: AttemptOptions): Promise<Others> {
   const { session } = run;
   const startedNs = session.now();
   let verified = 0, fault: Fault | undefined;
@@ -222,7 +222,7 @@ export async function verifyOthers(trial: Trial, run: Run): Promise<Others> {
 async function verifyOther(
   { entry, problem }: Trial,
   other: ProfileRated,
-  { session, deadlineNs, slowdown, signal }: Run,
+  { session, deadlineNs, slowdown, signal }: AttemptOptions,
 ): Promise<Fault | undefined> {
   const { configuration } = other;
   const name = `not the chosen one, but ${describeConfiguration(configuration)}`;

@@ -55,9 +55,9 @@ export async function measureScaling(
   /** Time of a step on the first ranks; the others wait. */
   const measure = async (whole: Problem, plan: RankPlan): Promise<number> => {
     const part = await world.first(plan.extents.length);
-    const trial = part && await measurePlan(part, device, whole, { plan, choose });
+    const times = part && await measurePlan(part, device, whole, { plan, choose });
     await part?.close();
-    return await world.most(trial?.stepNs ?? 0);
+    return await world.most(times?.stepNs ?? 0);
   };
   const pointOf = async (whole: Problem, ranks: number, exchangeEvery?: number): Promise<ScalingPoint[]> => {
     const best = bestPlan(whole, ranks, ranks > world.size ? [slowest] : costs, { exchangeEvery });

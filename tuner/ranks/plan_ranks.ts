@@ -40,7 +40,8 @@ export interface MeasuredPlan extends PredictedPlan {
   readonly costs: readonly RankCosts[];
 }
 
-export interface Trial {
+/** What a plan took. */
+export interface PlanTimes {
   readonly plan: RankPlan;
   /** Time of a step by the host's clock. */
   readonly stepNs: number;
@@ -86,38 +87,38 @@ export async function planRanks(
   let first = exchangeEvery ??
     Math.min(problem.steps, isAlone ? Math.min(PERIODS.at(-1)!, ofSteps) : FIRST_PERIOD);
   while (plansOf(problem, world.size, { parts, exchangeEvery: first }).length === 0) first--;
-  const trials: Trial[] = [];
+  const timed: PlanTimes[] = [];
   const isOver = async (): Promise<boolean> => {
     const spentNs = await world.most((performance.now() - beganMs) * 1e6);
-    return trials.length > 0 && spentNs > timePart * problem.steps * fastest(trials).stepNs;
+    return timed.length > 0 && spentNs > timePart * problem.steps * fastest(timed).stepNs;
   };
   for (const plan of plansOf(problem, world.size, { parts, exchangeEvery: first }).slice(0, SHAPES)) {
     if (await isOver()) break;
-    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
-  const shape = fastest(trials).plan.parts;
+  const shape = fastest(timed).plan.parts;
   const others = isAlone || exchangeEvery !== undefined ? [] : PERIODS.filter((steps) => steps !== first);
   for (const steps of others) {
     const [plan] = plansOf(problem, world.size, { parts: shape, exchangeEvery: steps });
-    const isLate = steps > first && trials.at(-1)!.stepNs > MUCH_SLOWER * fastest(trials).stepNs;
+    const isLate = steps > first && timed.at(-1)!.stepNs > MUCH_SLOWER * fastest(timed).stepNs;
     if (plan === undefined || isLate || steps > problem.steps) continue;
     if (await isOver()) break;
-    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const shrinks = await world.shareAll(device.gpu === undefined);
-  const costsOf = () => fitTrials(problem, trials, { shape, shrinks });
+  const costsOf = () => fitTimes(problem, timed, { shape, shrinks });
   const { plan } = bestPlan(problem, world.size, costsOf(), wishes)!;
-  // a rank alone has one round, whose steps take what those of the trial did
+  // a rank alone has one round, whose steps take the measured plan's did
   if (isAlone) return { ...predictPlan(problem, plan, costsOf()), costs: costsOf() };
-  if (!trials.some((trial) => JSON.stringify(trial.plan) === JSON.stringify(plan)) && !await isOver()) {
-    trials.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
+  if (!timed.some((times) => JSON.stringify(times.plan) === JSON.stringify(plan)) && !await isOver()) {
+    timed.push(await measurePlan(world, device, problem, { plan, choose, timePart }));
   }
   const costs = costsOf();
-  return { ...predictPlan(problem, fastest(trials).plan, costs), costs };
+  return { ...predictPlan(problem, fastest(timed).plan, costs), costs };
 }
 
-function fastest(trials: readonly Trial[]): Trial {
-  return trials.reduce((best, one) => one.stepNs < best.stepNs ? one : best);
+function fastest(timed: readonly PlanTimes[]): PlanTimes {
+  return timed.reduce((best, one) => one.stepNs < best.stepNs ? one : best);
 }
 
 /** Measures rounds of a plan. Every rank calls it and gets the same. */
@@ -126,7 +127,7 @@ export async function measurePlan(
   device: RankDevice,
   problem: Problem,
   { plan, choose, timePart = Infinity }: { readonly plan: RankPlan } & Measuring,
-): Promise<Trial> {
+): Promise<PlanTimes> {
   using solver = await RankSolver.create(world, device, problem, { plan, choose });
   await solver.initialise({ kind: problem.stencil.initialField ?? "noise", seed: 1 });
   const { exchangeEvery } = plan,
@@ -157,26 +158,26 @@ export async function measurePlan(
 }
 
 /** Each rank's coefficients; R count in parts of one shape, others by how much longer a cell update takes in them. */
-function fitTrials(
+function fitTimes(
   problem: Problem,
-  trials: readonly Trial[],
+  timed: readonly PlanTimes[],
   { shape, shrinks }: { readonly shape: Parts; readonly shrinks: readonly boolean[] },
 ): RankCosts[] {
-  const samples = trials.flatMap(({ plan, exchangeNs }) => {
+  const samples = timed.flatMap(({ plan, exchangeNs }) => {
     const sent = shrinks.map((_, rank) => exchangeOf(problem, plan, partOfRank(problem, plan, rank)));
     const [most] = sent.toSorted((a, b) => b[1] - a[1]);
     return most![0] === 0 ? [] : [{ work: most!, time: Math.max(1, exchangeNs) }];
   });
   const coefficients = samples.length === 0 ? [0, 0, 0] : fitCosts(samples).coefficients;
   const exchange = coefficients as unknown as ExchangeCost;
-  const has = (trial: Trial, parts: Parts): boolean => `${trial.plan.parts}` === `${parts}`;
+  const has = (times: PlanTimes, parts: Parts): boolean => `${times.plan.parts}` === `${parts}`;
   return shrinks.map((shrinks, rank): RankCosts => {
     const curve = new Map(
-      trials.filter((trial) => has(trial, shape))
+      timed.filter((times) => has(times, shape))
         .map(({ plan, updateNs }) => [plan.exchangeEvery, updateNs[rank]!]),
     );
     const updates = [...curve].map(([steps, ns]) => ({ steps, ns })).sort((a, b) => a.steps - b.steps);
-    const shapes = trials.filter((trial) => !has(trial, shape)).map(({ plan, updateNs }) => {
+    const shapes = timed.filter((times) => !has(times, shape)).map(({ plan, updateNs }) => {
       const usual = curve.get(plan.exchangeEvery);
       return [plan.parts.join("x"), usual === undefined ? 1 : updateNs[rank]! / usual] as const;
     });

@@ -4,7 +4,7 @@ import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
 import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
-import { configurationKey, isPlain } from "../configuration_key.ts";
+import { configurationKey, isStepwise } from "../configuration_key.ts";
 import { type EntryRecords, entryRecords } from "../profile/entry_records.ts";
 import type { JournalRecord } from "../profile/journal_format.ts";
 import { oddValue } from "../profile/odd_value.ts";
@@ -48,9 +48,9 @@ export interface EntryView {
   readonly winner: Point;
   /** The fastest point of each series, the fastest first. */
   readonly best: readonly Point[];
-  /** The plain kernel that the winner is compared with; undefined if none was measured. */
-  readonly plain: Point | undefined;
-  /** How many times as fast as the plain kernel the winner is; undefined where that is not known. */
+  /** The stepwise kernel that the winner is compared with; undefined if none was measured. */
+  readonly stepwise: Point | undefined;
+  /** How many times as fast as stepwise the winner is; undefined where that is not known. */
   readonly speedup: number | undefined;
   /** Bytes per second that copies move on each device. */
   readonly bandwidths: Readonly<Record<"GPU" | "CPU", number | null>>;
@@ -116,10 +116,10 @@ export function viewEntry(
   const winner = points.find(({ isWinner }) => isWinner)!;
   const fastest = [...Map.groupBy(points, ({ series }) => series).values()]
     .map((group) => group.find(({ isWinner }) => isWinner) ?? group[0]!);
-  const plains = fastest.filter(({ configuration }) => isPlain(configuration)).sort(faster);
-  const found = plains.find((point) => deviceOf(point) === deviceOf(winner)) ?? plains[0];
-  // the final round's rate of the plain kernel, which the profile keeps as a ratio
-  const plain = found === undefined || found === winner || speedupOverStepwise === null ? found : {
+  const baselines = fastest.filter(({ configuration }) => isStepwise(configuration)).sort(faster);
+  const found = baselines.find((point) => deviceOf(point) === deviceOf(winner)) ?? baselines[0];
+  // the final round's rate of stepwise, which the profile keeps as a ratio
+  const stepwise = found === undefined || found === winner || speedupOverStepwise === null ? found : {
     ...found,
     cellsPerSecond: winner.cellsPerSecond / speedupOverStepwise,
     confidence95: null,
@@ -129,9 +129,9 @@ export function viewEntry(
     id: `entry-${number}`,
     points,
     winner,
-    best: fastest.map((one) => one === found ? plain! : one).sort(faster),
-    plain,
-    speedup: speedupOverStepwise ?? (plain && winner.cellsPerSecond / plain.cellsPerSecond),
+    best: fastest.map((one) => one === found ? stepwise! : one).sort(faster),
+    stepwise,
+    speedup: speedupOverStepwise ?? (stepwise && winner.cellsPerSecond / stepwise.cellsPerSecond),
     bandwidths: { GPU: copyBytesPerSecond, CPU: cpuBytesPerSecond },
     problem,
     records,

@@ -26,7 +26,7 @@ const EXPLAINS = 1.05, NOTHING = 0.02;
 const LIMITED = [0.25, 1.15] as const;
 
 /** The sentence that opens a problem: how much faster the chosen configuration is, and why. */
-export function whySentence({ winner, plain, best, speedup, points }: EntryView): string {
+export function whySentence({ winner, stepwise, best, speedup, points }: EntryView): string {
   const name = nameOf(winner).replace(/^the /, "The ");
   const rate = formatRate(winner.cellsPerSecond);
   const second = best.find((one) => one !== winner && one.cellsPerSecond <= winner.cellsPerSecond);
@@ -38,7 +38,7 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     const share = `${formatCount(cpuSlices)} of ${formatCount(cpuSlices + gpuSlices)} slices`;
     return `${name} ${gain}: the CPU computes ${share} (${cpu?.traversal ?? "stepwise"}).`;
   }
-  if (winner === plain) {
+  if (winner === stepwise) {
     const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
     const others = second ? `${nameOf(second)} reaches ${part} of its rate` : "nothing else was measured";
     return `${name}, one pass over memory for each step, is the fastest: ${others}.`;
@@ -51,14 +51,14 @@ export function whySentence({ winner, plain, best, speedup, points }: EntryView)
     return `${name} computes ${rate}, ${which}.`;
   }
   const gain = Math.abs(speedup - 1) < NOTHING ? "" : `${times(speedup)} `;
-  return `${name} is ${gain}as fast as ${plainName(plain, winner)}${because(winner, plain)}.`;
+  return `${name} is ${gain}as fast as ${stepwiseName(stepwise, winner)}${because(winner, stepwise)}.`;
 }
 
 /** What the winner is compared with; where that is the GPU's kernel and the winner the CPU's, it is said. */
-export function plainName(plain: Point | undefined, winner: Point): string {
-  if (plain === undefined) return "the plain kernel";
-  const isOther = deviceOf(plain) === "GPU" && deviceOf(winner) === "CPU";
-  return `${nameOf(plain)}${isOther ? " on the GPU" : ""}`;
+export function stepwiseName(stepwise: Point | undefined, winner: Point): string {
+  if (stepwise === undefined) return "stepwise";
+  const isOther = deviceOf(stepwise) === "GPU" && deviceOf(winner) === "CPU";
+  return `${nameOf(stepwise)}${isOther ? " on the GPU" : ""}`;
 }
 
 /** The sentence that opens a page of several problems; each of them says why. */
@@ -67,21 +67,21 @@ export function overviewSentence(views: readonly EntryView[]): string {
   const start = `On ${formatPlural(views.length, "problem")} the chosen configurations are`;
   if (speedups.length < views.length) return `${start} the fastest of those that were measured.`;
   if (Math.max(...speedups) < 1 + NOTHING) {
-    return `On ${views.length} problems the plain kernel is the fastest.`;
+    return `On ${views.length} problems stepwise is the fastest.`;
   }
   const range = [...new Set([Math.min(...speedups), Math.max(...speedups)].map(times))].join(" to ");
-  return `${start} ${range.replace(" times to", " to")} as fast as the plain kernel.`;
+  return `${start} ${range.replace(" times to", " to")} as fast as stepwise.`;
 }
 
 /** The part of the sentence that says why: fewer bytes, more of the bandwidth, or both. */
-function because(winner: Point, plain: Point | undefined): string {
-  const own = roofFraction(winner) ?? 0, other = (plain && roofFraction(plain)) ?? 0;
-  if (plain === undefined || other === 0 || deviceOf(plain) !== deviceOf(winner)) return "";
+function because(winner: Point, stepwise: Point | undefined): string {
+  const own = roofFraction(winner) ?? 0, other = (stepwise && roofFraction(stepwise)) ?? 0;
+  if (stepwise === undefined || other === 0 || deviceOf(stepwise) !== deviceOf(winner)) return "";
   const isLimited = other > LIMITED[0] && other < LIMITED[1];
-  const saved = isLimited ? (plain.bytes ?? 0) / (winner.bytes ?? Infinity) : 0;
+  const saved = isLimited ? (stepwise.bytes ?? 0) / (winner.bytes ?? Infinity) : 0;
   const why = [
     ...(saved > EXPLAINS
-      ? [`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(plain.bytes!)} bytes per cell`]
+      ? [`moves ${bytesWords(winner.bytes!)} instead of ${bytesWords(stepwise.bytes!)} bytes per cell`]
       : []),
     ...(own / other > EXPLAINS
       ? [`reaches ${formatPercent(own)} instead of ${formatPercent(other)} of the memory bandwidth`]
@@ -93,8 +93,6 @@ function because(winner: Point, plain: Point | undefined): string {
 /** A series as a sentence names it. */
 function nameOf({ series }: Point): string {
   if (series === TOGETHER) return "GPU and CPU together";
-  const plain = /^(CPU )?(?:stepwise|classic)$/.exec(series);
-  if (plain !== null) return plain[1] ? "the plain order on the CPU" : "the plain kernel";
   return series.replace(/^CPU /, "the CPU's ");
 }
 

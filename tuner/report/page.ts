@@ -16,7 +16,7 @@ import { allMeasurements } from "./all_measurements.ts";
 import { configurationCard } from "./configuration_card.ts";
 import { deviceCard, deviceTitle } from "./device_card.ts";
 import { type EntryView, roofFraction, viewEntry } from "./entry_view.ts";
-import { explain, overviewSentence, plainName, whySentence } from "./explain.ts";
+import { explain, overviewSentence, stepwiseName, whySentence } from "./explain.ts";
 import { heatMaps } from "./heat_maps.ts";
 import { Html, markup, numbers, table } from "./html.ts";
 import { ratesFigure } from "./rates_chart.ts";
@@ -141,7 +141,7 @@ function overview(profile: Profile, views: readonly EntryView[], at: number): Ht
       roofFraction && formatPercent(roofFraction),
     ];
   });
-  const columns = ["problem", "fastest", ...numbers("rate", "over plain", "of its roof")];
+  const columns = ["problem", "fastest", ...numbers("rate", "over stepwise", "of its roof")];
   const others = profile.entries.length - views.length;
   const isAbove = profile.entries.some(({ result: { roofFraction } }) => (roofFraction ?? 0) > 1);
   const unseen = lossOf(profile);
@@ -193,7 +193,7 @@ function content(view: EntryView): Html {
   `;
 }
 
-function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryView): Html {
+function headline({ entry: { result, tieSet }, winner, speedup, stepwise }: EntryView): Html {
   const [value = "", unit = ""] = formatRate(result.cellsPerSecond).split(" ");
   const interval = intervalWords(winner.confidence95, { to: " and ", like: result.cellsPerSecond });
   const samples = formatPlural(result.samples.length, "sample");
@@ -201,8 +201,8 @@ function headline({ entry: { result, tieSet }, winner, speedup, plain }: EntryVi
   const tile = (big: string, small: string, unit = ""): Html =>
     markup`<li><span class="big">${big}</span> <span class="unit">${unit}</span><span class="small">${small}</span></li>`;
   const tiles = [tile(value, interval === "" ? samples : `95% between ${interval}`, unit)];
-  if (speedup !== undefined && winner !== plain) {
-    tiles.push(tile(formatFactor(speedup), plainName(plain, winner)));
+  if (speedup !== undefined && winner !== stepwise) {
+    tiles.push(tile(formatFactor(speedup), stepwiseName(stepwise, winner)));
   }
   if (fraction !== undefined) {
     const roof = `of its roof, ${formatRate(winner.roof!)}${fraction > 1 ? `: ${ABOVE_ROOF}` : ""}`;

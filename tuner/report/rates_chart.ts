@@ -13,14 +13,14 @@ const ROW = 54;
 const FARTHEST = 1.6;
 
 /** The rates of all that was measured, a row for each traversal, the fastest first. */
-export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
+export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html {
   const top = points[0]!.cellsPerSecond;
   const near = points.filter(({ cellsPerSecond }) => cellsPerSecond >= 0.95 * winner.cellsPerSecond).length;
   const roofs = best.filter(({ roof = Infinity }) => roof <= FARTHEST * top);
   const end = GCELLS * 1.02 * Math.max(top, ...roofs.map(({ roof }) => roof!));
   const isTied = points.some(({ isTied }) => isTied);
   const factorOf = ({ cellsPerSecond }: Point): string | undefined =>
-    plain && formatFactor(cellsPerSecond / plain.cellsPerSecond);
+    stepwise && formatFactor(cellsPerSecond / stepwise.cellsPerSecond);
   const most = best.map(({ series, cellsPerSecond }) => `${series} up to ${formatRate(cellsPerSecond)}`);
   const label = `Rates of ${formatPlural(points.length, "configuration")}: ${most.join(", ")}.`;
   const at = { x: (point: Point) => point.cellsPerSecond * GCELLS, y: ({ series }: Point) => series };
@@ -41,9 +41,9 @@ export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
         frameAnchor: "right",
         // a narrow chart has no room for both
         text: (point: Point) =>
-          plain === undefined || point === plain || layout === "narrow"
+          stepwise === undefined || point === stepwise || layout === "narrow"
             ? formatRate(point.cellsPerSecond)
-            : `${formatRate(point.cellsPerSecond)}, ${factorOf(point)} plain`,
+            : `${formatRate(point.cellsPerSecond)}, ${factorOf(point)} stepwise`,
         fill: ({ isWinner }: Point) => isWinner ? "var(--accent)" : "var(--ink)",
         fontWeight: 600,
       }),
@@ -78,7 +78,14 @@ export function ratesFigure({ points, best, winner, plain }: EntryView): Html {
       fraction && formatPercent(fraction),
     ];
   });
-  const columns = numbers("measured", "best rate", "95% interval", "over plain", "its roof", "of its roof");
+  const columns = numbers(
+    "measured",
+    "best rate",
+    "95% interval",
+    "over stepwise",
+    "its roof",
+    "of its roof",
+  );
   return figure(
     "The fastest of each traversal.",
     `Every mark is a measured configuration${

@@ -169,7 +169,7 @@ function localitiesOf({ points, problem, best }: EntryView): Locality[] {
   if (fastest === undefined || problem === undefined) return [];
   const { dts: own, nt = 1 } = fastest.parameters;
   const levelsRead = readsPrevious(problem.stencil.update) ? 2 : 1;
-  const plain = {
+  const stepwise = {
     name: "one step",
     series: "stepwise",
     locality: stepwiseLocality(levelsRead),
@@ -185,7 +185,7 @@ function localitiesOf({ points, problem, best }: EntryView): Locality[] {
     measured: bySize.get(dts)?.[0],
     isKey: dts === own,
   }));
-  return [plain, ...torres].map((one) => ({ ...one, bytes: BYTES / one.locality }));
+  return [stepwise, ...torres].map((one) => ({ ...one, bytes: BYTES / one.locality }));
 }
 
 /** Whether it is a torre as Facet writes them. */

@@ -1,6 +1,6 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
-import { configurationKey, isPlain } from "../configuration_key.ts";
+import { configurationKey, isStepwise } from "../configuration_key.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { startOnCpu } from "../devices/reference.ts";
@@ -76,7 +76,7 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     const best = findings.bestOn("cpu");
     const why = isLate && best === undefined ? whyNot(run) : undefined;
     if (why !== undefined) return why;
-    const candidate = isLate && best !== undefined ? missingPlain(run, eachNs) : strategySearch.next();
+    const candidate = isLate && best !== undefined ? missingStepwise(run, eachNs) : strategySearch.next();
     if (candidate === undefined) break;
     const { configuration } = candidate;
     run.report("cpu", evaluated, total);
@@ -94,11 +94,11 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
   return isUnknown ? `not measured: ${failure?.reason}: ${failure?.message}` : undefined;
 }
 
-/** The plain traversal, where the CPU is the fastest without it, and it would probably still end in time. */
-function missingPlain({ findings, cpuSpace, plan, session }: TuningRun, eachNs: number) {
+/** Stepwise, where the CPU is the fastest without it, and it would probably still end in time. */
+function missingStepwise({ findings, cpuSpace, plan, session }: TuningRun, eachNs: number) {
   const isFastest = findings.best === findings.bestOn("cpu");
   const isMissing = isFastest && findings.baseline === undefined && session.now() + eachNs <= plan.latestNs;
-  return isMissing ? cpuSpace.find(({ configuration }) => isPlain(configuration)) : undefined;
+  return isMissing ? cpuSpace.find(({ configuration }) => isStepwise(configuration)) : undefined;
 }
 
 /** Why not even the first of the CPU's configurations is evaluated, late as it is; undefined if it is. */

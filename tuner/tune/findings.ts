@@ -1,5 +1,5 @@
 import type { Configuration, Failure, Measurement } from "../configuration.ts";
-import { configurationKey, isPlain } from "../configuration_key.ts";
+import { configurationKey, isStepwise } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
 
@@ -54,12 +54,12 @@ export class Findings {
     return new Map([...best].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond));
   }
 
-  /** The fastest of the plain traversal on the device of the best, the baseline of the speedup. */
+  /** The fastest stepwise on the device of the best, the baseline of the speedup. */
   get baseline(): Measurement | undefined {
     const { best, bestOfEach } = this;
     return best &&
       [...bestOfEach.values()].find(({ configuration }) =>
-        isPlain(configuration) && deviceOf(configuration) === deviceOf(best.configuration)
+        isStepwise(configuration) && deviceOf(configuration) === deviceOf(best.configuration)
       );
   }
 

@@ -97,7 +97,7 @@ export class TuningRun {
     this.environment.onProgress({ stage, done, total, bestCellsPerSecond, leftNs });
   }
 
-  /** How many evaluations each device may have. Where both share a number of them, the CPU has two, or half of fewer. */
+  /** How many evaluations each device may have. Where both share N of them, two go to the CPU; half of them if N is below 4. */
   get evaluations(): Readonly<Record<Alone, number>> {
     const { request: { budget }, session, cpuSpace } = this;
     const all = "evaluations" in budget ? budget.evaluations : Infinity;
@@ -229,10 +229,10 @@ export class TuningRun {
     // another process needs the reference again; where there is no time for that, this one measures the same kernel
     const startNs = PROCESS_START_NS + LIMIT_REFERENCES * this.#referenceNs;
     const isTight = session.now() + startNs > this.plan.searchUntilNs;
-    const plain = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
+    const ways = this.searched.filter(({ traversal: { name } }) => name === stepwise.name);
     const isSame = ({ parameters }: Candidate): boolean =>
       Object.entries(REFERENCE_SHAPE).every(([key, value]) => parameters[key] === value);
-    const same = plain.find(isSame) ?? plain[0];
+    const same = ways.find(isSame) ?? ways[0];
     if (isTight && same !== undefined && this.evaluators !== undefined) {
       this.searched = [same];
       this.evaluators = undefined;
