@@ -1,8 +1,8 @@
 /**
  * What a grid loses that passes through a window of the GPU's memory: the wave equation, order 2, in the same torres with
- * all levels on the device and with some GiB of it, after each sweep, and how many of the values differ.
+ * all levels on the device and with some GiB of it, after each passage, and how many of the values differ.
  *
- *     deno run -A bench/window.ts GRID GIB DTS NT BANDS [SWEEPS]
+ *     deno run -A bench/window.ts GRID GIB DTS NT BANDS [PASSAGES]
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { openDevice } from "../tuner/devices/open_device.ts";
 import { createSolver } from "../tuner/solver/create_solver.ts";
 
 const [size = "30000x192x192", ...numbers] = Deno.args;
-const [gib = 2.67, dts = 5, nt = 192, bands = 16, sweeps = 2] = numbers.map(Number);
+const [gib = 2.67, dts = 5, nt = 192, bands = 16, passages = 2] = numbers.map(Number);
 const grid = size.split("x").map(Number) as unknown as Grid, [nx, ny, nz] = grid;
 const steps = nt * bands, windowBytes = Math.floor(gib * 2 ** 30), seed = 1;
 const problem: Problem = { stencil: wave(2), grid, boundary: "zero", steps };
@@ -43,9 +43,9 @@ using field = await WindowedField.open(gpu, problem, { ...torre, windowBytes });
 const { sections, layout } = field.plan;
 console.log(`${sections!.length} sections; levels ${gibOf(8 * layout.length)} GiB with pads`);
 await field.initialise({ kind: "noise", seed });
-for (let sweep = 0; sweep < sweeps; sweep++) {
+for (let passage = 0; passage < passages; passage++) {
   report("through the window, by the host's clock", await field.run(steps));
-  if (sweep === 0) console.log(`${differing()} of ${COMPARED.length * ny * nz} values differ`);
+  if (passage === 0) console.log(`${differing()} of ${COMPARED.length * ny * nz} values differ`);
 }
 
 /** Prints and returns a rate. */

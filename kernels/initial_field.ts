@@ -18,6 +18,14 @@ export type InitialField = "noise" | "integers" | "binary";
 /** What a field may be set to, materials to what they start from. */
 export type Pattern = InitialField | "zero";
 
+/** What a field starts from. */
+export interface Start {
+  /** Which pattern. */
+  readonly kind: InitialField;
+  /** Whole number that selects the values. */
+  readonly seed: number;
+}
+
 export const INITIAL_FIELDS: readonly InitialField[] = ["noise", "integers", "binary"];
 
 /** What the initial values of a field lie between. */

@@ -81,7 +81,7 @@ export function whyUncut(
   if (isWindow) {
     return together < most
       ? undefined
-      : `${bytes} bytes in the ${together} slices of a level that a sweep touches at once, ` +
+      : `${bytes} bytes in the ${together} slices of a level that a passage touches at once, ` +
         `a window of ${windowBytes} bytes holds ${Math.max(0, most)}`;
   }
   if (together > most) {

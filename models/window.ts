@@ -14,7 +14,7 @@ const UP_BYTES_PER_SECOND = 3.6e9, DOWN_BYTES_PER_SECOND = 3.4e9;
 /** No wait for the device is shorter: Deno polls it on a timer. */
 const WAIT_SECONDS = 0.011;
 
-export interface Sweep {
+export interface Passage {
   readonly cells: number;
   readonly steps: number;
   /** Of both levels together; they go up once and come back once. */
@@ -23,9 +23,9 @@ export interface Sweep {
   readonly sections: number;
 }
 
-/** Seconds of a sweep's parts. */
-export function sweepTimes(
-  { cells, steps, bytes, sections }: Sweep,
+/** Seconds of a passage's parts. */
+export function passageTimes(
+  { cells, steps, bytes, sections }: Passage,
   cellsPerSecond: number,
 ): { readonly compute: number; readonly transfer: number; readonly wait: number } {
   const transfer = bytes / UP_BYTES_PER_SECOND + bytes / DOWN_BYTES_PER_SECOND;
@@ -36,8 +36,8 @@ export function sweepTimes(
  * Cells per second through a window, of what advances at `cellsPerSecond` where all lies on the device. The shorter of
  * computing and moving hides behind the longer, but for one section: the first that goes up, the last that comes back.
  */
-export function windowRate(sweep: Sweep, cellsPerSecond: number): number {
-  const { compute, transfer, wait } = sweepTimes(sweep, cellsPerSecond);
-  const bare = Math.min(compute, transfer) / sweep.sections;
-  return sweep.cells * sweep.steps / (Math.max(compute, transfer) + bare + wait);
+export function windowRate(passage: Passage, cellsPerSecond: number): number {
+  const { compute, transfer, wait } = passageTimes(passage, cellsPerSecond);
+  const bare = Math.min(compute, transfer) / passage.sections;
+  return passage.cells * passage.steps / (Math.max(compute, transfer) + bare + wait);
 }

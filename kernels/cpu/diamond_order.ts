@@ -125,7 +125,7 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
             rows.push({ level, y0: cut - sy * (i + 1), y1: cut + sy * (i + 1) });
           }
         }
-        sweep(run, shape, { rows, visit });
+        moveWave(run, shape, { rows, visit });
       }
     },
   };
@@ -139,7 +139,7 @@ interface Rows {
 }
 
 /** Moves the wave of the rows' levels along x. */
-function sweep(
+function moveWave(
   { grid: [nx, ny], boundaries: [alongX], reach: [sx], slicesAt }: CpuRun,
   { block }: DiamondShape,
   { rows, visit }: { readonly rows: readonly Rows[]; readonly visit: Visit },

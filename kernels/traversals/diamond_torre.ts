@@ -137,7 +137,7 @@ export const diamondTorre: Traversal = {
       return `lookahead ${lookahead} has no effect with unroll 1: every load is at the start of its tier`;
     }
     if (limits.windowBytes !== undefined && unroll !== 1) {
-      return `unroll ${unroll}: a sweep through a window has tiers of one step, so that any number of steps is one`;
+      return `unroll ${unroll}: a passage through a window has tiers of one step, so that any number of steps is one`;
     }
     if (nt % unroll !== 0) return `Nt ${nt} is not a multiple of unroll ${unroll}`;
     const slope = reachOf(problem.stencil.update).diamond, width = 2 * slope * dts;
@@ -218,7 +218,7 @@ export const diamondTorre: Traversal = {
       },
     };
   },
-  sweepSteps: (_, { nt, bands = 1 }) => nt * bands,
+  passageSteps: (_, { nt, bands = 1 }) => nt * bands,
   plan: planTorres,
 } satisfies Traversal<TorreParameters>;
 

@@ -36,7 +36,7 @@ import { declareLayout, declareLevels, declareTime, elementOf, plus, timeUniform
 import { declareWrap, wrapWorkgroups } from "../wgsl/wrap_pads.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
-import { planSweep, sweepNeeds } from "./window_sweep.ts";
+import { passageNeeds, planPassage } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
 import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
@@ -62,7 +62,7 @@ export const stepwise: Traversal = {
     }
     return exceededLimit(limits, {
       layout,
-      ...(limits.windowBytes === undefined ? stepNeeds(problem) : sweepNeeds(problem, layout, limits)),
+      ...(limits.windowBytes === undefined ? stepNeeds(problem) : passageNeeds(problem, layout, limits)),
       workgroup: shape,
       workgroupBytes: 0,
       workgroups: workgroupsOf(problem, shape),
@@ -92,11 +92,11 @@ export const stepwise: Traversal = {
       cachedReadsPerUpdate: cachedReads(update) * Math.sqrt(idle),
     };
   },
-  sweepSteps: (problem, _, limits) => sweepNeeds(problem, stepwiseLayout(problem), limits).steps,
+  passageSteps: (problem, _, limits) => passageNeeds(problem, stepwiseLayout(problem), limits).steps,
   plan(problem, { threadsZ, threadsY, threadsX }, limits) {
     const shape = [threadsZ, threadsY, threadsX] as const;
     const label = `stepwise ${shape.join("x")}`, layout = stepwiseLayout(problem);
-    if (limits?.windowBytes !== undefined) return planSweep({ label, problem, layout, limits, shape });
+    if (limits?.windowBytes !== undefined) return planPassage({ label, problem, layout, limits, shape });
     return planSteps({
       label,
       problem,
@@ -131,7 +131,7 @@ export function workgroupsOf(
   return [Math.ceil(nz / threadsZ), Math.ceil(ny / threadsY), Math.ceil(nx / threadsX)];
 }
 
-/** The slices that a dispatch of a sweep computes, and how many lie before its section's. */
+/** The slices that a dispatch of a passage computes, and how many lie before its section's. */
 const SWEPT_SLICES = wgsl`
   struct Slices { first: i32, end: i32, before: i32 }
   @group(0) @binding(2) var<uniform> slices: Slices;

@@ -34,7 +34,7 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
     layout,
     shaders: [...shaders, ...remainder?.shaders ?? []],
     ...(isCut && { sections }),
-    ...(isWindow && { sections, sweepSteps: nt * bands }),
+    ...(isWindow && { sections, passageSteps: nt * bands }),
     dispatches(count, start) {
       const schedule = scheduleTorres(problem, parameters, count);
       const work = new SectionWork(isWindow ? [] : sections, layout, 1);

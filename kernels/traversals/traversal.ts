@@ -125,10 +125,10 @@ export interface GpuPlan {
   /** The arrays that each level really lies in. @default {one, the layout itself} */
   readonly sections?: readonly Section[];
   /**
-   * Steps of a sweep, where the device holds no more than a window of the levels: `dispatches` of so many steps, or
+   * Steps of a passage, where the device holds no more than a window of the levels: `dispatches` of this number of steps, or
    * fewer, are done with one section after the other, from the last to the first, and contain no copies.
    */
-  readonly sweepSteps?: number;
+  readonly passageSteps?: number;
   /** What renews the pads of both levels where they lie in several sections. @default {[]} */
   readonly pads?: readonly Dispatch[];
   readonly shaders: readonly Shader[];
@@ -162,8 +162,8 @@ export interface Traversal<Values extends Parameters = Parameters> {
   /** Points from one node of a line to the next, of which the line must have a whole number. @default {1} */
   pitch?(problem: Problem, parameters: Values): number;
   demand(problem: Problem, parameters: Values): Demand;
-  /** Steps of a sweep through a window, as in the plan. @default {none: it cannot} */
-  sweepSteps?(problem: Problem, parameters: Values, limits: SectionLimits): number;
+  /** Steps of a passage through a window, as in the plan. @default {none: it cannot} */
+  passageSteps?(problem: Problem, parameters: Values, limits: SectionLimits): number;
   /** Without limits, a level lies in one array however large it is. */
   plan(problem: Problem, parameters: Values, limits?: SectionLimits): GpuPlan;
 }

@@ -13,7 +13,7 @@ export interface Claim {
   readonly layout: Layout;
   /** Slices that a dispatch touches, where a level may lie in several sections. @default {all} */
   readonly span?: number;
-  /** Slices that a sweep touches at once, where the device holds no more than a window. @default {span} */
+  /** Slices that a passage touches at once, where the device holds no more than a window. @default {span} */
   readonly wish?: number | undefined;
   /** Threads along the workgroup's x, y, z (which run along the grid's z, y, x). */
   readonly workgroup: readonly [number, number, number];

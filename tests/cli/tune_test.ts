@@ -215,7 +215,7 @@ Deno.test("tune refuses what is wrong before any work, and writes nothing", () =
       ],
       [
         ["--grid", "30x512x512", "--device-memory", "1MiB", ...out],
-        /\d+ bytes in the 3 slices of a level that a sweep touches at once, a window of 1048576 bytes holds 0/,
+        /\d+ bytes in the 3 slices of a level that a passage touches at once, a window of 1048576 bytes holds 0/,
       ],
       [
         ["--device-memory", "4GB", ...out],

@@ -40,7 +40,7 @@ Deno.test("what is left open is filled in for the device", () => {
   assert(line.traversals.some(({ name }) => name === "swept"));
 });
 
-Deno.test("through a window a run is as long as a sweep, on a software device as any other", () => {
+Deno.test("through a window a run is as long as a passage, on a software device as any other", () => {
   const wish = { stencil: wave(2), grid: [256, 64, 64], deviceMemory: 2 ** 22 } as const;
   const stepsOn = (isFallback: boolean, given: Partial<ProblemWish> = {}) => {
     const device = { ...DEVICE, gpu: { ...DEVICE.gpu!, isFallback } };

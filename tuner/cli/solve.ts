@@ -3,7 +3,8 @@ import { boundariesOf, cellsOf, type Problem } from "../../kernels/stencils/sten
 import { gridOf } from "../../models/decomposition.ts";
 import { updateNs } from "../../models/rank_step.ts";
 import { type Configuration, MAX_WORKERS, type Verification } from "../configuration.ts";
-import { refute, type Start } from "../devices/reference.ts";
+import { refute } from "../devices/reference.ts";
+import type { Start } from "../../kernels/initial_field.ts";
 import { type Checkpoint, readCheckpoint, restoreCheckpoint, writeCheckpoint } from "../ranks/checkpoint.ts";
 import {
   formatDuration,

@@ -4,7 +4,7 @@ import { leftOut } from "../problem/left_out.ts";
 import { suitedSpace } from "../problem/suited_space.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
 import type { Candidate, Space } from "../search/space.ts";
-import { sweepTimes } from "../../models/window.ts";
+import { passageTimes } from "../../models/window.ts";
 import { formatBytes, formatCount, formatPercent, formatPlural } from "../format.ts";
 import { COMMON } from "./options.ts";
 import { command } from "./parse_options.ts";
@@ -88,11 +88,14 @@ export function renderSpace(problem: Problem, space: Space, limits: DeviceLimits
   ];
 }
 
-function describeWindow({ bytes, sweep, resident }: NonNullable<Candidate["window"]>, best: number): string {
-  const { compute, transfer } = sweepTimes(sweep, resident);
+function describeWindow(
+  { bytes, passage, resident }: NonNullable<Candidate["window"]>,
+  best: number,
+): string {
+  const { compute, transfer } = passageTimes(passage, resident);
   const longer = compute > transfer ? "computing" : "moving slices between host and device";
-  return `A window of ${formatBytes(bytes)}: sweeps of ${
-    formatPlural(sweep.steps, "step")
+  return `A window of ${formatBytes(bytes)}: passages of ${
+    formatPlural(passage.steps, "step")
   }, limited by ${longer}: the best prediction is ` +
     `${formatPercent(best / resident)} of the rate with all on the device`;
 }

@@ -1,9 +1,8 @@
-import { initialRow } from "../../kernels/initial_field.ts";
+import { initialRow, type Start } from "../../kernels/initial_field.ts";
 import { layOut } from "../../kernels/layout.ts";
 import { runReference } from "../../kernels/reference.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { operationsOf, planesOf } from "../../kernels/update.ts";
-import type { Start } from "./reference.ts";
 import type { SliceCells } from "./comparison.ts";
 
 /** Steps that the oracle does at least where it cannot do all: enough to cross tiles and levels. */

@@ -1,4 +1,4 @@
-import type { InitialField } from "../../kernels/initial_field.ts";
+import type { Start } from "../../kernels/initial_field.ts";
 import { hashOf } from "../../kernels/definition.ts";
 import { cellsOf, type Grid, type Problem, shortBoundary } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
@@ -16,14 +16,6 @@ import { cpuLayoutOf } from "./shared/shares.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
 import { RunFailure, UnstableProblem } from "./run_failure.ts";
-
-/** What a field starts from. */
-export interface Start {
-  /** Which pattern. */
-  readonly kind: InitialField;
-  /** Whole number that selects the values. */
-  readonly seed: number;
-}
 
 /** Slices of one level of a field, and where they lie in the reference. */
 export interface ComparedLevel {

@@ -87,10 +87,10 @@ export function resolveProblem(
   checkProblem(action, wished);
   const device = withWindow(whole, windowOf(wished, wish.deviceMemory)), { gpu } = device;
   const isWindow = gpu?.limits.windowBytes !== undefined;
-  // what goes up and comes back once a sweep should stay for long, unless a copy costs no more than a step
+  // what goes up and comes back once a passage should stay for long, unless a copy costs no more than a step
   const isLong = isWindow && !gpu.isFallback;
-  const sweep = isLong && wish.steps === undefined ? stepwise.sweepSteps!(wished, {}, gpu.limits) : 0;
-  const problem: Problem = { ...wished, steps: Math.max(steps, Math.min(MAX_STEPS, sweep)) };
+  const passage = isLong && wish.steps === undefined ? stepwise.passageSteps!(wished, {}, gpu.limits) : 0;
+  const problem: Problem = { ...wished, steps: Math.max(steps, Math.min(MAX_STEPS, passage)) };
   const { cpuWorkers = isWindow ? 0 : defaultWorkers(device) } = wish;
   const refuse = refusalOf(action);
   if (steps > MAX_STEPS) refuse(`at most ${MAX_STEPS} steps are wanted`, `${steps}`);

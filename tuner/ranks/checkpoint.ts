@@ -8,10 +8,9 @@
  * @module
  */
 import { hashOf } from "../../kernels/definition.ts";
-import { INITIAL_FIELDS } from "../../kernels/initial_field.ts";
+import { INITIAL_FIELDS, type Start } from "../../kernels/initial_field.ts";
 import { cellsOf, describeBoundary, type Problem } from "../../kernels/stencils/stencil.ts";
 import { planesOf, readsPrevious } from "../../kernels/update.ts";
-import type { Start } from "../devices/reference.ts";
 import type { GridSlices } from "../devices/shared/shared_cells.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { isMissing, reasonOf } from "../profile/profile_error.ts";

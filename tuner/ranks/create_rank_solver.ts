@@ -21,8 +21,7 @@ export type { FieldStart as RankStart } from "../devices/shared/part_field.ts";
 export type { RankCells, RankRun, RankSolver } from "./rank_solver.ts";
 export type { Message, World } from "./world.ts";
 export type { Extent, Parts } from "../../models/decomposition.ts";
-export type { Start } from "../devices/reference.ts";
-export type { Pattern } from "../../kernels/initial_field.ts";
+export type { Pattern, Start } from "../../kernels/initial_field.ts";
 export type { RankPlan, RankWishes };
 
 /** Options of {@linkcode createRankSolver}. */

@@ -3,7 +3,7 @@ import type { Demand, DeviceLimits, Parameters, Traversal } from "../../kernels/
 import { combine } from "../../kernels/traversals/combine.ts";
 import type { Configuration } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
-import { type Sweep, windowRate } from "../../models/window.ts";
+import { type Passage, windowRate } from "../../models/window.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
 
 /** A configuration of the GPU that could be measured. */
@@ -18,7 +18,7 @@ export interface Candidate {
   /** Of levels that pass through a window. */
   readonly window?: {
     readonly bytes: number;
-    readonly sweep: Sweep;
+    readonly passage: Passage;
     /** Predicted cells per second if all lay on the device. */
     readonly resident: number;
   };
@@ -111,9 +111,9 @@ export function feasible(problem: Problem, { traversals, limits, device }: Space
       }
       const resident = predictRate(demand, device, { cells });
       const roof = roofOf(demand, device.copyBytesPerSecond);
-      const sweep = sweepOf(problem, { traversal, parameters }, limits);
-      const predicted = sweep === undefined ? resident : windowRate(sweep, resident);
-      const window = sweep && { window: { bytes: limits.windowBytes!, sweep, resident } };
+      const passage = passageOf(problem, { traversal, parameters }, limits);
+      const predicted = passage === undefined ? resident : windowRate(passage, resident);
+      const window = passage && { window: { bytes: limits.windowBytes!, passage, resident } };
       candidates.push({ traversal, parameters, demand, predicted, roof, ...window });
     }
     if (count > 0) infeasible.push({ traversal: traversal.name, count, example: limit || example });
@@ -126,19 +126,19 @@ function namesLimit(reason: string): boolean {
   return reason.includes(", max") || reason.includes(", a window of ");
 }
 
-/** A sweep through the window that the limits give; undefined where all lies on the device. */
-function sweepOf(
+/** A passage through the window that the limits give; undefined where all lies on the device. */
+function passageOf(
   problem: Problem,
   { traversal, parameters }: Pick<Candidate, "traversal" | "parameters">,
   limits: DeviceLimits,
-): Sweep | undefined {
+): Passage | undefined {
   const { windowBytes } = limits;
   if (windowBytes === undefined) return undefined;
   const { grid, steps } = problem, cells = cellsOf(grid);
   const bytes = fieldBytes(problem);
   // of each section half is in common with the next, roughly
   const sections = Math.ceil(2 * WINDOW_SECTIONS * bytes / windowBytes);
-  const most = traversal.sweepSteps?.(problem, parameters, limits) ?? 1;
+  const most = traversal.passageSteps?.(problem, parameters, limits) ?? 1;
   return { cells, steps: Math.min(steps, most), bytes, sections };
 }
 

@@ -3,7 +3,7 @@ import type { Layout } from "../../kernels/layout.ts";
 import { cellsOf, isAllZero, type Problem } from "../../kernels/stencils/stencil.ts";
 import { placed } from "../../kernels/update.ts";
 import type { GpuDevice } from "../devices/gpu/gpu_device.ts";
-import type { LevelPart } from "../devices/gpu/gpu_field.ts";
+import type { LevelPart } from "../devices/gpu/field_memory.ts";
 import { readShared, type SliceSource, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import type { Configuration } from "../configuration.ts";

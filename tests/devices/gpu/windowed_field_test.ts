@@ -23,8 +23,8 @@ interface Case {
   readonly parameters: Parameters;
   /** Slices of each buffer of the window. */
   readonly slices: number;
-  /** Sections and steps of a sweep that this makes. */
-  readonly expected: readonly [sections: number, sweepSteps: number];
+  /** Sections and steps of a passage that this makes. */
+  readonly expected: readonly [sections: number, passageSteps: number];
 }
 
 const waves = { stencil: wave(2), grid: [43, 7, 9] } as const;
@@ -74,7 +74,7 @@ for (const one of CASES) {
     async (gpu) => {
       const { whole, window } = await planOf(gpu, one);
       using field = window;
-      assertEquals([field.plan.sections!.length, field.plan.sweepSteps], [...expected]);
+      assertEquals([field.plan.sections!.length, field.plan.passageSteps], [...expected]);
       using resident = await GpuField.create(gpu, whole, traversalNamed(traversal).plan(whole, parameters));
       // twice: what the first run leaves in the window's memory must not be seen
       for (const runs of [[1], [13, 4]]) {
@@ -104,15 +104,16 @@ for (const one of CASES) {
 testOnGpu("what no window holds is refused, with what it would take", async (gpu) => {
   const message = await assertRejects(() => planOf(gpu, { ...CASES[4]!, slices: 6 }), RunFailure);
   assert(
-    /^\d+ bytes in the 7 slices of a level that a sweep touches at once, a window of \d+ bytes holds 6$/.test(
-      message.message,
-    ),
+    /^\d+ bytes in the 7 slices of a level that a passage touches at once, a window of \d+ bytes holds 6$/
+      .test(
+        message.message,
+      ),
     message.message,
   );
   await assertRejects(
     () => planOf(gpu, { ...CASES[4]!, parameters: { ...torre, unroll: 2 } }),
     RunFailure,
-    "unroll 2: a sweep through a window",
+    "unroll 2: a passage through a window",
   );
 });
 

@@ -1,3 +1,4 @@
+import type { Layout } from "../../../kernels/layout.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
@@ -9,6 +10,13 @@ export type LevelArrays = readonly [even: GPUBuffer, odd: GPUBuffer];
 
 /** Those of all sections. */
 export type SectionArrays = readonly LevelArrays[];
+
+/** Slices of a level, from slice x of the grid on, in an array of their own. */
+export interface LevelPart {
+  readonly array: GPUBuffer;
+  readonly layout: Layout;
+  readonly x: number;
+}
 
 /** Where a field's arrays come from: taken anew for each field, kept from one to the next, or someone else's. */
 export interface FieldMemory {

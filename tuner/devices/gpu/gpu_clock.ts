@@ -1,5 +1,4 @@
 import type { GpuDescription } from "../device.ts";
-import type { GpuDevice } from "./gpu_device.ts";
 
 /** Shortest batch to time by the device's own clock: its ticks and the ends of a pass are then under 0.1%. */
 export const DEVICE_BATCH_NS = 2e6;
@@ -26,7 +25,10 @@ export function shortestBatchNs(gpu: Pick<GpuDescription, "timestampQuery" | "is
 const calibrated = new WeakMap<GPUDevice, Promise<number>>();
 
 /** What the clock is read with. */
-type Clock = Pick<GpuDevice, "device" | "read">;
+interface Clock {
+  readonly device: GPUDevice;
+  read(buffer: GPUBuffer): Promise<ArrayBuffer>;
+}
 
 /**
  * Nanoseconds per tick of a device that has timestamps, found out once for each. WebGPU promises timestamps in

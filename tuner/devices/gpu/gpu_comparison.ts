@@ -1,7 +1,7 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { compareWorkgroups, COMPARISON_WORDS } from "../../../kernels/wgsl/fields.ts";
 import type { GpuDevice } from "./gpu_device.ts";
-import type { LevelPart } from "./gpu_field.ts";
+import type { LevelPart } from "./field_memory.ts";
 import { compileCompare, compileCopy } from "./gpu_pipelines.ts";
 import type { Uniforms } from "./gpu_uniforms.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";

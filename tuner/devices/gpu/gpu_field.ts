@@ -1,11 +1,10 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
-import type { Layout } from "../../../kernels/layout.ts";
 import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
 import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
-import { type FieldMemory, ownMemory, type SectionArrays } from "./field_memory.ts";
+import { type FieldMemory, type LevelPart, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
@@ -41,13 +40,6 @@ interface Exchange {
   /** Copies cells of the new levels into buffers of usage MAP_READ, which the submission's end maps. */
   readonly pack: Recorded;
   readonly outgoing: readonly GPUBuffer[];
-}
-
-/** Slices of a level, from slice x of the grid on, in an array of their own. */
-export interface LevelPart {
-  readonly array: GPUBuffer;
-  readonly layout: Layout;
-  readonly x: number;
 }
 
 /** The two time levels of a problem's field in a plan's layout, and what runs on them. */

@@ -1,3 +1,4 @@
+import type { Start } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -5,7 +6,6 @@ import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { compareSlices, type Comparison, joinComparisons } from "../comparison.ts";
-import type { Start } from "../reference.ts";
 import { RunFailure } from "../run_failure.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
@@ -34,9 +34,9 @@ interface Resources {
 
 /**
  * A field whose levels the host holds; the device holds a window of them (DiamondTorre, §5): two sections by turns. A
- * sweep goes from the last section to the first. While the device computes one, the host takes the final slices of the
+ * passage goes from the last section to the first. While the device computes one, the host takes the final slices of the
  * one before it from a mapped buffer, and hands over the slices of the next. What two sections have in common is
- * copied on the device. So each slice goes up and comes back once a sweep, however many steps that has.
+ * copied on the device. So each slice goes up and comes back once a passage, however many steps that has.
  */
 export class WindowedField implements Disposable {
   readonly plan: GpuPlan;
@@ -141,12 +141,12 @@ export class WindowedField implements Disposable {
     }
   }
 
-  /** Advances the field, as many steps a sweep as the plan can; returns nanoseconds by the host's clock. */
+  /** Advances the field, as many steps a passage as the plan can; returns nanoseconds by the host's clock. */
   async run(steps: number): Promise<number> {
     const started = performance.now();
     for (let done = 0; done < steps;) {
-      const count = Math.min(this.plan.sweepSteps!, steps - done);
-      await this.#sweep(this.plan.dispatches(count, this.#step));
+      const count = Math.min(this.plan.passageSteps!, steps - done);
+      await this.#passage(this.plan.dispatches(count, this.#step));
       this.#step += count;
       done += count;
     }
@@ -192,7 +192,7 @@ export class WindowedField implements Disposable {
     return staged[section % staged.length]!;
   }
 
-  async #sweep(dispatches: readonly Dispatch[]): Promise<void> {
+  async #passage(dispatches: readonly Dispatch[]): Promise<void> {
     const last = this.plan.sections!.length - 1;
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);

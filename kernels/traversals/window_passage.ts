@@ -1,7 +1,7 @@
 /**
  * Single steps of a level of which the device holds no more than a window.
  *
- * A sweep goes through the sections from the last to the first; each computes as many steps as leave no more than half of
+ * A passage goes through the sections from the last to the first; each computes as many steps as leave no more than half of
  * its slices in common with the next. Where two sections meet lies a reach further along x with every step, as the tiers
  * of a torre do: slices that a section leaves behind are one step older in one array than in the other, which is
  * what the next section needs.
@@ -15,8 +15,8 @@ import { stepReach } from "../update.ts";
 import { stepNeeds, stepShaders, workgroupsOf } from "./stepwise.ts";
 import type { Dispatch, GpuPlan } from "./traversal.ts";
 
-/** Slices that a sweep touches at once, and its steps. */
-export function sweepNeeds(
+/** Slices that a passage touches at once, and its steps. */
+export function passageNeeds(
   problem: Problem,
   layout: Layout,
   limits: SectionLimits,
@@ -26,8 +26,8 @@ export function sweepNeeds(
   return { ...stepNeeds(problem), wish: reach * (steps + 2) + 1, steps };
 }
 
-/** The plan of such sweeps, with workgroups of this shape. */
-export function planSweep(
+/** The plan of such passages, with workgroups of this shape. */
+export function planPassage(
   { label, problem, layout, limits, shape }: Pick<GpuPlan, "label" | "layout"> & {
     problem: Problem;
     limits: SectionLimits;
@@ -35,12 +35,12 @@ export function planSweep(
   },
 ): GpuPlan {
   const { grid: [nx, ny, nz], stencil: { update } } = problem, reach = stepReach(update).x;
-  const needs = sweepNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
+  const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
   return {
     label,
     layout,
     sections,
-    sweepSteps: needs.steps,
+    passageSteps: needs.steps,
     shaders: stepShaders(problem, layout, shape, true),
     dispatches(steps, start) {
       const list: Dispatch[] = [];
