@@ -51,13 +51,14 @@ export const run = command(
     options: OPTIONS,
   },
   (options) =>
-    shareDevices(options, async ({ sharing, context, attended: { signal, progress, exitCode } }) => {
+    shareDevices(options, async ({ sharing, context, attended }) => {
       const { periods, passes } = options;
-      const onProgress = (done: number, total: number) => progress.update({ stage: "sweep", done, total });
+      const onProgress = (done: number, total: number) =>
+        attended.progress.update({ stage: "sweep", done, total });
       const sweep = await sweepExchange({ ...sharing, periods, passes, onProgress });
-      progress.clear();
+      attended.progress.clear();
       if (sweep === undefined) {
-        if (signal.aborted) return exitCode;
+        if (attended.signal.aborted) return attended.exitCode;
         throw new RequestError(
           `Cannot use --periods: no R fits: two shares of ${
             sharing.problem.grid[0]
@@ -65,7 +66,7 @@ export const run = command(
         );
       }
       print(options.json ? sweepRecord(sweep, context) : renderSweep(sweep, context));
-      return signal.aborted ? exitCode : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
+      return attended.signal.aborted ? attended.exitCode : sweep.failed.length > 0 ? EXIT.no : EXIT.done;
     }),
 );
 

@@ -54,14 +54,15 @@ export const run = command(
     options: OPTIONS,
   },
   (options) =>
-    shareDevices(options, async ({ sharing, context, attended: { signal, progress, exitCode } }) => {
+    shareDevices(options, async ({ sharing, context, attended }) => {
       const { startShare, exchangeEvery } = options;
       const periods = exchangeEvery === undefined ? undefined : [exchangeEvery];
-      const onProgress = (done: number, total: number) => progress.update({ stage: "balance", done, total });
+      const onProgress = (done: number, total: number) =>
+        attended.progress.update({ stage: "balance", done, total });
       const result = await balance({ ...sharing, startShare, exchangeEvery: periods, onProgress });
-      progress.clear();
+      attended.progress.clear();
       print(options.json ? balanceRecord(result, context) : renderBalance(result, context));
-      if (signal.aborted) return exitCode;
+      if (attended.signal.aborted) return attended.exitCode;
       const reasons = result.evaluations.flatMap((one) => "failure" in one ? [one.failure.reason] : []);
       if (reasons.includes("device-lost")) return EXIT.deviceFailed;
       return result.settled && reasons.length === 0 ? EXIT.done : EXIT.no;
