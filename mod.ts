@@ -111,6 +111,7 @@ export type {
   Profile,
   ProfileBalance,
   ProfileCostModel,
+  ProfileCosts,
   ProfileDevice,
   ProfileEntry,
   ProfilePoint,

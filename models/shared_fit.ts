@@ -45,20 +45,19 @@ export function fitShared(problem: Problem, samples: readonly SharedSample[]): S
   const [cpuUpdateNs = 0, cpuStepNs = 0] = cpu.coefficients;
   const [updateNs = 0, stepNs = 0, passNs = 0, byteNs = 0] = gpu.coefficients;
   const line = ({ coefficients: [a = 0, b = 0] }: CostFit) => ({ a, b });
-  const schedule = { submitNs: 0, timerNs: 0, waitNs: 0, contention: 0, starvation: 0 };
   const parts: SharedCosts = {
-    cpu: { updateNs: cpuUpdateNs, stepNs: cpuStepNs, missNs: 0, cachedCells: 0 },
+    cpu: { updateNs: cpuUpdateNs, stepNs: cpuStepNs },
     gpu: { updateNs, stepNs, passNs, byteNs },
     unpack: line(unpack),
     pack: line(pack),
-    schedule,
+    schedule: { waitNs: 0, starvation: 0 },
   };
   const rounds = samples.map((sample) => {
     return { ...roundTimes(roundWork(problem, sample), parts), measuredNs: sample.roundNs };
   });
   const { waitNs, starvation, residuals: together } = fitWait(rounds);
   return {
-    costs: { ...parts, schedule: { ...schedule, waitNs, starvation } },
+    costs: { ...parts, schedule: { waitNs, starvation } },
     residuals: {
       cpu: cpu.residuals,
       gpu: gpu.residuals,

@@ -32,16 +32,10 @@ export interface SharePoint {
   readonly cpuSlices: number;
 }
 
-/** Fitted coefficients, as a profile records them. Those that only earlier versions fitted are 0 today. */
+/** Fitted coefficients. */
 export interface SharedCosts {
   /** Eq. 2: time of a cell update, and of a step (the workers' barrier). */
-  readonly cpu: {
-    readonly updateNs: number;
-    readonly stepNs: number;
-    /** Time of a cell update besides, for cells beyond the cached ones; earlier versions only. */
-    readonly missNs: number;
-    readonly cachedCells: number;
-  };
+  readonly cpu: Readonly<Record<"updateNs" | "stepNs", number>>;
   /** Eq. 3: time of a cell update, of a step (its dispatches), of a pass over a cell a round, of a copied byte. */
   readonly gpu: Readonly<Record<"updateNs" | "stepNs" | "passNs" | "byteNs", number>>;
   /** Eq. 4: the host's copies of the GPU's slices; work in bytes. */
@@ -54,16 +48,13 @@ export interface SharedCosts {
     readonly waitNs: number;
     /** Part of the CPU's round that does not hide behind the wait. */
     readonly starvation: number;
-    /** Further parts of the wait, and how much the devices slow each other down; earlier versions only. */
-    readonly submitNs: number;
-    readonly timerNs: number;
-    readonly contention: number;
   };
 }
 
 export interface RoundWork {
   readonly steps: number;
   readonly cpuUpdates: number;
+  /** Cells of its part, ghost zones included. */
   readonly cpuCells: number;
   readonly gpuUpdates: number;
   readonly gpuCells: number;
@@ -120,16 +111,14 @@ export function roundWork(
 }
 
 export function roundTimes(
-  { steps, cpuUpdates, cpuCells, gpuUpdates, gpuCells, bytes }: RoundWork,
+  { steps, cpuUpdates, gpuUpdates, gpuCells, bytes }: RoundWork,
   { cpu, gpu, unpack, pack, schedule }: SharedCosts,
 ): RoundTimes {
-  const missed = Math.max(0, 1 - cpu.cachedCells / cpuCells);
   const copyNs = (unpack.a + pack.a) * bytes + unpack.b + pack.b;
-  const cpuNs = (cpu.updateNs + cpu.missNs * missed) * cpuUpdates + cpu.stepNs * steps + copyNs;
+  const cpuNs = cpu.updateNs * cpuUpdates + cpu.stepNs * steps + copyNs;
   const gpuNs = gpu.updateNs * gpuUpdates + gpu.stepNs * steps + gpu.passNs * gpuCells +
     gpu.byteNs * 2 * bytes;
-  const waitNs = schedule.submitNs + schedule.timerNs + schedule.waitNs;
-  const roundNs = Math.max(cpuNs, gpuNs, waitNs + schedule.starvation * cpuNs);
+  const roundNs = Math.max(cpuNs, gpuNs, schedule.waitNs + schedule.starvation * cpuNs);
   return { cpuNs, gpuNs, copyNs, roundNs };
 }
 

@@ -21,9 +21,6 @@ export const TRAVERSALS: readonly Traversal[] = [
   sweptRegister,
 ];
 
-/** Those of earlier versions, which profiles may still list beside their best. */
-export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
-
 /** The traversal of that name; throws a RangeError if there is none. */
 export function traversalNamed(name: string): Traversal {
   const found = TRAVERSALS.find((traversal) => traversal.name === name);

@@ -10,11 +10,11 @@ import type { SharedTimes } from "../../tuner/devices/shared/shared_field.ts";
 
 /** A wait of 10 ms a round, and devices of about the same speed. */
 export const COSTS: SharedCosts = {
-  cpu: { updateNs: 0.5, stepNs: 10e3, missNs: 0, cachedCells: 0 },
+  cpu: { updateNs: 0.5, stepNs: 10e3 },
   gpu: { updateNs: 0.4, stepNs: 10e3, passNs: 0, byteNs: 0.05 },
   unpack: { a: 0.5, b: 50e3 },
   pack: { a: 0.5, b: 100e3 },
-  schedule: { submitNs: 0, timerNs: 0, waitNs: 10e6, contention: 0, starvation: 0.5 },
+  schedule: { waitNs: 10e6, starvation: 0.5 },
 };
 
 /** Times of so many steps, so often. */

@@ -17,11 +17,11 @@ const PERIODS = [1, 2, 4, 8, 16, 32];
 
 /** A pair of devices about as fast as each other, with Deno's wait. */
 const COSTS: SharedCosts = {
-  cpu: { updateNs: 0.4, stepNs: 20e3, missNs: 0, cachedCells: 0 },
+  cpu: { updateNs: 0.4, stepNs: 20e3 },
   gpu: { updateNs: 0.3, stepNs: 8e3, passNs: 0.2, byteNs: 0.05 },
   unpack: { a: 0.5, b: 60e3 },
   pack: { a: 0.4, b: 120e3 },
-  schedule: { submitNs: 0, timerNs: 0, waitNs: 13e6, contention: 0, starvation: 0.35 },
+  schedule: { waitNs: 13e6, starvation: 0.35 },
 };
 
 /** What a search over R measures: two shares each; `noise` changes every time. */

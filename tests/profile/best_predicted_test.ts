@@ -4,9 +4,9 @@ import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
 import {
   Calibration,
-  type Candidate,
   kindOf,
   pointsOf,
+  type Prediction,
   type Sample,
 } from "../../tuner/profile/calibration.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
@@ -52,7 +52,7 @@ for (const name of ["wave_order_2", "wave_order_4", "heat_delta_1"]) {
 Deno.test("on the CPU nothing that should be slower than stepwise is chosen, however sure its rate is", () => {
   const problemOn = (...grid: Grid): Problem => ({ stencil: wave(2), grid, boundary: "zero", steps: 96 });
   const here = problemOn(96, 96, 96), there = problemOn(24, 700, 300);
-  const ways = (problem: Problem): (Candidate & { readonly cpuWorkers: number })[] =>
+  const ways = (problem: Problem): (Prediction & { readonly cpuWorkers: number })[] =>
     cpuCandidates(problem, 2).map((one) => ({ ...one, cpuWorkers: one.configuration.share.cpuWorkers }));
   const kind = (problem: Problem, wanted: string) => ways(problem).filter((one) => kindOf(one) === wanted);
   // stepwise is known of another grid only, and promises a little more

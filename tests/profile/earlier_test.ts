@@ -4,6 +4,8 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { costsOf, FORMER_TRAVERSALS, mayLack, recordedCosts } from "../../tuner/profile/former_files.ts";
 import { entryRecords } from "../../tuner/profile/entry_records.ts";
 import { readJournal } from "../../tuner/profile/journal.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
@@ -32,4 +34,29 @@ Deno.test("a journal of an earlier version is replayed", async () => {
   assertEquals(candidates.length, space!.configurations.length);
   assert(candidates.length > 35 && candidates.length < 40, `${candidates.length}`);
   assert(candidates.every(({ predicted }) => predicted! > 0));
+});
+
+Deno.test("a cost model of an earlier version had a wait of three parts, and a cache", () => {
+  const cost = { a: 1, b: 2 };
+  const gpu = { updateNs: 1, stepNs: 2, passNs: 3, byteNs: 4 };
+  const today = { cpu: { updateNs: 1, stepNs: 5 }, gpu, unpack: cost, pack: cost };
+  const costs = { ...today, schedule: { waitNs: 3, starvation: 0.5 } };
+  assertEquals(costsOf(recordedCosts(costs), 66), costs);
+  const recorded = {
+    ...today,
+    cpu: { ...today.cpu, missNs: 2, cachedCells: 33 },
+    schedule: { submitNs: 100, timerNs: 20, waitNs: 3, contention: 7, starvation: 0.5 },
+  };
+  assertEquals(costsOf(recorded, 66), {
+    ...today,
+    cpu: { updateNs: 1 + 2 * 0.5, stepNs: 5 },
+    schedule: { waitNs: 123, starvation: 0.5 },
+  });
+  // what fits the cache misses nothing
+  assertEquals(costsOf(recorded, 33).cpu, today.cpu);
+});
+
+Deno.test("no traversal of today is a former one, and files may lack what came later", () => {
+  assertEquals(TRAVERSALS.filter(({ name }) => FORMER_TRAVERSALS.includes(name)), []);
+  assert(mayLack("marching", "ahead") && !mayLack("marching", "pieces") && !mayLack("stepwise", "threadsX"));
 });

@@ -555,11 +555,11 @@ function pair(cpuRate: number, waitNs: number): Simulation {
     behave: (_, { share }, problem) => atRate(share.gpuSlices > 0 ? 1e9 : cpuRate, problem),
     cpuCellsPerSecond: cpuRate,
     costs: {
-      cpu: { updateNs: 1e9 / cpuRate, stepNs: 0, missNs: 0, cachedCells: 0 },
+      cpu: { updateNs: 1e9 / cpuRate, stepNs: 0 },
       gpu: { updateNs: 1, stepNs: 0, passNs: 0, byteNs: 0 },
       unpack: { a: 0, b: 1 },
       pack: { a: 0, b: 1 },
-      schedule: { submitNs: 0, timerNs: 0, waitNs, contention: 0, starvation: 0 },
+      schedule: { waitNs, starvation: 0 },
     },
   };
 }

@@ -13,6 +13,7 @@ import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts"
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
+import { mayLack } from "./former_files.ts";
 
 export interface AdaptTarget {
   readonly problem: Problem;
@@ -161,20 +162,9 @@ export function whyNot(
     (odd && `${odd[0]} must be a whole number from 0 to ${LARGEST_VALUE}, it is ${odd[1]}`) ??
     traversal.infeasible(problem, parameters, limits);
   if (reason !== undefined) return reason;
-  const missing = known.filter((name) => parameters[name] === undefined);
-  if (missing.length === 0 || hasDefaults(traversal, problem, parameters)) return undefined;
+  const missing = known.filter((name) => parameters[name] === undefined && !mayLack(traversal.name, name));
+  if (missing.length === 0) return undefined;
   return `the profile has no value of ${missing.join(", ")}, and ${traversal.name} has no default`;
-}
-
-/** Whether the traversal makes sense of parameters of which some are missing: no number of its plan is undefined. */
-function hasDefaults(traversal: Traversal, problem: Problem, parameters: Parameters): boolean {
-  const demand = Object.values(traversal.demand(problem, parameters));
-  if (demand.some((value) => typeof value === "number" && !Number.isFinite(value))) return false;
-  const { shaders, layout, dispatches } = traversal.plan(problem, parameters);
-  const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 1;
-  return isWhole(layout.length) &&
-    shaders.every(({ code }) => !/\b(?:NaN|undefined|Infinity)\b/.test(code)) &&
-    dispatches(Math.min(problem.steps, 8), 0).every(({ workgroups }) => workgroups.every(isWhole));
 }
 
 /** What differs, in words. */

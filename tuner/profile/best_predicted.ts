@@ -8,7 +8,7 @@ import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
-import { type Calibration, type Candidate, kindOf } from "./calibration.ts";
+import { type Calibration, kindOf, type Prediction } from "./calibration.ts";
 
 /** Shapes of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
@@ -50,7 +50,7 @@ export interface Expected {
 
 /** A way to compute the grid: a candidate for the part of it that one device computes, in its time. */
 interface Way {
-  readonly candidate: Candidate;
+  readonly candidate: Prediction;
   readonly on: Problem;
   readonly share: Share;
   readonly changes: readonly string[];
@@ -181,7 +181,7 @@ function shapeOf({ candidate, part = 1 }: Way): string {
   return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, ...shape]);
 }
 
-/** Ways with their corrected rates, down to the fastest of stepwise; of each kind the models' best so many. */
+/** Ways with their corrected rates, down to the fastest of stepwise; of each kind the models' best `most`. */
 function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
@@ -197,7 +197,7 @@ function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
-function isPlain({ traversal: { name } }: Candidate): boolean {
+function isPlain({ traversal: { name } }: Prediction): boolean {
   return name === stepwise.name;
 }
 

@@ -1,6 +1,5 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 import { GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, predictRate, registerPressure } from "../../models/roofline.ts";
@@ -8,11 +7,12 @@ import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
+import { formerPoints } from "./former_files.ts";
 import { oddValue } from "./odd_value.ts";
 import type { ProfileEntry, ProfilePoint } from "./profile_types.ts";
 
 /** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
-export interface Candidate {
+export interface Prediction {
   readonly traversal: { readonly name: string };
   readonly parameters: Parameters;
   readonly predicted: number;
@@ -23,14 +23,14 @@ export interface Candidate {
 }
 
 /** A candidate for a problem, with the rate that it reached. */
-export interface Sample extends Candidate {
+export interface Sample extends Prediction {
   readonly problem: Problem;
   readonly cellsPerSecond: number;
 }
 
 /**
- * Logarithms of rates over predictions vary by so much, and of the same configuration from run to run; what was never
- * measured may be so much slower than predicted. These and the lengths fit 136 recorded problems of an H100, each
+ * How much logarithms of rates over predictions vary, and those of one configuration from run to run; by how much the rate
+ * of what was never measured may lie below its prediction. These and the lengths fit 136 recorded problems of an H100, each
  * predicted from the others (`deno task replay`, 2026-11-22).
  */
 const VARIATION = 0.2, NOISE = 0.02, UNKNOWN = 1.2;
@@ -49,15 +49,15 @@ const LENGTHS = {
 };
 
 /**
- * With this part of its registers no kernel was much slower than predicted; with more than this, and more than any that was
- * measured to be as fast as others, a rate may be lower by a factor of e^RISK for all of them once more.
+ * With SAFE_PRESSURE, a part of its registers, no kernel was much slower than predicted. Above it, and above the pressure of
+ * every kernel that was measured to be as fast as others (AS_FAST), the expected rate falls by e^(RISK × excess).
  */
 const SAFE_PRESSURE = 0.5, RISK = 2, AS_FAST = 0.8;
 
 /** Measurements of an entry that a profile keeps to predict from. */
 const MOST_POINTS = 60;
 
-/** More registers than so many times those that there are make no difference. */
+/** Above this multiple of the registers that there are, more make no difference. */
 const MOST_PRESSURE = 3;
 
 /** Measurements that are learnt from: time grows with the cube of those of a traversal. */
@@ -80,7 +80,7 @@ interface Kind {
  */
 export class Calibration {
   readonly #kinds = new Map<string, Kind>();
-  readonly #means = new WeakMap<Candidate, { readonly problem: Problem; readonly mean: number }>();
+  readonly #means = new WeakMap<Prediction, { readonly problem: Problem; readonly mean: number }>();
   readonly #device: DeviceModel;
   /** Of the GPU's kinds. */
   readonly #level: number;
@@ -122,7 +122,7 @@ export class Calibration {
   }
 
   /** Logarithm of the rate that a candidate should reach; found once for each. */
-  mean(candidate: Candidate, problem: Problem): number {
+  mean(candidate: Prediction, problem: Problem): number {
     const found = this.#means.get(candidate);
     if (found?.problem === problem) return found.mean;
     const mean = this.#meanOf(candidate, problem);
@@ -130,7 +130,7 @@ export class Calibration {
     return mean;
   }
 
-  #meanOf(candidate: Candidate, problem: Problem): number {
+  #meanOf(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate), predicted = Math.log(candidate.predicted);
     const risk = RISK * Math.max(0, this.#pressureOf(candidate) - (known?.pressure ?? SAFE_PRESSURE));
     // of what was never measured nothing good is expected
@@ -140,7 +140,7 @@ export class Calibration {
   }
 
   /** Its standard deviation. */
-  deviation(candidate: Candidate, problem: Problem): number {
+  deviation(candidate: Prediction, problem: Problem): number {
     const known = this.#knownOf(candidate);
     if (known === undefined) return VARIATION;
     return Math.hypot(known.process.deviation(this.#pointOf(candidate, problem, known.names)), NOISE);
@@ -150,7 +150,7 @@ export class Calibration {
    * What is known of its kind; nothing if it has a parameter that no measurement had, and that changes what it does, or
    * is written in a way that was never measured.
    */
-  #knownOf(candidate: Candidate): Kind | undefined {
+  #knownOf(candidate: Prediction): Kind | undefined {
     const known = this.#kinds.get(kindOf(candidate)), { parameters } = candidate;
     const isNew = ([name, value]: [string, number]): boolean =>
       value > 1 && !(known!.names.has(name) && (known!.names.get(name)?.includes(value) ?? true));
@@ -158,11 +158,11 @@ export class Calibration {
   }
 
   /** A thread's values over its registers; 0 on the CPU. */
-  #pressureOf({ demand }: Pick<Candidate, "demand">): number {
+  #pressureOf({ demand }: Pick<Prediction, "demand">): number {
     return demand === undefined ? 0 : Math.min(MOST_PRESSURE, registerPressure(demand, this.#device));
   }
 
-  #pointOf({ parameters, demand }: Candidate, { grid }: Problem, names: Kind["names"]): Float64Array {
+  #pointOf({ parameters, demand }: Prediction, { grid }: Problem, names: Kind["names"]): Float64Array {
     const point = [...names].map(([name, values]) => {
       const value = parameters[name] ?? 0;
       const place = values?.filter((other) => other < value).length ?? Math.log2(1 + value);
@@ -198,7 +198,7 @@ const CPU = "cpu ";
 
 /** Of a GPU its traversals, of a CPU its own. */
 export function kindOf(
-  { traversal: { name }, cpuWorkers = 0 }: Pick<Candidate, "traversal" | "cpuWorkers">,
+  { traversal: { name }, cpuWorkers = 0 }: Pick<Prediction, "traversal" | "cpuWorkers">,
 ): string {
   return cpuWorkers > 0 ? CPU + name : name;
 }
@@ -243,13 +243,7 @@ function pointKey(
 
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
 export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceModel): Sample[] {
-  const {
-    configuration,
-    result: { cellsPerSecond, speedupOverStepwise },
-    tieSet,
-    bestOfEach,
-    calibration = [],
-  } = entry;
+  const { configuration, result: { cellsPerSecond }, tieSet, bestOfEach = [], calibration = [] } = entry;
   const slices = problem.grid[0];
   const found = new Map<string, Sample>();
   const add = (point: ProfilePoint, on: Problem): void => {
@@ -257,7 +251,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
     const sample = found.has(key) ? undefined : sampleOf(point, on, device);
     if (sample !== undefined) found.set(key, sample);
   };
-  const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach ?? []];
+  const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach];
   // what a window lets through tells nothing of the GPU's kernels
   const isWindowed = all.some(({ configuration: { share } }) => share.deviceMemory !== undefined);
   for (const rated of all) {
@@ -271,12 +265,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
     add({ traversal, parameters, cpuWorkers, cellsPerSecond: part * rated.cellsPerSecond }, on);
   }
   for (const point of calibration) if (!isWindowed || point.cpuWorkers !== undefined) add(point, problem);
-  if (bestOfEach === undefined && speedupOverStepwise !== null && configuration.share.gpuSlices > 0) {
-    const rate = cellsPerSecond / speedupOverStepwise;
-    // earlier profiles do not say which workgroup it had
-    const parameters = { threadsZ: problem.grid[2] < 256 ? 128 : 256, threadsY: 2, threadsX: 1 };
-    add({ traversal: stepwise.name, parameters, cellsPerSecond: rate }, problem);
-  }
+  for (const point of formerPoints(entry)) add(point, problem);
   return [...found.values()];
 }
 

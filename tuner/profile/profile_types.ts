@@ -79,7 +79,7 @@ export interface ProfileResult extends ProfileRate {
   /** The GPU's lowest clock while it was measured, as a part of its highest. Missing where it cannot be told. */
   readonly clock?: number | undefined;
   /**
-   * What a user waits for: the rate of one long run of so many steps by the host's clock, its beginning and the wait for
+   * What a user waits for: the rate of one long run of `steps` steps by the host's clock, its beginning and the wait for
    * its end included. Missing where it was not measured.
    */
   readonly byHost?: { readonly cellsPerSecond: number; readonly steps: number } | undefined;
@@ -140,10 +140,20 @@ export interface ProfileEntry {
   readonly search: ProfileSearch;
 }
 
+/** Fitted costs as a profile records them. Those that only earlier versions fitted are 0 today. */
+export interface ProfileCosts extends Omit<SharedCosts, "cpu" | "schedule"> {
+  /** Of the CPU; of a cell update besides, for cells beyond the cached ones. */
+  readonly cpu: SharedCosts["cpu"] & Readonly<Record<"missNs" | "cachedCells", number>>;
+  /** Of a round; further parts of the wait, and how much the devices slow each other down. */
+  readonly schedule:
+    & SharedCosts["schedule"]
+    & Readonly<Record<"submitNs" | "timerNs" | "contention", number>>;
+}
+
 /** What R was chosen by: fitted costs of a shared step (B2R, Eq. 1–4), how well they fit, and the time over R. */
 export interface ProfileCostModel {
   /** The fitted costs. */
-  readonly coefficients: SharedCosts;
+  readonly coefficients: ProfileCosts;
   /**
    * (predicted − measured) / measured: of rounds of the CPU and of the GPU, of copies to the CPU's memory (`unpack`) and
    * to the GPU (`pack`), and of whole runs of both (`together`).

@@ -2,7 +2,9 @@ import * as z from "npm:zod@^4.6.0";
 import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts";
 import type { Configuration, Verification } from "../configuration.ts";
 import { describeValue } from "../format.ts";
+import type { SharedCosts } from "../../models/shared_step.ts";
 import { checkRecord, firstLine, parseJson } from "./check_record.ts";
+import { recordedCosts } from "./former_files.ts";
 import { everyLimit } from "./odd_value.ts";
 import { ProfileError } from "./profile_error.ts";
 import type {
@@ -259,10 +261,10 @@ export const profileSchema: z.ZodType<Profile> = record<Profile>({
 /** The cost model as an entry has it: without the measurements that it was fitted to. */
 export function describeCostModel(
   { costs, residuals, curve }: Pick<ProfileCostModel, "residuals" | "curve"> & {
-    readonly costs: ProfileCostModel["coefficients"];
+    readonly costs: SharedCosts;
   },
 ): ProfileCostModel {
-  return { coefficients: costs, residuals, curve };
+  return { coefficients: recordedCosts(costs), residuals, curve };
 }
 
 /** Reads a profile from its text; errors call it `source` and say where, what was wanted and what was found. */

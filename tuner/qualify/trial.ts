@@ -1,6 +1,6 @@
 import { EQUATIONS } from "../../kernels/stencils/all.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
-import { FORMER_TRAVERSALS } from "../../kernels/traversals/all.ts";
+import { FORMER_TRAVERSALS } from "../profile/former_files.ts";
 import type { Configuration, FailureReason } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import type { Session } from "../devices/session.ts";

@@ -4,7 +4,7 @@ import { type ReplayCandidate, replayCandidates } from "./replay_candidates.ts";
 import { bestRate, type RecordedConfiguration, type ReplaySpace } from "./replay_space.ts";
 import { type Baseline, randomBaseline, scoreOf } from "./score.ts";
 
-/** When a search ends: after so many evaluations, or when they have taken so long by their recorded times. */
+/** When a search ends: after `evaluations`, or when they have taken `timeNs` by their recorded times. */
 export type ReplayBudget = { readonly timeNs?: number; readonly evaluations?: number };
 
 /** One search on a recorded space. */
@@ -20,7 +20,7 @@ export interface ReplayRun {
 export interface ReplayOptions {
   readonly seed: number;
   readonly budget?: ReplayBudget | undefined;
-  /** Stops after so many evaluations, without the strategy's knowledge. @default {Infinity} */
+  /** Evaluations after which it stops, without the strategy's knowledge. @default {Infinity} */
   readonly most?: number | undefined;
   /** Evaluations under way at once: the strategy proposes candidates before earlier results arrive. @default {1} */
   readonly workers?: number | undefined;
@@ -78,7 +78,7 @@ export interface Quartiles {
   readonly high: number;
 }
 
-/** How far behind the optimum searches are after so many evaluations. */
+/** How far behind the optimum searches are after a number of evaluations. */
 export interface RegretAt {
   readonly evaluations: number;
   /** optimum / best − 1: 0.01 is 1% slower than the optimum. Infinite before the first success. */

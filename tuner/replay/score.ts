@@ -21,7 +21,7 @@
 /** Part of the way from the median to the optimum at which the score stops looking. */
 const CUTOFF = 0.95;
 
-/** At most so many budgets count. */
+/** The most budgets that count. */
 const BUDGETS = 50;
 
 /** Random search on a space. */

@@ -2,6 +2,7 @@ import * as Plot from "@observablehq/plot";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { roundTimes, roundWork } from "../../models/shared_step.ts";
 import { formatCount, formatDuration, formatPercent } from "../format.ts";
+import { costsOf } from "../profile/former_files.ts";
 import type { ProfileCostModel } from "../profile/schema.ts";
 import { drawChart } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
@@ -109,7 +110,10 @@ function partsOf(
   curve: ProfileCostModel["curve"],
   problem: Problem,
 ): Curve[] {
-  const rounds = curve.map((point) => roundTimes(roundWork(problem, point), coefficients));
+  const rounds = curve.map((point) => {
+    const work = roundWork(problem, point);
+    return roundTimes(work, costsOf(coefficients, work.cpuCells));
+  });
   const part = (name: string, dashes: string, timeNs: (round: typeof rounds[number]) => number): Curve => ({
     name,
     color: "var(--muted)",

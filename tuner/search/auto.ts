@@ -12,7 +12,7 @@ const FIRST_UNPREDICTED = 8;
 /** No candidate is given up as certain to fail. */
 const LEAST_SUCCESS = 0.01;
 
-/** Gains of at least this part of the largest count as equal: of so many of them, drawn at random, the first is next. */
+/** Gains of at least ALIKE times the largest count as equal: of DRAWN of them, drawn at random, the first is next. */
 const ALIKE = 0.95, DRAWN = 3;
 
 /**
@@ -21,16 +21,16 @@ const ALIKE = 0.95, DRAWN = 3;
  */
 const UNSURE = 1.3;
 
-/** A candidate so many deviations below the best promises nothing. */
+/** A candidate this number of deviations below the best promises nothing. */
 const FURTHEST = 6;
 
 /** While the chances of all candidates to be faster than the best by so much sum up to this, the search goes on. */
 const MATTERS = 0.01, LIKELY = 0.2;
 
-/** The search ends when the chances have been too small before so many candidates in a row. */
+/** The search ends when the chances have been too small before this number of candidates in a row. */
 const PATIENCE = 30;
 
-/** An outcome so many deviations off shows that expectations are wrong, and the search goes on. */
+/** An outcome this number of deviations off shows that expectations are wrong, and the search goes on. */
 const SURPRISE = 2.5;
 
 /**

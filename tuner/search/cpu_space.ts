@@ -50,7 +50,7 @@ export function cpuCandidates(
   return rankCandidates(candidates.toSorted((a, b) => b.predicted - a.predicted));
 }
 
-/** A way for so many workers to compute a grid alone. */
+/** A way for the CPU's workers to compute a grid alone. */
 export interface CpuWay extends Pick<Configuration, "traversal" | "parameters"> {
   readonly cpuWorkers: number;
 }

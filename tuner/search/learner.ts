@@ -5,16 +5,16 @@ import { type Kernel, LatticeCovariance, type ProcessInputs } from "./lattice_ke
 import { LatticeProcess } from "./lattice_process.ts";
 import type { Point } from "./strategy.ts";
 
-/** The kernel is fitted again when there are so many times as many values as the last time. */
+/** The kernel is fitted again when the number of values has grown by this factor since the last time. */
 const REFIT = 1.2;
 
-/** The kernel is fitted to so many values at most: more hardly change it. */
+/** The most values that the kernel is fitted to: more hardly change it. */
 const FITTED = 120;
 
-/** A new process is conditioned on so many values at most: time and memory grow with them. */
+/** The most values that a new process is conditioned on: time and memory grow with them. */
 const KEPT = 500;
 
-/** The kernel is fitted again after so many new values at the latest. */
+/** New values after which the kernel is fitted again at the latest. */
 const LATEST_REFIT = 200;
 
 /** A level that is off by less is left for the process to learn from the values. */

@@ -27,7 +27,7 @@ export interface Contender extends Disposable {
 /** What a candidate is measured in, at the rate of the current configuration: one piece, and all together at most. */
 const PIECE_NS = 20e6, DECIDE_NS = 100e6;
 
-/** A candidate is decided after so many timed pieces that say the same, and after so many of any kind at most. */
+/** Timed pieces that say the same after which a candidate is decided, and pieces of any kind after which it is at the latest. */
 const LEAST_TIMED = 2, MOST_PIECES = 100;
 
 /**

@@ -1,0 +1,59 @@
+/**
+ * What files of earlier versions say otherwise, and how it is read today. The schema checks them as it checks today's:
+ * what later versions added is optional there. Everything that a reader has to know of them besides stands here.
+ *
+ * @module
+ */
+import { stepwise } from "../../kernels/traversals/stepwise.ts";
+import type { SharedCosts } from "../../models/shared_step.ts";
+import type { ProfileCosts, ProfileEntry, ProfilePoint } from "./profile_types.ts";
+
+/** Traversals that are gone; profiles may list them beside their best. */
+export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
+
+/** Parameters that a traversal got after files were written; without them it does what it did before. */
+const LATER_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
+  "diamond-torre": ["bands"],
+  marching: ["zPerThread", "tile", "ahead", "depth"],
+};
+
+/** Whether a file may leave out a traversal's parameter. */
+export function mayLack(traversal: string, parameter: string): boolean {
+  return LATER_PARAMETERS[traversal]?.includes(parameter) ?? false;
+}
+
+/** What an entry that does not list the best of each traversal tells of stepwise. */
+export function formerPoints(
+  { bestOfEach, configuration, problem: { grid }, result }: ProfileEntry,
+): ProfilePoint[] {
+  const { cellsPerSecond, speedupOverStepwise } = result;
+  if (bestOfEach !== undefined || speedupOverStepwise === null || configuration.share.gpuSlices === 0) {
+    return [];
+  }
+  // which workgroup it had is not known
+  const parameters = { threadsZ: grid[2] < 256 ? 128 : 256, threadsY: 2, threadsX: 1 };
+  return [{ traversal: stepwise.name, parameters, cellsPerSecond: cellsPerSecond / speedupOverStepwise }];
+}
+
+/** Costs as a profile records them, which has a place for what is no longer fitted. */
+export function recordedCosts({ cpu, schedule, ...others }: SharedCosts): ProfileCosts {
+  return {
+    ...others,
+    cpu: { ...cpu, missNs: 0, cachedCells: 0 },
+    schedule: { submitNs: 0, timerNs: 0, ...schedule, contention: 0 },
+  };
+}
+
+/**
+ * Recorded costs for a CPU's part of `cpuCells` cells, ghost zones included. Earlier models had a wait of three parts, and
+ * a time for cells beyond the cached ones.
+ */
+export function costsOf({ cpu, schedule, ...others }: ProfileCosts, cpuCells: number): SharedCosts {
+  const missed = Math.max(0, 1 - cpu.cachedCells / cpuCells);
+  const { submitNs, timerNs, waitNs, starvation } = schedule;
+  return {
+    ...others,
+    cpu: { updateNs: cpu.updateNs + cpu.missNs * missed, stepNs: cpu.stepNs },
+    schedule: { waitNs: submitNs + timerNs + waitNs, starvation },
+  };
+}
