@@ -10,7 +10,7 @@ import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, kindOf, type Prediction } from "./calibration.ts";
 
-/** Shapes of each kind whose rate is corrected, the models' best; of all, those that a choice is made of. */
+/** Shapes of each traversal of the GPU whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
 
 /** Which runner-up is of another traversal, if that should reach this part of the best one's rate. */
@@ -93,7 +93,7 @@ export function bestPredicted(
   }
   const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
   const kinds = Map.groupBy(
-    fastestFirst(ways, calibration, MOST_CORRECTED),
+    fastestFirst(ways, calibration),
     ({ way }) => kindOf(way.candidate),
   );
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
@@ -149,14 +149,10 @@ function varied(
   const list: Weighed<Way>[] = [], seen = new Set<string>();
   const valuesOf = ({ candidate }: Way): string[] =>
     Object.entries(candidate.parameters).map((value) => `${kindOf(candidate)} ${value}`);
-  const fastestFirst = others.map((way) => {
-    return { way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) };
-  }).sort((a, b) => b.mean - a.mean);
+  const all = corrected(others, calibration);
   const unlike = (isUnlike: (way: Way) => boolean): Weighed<Way> | undefined => {
     const least = list[0]!.mean + Math.log(WORTH_A_TRY);
-    const found = fastestFirst.find(({ way, mean }) =>
-      mean > least && isUnlike(way) && !seen.has(shapeOf(way))
-    );
+    const found = all.find(({ way, mean }) => mean > least && isUnlike(way) && !seen.has(shapeOf(way)));
     return found && { ...found, deviation: calibration.deviation(found.way.candidate, found.way.on) };
   };
   const isOtherKind = ({ candidate }: Way): boolean => !isPlain(candidate) && !seen.has(kindOf(candidate));
@@ -181,19 +177,24 @@ function shapeOf({ candidate, part = 1 }: Way): string {
   return JSON.stringify([kindOf(candidate), candidate.cpuWorkers, part, ...shape]);
 }
 
-/** Ways with their corrected rates, down to the fastest of stepwise; of each kind the models' best `most`. */
+/** Ways with their corrected rates, the fastest first. */
+function corrected<W extends Pick<Way, "candidate" | "on" | "part">>(
+  ways: readonly W[],
+  calibration: Calibration,
+): Pick<Weighed<W>, "way" | "mean">[] {
+  return ways.map((way) => {
+    return { way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) };
+  }).sort((a, b) => b.mean - a.mean);
+}
+
+/** The same down to the fastest of stepwise. */
 function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   ways: readonly W[],
   calibration: Calibration,
-  most = Infinity,
 ): Pick<Weighed<W>, "way" | "mean">[] {
-  const kinds = Map.groupBy(ways, ({ candidate, part = 1 }) => `${kindOf(candidate)} ${part}`);
-  const corrected = [...kinds.values()].flatMap((some) =>
-    some.toSorted((a, b) => b.candidate.predicted - a.candidate.predicted).slice(0, most)
-  ).map((way) => ({ way, mean: calibration.mean(way.candidate, way.on) - Math.log(way.part ?? 1) }))
-    .sort((a, b) => b.mean - a.mean);
-  const plain = corrected.findIndex(({ way: { candidate } }) => isPlain(candidate));
-  return plain < 0 ? corrected : corrected.slice(0, plain + 1);
+  const all = corrected(ways, calibration);
+  const plain = all.findIndex(({ way: { candidate } }) => isPlain(candidate));
+  return plain < 0 ? all : all.slice(0, plain + 1);
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
@@ -220,16 +221,9 @@ function gpuWays(
   const [first] = [...infeasible.map(({ example }) => example), ...refused.map(({ reason }) => reason)];
   if (candidates.length === 0) reasons.push(`GPU: ${first}`);
   const kinds = Map.groupBy(candidates, ({ traversal }) => traversal);
-  return [...kinds.values()].flatMap(foremost).map((candidate) => ({ ...way, candidate }));
-}
-
-/** Those that are corrected, of one kind: the best by the models. */
-function foremost<C extends { readonly predicted: number }>(candidates: readonly C[]): readonly C[] {
-  if (candidates.length <= MOST_CORRECTED) return candidates;
-  const rates = new Float64Array(candidates.length);
-  candidates.forEach(({ predicted }, i) => rates[i] = predicted);
-  const least = rates.sort().at(-MOST_CORRECTED)!;
-  return candidates.filter(({ predicted }) => predicted >= least);
+  return [...kinds.values()].flatMap((some) =>
+    some.toSorted((a, b) => b.predicted - a.predicted).slice(0, MOST_CORRECTED)
+  ).map((candidate) => ({ ...way, candidate }));
 }
 
 /** The same with its kernel written in every way. */
