@@ -218,7 +218,7 @@ function finalistsOf(found: readonly Contender[]): Contender[] {
 function emptyPlan(problem: Problem): GpuPlan {
   return {
     label: "empty",
-    layout: classic.plan(problem, { threads: 64, points: 1 }).layout,
+    storage: classic.plan(problem, { threads: 64, points: 1 }).storage,
     shaders: [{ label: "empty", code: "@compute @workgroup_size(32) fn main() {}" }],
     dispatches: (steps) =>
       Array.from({ length: steps }, (_, step) => ({

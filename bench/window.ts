@@ -40,7 +40,7 @@ let residentRate = 0;
 }
 const gpu = (await GpuDevice.open())!;
 using field = await WindowedField.open(gpu, problem, { ...torre, windowBytes });
-const { sections, layout } = field.plan;
+const { sections, layout } = field.plan.storage;
 console.log(`${sections!.length} sections; levels ${gibOf(8 * layout.length)} GiB with pads`);
 await field.initialise({ kind: "noise", seed });
 for (let passage = 0; passage < passages; passage++) {

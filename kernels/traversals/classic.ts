@@ -20,7 +20,8 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { hasInsulatedEnds, type LineProblem, refuseLine } from "./line.ts";
 import { planSteps, storeValues } from "./stepwise.ts";
-import type { ParametersOf, Shader, Traversal } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
+import type { ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 type ClassicParameters = ParametersOf<"threads" | "points">;

@@ -29,7 +29,7 @@ import {
   type Span,
   sumIndex,
 } from "./march_queues.ts";
-import type { Shader } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
 
 /** Threads of a workgroup and what they cover. */
 export interface MarchShape {

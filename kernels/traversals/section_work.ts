@@ -9,7 +9,8 @@ import type { Layout } from "../layout.ts";
 import type { Section, SliceRange } from "../sections.ts";
 import { LINEAR_THREADS, linearWorkgroups } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
-import type { Dispatch, Shader } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
+import type { Dispatch } from "./traversal.ts";
 
 /** Even levels or odd ones. */
 export type Level = 0 | 1;

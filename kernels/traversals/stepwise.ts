@@ -38,7 +38,8 @@ import { wgsl } from "../wgsl/template.ts";
 import { updateWriter } from "../wgsl/write_update.ts";
 import { passageNeeds, planPassage } from "./window_passage.ts";
 import { copyShaders, type Level, SectionWork } from "./section_work.ts";
-import type { Dispatch, GpuPlan, ParametersOf, Shader, Traversal } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
+import type { Dispatch, GpuPlan, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, workgroupShapes } from "./workgroup_limits.ts";
 
 type StepwiseParameters = ParametersOf<"threadsZ" | "threadsY" | "threadsX">;
@@ -265,9 +266,9 @@ export function planSteps(
   if (isCut && renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   return {
     label,
-    layout,
+    storage: { layout, ...(isCut && { sections }) },
     shaders,
-    ...(isCut && { sections, pads: bothPads.finish() }),
+    ...(isCut && { pads: bothPads.finish() }),
     dispatches(steps, start) {
       const list = work();
       for (let step = start; step < start + steps; step++) {

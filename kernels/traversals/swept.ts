@@ -20,7 +20,8 @@ import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout, sideOf } from "./classic.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
 import { beginNode, declarePhase, fieldOnLine, type Nodes, type PhaseKind, sweeping } from "./swept_plan.ts";
-import type { Shader, Traversal } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
+import type { Traversal } from "./traversal.ts";
 
 /** Its parameters are threads a workgroup, points a thread and steps a dispatch. */
 export const swept: Traversal = sweeping({
@@ -119,17 +120,17 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + REACH;
       let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + REACH;
       if (leftAt >= 0) {
-        row[j % ${rows}][leftAt] = before[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
+        row[j % ${rows}][leftAt] = stored[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
       }
       if (rightAt < NODE + 2 * REACH) {
-        row[j % ${rows}][rightAt] = before[phase.readAt + nodeBehind * ROWS * EDGE + i];
+        row[j % ${rows}][rightAt] = stored[phase.readAt + nodeBehind * ROWS * EDGE + i];
       }
     }
   `;
   const loadFlat = wgsl`
     for (var i = i32(thread); i < FLAT; i += ${threads}) {
       let c = NODE / 2 - FLAT / 2 + i;
-      var value = before[phase.writeAt + 2 * edges + node * FLAT + i];
+      var value = stored[phase.writeAt + 2 * edges + node * FLAT + i];
       if (phase.second == 1) {
         let z = ${base} + onLine(begin + c);
         if (phase.fromNow == 1) { value = now[z]; } else { value = before[z]; }
@@ -139,7 +140,7 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
   `;
   const storeFlat = wgsl`
     for (var i = i32(thread); i < FLAT; i += ${threads}) {
-      before[phase.writeAt + 2 * edges + node * FLAT + i] = row[0][NODE / 2 - FLAT / 2 + i + REACH];
+      stored[phase.writeAt + 2 * edges + node * FLAT + i] = row[0][NODE / 2 - FLAT / 2 + i + REACH];
     }
   `;
   const hasFlats = nodes.flat > 0;
@@ -167,8 +168,8 @@ function sweptShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader {
       for (var i = i32(thread); i < ROWS * EDGE; i += ${threads}) {
         let j = i / EDGE; let e = i % EDGE;
         let place = (ROWS + j) % ${rows};
-        before[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
-        before[phase.writeAt + edges + node * ROWS * EDGE + i] =
+        stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+        stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
           row[place][NODE - REACH * j - EDGE + e + REACH];
       }
       ${hasFlats ? storeFlat : ""}

@@ -12,8 +12,8 @@
  * of the node two phases later. On average more of a node's threads then have work.
  *
  * **Edges.** A phase stores the ends of its triangles' rows in two arrays, left and right; the next phase reads the
- * right ones of the node before and the left ones of the node behind. The arrays lie behind the line in the buffer of
- * the result, twice: one pair is read while the other is written.
+ * right ones of the node before and the left ones of the node behind. The arrays lie in a scratch buffer, twice: one
+ * pair is read while the other is written.
  *
  * **The split node.** In odd phases node 0 covers the end of the line and its beginning.
  *
@@ -26,7 +26,8 @@ import { linearWorkgroups, strides } from "../wgsl/declare.ts";
 import { wgsl } from "../wgsl/template.ts";
 import { lineLayout } from "./classic.ts";
 import { lineShape, refusePoints, refuseSweep } from "./line.ts";
-import type { Demand, DeviceLimits, Dispatch, ParametersOf, Shader, Traversal } from "./traversal.ts";
+import { SCRATCH_BINDING, type Shader } from "./storage.ts";
+import type { Demand, DeviceLimits, Dispatch, ParametersOf, Traversal } from "./traversal.ts";
 import { exceededLimit, powersOfTwo } from "./workgroup_limits.ts";
 
 /** The parameters of all ways to sweep: threads a workgroup, points a thread, steps a dispatch. */
@@ -80,9 +81,9 @@ export interface SweepingWay {
 
 /** The traversal that sweeps in one way: a dispatch a phase. */
 export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
-  /** The line, and in each region what all nodes store. */
-  const layoutOf = (problem: Problem, nodes: Nodes): Layout =>
-    sweptLayout(problem, nodes.count * way.storedValues(problem.stencil.update, nodes));
+  /** Of each region: what all nodes store. */
+  const valuesOf = ({ stencil: { update } }: Problem, nodes: Nodes): number =>
+    nodes.count * way.storedValues(update, nodes);
   return {
     name: way.name,
     title: way.title,
@@ -108,7 +109,8 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
         return `${dispatch}: a node has at least ${pieces.least} levels of ${unit} steps`;
       }
       return refusePoints(nz, pitch) ?? exceededLimit(limits, {
-        layout: layoutOf(problem, nodes),
+        layout: lineLayout(problem),
+        scratch: 2 * valuesOf(problem, nodes),
         workgroup: [threads, 1, 1],
         workgroupBytes: way.demand(update, nodes).workgroupBytes,
         workgroups: linearWorkgroups(count, 1),
@@ -128,16 +130,26 @@ export function sweeping(way: SweepingWay): Traversal<SweptParameters> {
       };
     },
     plan(problem, parameters) {
-      const nodes = nodesOf(problem, parameters), layout = layoutOf(problem, nodes);
+      const nodes = nodesOf(problem, parameters), layout = lineLayout(problem);
+      const regionValues = valuesOf(problem, nodes);
       const { threads, perThread, flat } = nodes;
       const rowsAbove = flat > 0 ? way.rowsAbove(problem.stencil.update, perThread) : 0;
       const makesFlats = way.makesFlats && flat > 0;
       return {
         label: `${way.name} ${threads}x${perThread}, ${parameters.steps} steps, on ${problem.grid[2]}`,
-        layout,
-        shaders: PHASE_KINDS.map((kind) => way.shader(problem, kind, nodes)),
-        dispatches: (steps, start) =>
-          phasesOf(problem, layout, nodes, { steps, end: start + steps, rowsAbove, makesFlats }),
+        storage: { layout, scratch: [{ label: "edges", length: 2 * regionValues, lives: "list" }] },
+        shaders: PHASE_KINDS.map((kind) => ({ ...way.shader(problem, kind, nodes), scratch: [0] })),
+        dispatches(steps, start) {
+          const end = start + steps;
+          return phasesOf(problem, nodes, {
+            steps,
+            end,
+            plane: layout.plane,
+            regionValues,
+            rowsAbove,
+            makesFlats,
+          });
+        },
       };
     },
   };
@@ -151,17 +163,6 @@ function sweptThreads(limits: DeviceLimits): number[] {
 
 /** Steps a dispatch to try, most first. */
 const SWEPT_STEPS = [2048, 1024, 512, 256, 128, 64, 32, 16, 8] as const;
-
-/** The line, and behind it two **regions** that phases write by turns, each with so many values. */
-function sweptLayout(problem: Problem, regionValues: number): Layout {
-  const layout = lineLayout(problem);
-  return { ...layout, length: edgesAt(layout) + 2 * regionValues };
-}
-
-/** Where the edges begin: at a multiple of 64 values. */
-function edgesAt({ slice }: Layout): number {
-  return Math.ceil(slice / 64) * 64;
-}
 
 const PHASE_UNIFORMS = [
   "odd",
@@ -186,24 +187,26 @@ export type PhaseKind = typeof PHASE_KINDS[number];
 /**
  * The dispatches that advance the line by `steps` to step `end`, one a phase, with a workgroup a node.
  *
+ * @param plane values from one field of the line to the next
+ * @param regionValues values of each of the two **regions** that phases write by turns
  * @param rowsAbove rows that a phase makes above row (p + 1)·h − 1
  * @param makesFlats whether flats come from a phase −1 before the first, which makes nothing else
  */
 function phasesOf(
   { stencil: { update: { substeps } }, grid: [, , points] }: Problem,
-  layout: Layout,
   { count, rows }: Nodes,
-  { steps, end, rowsAbove, makesFlats }: {
+  { steps, end, plane, regionValues, rowsAbove, makesFlats }: {
     steps: number;
     end: number;
+    plane: number;
+    regionValues: number;
     rowsAbove: number;
     makesFlats: boolean;
   },
 ): Dispatch[] {
   const lastRow = steps * substeps.length;
   if (lastRow === 0) return [];
-  const at = edgesAt(layout);
-  const region = (phase: number): number => at + (phase & 1) * (layout.length - at) / 2;
+  const region = (phase: number): number => (phase & 1) * regionValues;
   const earliest = makesFlats ? -1 : 0, latest = Math.ceil(lastRow / rows);
   return Array.from({ length: latest - earliest + 1 }, (_, i): Dispatch => {
     const phase = earliest + i, first = (phase - 1) * rows;
@@ -221,7 +224,7 @@ function phasesOf(
       second: phase === 1 ? 1 : 0,
       nodes: count,
       points,
-      plane: layout.plane,
+      plane,
     };
     return {
       shader: PHASE_KINDS.indexOf(kind),
@@ -232,12 +235,13 @@ function phasesOf(
   });
 }
 
-/** The uniforms of a phase in a shader. The line's length is one of them, so that one shader serves all lengths. */
+/** The edges and the uniforms of a phase in a shader. The line's length is one, so that one shader serves all lengths. */
 export function declarePhase({ origin }: Layout): string {
   return wgsl`
     const ORIGIN = ${origin};
     struct Phase { ${PHASE_UNIFORMS.map((name) => `${name}: i32`).join(", ")} }
     @group(0) @binding(2) var<uniform> phase: Phase;
+    @group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> stored: array<f32>;
 
     fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
   `;

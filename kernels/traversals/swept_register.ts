@@ -31,7 +31,8 @@ import { updateWriter } from "../wgsl/write_update.ts";
 import { lineLayout } from "./classic.ts";
 import { hasInsulatedEnds, lineShape, madeBy, rowTap } from "./line.ts";
 import { beginNode, declarePhase, type Nodes, type PhaseKind, sweeping } from "./swept_plan.ts";
-import type { Shader, Traversal } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
+import type { Traversal } from "./traversal.ts";
 
 /** Most updates of a lozenge: larger ones take long to compile, and their rows no longer fit the registers. */
 const MOST_UPDATES = 600;
@@ -229,8 +230,8 @@ function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader
       let ownAt = select(behind, phase.writeAt + node * THREADS + t + LEVELS, t < FLAT);
       let side = select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS);
       let storeAt = edges + side + t;
-      ${each((slot) => `own${slot} = before[ownAt${column(slot)}];`)}
-      ${each((slot) => `pool[${slot}][2 * THREADS + t] = before[storeAt${column(slot)}];`)}
+      ${each((slot) => `own${slot} = stored[ownAt${column(slot)}];`)}
+      ${each((slot) => `pool[${slot}][2 * THREADS + t] = stored[storeAt${column(slot)}];`)}
     }
     ${hasFlats ? "storageBarrier(); // other threads read a node's own flat than write it" : ""}
   `;
@@ -265,8 +266,8 @@ function registerShader(problem: Problem, kind: PhaseKind, nodes: Nodes): Shader
         workgroupBarrier();
       }
       let left = phase.writeAt + node * THREADS + t; let right = left + edges;
-      ${each((slot) => `before[left${column(slot)}] = own${slot};`)}
-      ${each((slot) => `before[right${column(slot)}] = pool[${slot}][2 * THREADS + t];`)}
+      ${each((slot) => `stored[left${column(slot)}] = own${slot};`)}
+      ${each((slot) => `stored[right${column(slot)}] = pool[${slot}][2 * THREADS + t];`)}
     }
   `;
   return { label: `${kind} ${threads}x${points}`, code };

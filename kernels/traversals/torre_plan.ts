@@ -31,10 +31,9 @@ export function planTorres(problem: Problem, parameters: TorreParameters, limits
   });
   return {
     label,
-    layout,
+    storage: { layout, ...((isCut || isWindow) && { sections }) },
     shaders: [...shaders, ...remainder?.shaders ?? []],
-    ...(isCut && { sections }),
-    ...(isWindow && { sections, passageSteps: nt * bands }),
+    ...(isWindow && { passageSteps: nt * bands }),
     dispatches(count, start) {
       const schedule = scheduleTorres(problem, parameters, count);
       const work = new SectionWork(isWindow ? [] : sections, layout, 1);

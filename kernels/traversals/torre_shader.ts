@@ -19,7 +19,7 @@ import {
 } from "./torre_shape.ts";
 import { columnTap, keptIndex, sumsOf } from "./torre_sums.ts";
 import { type Chunk, type KeptPlace, needsOf, visitTier } from "./torre_visit.ts";
-import type { Shader } from "./traversal.ts";
+import type { Shader } from "./storage.ts";
 
 /**
  * The shader that computes one torre per workgroup; its dispatches' uniforms are the rows. Where the level is cut into

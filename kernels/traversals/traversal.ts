@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { Layout } from "../layout.ts";
-import type { Section, SectionLimits } from "../sections.ts";
+import type { SectionLimits } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
+import type { Shader, Storage } from "./storage.ts";
 
 /** Values of a traversal's parameters, as `{ dts: 5, nt: 96 }`. */
 export type Parameters = Readonly<Record<string, number>>;
@@ -97,13 +97,6 @@ export interface Rounds {
   }[];
 }
 
-/** One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms. */
-export interface Shader {
-  /** The configuration in short, shown by GPU debuggers. */
-  readonly label: string;
-  readonly code: string;
-}
-
 export interface Dispatch {
   readonly shader: number;
   readonly workgroups: readonly [number, number, number];
@@ -120,10 +113,7 @@ export interface Dispatch {
 /** What a GPU runs for a configuration. */
 export interface GpuPlan {
   readonly label: string;
-  /** Where the cells lie in each of the two arrays. */
-  readonly layout: Layout;
-  /** The arrays that each level really lies in. @default {one, the layout itself} */
-  readonly sections?: readonly Section[];
+  readonly storage: Storage;
   /**
    * Steps of a passage, where the device holds no more than a window of the levels: `dispatches` of this number of steps, or
    * fewer, are done with one section after the other, from the last to the first, and contain no copies.

@@ -28,8 +28,10 @@ export function passageNeeds(
 
 /** The plan of such passages, with workgroups of this shape. */
 export function planPassage(
-  { label, problem, layout, limits, shape }: Pick<GpuPlan, "label" | "layout"> & {
+  { label, problem, layout, limits, shape }: {
+    label: string;
     problem: Problem;
+    layout: Layout;
     limits: SectionLimits;
     shape: Dispatch["workgroups"];
   },
@@ -38,8 +40,7 @@ export function planPassage(
   const needs = passageNeeds(problem, layout, limits), sections = sectionsOf(layout, needs, limits);
   return {
     label,
-    layout,
-    sections,
+    storage: { layout, sections },
     passageSteps: needs.steps,
     shaders: stepShaders(problem, layout, shape, true),
     dispatches(steps, start) {

@@ -11,6 +11,8 @@ import type { DeviceLimits } from "./traversal.ts";
 /** What a configuration would take. */
 export interface Claim {
   readonly layout: Layout;
+  /** Values of the scratch buffer. @default {0} */
+  readonly scratch?: number;
   /** Slices that a dispatch touches, where a level may lie in several sections. @default {all} */
   readonly span?: number;
   /** Slices that a passage touches at once, where the device holds no more than a window. @default {span} */
@@ -27,15 +29,18 @@ export function exceededLimit(limits: DeviceLimits, claim: Claim): string | unde
   const [x, y, z] = claim.workgroup;
   const uncut = whyUncut(claim.layout, { wish: claim.wish, span: claim.span ?? Infinity }, limits);
   if (uncut !== undefined) return uncut;
-  const wanted = [claim.workgroupBytes, x * y * z, x, y, z, Math.max(...claim.workgroups)];
+  const scratch = 4 * (claim.scratch ?? 0);
+  const wanted = [scratch, scratch, claim.workgroupBytes, x * y * z, x, y, z, Math.max(...claim.workgroups)];
   const exceeded = CLAIMED.findIndex(([limit], i) => wanted[i]! > limits[limit]);
   if (exceeded < 0) return undefined;
   const [limit, what] = CLAIMED[exceeded]!;
   return `${wanted[exceeded]} ${what}, ${limit} is ${limits[limit]}`;
 }
 
-/** What a workgroup claims, in the order of the checks. */
+/** What is claimed, in the order of the checks. */
 const CLAIMED: readonly (readonly [limit: Exclude<keyof DeviceLimits, "windowBytes">, what: string])[] = [
+  ["maxStorageBufferBindingSize", "bytes of exchanged values"],
+  ["maxBufferSize", "bytes of exchanged values"],
   ["maxComputeWorkgroupStorageSize", "bytes of workgroup memory"],
   ["maxComputeInvocationsPerWorkgroup", "threads in a workgroup"],
   ["maxComputeWorkgroupSizeX", "threads along z"],

@@ -7,7 +7,7 @@
 import type { Layout } from "../layout.ts";
 import { planesOf, stepReach } from "../update.ts";
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import type { Shader } from "../traversals/traversal.ts";
+import type { Shader } from "../traversals/storage.ts";
 import { declareLayout, declareLevels, LINEAR_THREADS, linearWorkgroups, times } from "./declare.ts";
 import { wgsl } from "./template.ts";
 

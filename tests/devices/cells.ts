@@ -12,7 +12,7 @@ import type { SharedField } from "../../tuner/devices/shared/shared_field.ts";
 
 /** The grid's own cells of a level; where several parts hold a slice, those of each must be alike. */
 export async function readCells(field: GpuField, ago: 0 | 1): Promise<Float32Array> {
-  const { grid: [nx, ny, nz], planes } = field.plan.layout, perSlice = planes * ny * nz;
+  const { grid: [nx, ny, nz], planes } = field.plan.storage.layout, perSlice = planes * ny * nz;
   const cells = new Float32Array(nx * perSlice);
   let end = 0;
   for (const { array, layout, x } of field.level(ago)) {
@@ -36,7 +36,7 @@ export async function writeCells(
   previous: Float32Array,
 ): Promise<void> {
   await field.initialise({ kind: "noise", seed: 1 });
-  const { grid: [, ny, nz], planes } = field.plan.layout, perSlice = planes * ny * nz;
+  const { grid: [, ny, nz], planes } = field.plan.storage.layout, perSlice = planes * ny * nz;
   for (const [ago, cells] of [[0, current], [1, previous]] as const) {
     for (const { array, layout, x } of field.level(ago)) {
       const own = cells.subarray(x * perSlice, (x + layout.grid[0]) * perSlice);

@@ -216,7 +216,7 @@ function planInSections(
   problem: Problem,
   sections: number,
 ): GpuPlan {
-  const { layout } = traversal.plan(problem, parameters);
+  const { layout } = traversal.plan(problem, parameters).storage;
   const [padX] = layout.pad, [nx] = layout.grid;
   let smallest: GpuPlan | undefined;
   for (let slices = nx + 2 * padX - 1; slices > 0; slices--) {
@@ -226,7 +226,7 @@ function planInSections(
         maxStorageBufferBindingSize: bytes,
         maxBufferSize: bytes,
       });
-      if (plan.sections!.length >= sections) return plan;
+      if (plan.storage.sections!.length >= sections) return plan;
       smallest = plan;
     } catch (error) {
       assert(error instanceof RangeError);

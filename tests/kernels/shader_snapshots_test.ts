@@ -36,7 +36,7 @@ const marchShader = (problem: Problem, changes: Partial<typeof march>): string =
 const torreShader = (problem: Problem, changes: Partial<typeof torre>): string =>
   shadersOf(diamondTorre, problem, { ...torre, ...changes })[0]!;
 const wrapShader = (problem: Problem): string => shadersOf(stepwise, problem, shape).at(-1)!;
-const layout = stepwise.plan(zero, shape).layout;
+const layout = stepwise.plan(zero, shape).storage.layout;
 
 /** File name → its shader. */
 const SHADERS: Readonly<Record<string, string>> = {
@@ -92,8 +92,8 @@ const SHADERS: Readonly<Record<string, string>> = {
   }),
   fill_noise: fillShader(layout, zero.stencil.update, "noise"),
   // the values of materials
-  fill_elastic: fillShader(stepwise.plan(shakes, shape).layout, shakes.stencil.update, "noise"),
-  compare: compareShader(diamondTorre.plan(zero, torre).layout, layout),
+  fill_elastic: fillShader(stepwise.plan(shakes, shape).storage.layout, shakes.stencil.update, "noise"),
+  compare: compareShader(diamondTorre.plan(zero, torre).storage.layout, layout),
 };
 
 checkSnapshots("snapshots", SHADERS);

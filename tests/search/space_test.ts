@@ -146,10 +146,10 @@ for (const order of WAVE_ORDERS.filter((order) => THOROUGH || [2, 6, 14].include
         const { traversal, parameters } = candidate;
         const plan = traversal.plan(problem, parameters, H100_LIMITS);
         const name = `${nameOf(candidate)} on ${grid.join("x")}`;
-        for (const { layout } of plan.sections ?? [plan]) {
+        for (const { layout } of plan.storage.sections ?? [plan.storage]) {
           assert(layout.length * 4 <= H100_LIMITS.maxStorageBufferBindingSize, name);
         }
-        assert(plan.layout.length >= cellsOf(grid), name);
+        assert(plan.storage.layout.length >= cellsOf(grid), name);
         for (const start of [0, 1]) {
           const dispatches = plan.dispatches(problem.steps, start);
           assert(dispatches.length > 0, name);

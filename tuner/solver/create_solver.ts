@@ -1,6 +1,7 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
+import { bindingsOf } from "../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { adapterInfoOf } from "../devices/device.ts";
@@ -50,7 +51,7 @@ export function solverLayout(problem: Problem, { traversal, parameters, share }:
   if (share.gpuSlices === 0) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).layout;
+  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).storage.layout;
 }
 
 /**
@@ -169,9 +170,9 @@ function compilesAhead(
       if (candidate.share.gpuSlices === 0) return [];
       try {
         checkParameters(problem, candidate, gpu);
-        const { shaders, sections, layout } = planOf(candidate);
-        const kernels = shaders.map(({ code }) => ({ code, storage: [0, 1] }));
-        const from = [first, candidate].every(isAlone) ? planOf(first) : undefined;
+        const { shaders, storage: { sections, layout } } = planOf(candidate);
+        const kernels = shaders.map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
+        const from = [first, candidate].every(isAlone) ? planOf(first).storage : undefined;
         if (from === undefined || from.sections || sections) return kernels;
         return [
           ...kernels,

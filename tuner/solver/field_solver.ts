@@ -60,7 +60,7 @@ export class FieldSolver implements Solver {
   }
 
   get layout(): Layout | undefined {
-    return this.#field.gpuShare?.field.plan.layout;
+    return this.#field.gpuShare?.field.plan.storage.layout;
   }
 
   level(ago: 0 | 1 = 0): GPUBuffer {

@@ -35,7 +35,7 @@ const PLAN = stepwise.plan(PROBLEM, { threadsZ: 8, threadsY: 2, threadsX: 1 });
 function planOf(code: string, changes: Partial<GpuPlan> = {}): GpuPlan {
   return {
     label: "test",
-    layout: PLAN.layout,
+    storage: PLAN.storage,
     shaders: [{ label: "test", code }],
     dispatches: () => [{ shader: 0, workgroups: [1, 1, 1], flipped: false, uniforms: [] }],
     ...changes,
@@ -106,15 +106,18 @@ testOnGpu("more workgroups than a dimension holds fail, and nothing counts as a 
 });
 
 testOnGpu("a buffer beyond the limits fails with 'out-of-memory'", async (gpu) => {
-  const layout = { ...PLAN.layout, length: gpu.limits.maxBufferSize / 4 + 1 };
-  const failure = await failureOf(gpu, { ...PLAN, layout });
+  const layout = { ...PLAN.storage.layout, length: gpu.limits.maxBufferSize / 4 + 1 };
+  const failure = await failureOf(gpu, { ...PLAN, storage: { layout } });
   assertEquals(failure.reason, "out-of-memory");
   await assertUsable(gpu);
 });
 
 testOnGpu("an array larger than a binding may be fails", async (gpu) => {
   const { maxStorageBufferBindingSize: binding } = gpu.limits;
-  const failure = await failureOf(gpu, { ...PLAN, layout: { ...PLAN.layout, length: binding / 4 + 16 } });
+  const failure = await failureOf(gpu, {
+    ...PLAN,
+    storage: { layout: { ...PLAN.storage.layout, length: binding / 4 + 16 } },
+  });
   assertEquals(["incorrect", "out-of-memory"].includes(failure.reason), true, failure.reason);
   await assertUsable(gpu);
 });
@@ -323,7 +326,7 @@ testOnGpu("an array of more than 65,535 workgroups is filled to its end", async 
   const problem: Problem = { ...PROBLEM, grid: [300, 300, 190] };
   const layout = layOut(problem.grid, { pad: [1, 1, 1] });
   assertGreater(layout.length, 256 * 65_535);
-  using field = await GpuField.create(gpu, problem, { ...PLAN, layout });
+  using field = await GpuField.create(gpu, problem, { ...PLAN, storage: { layout } });
   await field.initialise({ kind: "noise", seed: 9 });
   const last = problem.grid[0] - 1;
   const from = layout.origin + last * layout.slice;

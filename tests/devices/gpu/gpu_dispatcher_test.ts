@@ -53,7 +53,11 @@ async function note({ dispatchNs = 1e3, timeoutMs = 20_000, failsAt = Infinity }
     },
   } as unknown as GpuDevice;
   const uniforms = await Uniforms.create(gpu);
-  const pipelines = ["first", "second"].map((pipeline) => ({ pipeline, bindings: {} })) as never;
+  const pipelines = ["first", "second"].map((pipeline) => ({
+    pipeline,
+    bindings: {},
+    storage: [0, 1],
+  })) as never;
   const arrays = [["even", "odd"]] as never;
   const dispatcher = new Dispatcher(gpu, { arrays, pipelines, uniforms });
   return { dispatcher, encoder, events, calls, pieces, written };

@@ -60,7 +60,7 @@ const CASES: readonly Case[] = [
 
 async function planOf(gpu: GpuDevice, { problem, traversal, parameters, slices }: Case) {
   const whole: Problem = { ...problem, boundary: "zero", steps: 13 };
-  const { layout } = traversalNamed(traversal).plan(whole, parameters);
+  const { layout } = traversalNamed(traversal).plan(whole, parameters).storage;
   const windowBytes = 4 * 4 * (slices * layout.slice + layout.pad[2]);
   return { whole, window: await WindowedField.open(gpu, whole, { traversal, parameters, windowBytes }) };
 }
@@ -74,7 +74,7 @@ for (const one of CASES) {
     async (gpu) => {
       const { whole, window } = await planOf(gpu, one);
       using field = window;
-      assertEquals([field.plan.sections!.length, field.plan.passageSteps], [...expected]);
+      assertEquals([field.plan.storage.sections!.length, field.plan.passageSteps], [...expected]);
       using resident = await GpuField.create(gpu, whole, traversalNamed(traversal).plan(whole, parameters));
       // twice: what the first run leaves in the window's memory must not be seen
       for (const runs of [[1], [13, 4]]) {

@@ -71,7 +71,7 @@ function gpuPart(device: object) {
   const layout = layOut([2 ** 22, 2, 2], { pad: [1, 1, 1] });
   const field = {
     device: { isSoftware: true, write() {}, ...device },
-    plan: { layout },
+    plan: { storage: { layout } },
     level: () => [{}],
     renewPads: () => Promise.resolve(),
     exchange: () => Promise.resolve({ finish: () => Promise.resolve(0) }),

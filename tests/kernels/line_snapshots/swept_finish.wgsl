@@ -8,6 +8,7 @@ const W1 = 0.10000002384185791f;
 const ORIGIN = 8;
 struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, second: i32, nodes: i32, points: i32, plane: i32 }
 @group(0) @binding(2) var<uniform> phase: Phase;
+@group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
 var<workgroup> row: array<array<f32, NODE + 2 * REACH>, 2>;
@@ -49,10 +50,10 @@ fn main(
     let leftAt = NODE / 2 - FLAT / 2 - REACH * j - EDGE + e + REACH;
     let rightAt = NODE / 2 + FLAT / 2 + REACH * j + e + REACH;
     if (leftAt >= 0) {
-      row[j % 2][leftAt] = before[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
+      row[j % 2][leftAt] = stored[phase.readAt + edges + nodeBefore * ROWS * EDGE + i];
     }
     if (rightAt < NODE + 2 * REACH) {
-      row[j % 2][rightAt] = before[phase.readAt + nodeBehind * ROWS * EDGE + i];
+      row[j % 2][rightAt] = stored[phase.readAt + nodeBehind * ROWS * EDGE + i];
     }
   }
   workgroupBarrier();
@@ -93,8 +94,8 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     let place = (ROWS + j) % 2;
-    before[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
-    before[phase.writeAt + edges + node * ROWS * EDGE + i] =
+    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+    stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
       row[place][NODE - REACH * j - EDGE + e + REACH];
   }
 }

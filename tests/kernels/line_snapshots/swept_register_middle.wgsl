@@ -9,6 +9,7 @@ const W1 = 0.10000002384185791f;
 const ORIGIN = 8;
 struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, second: i32, nodes: i32, points: i32, plane: i32 }
 @group(0) @binding(2) var<uniform> phase: Phase;
+@group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
 // the edges between levels, in two halves by turns, and the store
@@ -39,14 +40,14 @@ fn main(
     let ownAt = select(behind, phase.writeAt + node * THREADS + t + LEVELS, t < FLAT);
     let side = select(phase.writeAt + node * THREADS, phase.readAt + nodeBefore * THREADS, t < LEVELS);
     let storeAt = edges + side + t;
-    own0 = before[ownAt];
-    own1 = before[ownAt + columns];
-    own2 = before[ownAt + 2 * columns];
-    own3 = before[ownAt + 3 * columns];
-    pool[0][2 * THREADS + t] = before[storeAt];
-    pool[1][2 * THREADS + t] = before[storeAt + columns];
-    pool[2][2 * THREADS + t] = before[storeAt + 2 * columns];
-    pool[3][2 * THREADS + t] = before[storeAt + 3 * columns];
+    own0 = stored[ownAt];
+    own1 = stored[ownAt + columns];
+    own2 = stored[ownAt + 2 * columns];
+    own3 = stored[ownAt + 3 * columns];
+    pool[0][2 * THREADS + t] = stored[storeAt];
+    pool[1][2 * THREADS + t] = stored[storeAt + columns];
+    pool[2][2 * THREADS + t] = stored[storeAt + 2 * columns];
+    pool[3][2 * THREADS + t] = stored[storeAt + 3 * columns];
   }
   workgroupBarrier();
   for (var m = 0; m < 63; m++) {
@@ -82,12 +83,12 @@ fn main(
     workgroupBarrier();
   }
   let left = phase.writeAt + node * THREADS + t; let right = left + edges;
-  before[left] = own0;
-  before[left + columns] = own1;
-  before[left + 2 * columns] = own2;
-  before[left + 3 * columns] = own3;
-  before[right] = pool[0][2 * THREADS + t];
-  before[right + columns] = pool[1][2 * THREADS + t];
-  before[right + 2 * columns] = pool[2][2 * THREADS + t];
-  before[right + 3 * columns] = pool[3][2 * THREADS + t];
+  stored[left] = own0;
+  stored[left + columns] = own1;
+  stored[left + 2 * columns] = own2;
+  stored[left + 3 * columns] = own3;
+  stored[right] = pool[0][2 * THREADS + t];
+  stored[right + columns] = pool[1][2 * THREADS + t];
+  stored[right + 2 * columns] = pool[2][2 * THREADS + t];
+  stored[right + 3 * columns] = pool[3][2 * THREADS + t];
 }

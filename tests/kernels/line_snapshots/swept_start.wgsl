@@ -8,6 +8,7 @@ const W1 = 0.10000002384185791f;
 const ORIGIN = 8;
 struct Phase { odd: i32, readAt: i32, writeAt: i32, lastRow: i32, fromNow: i32, second: i32, nodes: i32, points: i32, plane: i32 }
 @group(0) @binding(2) var<uniform> phase: Phase;
+@group(0) @binding(3) var<storage, read_write> stored: array<f32>;
 
 fn onLine(z: i32) -> i32 { return select(z, z + phase.points, z < 0); }
 var<workgroup> row: array<array<f32, NODE + 2 * REACH>, 2>;
@@ -70,8 +71,8 @@ fn main(
   for (var i = i32(thread); i < ROWS * EDGE; i += 32) {
     let j = i / EDGE; let e = i % EDGE;
     let place = (ROWS + j) % 2;
-    before[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
-    before[phase.writeAt + edges + node * ROWS * EDGE + i] =
+    stored[phase.writeAt + node * ROWS * EDGE + i] = row[place][REACH * j + e + REACH];
+    stored[phase.writeAt + edges + node * ROWS * EDGE + i] =
       row[place][NODE - REACH * j - EDGE + e + REACH];
   }
 }

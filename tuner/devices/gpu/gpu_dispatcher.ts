@@ -21,10 +21,12 @@ export interface DispatchResources {
   /** The plan's, in the order of its shaders. */
   readonly pipelines: readonly Pipeline[];
   readonly uniforms: Uniforms;
+  /** The scratch buffers that each shader binds. @default {none} */
+  readonly scratch?: readonly (readonly GPUBuffer[])[];
 }
 
 /**
- * Runs a plan's dispatches on a field's two arrays: recorded for someone else's submission, or in as many submissions
+ * Runs a plan's dispatches on a field's arrays: recorded for someone else's submission, or in as many submissions
  * as the time-out asks for.
  */
 export class Dispatcher {
@@ -139,13 +141,15 @@ export class Dispatcher {
     { shader, flipped, section = 0, copiesTo = -1 }: Dispatch,
     groups: Map<number, GPUBindGroup>,
   ): GPUBindGroup {
-    const { arrays, pipelines, uniforms } = this.#resources;
+    const { arrays, pipelines, uniforms, scratch = [] } = this.#resources;
     const level = flipped ? 1 : 0;
     const key = ((shader * arrays.length + section) * (arrays.length + 1) + copiesTo + 1) * 2 + level;
     const known = groups.get(key);
     if (known !== undefined) return known;
     const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level];
-    const group = uniforms.bind(pipelines[shader]!.bindings, [[0, arrays[section]![level]], [1, other]]);
+    const buffers = [arrays[section]![level], other, ...scratch[shader] ?? []];
+    const { bindings, storage } = pipelines[shader]!;
+    const group = uniforms.bind(bindings, storage.map((binding, i) => [binding, buffers[i]!]));
     groups.set(key, group);
     return group;
   }

@@ -9,7 +9,7 @@ import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
-import { compile, compileCompare, compileFill, compileWrap, warmUp } from "./gpu_pipelines.ts";
+import { compileCompare, compileFill, compilePlan, compileWrap } from "./gpu_pipelines.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
@@ -50,6 +50,7 @@ export class GpuField implements Disposable {
   /** Host time from shader text to pipelines. */
   readonly compileNs: number;
   readonly #arrays: SectionArrays;
+  readonly #scratch: readonly GPUBuffer[];
   readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
   readonly #dispatcher: Dispatcher;
@@ -60,7 +61,12 @@ export class GpuField implements Disposable {
     gpu: GpuDevice,
     problem: Problem,
     plan: GpuPlan,
-    made: DispatchResources & { memory: FieldMemory; compileNs: number },
+    made: Omit<DispatchResources, "scratch"> & {
+      memory: FieldMemory;
+      /** Those of the plan. */
+      scratch: readonly GPUBuffer[];
+      compileNs: number;
+    },
   ) {
     this.device = gpu;
     this.problem = problem;
@@ -68,7 +74,11 @@ export class GpuField implements Disposable {
     this.#arrays = made.arrays;
     this.#memory = made.memory;
     this.#uniforms = made.uniforms;
-    this.#dispatcher = new Dispatcher(gpu, made);
+    this.#scratch = made.scratch;
+    this.#dispatcher = new Dispatcher(gpu, {
+      ...made,
+      scratch: plan.shaders.map(({ scratch = [] }) => scratch.map((i) => made.scratch[i]!)),
+    });
     this.compileNs = made.compileNs;
   }
 
@@ -88,20 +98,23 @@ export class GpuField implements Disposable {
       readonly onCompiled?: () => Promise<void>;
     } = {},
   ): Promise<GpuField> {
-    const started = performance.now();
-    const pipelines = await Promise.all(
-      plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
-    );
-    await warmUp(gpu, pipelines);
-    const compileNs = (performance.now() - started) * 1e6;
+    const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.();
-    const sections = plan.sections ?? [plan];
+    const sections = plan.storage.sections ?? [plan.storage];
     const arrays = await memory.take(sections.map(({ layout }) => 4 * layout.length), plan.label);
-    const uniforms = await Uniforms.create(gpu).catch((error) => {
+    const scratch: GPUBuffer[] = [];
+    try {
+      const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+      for (const { label, length } of plan.storage.scratch ?? []) {
+        scratch.push(await gpu.buffer(4 * length, usage, `${plan.label}: ${label}`));
+      }
+      const uniforms = await Uniforms.create(gpu);
+      return new GpuField(gpu, problem, plan, { arrays, scratch, memory, uniforms, pipelines, compileNs });
+    } catch (error) {
       memory.giveBack(arrays);
+      for (const buffer of scratch) buffer.destroy();
       throw error;
-    });
-    return new GpuField(gpu, problem, plan, { arrays, memory, uniforms, pipelines, compileNs });
+    }
   }
 
   /** Time steps since the initial state. */
@@ -117,7 +130,7 @@ export class GpuField implements Disposable {
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
-    const { sections, layout } = this.plan;
+    const { sections, layout } = this.plan.storage;
     return sections ?? [{ layout, x: 0 }];
   }
 
@@ -128,17 +141,19 @@ export class GpuField implements Disposable {
   async compileComparison(
     kind: Pattern,
     problem: Problem,
-    { layout, sections }: GpuPlan,
+    { storage: { layout, sections } }: GpuPlan,
   ): Promise<void> {
     for (const each of sections ?? [{ layout }]) await compileFill(this.device, problem, each.layout, kind);
     if (sections !== undefined) return;
     await compileWrap(this.device, problem, layout);
-    if (this.plan.sections === undefined) await compileCompare(this.device, layout, this.plan.layout);
+    if (this.plan.storage.sections === undefined) {
+      await compileCompare(this.device, layout, this.plan.storage.layout);
+    }
   }
 
   /** Sets both time levels, pads too, and the time step. Whatever uses the field next waits for it. */
   async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: InitialState): Promise<void> {
-    const { layout: { grid } } = this.plan;
+    const { layout: { grid } } = this.plan.storage;
     this.#step = step;
     for (const [i, { layout, x }] of this.#sections.entries()) {
       const fill = await compileFill(this.device, this.problem, layout, kind);
@@ -211,7 +226,7 @@ export class GpuField implements Disposable {
    * @returns the submission; its time includes the copies
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
-    const { sections, pads = [] } = this.plan, dispatches = this.#dispatches(steps, this.#step);
+    const { storage: { sections }, pads = [] } = this.plan, dispatches = this.#dispatches(steps, this.#step);
     const { passes, record } = await this.#dispatcher.record(unpack ? [...pads, ...dispatches] : dispatches);
     const wrap = unpack && sections === undefined ? await this.#wrapPads() : [];
     this.#step += steps;
@@ -232,7 +247,7 @@ export class GpuField implements Disposable {
 
   /** Fills the pads of both levels with their periodic images, after what `write` records; nothing where they hold zeros. */
   async renewPads(...write: Recorded[]): Promise<void> {
-    const { sections, pads = [] } = this.plan;
+    const { storage: { sections }, pads = [] } = this.plan;
     if (sections === undefined) write.push(...await this.#wrapPads());
     else if (pads.length > 0) {
       const { record } = await this.#dispatcher.record(pads);
@@ -268,14 +283,14 @@ export class GpuField implements Disposable {
       {
         gpu: this.device,
         uniforms: this.#uniforms,
-        slices: slices ?? this.plan.layout.grid[0],
+        slices: slices ?? this.plan.storage.layout.grid[0],
       },
     );
   }
 
   /** Whether all values of both levels are finite. */
   async isFinite(): Promise<boolean> {
-    const { layout: { grid: [slices] } } = this.plan;
+    const { layout: { grid: [slices] } } = this.plan.storage;
     const options = { gpu: this.device, uniforms: this.#uniforms, slices };
     const [now, before] = ([0, 1] as const).map((ago) => ({ levels: [this.level(ago)], slice: 0 }));
     const both = await compareLevels(now!, before!, options);
@@ -310,12 +325,13 @@ export class GpuField implements Disposable {
 
   [Symbol.dispose](): void {
     this.#memory.giveBack(this.#arrays);
+    for (const buffer of this.#scratch) buffer.destroy();
     this.#uniforms.destroy();
   }
 
   /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
   async #wrapPads(): Promise<Recorded[]> {
-    const wrap = await compileWrap(this.device, this.problem, this.plan.layout);
+    const wrap = await compileWrap(this.device, this.problem, this.plan.storage.layout);
     if (wrap === undefined) return [];
     const { pipeline, bindings } = wrap;
     const [slot] = await this.#uniforms.place([[]]);

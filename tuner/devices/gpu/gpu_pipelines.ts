@@ -1,6 +1,8 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { bindingsOf } from "../../../kernels/traversals/storage.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { GpuDevice } from "./gpu_device.ts";
@@ -8,6 +10,8 @@ import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
 
 /** One compiled shader with the layout of its bindings. */
 export interface Pipeline {
+  /** The bindings of its storage buffers; 2 is the uniforms. */
+  readonly storage: readonly number[];
   readonly pipeline: GPUComputePipeline;
   readonly bindings: GPUBindGroupLayout;
 }
@@ -23,7 +27,7 @@ export async function compile(
   gpu: GpuDevice,
   code: string,
   label: string,
-  storage: number[],
+  storage: readonly number[],
 ): Promise<Pipeline> {
   const known = compiled.get(gpu.device) ?? new Map<string, Pipeline>();
   compiled.set(gpu.device, known);
@@ -51,18 +55,35 @@ export async function makePipeline(
   const layout = device.createPipelineLayout({ bindGroupLayouts: [bindings] });
   const compute = { module, entryPoint: "main" };
   const pipeline = await device.createComputePipelineAsync({ label, layout, compute });
-  return { pipeline, bindings };
+  return { pipeline, bindings, storage };
+}
+
+/** Compiles a plan's shaders. */
+export async function compilePlan(
+  gpu: GpuDevice,
+  { label: name, shaders }: Pick<GpuPlan, "label" | "shaders">,
+): Promise<{ readonly pipelines: readonly Pipeline[]; readonly compileNs: number }> {
+  const started = performance.now();
+  const pipelines = await Promise.all(
+    shaders.map((shader) => compile(gpu, shader.code, `${name}: ${shader.label}`, bindingsOf(shader))),
+  );
+  await warmUp(gpu, pipelines);
+  return { pipelines, compileNs: (performance.now() - started) * 1e6 };
 }
 
 /**
- * Lets a driver in software compile pipelines of two arrays: it does so when they are first dispatched, if only with no
- * workgroups, and what is timed should not wait for that.
+ * Lets a driver in software compile pipelines: it does so when they are first dispatched, if only with no workgroups, and
+ * what is timed should not wait for that.
  */
-export async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Promise<void> {
+async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Promise<void> {
   if (!gpu.isSoftware) return;
   const { STORAGE, UNIFORM } = GPUBufferUsage;
+  const most = 1 + Math.max(2, ...pipelines.flatMap(({ storage }) => storage));
   const buffers = await Promise.all(
-    [STORAGE, STORAGE, UNIFORM].map((usage) => gpu.buffer(UNIFORM_STRIDE, usage, "not used")),
+    Array.from(
+      { length: most },
+      (_, i) => gpu.buffer(UNIFORM_STRIDE, i === 2 ? UNIFORM : STORAGE, "not used"),
+    ),
   );
   const entries = buffers.map((buffer, binding) => ({ binding, resource: { buffer } }));
   try {
@@ -70,9 +91,10 @@ export async function warmUp(gpu: GpuDevice, pipelines: readonly Pipeline[]): Pr
       passes: 1,
       record(encoder, timestamps) {
         const pass = encoder.beginComputePass(timestamps());
-        for (const { pipeline, bindings: layout } of pipelines) {
+        for (const { pipeline, bindings: layout, storage } of pipelines) {
+          const its = entries.filter(({ binding }) => binding === 2 || storage.includes(binding));
           pass.setPipeline(pipeline);
-          pass.setBindGroup(0, gpu.device.createBindGroup({ layout, entries }), [0]);
+          pass.setBindGroup(0, gpu.device.createBindGroup({ layout, entries: its }), [0]);
           pass.dispatchWorkgroups(0);
         }
         pass.end();

@@ -1,6 +1,6 @@
 import type { Start } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import { WINDOW_SECTIONS } from "../../../kernels/sections.ts";
+import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Dispatch, GpuPlan, Parameters } from "../../../kernels/traversals/traversal.ts";
@@ -10,7 +10,7 @@ import { RunFailure } from "../run_failure.ts";
 import { type LevelArrays, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { Dispatcher } from "./gpu_dispatcher.ts";
-import { compile, compileFill, type Pipeline, warmUp } from "./gpu_pipelines.ts";
+import { compileFill, compilePlan, type Pipeline } from "./gpu_pipelines.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** What the host hands over in the 10 ms of a wait, roughly. */
@@ -59,7 +59,7 @@ export class WindowedField implements Disposable {
     plan: GpuPlan,
     { compileNs, ...resources }: Resources & { readonly compileNs: number },
   ) {
-    const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan;
+    const { layout, layout: { slice, pitch, grid: [nx], pad: [padX, padY, padZ] } } = plan.storage;
     this.#gpu = gpu;
     this.#problem = problem;
     this.plan = plan;
@@ -70,7 +70,7 @@ export class WindowedField implements Disposable {
     this.sliceLayout = { ...layout, pad: [0, 0, padZ], slice: cells, origin };
     const level = () => Array.from({ length: nx + 2 * padX }, () => new Float32Array(cells));
     this.#levels = [level(), level()];
-    const arrays = plan.sections!.map((_, section) => this.#slotOf(section));
+    const arrays = plan.storage.sections!.map((_, section) => this.#slotOf(section));
     this.#dispatcher = new Dispatcher(gpu, { arrays, ...resources });
   }
 
@@ -92,13 +92,8 @@ export class WindowedField implements Disposable {
     const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
     const reason = traversal.refuse(problem) ?? traversal.infeasible(problem, parameters, limits);
     if (reason !== undefined) throw new RunFailure("limits", reason);
-    const plan = traversal.plan(problem, parameters, limits), sections = plan.sections!;
-    const started = performance.now();
-    const pipelines = await Promise.all(
-      plan.shaders.map(({ code, label }) => compile(gpu, code, `${plan.label}: ${label}`, [0, 1])),
-    );
-    await warmUp(gpu, pipelines);
-    const compileNs = (performance.now() - started) * 1e6;
+    const plan = traversal.plan(problem, parameters, limits), sections = plan.storage.sections!;
+    const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.();
     const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
@@ -123,7 +118,7 @@ export class WindowedField implements Disposable {
   async initialise({ kind, seed }: Start): Promise<void> {
     const { uniforms } = this.#resources;
     this.#step = 0;
-    for (const [section, { layout, x, slices: [from, to] }] of this.plan.sections!.entries()) {
+    for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
       const [slot] = await uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);
       const record: Recorder = (encoder, timestamps) => {
@@ -155,7 +150,7 @@ export class WindowedField implements Disposable {
 
   /** The cells of a slice, of F(t) (`ago` = 0) or F(t−1). */
   slice(ago: 0 | 1, x: number): Float32Array<ArrayBuffer> {
-    return this.#levels[((this.#step + ago) % 2) as 0 | 1][x + this.plan.layout.pad[0]]!;
+    return this.#levels[((this.#step + ago) % 2) as 0 | 1][x + this.plan.storage.layout.pad[0]]!;
   }
 
   /** Compares levels with a reference's at the same time step, on the host. */
@@ -182,6 +177,10 @@ export class WindowedField implements Disposable {
     uniforms.destroy();
   }
 
+  get #sections(): readonly Section[] {
+    return this.plan.storage.sections!;
+  }
+
   #slotOf(section: number): LevelArrays {
     const { slots } = this.#resources;
     return slots[section % slots.length]!;
@@ -193,7 +192,7 @@ export class WindowedField implements Disposable {
   }
 
   async #passage(dispatches: readonly Dispatch[]): Promise<void> {
-    const last = this.plan.sections!.length - 1;
+    const last = this.#sections.length - 1;
     const bySection = Map.groupBy(dispatches, ({ section = 0 }) => section);
     this.#load(last);
     for (let section = last; section >= 0; section--) {
@@ -214,8 +213,8 @@ export class WindowedField implements Disposable {
 
   /** Slices that no earlier section touches: they are final once this one is computed. */
   #finalsOf(section: number): Moved {
-    const { slices: [from, to] } = this.plan.sections![section]!;
-    return { section, from: this.plan.sections![section - 1]?.slices[1] ?? from, to };
+    const { slices: [from, to] } = this.#sections[section]!;
+    return { section, from: this.#sections[section - 1]?.slices[1] ?? from, to };
   }
 
   /**
@@ -224,9 +223,9 @@ export class WindowedField implements Disposable {
    * @param inTwo not the last few: what is returned hands them over
    */
   #load(section: number, inTwo = false): () => void {
-    const { layout: { slice, pad: [padX] } } = this.plan,
-      { slices: [from, to] } = this.plan.sections![section]!;
-    const end = this.plan.sections![section + 1]?.slices[0] ?? to;
+    const { layout: { slice, pad: [padX] } } = this.plan.storage,
+      { slices: [from, to] } = this.#sections[section]!;
+    const end = this.#sections[section + 1]?.slices[0] ?? to;
     const cut = inTwo ? Math.max(from, end - Math.ceil(TICK_BYTES / (8 * this.sliceLayout.slice))) : end;
     const handOver = (begin: number, until: number): void =>
       this.#slotOf(section).forEach((array, level) => {
@@ -240,10 +239,10 @@ export class WindowedField implements Disposable {
 
   /** Copies what the section after this one has in common with it. */
   #copyCommon(encoder: GPUCommandEncoder, section: number): void {
-    const next = this.plan.sections![section + 1];
+    const next = this.#sections[section + 1];
     if (next === undefined) return;
-    const { slices: [from, to] } = this.plan.sections![section]!, [first] = next.slices;
-    const bytes = 4 * this.plan.layout.slice, source = this.#slotOf(section + 1);
+    const { slices: [from, to] } = this.#sections[section]!, [first] = next.slices;
+    const bytes = 4 * this.plan.storage.layout.slice, source = this.#slotOf(section + 1);
     this.#slotOf(section).forEach((array, level) =>
       encoder.copyBufferToBuffer(source[level]!, 0, array, bytes * (first - from), bytes * (to - first))
     );
@@ -251,8 +250,8 @@ export class WindowedField implements Disposable {
 
   /** Submits work on a section, after which some of its slices come back. */
   #submit(record: readonly Recorder[], passes: number, { section, from, to }: Moved): Promise<Submission> {
-    const staged = this.#stagedOf(section), bytes = 4 * this.plan.layout.slice;
-    const first = from - this.plan.sections![section]!.slices[0], size = bytes * (to - from);
+    const staged = this.#stagedOf(section), bytes = 4 * this.plan.storage.layout.slice;
+    const first = from - this.#sections[section]!.slices[0], size = bytes * (to - from);
     const comeBack: Recorder = (encoder) =>
       this.#slotOf(section).forEach((array, level) =>
         encoder.copyBufferToBuffer(array, bytes * first, staged, size * level, size)
@@ -264,7 +263,7 @@ export class WindowedField implements Disposable {
 
   /** Takes slices that came back from their mapped buffer: one at a time, as large ranges are slow to read. */
   #unload({ section, from, to }: Moved): void {
-    const staged = this.#stagedOf(section), { slice, pad: [padX] } = this.plan.layout;
+    const staged = this.#stagedOf(section), { slice, pad: [padX] } = this.plan.storage.layout;
     this.#levels.forEach((level, i) => {
       for (let x = from; x < to; x++) {
         const place = slice * ((to - from) * i + x - from) + this.#first;

@@ -11,7 +11,7 @@ import { copyPiece, type Piece } from "./boxes.ts";
 
 /** Whether a field's device copies these boxes instead of packing them by a kernel. */
 export function copiesSlices(
-  { device, plan: { sections, layout } }: GpuField,
+  { device, plan: { storage: { sections, layout } } }: GpuField,
   boxes: readonly Box[],
 ): boolean {
   const [, ny, nz] = layout.grid;
@@ -20,7 +20,7 @@ export function copiesSlices(
 }
 
 /** Cells that a box's slices take, pads included. */
-export function staged({ plan: { layout } }: GpuField, { planes, size: [slices] }: Box): number {
+export function staged({ plan: { storage: { layout } } }: GpuField, { planes, size: [slices] }: Box): number {
   return slices * planes * layout.plane;
 }
 
@@ -32,7 +32,7 @@ export function recordSlices(
   direction: "pack" | "unpack",
   steps = 0,
 ): Recorded {
-  const { layout: { pad: [padX], slice, plane: perPlane } } = field.plan;
+  const { layout: { pad: [padX], slice, plane: perPlane } } = field.plan.storage;
   const arrays = boxes.map(({ ago }) => field.level((ago + steps) % 2 as 0 | 1)[0]!.array);
   return (encoder) =>
     boxes.forEach(({ plane, planes, low: [x], size: [slices] }, i) => {
@@ -49,7 +49,7 @@ export function recordSlices(
 export function copyStaged(
   { runs }: Piece,
   slicesOf: (box: Box) => Float32Array,
-  { plan: { layout } }: GpuField,
+  { plan: { storage: { layout } } }: GpuField,
   cells: Float32Array,
   direction: "pack" | "unpack",
 ): void {

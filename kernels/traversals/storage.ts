@@ -1,0 +1,68 @@
+/**
+ * What a plan needs of a device's memory. Everything outside of a plan speaks **canonical** cells: x slowest, z fastest,
+ * where the layout says. A plan may keep them in an order of its own, and then says how they enter it and leave it.
+ *
+ * @module
+ */
+import type { Layout } from "../layout.ts";
+import type { Section } from "../sections.ts";
+
+/**
+ * One compute pipeline. Bindings: 0 and 1, the arrays of even and odd time levels; 2, the uniforms; from 3 on, scratch
+ * buffers.
+ */
+export interface Shader {
+  /** The configuration in short, shown by GPU debuggers. */
+  readonly label: string;
+  readonly code: string;
+  /** The scratch buffers that it binds: indices into the plan's. @default {[]} */
+  readonly scratch?: readonly number[];
+}
+
+/** The first binding of scratch buffers. */
+export const SCRATCH_BINDING = 3;
+
+/** The bindings of a shader's buffers. */
+export function bindingsOf({ scratch = [] }: Pick<Shader, "scratch">): number[] {
+  return [0, 1, ...scratch.map((_, i) => SCRATCH_BINDING + i)];
+}
+
+/** A buffer beside the levels: what dispatches hand each other, or values that no step changes. */
+export interface Scratch {
+  readonly label: string;
+  /** Values of 4 bytes. */
+  readonly length: number;
+  /**
+   * How long its content must live. `list`: as long as one list of dispatches, which begins with anything. `field`: until
+   * cells are set anew; then it begins with zeros, before they enter.
+   */
+  readonly lives: "list" | "field";
+}
+
+/** A dispatch that copies a level. Binding 0: it in the plan's own order; 1: its canonical cells. */
+export interface Crossing {
+  readonly shader: Shader;
+  readonly workgroups: readonly [number, number, number];
+}
+
+/** An order of cells that is a plan's own: of both levels, each in one array. */
+export interface Order {
+  /** Values of a level, with whatever pads it has in this order. */
+  readonly length: number;
+  /** Sets all that the plan reads of a level from its canonical cells: also pads, and scratch buffers. */
+  readonly enter: Crossing;
+  /** Sets the canonical cells of a level; canonical pads hold nothing. */
+  readonly leave: Crossing;
+}
+
+/** The buffers of a plan. */
+export interface Storage {
+  /** Where the canonical cells lie in each of the two levels; of materials behind the fields. */
+  readonly layout: Layout;
+  /** The arrays that each level really lies in. @default {one, the layout itself} */
+  readonly sections?: readonly Section[];
+  /** @default {[]} */
+  readonly scratch?: readonly Scratch[];
+  /** @default {the cells lie as the layout says} */
+  readonly order?: Order;
+}
