@@ -71,7 +71,10 @@ Deno.test("an option that must be given is asked for, except by --help", async (
 Deno.test("renderHelp lists every option with its default, in lines that fit", () => {
   const long = { help: "word ".repeat(30).trim(), value: "X", read: readText, required: "it" };
   assertEquals(
-    layOut(renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes." }, { ...OPTIONS, long }), 110)
+    layOut(
+      renderHelp({ usage: "deno task tune [OPTIONS]", about: "Tunes.", options: { ...OPTIONS, long } }),
+      110,
+    )
       .split(
         "\n",
       ),

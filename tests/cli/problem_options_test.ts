@@ -218,7 +218,7 @@ Deno.test("equations in one dimension take points and their own boundaries", asy
 });
 
 Deno.test("help shows the options of every equation, and fits a wide terminal", () => {
-  const help = layOut(renderHelp({ usage: "", about: "" }, OPTIONS), 110);
+  const help = layOut(renderHelp({ usage: "", about: "", options: OPTIONS }), 110);
   for (const { name, variant, timeStep } of EQUATIONS) {
     for (const one of [name, variant?.name, timeStep?.name]) assertStringIncludes(help, one ?? "");
   }

@@ -24,6 +24,9 @@ async function work(world: World): Promise<number> {
 
 Deno.exit(
   await onRanks("solve", [], {
+    usage: "",
+    about: "",
+    options: {},
     read: () => Promise.resolve({ request: {}, values: { cpuWorkers: 1 } }),
     work,
   }),

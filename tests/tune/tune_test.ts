@@ -73,7 +73,6 @@ async function tuneOn(
   const outcome = await runTuning({ ...REQUEST, ...request }, {
     session,
     signal: new AbortController().signal,
-    onStart: () => {},
     ...environment,
     onProgress: (progress) => void stages.push(progress),
     async onEvaluation(evaluation) {
@@ -242,12 +241,9 @@ Deno.test(
     );
     const failure = { reason: "device-lost", message: "the process that measured it ended" } as const;
     known.set(configurationKey(three!), { configuration: three!, failure });
-    let recalledBeforeStart = false;
     const { outcome, evaluations } = await simulate({}, { budget: { evaluations: 5 } }, {
-      recall: () => Promise.resolve(known),
-      onStart: () => void (recalledBeforeStart = true),
+      onStart: () => Promise.resolve(known),
     });
-    assert(recalledBeforeStart);
     assertEquals([outcome.evaluated, outcome.recalled, outcome.entry?.search.evaluated], [5, 3, 5]);
     assertEquals(outcome.failed, { "device-lost": 1 });
     const keys = evaluations.map(({ configuration }) => configurationKey(configuration));
@@ -255,7 +251,7 @@ Deno.test(
     assert(!keys.includes(configurationKey(three!)), "what is quarantined was tried");
     // all run at one rate: all four are finalists
     for (const finalist of [one, two]) assert(keys.slice(2).includes(configurationKey(finalist!)));
-    const all = await simulate({}, { budget: { evaluations: 3 } }, { recall: () => Promise.resolve(known) });
+    const all = await simulate({}, { budget: { evaluations: 3 } }, { onStart: () => Promise.resolve(known) });
     assertEquals([all.outcome.evaluated, all.outcome.recalled], [3, 3]);
     assertWon(all.outcome);
   },
@@ -405,7 +401,7 @@ Deno.test("where a single run exceeds the budget, that is said before the search
   const said: string[] = [], stages: string[] = [];
   const session = new SimulatedSession({ referenceNs: 6e9 });
   const onWarning = (text: string): void => void said.push(text);
-  const onStart = (): void => void stages.push(`${said.length}`);
+  const onStart = (): Promise<void> => Promise.resolve(void stages.push(`${said.length}`));
   await tuneOn(session, { budget: { timeNs: 5e9 } }, { onWarning, onStart });
   assertEquals([said.length, stages], [1, ["1"]]);
   assertMatch(said[0]!, /^one run of this problem takes this device about 6.00 s: the budget of 5.00 s will/);
@@ -632,7 +628,6 @@ Deno.test("a default grid shrinks until the reference fits the memory; nothing e
     const environment = {
       session,
       signal: AbortSignal.abort(),
-      onStart() {},
       onProgress() {},
       onEvaluation() {},
     };

@@ -8,6 +8,8 @@ import { type DeviceWishes, type OpenedDevice, openRankDevice } from "../ranks/o
 import { RankError, type World } from "../ranks/world.ts";
 import { SolverError } from "../solver/solver_error.ts";
 import { VERSION } from "../version.ts";
+import type { Options, Values } from "./options.ts";
+import { parseCommand, type Usage } from "./parse_options.ts";
 import { EXIT, reportError } from "./report_error.ts";
 import { say } from "./terminal.ts";
 
@@ -25,10 +27,10 @@ function ownRank(): number {
 /** What a rank was asked for: everything that must be the same on all, by name. */
 export type Request = Readonly<Record<string, string>>;
 
-export interface RankCommand<T extends DeviceWishes> {
-  /** Reads the options: what all ranks must agree on, the file that is written, and what the work needs. Undefined after `--help`. */
-  readonly read: (world: World) => Promise<
-    { readonly request: Request; readonly written?: string | undefined; readonly values: T } | undefined
+export interface RankCommand<S extends Options, T extends DeviceWishes> extends Usage<S> {
+  /** Reads further: what all ranks must agree on, the file that is written, and what the work needs. */
+  readonly read: (options: Values<S>, world: World) => Promise<
+    { readonly request: Request; readonly written?: string | undefined; readonly values: T }
   >;
   /** Does the work, together with the other ranks. */
   readonly work: (world: World, device: OpenedDevice, values: T) => Promise<number>;
@@ -40,10 +42,10 @@ export interface RankCommand<T extends DeviceWishes> {
  *
  * Under `mpirun` the work is done in a child, so that one that is killed still ends with that line and that code.
  */
-export async function onRanks<T extends DeviceWishes>(
+export async function onRanks<const S extends Options, T extends DeviceWishes>(
   task: "solve" | "scaling",
   args: readonly string[],
-  { read, work }: RankCommand<T>,
+  { read, work, ...usage }: RankCommand<S, T>,
 ): Promise<number> {
   if (startedRanks() !== undefined && Deno.env.get(WATCHED) === undefined) return await watch(task, args);
   endWithParent();
@@ -53,7 +55,10 @@ export async function onRanks<T extends DeviceWishes>(
       : error;
   });
   try {
-    const asked = await together(world, () => read(world));
+    const asked = await together(world, async () => {
+      const options = await parseCommand(usage, args, world.rank === 0);
+      return options && await read(options, world);
+    });
     let exitCode: number = EXIT.done;
     if (asked !== undefined) {
       const { written, values } = asked;

@@ -112,10 +112,14 @@ function refuseCombinations(
   }
 }
 
-/** What a command says of itself: how it is called, and what it does in a few sentences. */
-type Usage = { readonly usage: string; readonly about: string };
+/** What a command says of itself: how it is called, what it does in a few sentences, and its options. */
+export interface Usage<S extends Options> {
+  readonly usage: string;
+  readonly about: string;
+  readonly options: S;
+}
 
-export function renderHelp({ usage, about }: Usage, options: Options): Line[] {
+export function renderHelp({ usage, about, options }: Usage<Options>): Line[] {
   const rows = Object.entries<Option>({ ...options, help: HELP }).map(([key, option]) => {
     const { help, value, default: fallback, required, repeatable } = option;
     const notes = [
@@ -130,24 +134,24 @@ export function renderHelp({ usage, about }: Usage, options: Options): Line[] {
 
 /** Makes the `run` of a command: parses the options, and prints `--help` or does the work: done unless it returns another exit code. */
 export function command<const S extends Options>(
-  { options, ...usage }: Usage & { readonly options: S },
+  usage: Usage<S>,
   action: (values: Values<S>) => Promise<number | void>,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
-    const values = await parseCommand({ options, ...usage }, args);
+    const values = await parseCommand(usage, args);
     return values === undefined ? EXIT.done : await action(values) ?? EXIT.done;
   };
 }
 
 /** Parses the options of a command; prints `--help`, where this process is to print, and returns undefined. */
 export async function parseCommand<const S extends Options>(
-  { options, ...usage }: Usage & { readonly options: S },
+  usage: Usage<S>,
   args: readonly string[],
   isPrinting = true,
 ): Promise<Values<S> | undefined> {
-  const values = await parseOptions(args, options);
+  const values = await parseOptions(args, usage.options);
   if (values === undefined && isPrinting) {
-    console.log(layOut(renderHelp(usage, options), Math.min(WIDEST, widthOf(Deno.stdout))));
+    console.log(layOut(renderHelp(usage), Math.min(WIDEST, widthOf(Deno.stdout))));
   }
   return values;
 }

@@ -8,7 +8,6 @@ import type { OpenedDevice } from "../ranks/open_rank_device.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks } from "./on_ranks.ts";
 import { file, type Options, type Values } from "./options.ts";
-import { parseCommand } from "./parse_options.ts";
 import { writeText } from "./read_inputs.ts";
 import { EXIT } from "./report_error.ts";
 import { drawScaling } from "./scaling_chart.ts";
@@ -21,18 +20,13 @@ export const OPTIONS = {
   out: { ...file("the drawing to write, as SVG"), default: "scaling.svg" },
 } as const satisfies Options;
 
-const USAGE = {
-  usage: "mpirun -n N deno task scaling [OPTIONS]",
-  about:
-    "Measures how well a grid spreads over the ranks that mpirun started, and predicts it for up to 1,000.",
-  options: OPTIONS,
-};
-
 export const run = (args: string[]): Promise<number> =>
   onRanks("scaling", args, {
-    async read(world) {
-      const options = await parseCommand(USAGE, args, world.rank === 0);
-      if (options === undefined) return undefined;
+    usage: "mpirun -n N deno task scaling [OPTIONS]",
+    about:
+      "Measures how well a grid spreads over the ranks that mpirun started, and predicts it for up to 1,000.",
+    options: OPTIONS,
+    async read(options) {
       const work = await workOf("measure scaling", options);
       return { request: requestOf(work.problem, {}), written: options.out, values: { ...options, ...work } };
     },

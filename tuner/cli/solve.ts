@@ -29,7 +29,6 @@ import { verifyRanks } from "../ranks/verify_ranks.ts";
 import type { World } from "../ranks/world.ts";
 import { onRanks, type Request } from "./on_ranks.ts";
 import { COMMON, count, file, type Options, readGrid, type Values } from "./options.ts";
-import { parseCommand } from "./parse_options.ts";
 import { chosenStencil, PROBLEM } from "./problem_options.ts";
 import { EXIT } from "./report_error.ts";
 import { describeWork } from "./summary.ts";
@@ -77,16 +76,13 @@ export const OPTIONS = {
 /** The part of the run that choosing how to share the grid may take. */
 const PLANNING_PART = 0.1;
 
-const USAGE = {
-  usage: "mpirun -n N deno task solve [OPTIONS]",
-  about:
-    "Computes one grid on several devices: a process for each, started by MPI's mpirun; without it on one.",
-  options: OPTIONS,
-};
-
 export const run = (args: string[]): Promise<number> =>
   onRanks("solve", args, {
-    read: (world) => readRequest(world, args),
+    usage: "mpirun -n N deno task solve [OPTIONS]",
+    about:
+      "Computes one grid on several devices: a process for each, started by MPI's mpirun; without it on one.",
+    options: OPTIONS,
+    read: readRequest,
     work: solve,
   });
 
@@ -101,9 +97,7 @@ interface Solving extends Values<typeof OPTIONS>, RankWork {
   readonly from: Checkpoint | undefined;
 }
 
-async function readRequest(world: World, args: readonly string[]) {
-  const options = await parseCommand(USAGE, args, world.rank === 0);
-  if (options === undefined) return undefined;
+async function readRequest(options: Values<typeof OPTIONS>, world: World) {
   const { problem, profiles } = await workOf("solve", options), { decompose } = options;
   const { exchangeEvery, checkpoint, restart } = options;
   checkParts(problem, world.size, { parts: decompose, exchangeEvery });

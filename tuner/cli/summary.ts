@@ -158,12 +158,9 @@ function barOf(part: number): string {
 
 /** The best of each traversal on each device, and of both together: its rate, a bar, and how far it is behind. */
 function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: SummaryContext): Line[] {
-  const ways = new Map<string, Measurement>();
-  for (const one of [...bestOfEach.values(), together]) {
-    if (one !== undefined) ways.set(wayOf(one.configuration), one);
-  }
-  const sorted = [...ways].sort(([, a], [, b]) => b.cellsPerSecond - a.cellsPerSecond);
-  const [[, longest] = []] = sorted;
+  const sorted = [...bestOfEach.values(), together].filter((one) => one !== undefined)
+    .sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+  const [longest] = sorted;
   if (longest === undefined || entry === undefined) return [];
   const chosen = configurationKey(entry.configuration);
   const ties = new Set(entry.tieSet.map((tie) => configurationKey(tie.configuration)));
@@ -175,9 +172,10 @@ function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: Summar
     if (cellsPerSecond > entry.result.cellsPerSecond) return "slower when measured in turns";
     return `${formatPercent(cellsPerSecond / entry.result.cellsPerSecond)} of the fastest`;
   };
-  const rows = sorted.map(([way, one]) => {
+  const rows = sorted.map((one) => {
     const bars = hasBars ? [barOf(one.cellsPerSecond / longest.cellsPerSecond)] : [];
-    return [way, gcells(one.cellsPerSecond, { like: longest.cellsPerSecond }), ...bars, standing(one)];
+    const rate = gcells(one.cellsPerSecond, { like: longest.cellsPerSecond });
+    return [wayOf(one.configuration), rate, ...bars, standing(one)];
   });
   const [, unit] = formatRate(longest.cellsPerSecond).split(" ");
   return ["", `The best of each traversal, in ${unit}:`, { rows, right: [1], indent: "  " }];

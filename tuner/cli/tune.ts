@@ -155,12 +155,12 @@ async function tuneOne(
       evaluators,
       onProgress: (state) => progress.update(state),
       onWarning: warn,
-      recall: async (start) =>
-        resume ? await recallFrom(journalPath(out), await headerOf(device, start), warn) : new Map(),
       async onStart(start) {
         const header = await headerOf(device, start);
+        const known = resume ? await recallFrom(journalPath(out), header, warn) : new Map();
         journal = new JournalKeeper(() => Journal.open(journalPath(out), header), warn);
         await journal.begin();
+        return known;
       },
       async onEvaluation(evaluation) {
         await journal?.record(evaluation);

@@ -1,14 +1,13 @@
 import { cellsOf, type Grid, type Problem } from "../../kernels/stencils/stencil.ts";
 import type { Failure } from "../configuration.ts";
-import { configurationKey, isStepwise } from "../configuration_key.ts";
+import { isStepwise } from "../configuration_key.ts";
 import type { CpuPool } from "../devices/cpu/wasm_workers.ts";
 import { DEVICE_BATCH_NS } from "../devices/gpu/gpu_clock.ts";
 import { startOnCpu } from "../devices/reference.ts";
 import { isFailure } from "../devices/run_failure.ts";
 import { formatRate } from "../format.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
-import { beginRecalling } from "../search/recalled_search.ts";
-import { outcomeOf } from "./search_stage.ts";
+import { beginSearch, outcomeOf } from "./search_stage.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
 /** Time for the samples of a configuration. */
@@ -56,13 +55,10 @@ export async function probe(run: TuningRun): Promise<string | undefined> {
  * @returns why the CPU was not measured; undefined if it was
  */
 export async function searchCpu(run: TuningRun): Promise<string | undefined> {
-  const { request: { strategy, seed }, environment: { signal }, session, findings } = run;
+  const { environment: { signal }, session, findings } = run;
   const { cpu, cpuSpace, evaluations: { cpu: most } } = run;
   if (most === 0) return "not measured: the only evaluation was the GPU's";
-  const strategySearch = beginRecalling(strategy, cpuSpace, {
-    seed,
-    recall: ({ configuration }) => outcomeOf(findings.recall(configuration)),
-  });
+  const strategySearch = beginSearch(run, cpuSpace, ({ configuration }) => configuration);
   let evaluated = cpuSpace.filter(({ configuration }) => findings.isMeasured(configuration)).length;
   const total = Math.min(cpuSpace.length, most);
   let spentNs = 0, timed = 0;
@@ -78,17 +74,15 @@ export async function searchCpu(run: TuningRun): Promise<string | undefined> {
     if (why !== undefined) return why;
     const candidate = isLate && best !== undefined ? missingStepwise(run, eachNs) : strategySearch.next();
     if (candidate === undefined) break;
-    const { configuration } = candidate;
     run.report("cpu", evaluated, total);
     const options = { samplingNs: SAMPLING_NS, best: best?.cellsPerSecond ?? 0 };
-    const { evaluation, evaluationNs } = await run.measure(configuration, options);
-    findings.evaluationNs.set(configurationKey(configuration), evaluationNs);
-    await run.keep(evaluation);
+    const one = await run.measure(candidate.configuration, options);
+    await run.keep(one);
     evaluated++;
     timed++;
-    spentNs += evaluationNs;
-    strategySearch.tell(candidate, outcomeOf(evaluation, evaluationNs)!);
-    if ("failure" in evaluation) failure = evaluation.failure;
+    spentNs += one.evaluationNs;
+    strategySearch.tell(candidate, outcomeOf(one));
+    if ("failure" in one.evaluation) failure = one.evaluation.failure;
   }
   const isUnknown = findings.bestOn("cpu") === undefined && failure !== undefined;
   return isUnknown ? `not measured: ${failure?.reason}: ${failure?.message}` : undefined;

@@ -116,7 +116,6 @@ export async function tune(
     session,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => {}),
-    onStart: () => {},
     onEvaluation: (evaluation) => onEvaluation?.(evaluation),
   });
   const { gpuAlone, cpuAlone, together, bestOfEach, evaluated, failed, interrupted, elapsedNs } = outcome;

@@ -1,6 +1,5 @@
-import { configurationKey } from "../configuration_key.ts";
+import type { Configuration } from "../configuration.ts";
 import { isFailure } from "../devices/run_failure.ts";
-import type { Evaluation } from "../measuring/evaluate.ts";
 import {
   evaluateSideBySide,
   type Evaluator,
@@ -9,7 +8,7 @@ import {
 } from "../measuring/evaluator.ts";
 import { beginRecalling } from "../search/recalled_search.ts";
 import type { Candidate } from "../search/space.ts";
-import type { Outcome } from "../search/strategy.ts";
+import type { Outcome, Point, Search } from "../search/strategy.ts";
 import { Latency } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
 
@@ -27,14 +26,11 @@ const GRACE = 0.05;
  * @returns why it ended although candidates were left; undefined where it did not
  */
 export async function search(run: TuningRun): Promise<string | undefined> {
-  const { request: { strategy, budget, seed }, session, findings, searched, evaluators } = run;
+  const { request: { budget }, session, findings, searched, evaluators } = run;
   const evaluations = run.evaluations.gpu;
   const { signal } = run.environment;
   const beganNs = session.now();
-  const strategySearch = beginRecalling(strategy, searched, {
-    seed,
-    recall: (candidate) => outcomeOf(findings.recall(run.configurationOf(candidate))),
-  });
+  const strategySearch = beginSearch(run, searched, (candidate) => run.configurationOf(candidate));
   const total = Math.min(searched.length, evaluations);
   const { recalled } = findings;
   let asked = recalled, done = recalled;
@@ -59,13 +55,12 @@ export async function search(run: TuningRun): Promise<string | undefined> {
 
   const onEvaluated = async (
     candidate: Candidate,
-    { evaluation, evaluationNs }: TimedEvaluation,
+    timed: TimedEvaluation,
   ): Promise<void> => {
-    latency.observe({ evaluation, evaluationNs });
-    findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
-    await run.keep(evaluation);
+    latency.observe(timed);
+    await run.keep(timed);
     done++;
-    strategySearch.tell(candidate, outcomeOf(evaluation, evaluationNs)!);
+    strategySearch.tell(candidate, outcomeOf(timed));
   };
 
   if (!run.keepsReference) session.releaseReference();
@@ -93,9 +88,23 @@ export async function search(run: TuningRun): Promise<string | undefined> {
   return verdict ?? strategySearch.verdict;
 }
 
-/** What a strategy learns of an evaluation; one that an earlier run made takes no time. */
-export function outcomeOf(evaluation: Evaluation | undefined, spentNs = 0): Outcome | undefined {
-  if (evaluation === undefined) return undefined;
+/** Begins the search of a device's candidates, which reuses what earlier runs found out: that takes no time. */
+export function beginSearch<P extends Point>(
+  { request: { strategy, seed }, findings }: TuningRun,
+  candidates: readonly P[],
+  configurationOf: (candidate: P) => Configuration,
+): Search<P> {
+  return beginRecalling(strategy, candidates, {
+    seed,
+    recall: (candidate) => {
+      const evaluation = findings.recall(configurationOf(candidate));
+      return evaluation && outcomeOf({ evaluation, evaluationNs: 0 });
+    },
+  });
+}
+
+/** What a strategy learns of an evaluation. */
+export function outcomeOf({ evaluation, evaluationNs: spentNs }: TimedEvaluation): Outcome {
   return { rate: "measurement" in evaluation ? evaluation.measurement.cellsPerSecond : undefined, spentNs };
 }
 

@@ -33,8 +33,7 @@ export async function runTuning(request: TuneRequest, environment: TuneEnvironme
   const { findings } = run;
   run.report("device", 0, 0);
   const start = await run.start();
-  findings.known = await environment.recall?.(start) ?? new Map();
-  await environment.onStart(start);
+  findings.known = await environment.onStart?.(start) ?? new Map();
 
   const { isGpuTooSlow } = run;
   const whyNoCpu = await probe(run);

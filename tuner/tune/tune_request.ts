@@ -53,13 +53,11 @@ export interface TuneEnvironment {
   readonly onProgress: (progress: TuneProgress) => void;
   /** Called with what the user should know before the run goes on, in one line. */
   readonly onWarning?: ((text: string) => void) | undefined;
-  /** Called when the problem is fixed and the device is known, before anything is evaluated. */
-  readonly onStart: (start: TuneStart) => void | Promise<void>;
   /**
-   * Results of earlier runs that still hold, by {@linkcode configurationKey}; asked before `onStart`. The search reuses
-   * them, and they count toward the budget.
+   * Called when the problem is fixed and the device is known, before anything is evaluated. The search reuses what is
+   * returned, results of earlier runs that still hold, by {@linkcode configurationKey}; they count toward the budget.
    */
-  readonly recall?: ((start: TuneStart) => Promise<ReadonlyMap<string, Evaluation>>) | undefined;
+  readonly onStart?: (start: TuneStart) => Promise<ReadonlyMap<string, Evaluation> | void>;
   /** Who evaluates in the search, as processes that may crash or hang without harm. @default {this process} */
   readonly evaluators?: Evaluators | undefined;
   /** Called with every evaluation as it is made. */
@@ -71,13 +69,11 @@ export interface Evaluators {
   /** How many for a problem, at least 1: while one measures, others compile. */
   workersFor(problem: Problem): number;
   /** Starts one; a {@linkcode RunFailure} if it cannot. */
-  start(problem: Problem, options: EvaluatorOptions): Promise<Evaluator>;
+  start(
+    problem: Problem,
+    options: Pick<ProcessOptions, "turn" | "limitMs" | "samplingNs" | "chainNs">,
+  ): Promise<Evaluator>;
 }
-
-/** What an evaluator gets to start with. */
-export type EvaluatorOptions =
-  & Required<Pick<ProcessOptions, "turn" | "limitMs" | "samplingNs">>
-  & Pick<ProcessOptions, "chainNs">;
 
 /** What is known before the search. */
 export interface TuneStart {

@@ -9,7 +9,7 @@ import { formatDuration } from "../format.ts";
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { Session } from "../devices/session.ts";
 import { chooseFinalists, LEAST_FINALISTS } from "../measuring/choose_finalists.ts";
-import { evaluateOn, type EvaluateOptions, type Evaluation } from "../measuring/evaluate.ts";
+import { evaluateOn, type EvaluateOptions } from "../measuring/evaluate.ts";
 import type { TimedEvaluation } from "../measuring/evaluator.ts";
 import { defaultGrid, predictRunNs, withSuitedSteps } from "../problem/default_problem.ts";
 import { Calibration, correctSpace } from "../profile/calibration.ts";
@@ -326,8 +326,9 @@ export class TuningRun {
     return { evaluation, evaluationNs: session.now() - beganNs };
   }
 
-  /** Records an evaluation; a device that it lost in this process is opened anew. */
-  async keep(evaluation: Evaluation): Promise<void> {
+  /** Records an evaluation of a search; a device that it lost in this process is opened anew. */
+  async keep({ evaluation, evaluationNs }: TimedEvaluation): Promise<void> {
+    this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     this.findings.take(evaluation);
     await this.environment.onEvaluation(evaluation);
     const isElsewhere = this.evaluators !== undefined && evaluation.configuration.share.gpuSlices > 0;

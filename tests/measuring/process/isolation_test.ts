@@ -63,7 +63,6 @@ testOnGpu(
       session,
       signal: new AbortController().signal,
       onProgress: () => {},
-      onStart: () => {},
       onEvaluation: (evaluation) => void evaluations.push(evaluation),
       evaluators: {
         workersFor: () => 1,

@@ -59,15 +59,11 @@ export async function serveEvaluations(): Promise<void> {
     Deno.addSignalListener(signal, () => {});
   }
   try {
-    const { problem: request, useGpu, timeoutMs, samplingNs, checksReference, chainNs, deviceMemory } =
-      await receive(
-        "open",
-      );
-    const { definition, ...rest } = request;
+    const { problem: { definition, ...rest }, samplingNs, deviceMemory, ...options } = await receive("open");
     const problem = { stencil: stencilOf(definition), ...rest };
     const device = withWindow(await detectDevice(), deviceMemory);
-    const session = new DeviceSession({ device, useGpu, timeoutMs, checksReference, chainNs });
-    if (useGpu) await session.openGpu();
+    const session = new DeviceSession({ device, ...options });
+    if (options.useGpu) await session.openGpu();
     await takeTurn();
     await session.open(problem);
     await say({ say: "done" });

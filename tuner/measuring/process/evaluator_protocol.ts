@@ -14,23 +14,23 @@ import type { TimedEvaluation } from "../evaluator.ts";
 
 export type ProblemRequest = Omit<Problem, "stencil"> & { readonly definition: Definition };
 
+/** How a process measures. */
+export interface EvaluatorOptions {
+  /** Nanoseconds for a configuration's samples. @default {300e6} a space of thousands must end */
+  readonly samplingNs: number;
+  /** Whether the GPU takes part. @default {true} */
+  readonly useGpu: boolean;
+  /** Whether its reference is compared with the oracle. @default {true} */
+  readonly checksReference: boolean;
+  /** What the levels may take on the GPU, where they pass through a window. */
+  readonly deviceMemory?: number | undefined;
+  /** The time of a chain at the GPU's fastest clock. @default {it finds out} */
+  readonly chainNs?: number | undefined;
+}
+
 /** Requests to the process. */
 export type ToEvaluator =
-  | {
-    readonly say: "open";
-    readonly problem: ProblemRequest;
-    /** Whether the GPU takes part. */
-    readonly useGpu: boolean;
-    readonly timeoutMs: number;
-    /** Time for a configuration's samples. */
-    readonly samplingNs: number;
-    /** The time of a chain at the GPU's fastest clock, if it is known. */
-    readonly chainNs?: number | undefined;
-    /** What the levels may take on the GPU, where they pass through a window. */
-    readonly deviceMemory?: number | undefined;
-    /** Whether its reference is compared with the oracle. */
-    readonly checksReference: boolean;
-  }
+  | { readonly say: "open"; readonly problem: ProblemRequest; readonly timeoutMs: number } & EvaluatorOptions
   | { readonly say: "evaluate"; readonly configuration: Configuration; readonly best: number }
   | { readonly say: "go" };
 

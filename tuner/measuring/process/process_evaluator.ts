@@ -3,25 +3,21 @@ import { fieldBytes, type Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure } from "../../configuration.ts";
 import { formatDuration } from "../../format.ts";
 import type { Evaluator, TimedEvaluation, Turn } from "../evaluator.ts";
-import { type FromEvaluator, readRecords, recordLine, type ToEvaluator } from "./evaluator_protocol.ts";
+import {
+  type EvaluatorOptions,
+  type FromEvaluator,
+  readRecords,
+  recordLine,
+  type ToEvaluator,
+} from "./evaluator_protocol.ts";
 import { RunFailure } from "../../devices/run_failure.ts";
 
 /** How an evaluator is started. */
-export interface ProcessOptions {
+export interface ProcessOptions extends Partial<EvaluatorOptions> {
   readonly problem: Problem;
   /** Milliseconds to compile a configuration, and again to verify and time it; longer is a failure: `timeout`. */
   readonly limitMs: number;
   readonly turn: Turn;
-  /** Nanoseconds for a configuration's samples. @default {300e6} a space of thousands must end */
-  readonly samplingNs?: number;
-  /** Whether the GPU takes part. @default {true} */
-  readonly useGpu?: boolean;
-  /** What the levels may take on the GPU, where they pass through a window. */
-  readonly deviceMemory?: number | undefined;
-  /** Whether its reference is compared with the oracle. @default {true} */
-  readonly checksReference?: boolean;
-  /** The time of a chain at the GPU's fastest clock. @default {it finds out} */
-  readonly chainNs?: number | undefined;
   /** The program. @default this Deno with `evaluator_main.ts` */
   readonly command?: readonly [string, ...string[]];
 }
@@ -57,12 +53,14 @@ export class ProcessEvaluator implements Evaluator {
   static async start(options: ProcessOptions): Promise<ProcessEvaluator> {
     const evaluator = new ProcessEvaluator(options);
     // a software driver blocks its process: only killing that helps, and the reference may take longer
-    const { problem: { stencil, ...rest }, samplingNs = 300e6, useGpu = true, checksReference = true } =
-      options;
-    const { chainNs, deviceMemory } = options, problem = { ...rest, definition: definitionOf(stencil) };
-    const limits = { timeoutMs: START_LIMIT_MS, samplingNs, deviceMemory };
-    const open = { problem, useGpu, checksReference, chainNs, ...limits };
-    const { answer } = await evaluator.#converse({ say: "open", ...open }, START_LIMIT_MS, options.turn);
+    const { problem: { stencil, ...rest }, turn, limitMs: _, command: __, ...given } = options;
+    const request = {
+      say: "open",
+      problem: { ...rest, definition: definitionOf(stencil) },
+      timeoutMs: START_LIMIT_MS,
+      ...{ samplingNs: 300e6, useGpu: true, checksReference: true, ...given },
+    } as const;
+    const { answer } = await evaluator.#converse(request, START_LIMIT_MS, turn);
     if (answer.say === "done") return evaluator;
     evaluator.close();
     const { reason, message } = failureOf(answer, START_LIMIT_MS);
