@@ -2,13 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import { wave } from "../../kernels/stencils/wave.ts";
 import type { Grid, Problem } from "../../kernels/stencils/stencil.ts";
 import { mostPromising } from "../../tuner/profile/best_predicted.ts";
-import {
-  Calibration,
-  kindOf,
-  pointsOf,
-  type Prediction,
-  type Sample,
-} from "../../tuner/profile/calibration.ts";
+import { Calibration, kindOf, pointsOf, type Sample } from "../../tuner/profile/calibration.ts";
+import type { Prediction } from "../../tuner/profile/prediction.ts";
 import { problemOf } from "../../tuner/profile/profile_problem.ts";
 import { readReplaySpaces } from "../../tuner/replay/read_replay_space.ts";
 import { replayCandidates } from "../../tuner/replay/replay_candidates.ts";

@@ -8,7 +8,8 @@ import { partOf } from "../devices/shared/shares.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
-import { type Calibration, kindOf, type Prediction } from "./calibration.ts";
+import { type Calibration, kindOf } from "./calibration.ts";
+import type { Prediction } from "./prediction.ts";
 
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;

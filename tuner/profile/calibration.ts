@@ -1,26 +1,13 @@
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 import { GaussianProcess } from "../../models/gaussian_process.ts";
-import { type DeviceModel, predictRate, registerPressure } from "../../models/roofline.ts";
+import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
-import { cpuCandidate } from "../search/cpu_space.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
 import { formerPoints } from "./former_files.ts";
-import { oddValue } from "./odd_value.ts";
+import { type Prediction, predictionOf } from "./prediction.ts";
 import type { ProfileEntry, ProfilePoint } from "./profile_types.ts";
-
-/** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
-export interface Prediction {
-  readonly traversal: { readonly name: string };
-  readonly parameters: Parameters;
-  readonly predicted: number;
-  /** What the GPU's ask of it. */
-  readonly demand?: Demand;
-  /** Of the CPU's. */
-  readonly cpuWorkers?: number;
-}
 
 /** A candidate for a problem, with the rate that it reached. */
 export interface Sample extends Prediction {
@@ -248,8 +235,9 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   const found = new Map<string, Sample>();
   const add = (point: ProfilePoint, on: Problem): void => {
     const key = `${on.grid} ${pointKey(point)}`;
-    const sample = found.has(key) ? undefined : sampleOf(point, on, device);
-    if (sample !== undefined) found.set(key, sample);
+    if (found.has(key)) return;
+    const { cellsPerSecond, ...one } = point, prediction = predictionOf(one, on, device);
+    if (!("reason" in prediction)) found.set(key, { ...prediction, problem: on, cellsPerSecond });
   };
   const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach];
   // what a window lets through tells nothing of the GPU's kernels
@@ -267,25 +255,6 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   for (const point of calibration) if (!isWindowed || point.cpuWorkers !== undefined) add(point, problem);
   for (const point of formerPoints(entry)) add(point, problem);
   return [...found.values()];
-}
-
-/** A measured point with what is predicted of it; undefined where this version cannot tell. */
-function sampleOf(
-  { traversal: name, parameters, cpuWorkers, cellsPerSecond }: ProfilePoint,
-  problem: Problem,
-  device: DeviceModel,
-): Sample | undefined {
-  if (cpuWorkers !== undefined) {
-    const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
-    return candidate && { ...candidate, cpuWorkers, problem, cellsPerSecond };
-  }
-  const traversal = TRAVERSALS.find((one) => one.name === name);
-  if (traversal === undefined || traversal.refuse(problem) !== undefined) return undefined;
-  if (oddValue(traversal, problem, parameters) !== undefined) return undefined;
-  const demand = traversal.demand(problem, parameters);
-  const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
-  if (!(predicted > 0 && Number.isFinite(predicted))) return undefined;
-  return { traversal, parameters, demand, predicted, problem, cellsPerSecond };
 }
 
 /** A space in the order of corrected predictions. */

@@ -1,0 +1,49 @@
+import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
+import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
+import { TRAVERSALS } from "../../kernels/traversals/all.ts";
+import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
+import { type DeviceModel, predictRate } from "../../models/roofline.ts";
+import { cpuCandidate } from "../search/cpu_space.ts";
+import { oddValue } from "./odd_value.ts";
+import type { ProfilePoint } from "./profile_types.ts";
+
+/** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
+export interface Prediction {
+  readonly traversal: { readonly name: string };
+  readonly parameters: Parameters;
+  readonly predicted: number;
+  /** What the GPU's ask of it. */
+  readonly demand?: Demand;
+  /** Of the CPU's. */
+  readonly cpuWorkers?: number;
+}
+
+/**
+ * What today's models predict of a configuration that a file names; or why it cannot be predicted, since the file may be
+ * of another version, or was edited.
+ *
+ * @param device the GPU; the CPU is known by its workers
+ */
+export function predictionOf(
+  { traversal: name, parameters, cpuWorkers }: Omit<ProfilePoint, "cellsPerSecond">,
+  problem: Problem,
+  device: DeviceModel,
+): Prediction | { readonly reason: string } {
+  if (cpuWorkers !== undefined) {
+    const why = cpuTraversalNamed(name)?.infeasible(problem, parameters);
+    if (why !== undefined) return { reason: `${name}: ${why}` };
+    const candidate = cpuCandidate(problem, { traversal: name, parameters, cpuWorkers });
+    return candidate === undefined
+      ? { reason: `the CPU has no traversal ${name} any more` }
+      : { traversal: candidate.traversal, parameters, predicted: candidate.predicted, cpuWorkers };
+  }
+  const traversal = TRAVERSALS.find((one) => one.name === name);
+  if (traversal === undefined) return { reason: `there is no traversal ${name} any more` };
+  const odd = traversal.refuse(problem) ?? oddValue(traversal, problem, parameters);
+  if (odd !== undefined) return { reason: `${name}: ${odd}` };
+  const demand = traversal.demand(problem, parameters);
+  const predicted = predictRate(demand, device, { cells: cellsOf(problem.grid) });
+  if (predicted > 0 && Number.isFinite(predicted)) return { traversal, parameters, demand, predicted };
+  const values = Object.entries(parameters).map((entry) => entry.join("=")).join(" ");
+  return { reason: `wanted parameters of ${name} whose rate can be predicted, found ${values}` };
+}
