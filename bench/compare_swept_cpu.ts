@@ -55,8 +55,8 @@ export async function compareSweptOnCpu(
     .sort((a, b) => (a.parameters.points ?? 0) - (b.parameters.points ?? 0));
   const fields: CpuField[] = [];
   try {
-    for (const { parameters: { points: nodePoints = 0 } } of configurations) {
-      const field = await pool.load({ update, layout, boundary, nodePoints });
+    for (const { parameters: { points = 0 } } of configurations) {
+      const field = await pool.load({ update, layout, boundary, shape: { points } });
       fields.push(field);
       await field.setInitial("noise", { seed: 1 });
     }

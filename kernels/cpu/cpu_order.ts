@@ -1,6 +1,6 @@
 /**
  * The order in which the CPU's workers visit the cells of space and time. A run is a number of **levels**, one for every
- * sub-step of every time step; a **visit** updates a box of whole rows along z to a level. Visits are grouped in
+ * sub-step of every time step; a **visit** updates some whole rows along z to a level. Visits are grouped in
  * **rounds**: within a round every worker makes its own visits in order, and between two rounds all workers meet.
  *
  * @module
@@ -8,7 +8,7 @@
 import type { Boundary } from "../stencils/stencil.ts";
 
 /** Rows x0 ≤ x < x1, y0 ≤ y < y1; outside the grid they are pads. A row is all cells of one x and y. */
-export interface Box {
+export interface Rows {
   readonly x0: number;
   readonly x1: number;
   readonly y0: number;
@@ -34,7 +34,7 @@ export interface CpuRun extends Part {
   slicesAt(level: number): readonly [x0: number, x1: number];
 }
 
-export type Visit = (level: number, box: Box) => void;
+export type Visit = (level: number, rows: Rows) => void;
 
 /** All visits of one worker in a run. */
 export interface CpuOrder {
@@ -46,12 +46,12 @@ export interface CpuOrder {
 /** What is visited, without the order. */
 export type Surroundings = Pick<CpuRun, "grid" | "boundaries" | "reach">;
 
-/** Calls back with every box of pad rows that are images of the box's rows. */
-export function forEachImage(box: Box, around: Surroundings, callback: (image: Box) => void): void {
-  const alongY = imagesOf([box.y0, box.y1], 1, around);
-  for (const [y0, y1] of alongY) callback({ ...box, y0, y1 });
-  for (const [x0, x1] of imagesOf([box.x0, box.x1], 0, around)) {
-    for (const [y0, y1] of [[box.y0, box.y1], ...alongY]) callback({ x0, x1, y0: y0!, y1: y1! });
+/** Calls back with all pad rows that are images of these rows. */
+export function forEachImage(rows: Rows, around: Surroundings, callback: (image: Rows) => void): void {
+  const alongY = imagesOf([rows.y0, rows.y1], 1, around);
+  for (const [y0, y1] of alongY) callback({ ...rows, y0, y1 });
+  for (const [x0, x1] of imagesOf([rows.x0, rows.x1], 0, around)) {
+    for (const [y0, y1] of [[rows.y0, rows.y1], ...alongY]) callback({ x0, x1, y0: y0!, y1: y1! });
   }
 }
 
@@ -79,25 +79,25 @@ function imagesOf(
 }
 
 /**
- * One part of the boxes' rows, as boxes: parts are disjoint, cover everything, and differ by at most one row. Rows are
- * counted along y, then x, then box after box, so that a grid of few slices is shared as well.
+ * One part of all rows: parts are disjoint, cover everything, and differ by at most one row. Rows are counted along y,
+ * then x, in the order given, so that a grid of few slices is shared as well.
  */
-export function shareRows(boxes: readonly Box[], { part, parts }: Part): Box[] {
-  const total = boxes.reduce((sum, box) => sum + rowsOf(box), 0);
+export function shareRows(all: readonly Rows[], { part, parts }: Part): Rows[] {
+  const total = all.reduce((sum, rows) => sum + countOf(rows), 0);
   let first = Math.floor(total * part / parts), end = Math.floor(total * (part + 1) / parts);
-  const share: Box[] = [];
-  for (const box of boxes) {
-    const rows = rowsOf(box);
-    share.push(...cutRows(box, Math.max(0, first), Math.min(rows, end)));
-    first -= rows, end -= rows;
+  const share: Rows[] = [];
+  for (const rows of all) {
+    const count = countOf(rows);
+    share.push(...cutRows(rows, Math.max(0, first), Math.min(count, end)));
+    first -= count, end -= count;
   }
   return share;
 }
 
-/** Rows `first` ≤ row < `end` of a box: the end of a slice, whole slices, the start of a slice. */
-function cutRows({ x0, y0, y1 }: Box, first: number, end: number): Box[] {
+/** Rows number `first` up to `end`, without it: the end of a slice, whole slices, the start of a slice. */
+function cutRows({ x0, y0, y1 }: Rows, first: number, end: number): Rows[] {
   const width = y1 - y0;
-  const cut: Box[] = [];
+  const cut: Rows[] = [];
   while (first < end) {
     const x = x0 + Math.floor(first / width), y = first % width;
     const slices = y === 0 ? Math.floor((end - first) / width) : 0;
@@ -108,12 +108,12 @@ function cutRows({ x0, y0, y1 }: Box, first: number, end: number): Box[] {
   return cut;
 }
 
-function rowsOf({ x0, x1, y0, y1 }: Box): number {
+function countOf({ x0, x1, y0, y1 }: Rows): number {
   return Math.max(0, x1 - x0) * Math.max(0, y1 - y0);
 }
 
 /**
- * The stepwise order: a round for every level, in which each worker updates its share of the rows. Strips of so many rows
+ * The stepwise order: a round for every level, in which each worker updates its share of the rows. Strips of `strip` rows
  * along y (0: one strip) are visited one after another, so that the slices within reach of a strip stay in a core's cache.
  */
 export function stepwiseOrder(run: CpuRun, { strip }: { readonly strip: number }): CpuOrder {
@@ -122,10 +122,10 @@ export function stepwiseOrder(run: CpuRun, { strip }: { readonly strip: number }
     rounds: levels,
     visitRound(level: number, visit: Visit): void {
       const [x0, x1] = run.slicesAt(level);
-      const strips: Box[] = [];
-      const rows = strip > 0 ? strip : ny;
-      for (let y0 = 0; y0 < ny; y0 += rows) strips.push({ x0, x1, y0, y1: Math.min(ny, y0 + rows) });
-      for (const box of shareRows(strips, run)) visit(level, box);
+      const strips: Rows[] = [];
+      const width = strip > 0 ? strip : ny;
+      for (let y0 = 0; y0 < ny; y0 += width) strips.push({ x0, x1, y0, y1: Math.min(ny, y0 + width) });
+      for (const rows of shareRows(strips, run)) visit(level, rows);
     },
   };
 }
@@ -134,7 +134,7 @@ export function stepwiseOrder(run: CpuRun, { strip }: { readonly strip: number }
 const STRIP_ROWS = 32, CACHED_BYTES = 2 ** 19;
 
 /**
- * The strips that suit a grid if nothing was measured. Where taps reach four slices or more and so many slices leave the
+ * The strips that suit a grid if nothing was measured. Where taps reach four slices or more and the slices in reach leave the
  * cache, strips of 32 rows are 1.1 to 1.3 times faster for orders 10 to 14 on 256³ and 128×128×256, while orders 2 and 4
  * lose up to 0.7 (AMD EPYC, 1 MiB of second-level cache, 2026-11-21).
  *

@@ -1,4 +1,5 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
+import { refuseSweep } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
@@ -10,13 +11,14 @@ import {
   reusedSlices,
 } from "./cpu_demand.ts";
 import { type DiamondShape, refuseDiamonds } from "./diamond_order.ts";
+import type { NodeShape } from "./line_order.ts";
 
-/** How workers visit a grid: stepwise in strips of so many rows (0: one strip), or in diamonds. */
-export type CpuShape = { readonly strip: number } | DiamondShape;
+/** How workers visit a grid: stepwise in strips of `strip` rows (0: one strip), in diamonds, or along a line in nodes. */
+export type CpuShape = { readonly strip: number } | DiamondShape | NodeShape;
 
 /**
- * A way to traverse a grid on the CPU, with its parameters, what makes them feasible, and what they ask of the CPU. All
- * have the parameter `fused`: 1 where products and sums are one operation.
+ * A way to traverse a grid on the CPU, with its parameters, what makes them feasible, and what they ask of the CPU. Those
+ * of whole rows have the parameter `fused`: 1 where products and sums are one operation.
  */
 export interface CpuTraversal {
   readonly name: string;
@@ -41,8 +43,12 @@ const STRIPS = [8, 16, 32, 0];
 /** One round per level, in strips along y. */
 const stepwise: CpuTraversal = {
   name: "stepwise",
-  candidates: ({ grid: [, ny] }, _, { fuses }) =>
-    STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses)),
+  candidates(problem, _, { fuses }) {
+    // workers cannot share a line's only row
+    if (isSwept(problem)) return [];
+    const { grid: [, ny] } = problem;
+    return STRIPS.filter((strip) => strip < ny).flatMap((strip) => eachFused({ strip }, fuses));
+  },
   infeasible: (_, { strip, fused, ...others }) =>
     strip === undefined || (Number.isSafeInteger(strip) && strip >= 0)
       ? refuseFused(fused) ?? refuseOthers(["strip", "fused"], others)
@@ -126,6 +132,66 @@ function diamondShape({ tiles, levels, block }: Parameters): DiamondShape | unde
   return isCount(tiles) && isCount(levels) && isCount(block) ? { tiles, band: levels, block } : undefined;
 }
 
+/** A line, one row after the other, of which each worker makes a piece. */
+const classic: CpuTraversal = {
+  name: "classic",
+  candidates: (problem) => isSwept(problem) ? [{}] : [],
+  // one step at a time takes any ends, those of a rank's part too
+  infeasible: (problem, parameters) =>
+    refuseOthers([], parameters) ?? (problem.stencil.dimensions === 1 ? undefined : refuseSweep(problem)),
+  demand: (problem, _, workers) => lineDemand(problem, workers, { tasks: workers, stepsPerMeeting: 1 }),
+  shape: () => undefined,
+};
+
+/** Points of a node: both time levels fit a core's first-level cache, and a diamond outweighs its barrier. */
+const NODE_POINTS = [1024, 2048, 4096];
+
+/** A line by the swept rule: many rows between two meetings, in nodes of several sizes up to one node per worker. */
+const swept: CpuTraversal = {
+  name: "swept",
+  candidates(problem, workers) {
+    if (!isSwept(problem)) return [];
+    const perWorker = Math.floor(problem.grid[2] / workers);
+    const nodes = [...NODE_POINTS.filter((points) => points < perWorker), perWorker];
+    return nodes.filter((points) => points >= 8).map((points) => ({ points }));
+  },
+  infeasible: (problem, { points, ...others }) =>
+    points === undefined || (Number.isSafeInteger(points) && points >= 1)
+      ? refuseOthers(["points"], others) ?? refuseSweep(problem)
+      : `nodes must have a whole number of points from 1 up, not ${points}`,
+  demand(problem, { points }, workers) {
+    if (points === undefined) return classic.demand(problem, {}, workers);
+    // workers meet after half of a node's diamond
+    const stepsPerMeeting = Math.max(1, points / 4 / Math.max(1, reachOf(problem.stencil.update).z));
+    return lineDemand(problem, workers, { tasks: problem.grid[2] / points, stepsPerMeeting });
+  },
+  shape: ({ points = 0 }) => ({ points }),
+};
+
+/** Whether a problem is a line that can be swept. */
+function isSwept(problem: Problem): boolean {
+  return refuseSweep(problem) === undefined;
+}
+
+/** What a line asks for. It fits the caches: nothing needs to come from memory, so that it has no roof. */
+function lineDemand(
+  { stencil: { update } }: Problem,
+  workers: number,
+  { tasks, stepsPerMeeting }: { readonly tasks: number; readonly stepsPerMeeting: number },
+): CpuDemand {
+  const { bytesPerUpdate, extraBytesPerUpdate } = bytesOfSteps(update);
+  return {
+    ...arithmeticDemand(update, false),
+    bytesPerUpdate: 0,
+    extraBytesPerUpdate: bytesPerUpdate + extraBytesPerUpdate,
+    reusedBytes: 0,
+    reusedBytesPerUpdate: 0,
+    meetingsPerStep: 1 / stepsPerMeeting,
+    callsPerStep: tasks / stepsPerMeeting,
+    imbalance: Math.ceil(tasks / workers) * workers / tasks,
+  };
+}
+
 /** The parameters as they are, and fused where the engine can. */
 function eachFused(parameters: Parameters, fuses: boolean): Parameters[] {
   return fuses ? [parameters, { ...parameters, fused: 1 }] : [parameters];
@@ -135,7 +201,7 @@ function refuseFused(fused: number | undefined): string | undefined {
   return fused === undefined || fused === 0 || fused === 1 ? undefined : `fused must be 0 or 1, not ${fused}`;
 }
 
-export const CPU_TRAVERSALS: readonly CpuTraversal[] = [stepwise, diamondWavefront];
+export const CPU_TRAVERSALS: readonly CpuTraversal[] = [stepwise, diamondWavefront, classic, swept];
 
 export function cpuTraversalNamed(name: string): CpuTraversal | undefined {
   return CPU_TRAVERSALS.find((traversal) => traversal.name === name);

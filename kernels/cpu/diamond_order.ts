@@ -112,7 +112,7 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
       if (isHalved && part === parts - 1) mine.push(all[0]!, all.at(-1)!);
       for (const tile of mine) {
         // rows of each level of the diamond: it grows around the cut, then narrows
-        const rows: Rows[] = [];
+        const rows: LevelRows[] = [];
         const start = (round - 1) * band;
         for (let i = 0; i < 2 * band; i++) {
           const level = start + i;
@@ -132,7 +132,7 @@ export function diamondOrder(run: CpuRun, shape: DiamondShape): CpuOrder {
 }
 
 /** Rows y0 ≤ y < y1 at a level; across a periodic end they lie outside the grid. */
-interface Rows {
+interface LevelRows {
   readonly level: number;
   readonly y0: number;
   readonly y1: number;
@@ -142,7 +142,7 @@ interface Rows {
 function moveWave(
   { grid: [nx, ny], boundaries: [alongX], reach: [sx], slicesAt }: CpuRun,
   { block }: DiamondShape,
-  { rows, visit }: { readonly rows: readonly Rows[]; readonly visit: Visit },
+  { rows, visit }: { readonly rows: readonly LevelRows[]; readonly visit: Visit },
 ): void {
   // the wave takes many short moves: what does not depend on x is worked out before
   const levels = rows.map(({ level, y0, y1 }, i) => {

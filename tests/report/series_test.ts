@@ -7,8 +7,6 @@ Deno.test("every traversal of the GPU and the CPU has a look of its own", () => 
   const names = [
     ...TRAVERSALS.map(({ name }) => name),
     ...CPU_TRAVERSALS.map(({ name }) => `CPU ${name}`),
-    "CPU classic",
-    "CPU swept",
     TOGETHER,
   ];
   const looks = new Map<string, string>();

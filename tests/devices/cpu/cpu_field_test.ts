@@ -34,7 +34,7 @@ Deno.test("workers compare every cell of the slices asked for, and of no others"
 });
 
 Deno.test("a module is compiled once for an update and the slices' layout, fused or not", async () => {
-  const { update } = wave(2), line = undefined;
+  const { update } = wave(2), work = { strip: 0 };
   const compile = (slices: number, x: "zero" | "periodic", fused = false) => {
     const boundaries: AxisBoundaries = [x, "periodic", "zero"];
     return compileOnce({
@@ -42,7 +42,7 @@ Deno.test("a module is compiled once for an update and the slices' layout, fused
       layout: layOut([slices, 3, 4], { pad: [1, 1, 1] }),
       boundaries,
       fused,
-      line,
+      work,
     });
   };
   const module = await compile(5, "zero");

@@ -7,7 +7,7 @@ import { ks } from "../../../kernels/stencils/ks.ts";
 import type { Boundary, Stencil } from "../../../kernels/stencils/stencil.ts";
 import { wave } from "../../../kernels/stencils/wave.ts";
 import { planesOf, reachOf } from "../../../kernels/update.ts";
-import { cutLine, partsOf } from "../../../tuner/devices/cpu/line_schedule.ts";
+import { cutLine, partsOf } from "../../../kernels/cpu/line_order.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { bitFar, bitHeat, bitKs, bitKs3 } from "../../kernels/line_stencils.ts";
@@ -32,7 +32,7 @@ async function assertEqualsOracle(
     return cells.slice(row, row + points);
   };
   const kind = stencil.initialField ?? "noise";
-  const field = await pool.load({ update, layout, boundary, nodePoints });
+  const field = await pool.load({ update, layout, boundary, shape: { points: nodePoints } });
   try {
     await field.setInitial(kind, { seed: SEED });
     const last = update.substeps.at(-1)![0]!.field;
@@ -138,7 +138,7 @@ Deno.test("what is no line is refused, not computed wrongly", async () => {
   const pool = await CpuPool.create({ workers: 1 });
   const cube = layOut([4, 4, 4], { pad: [1, 1, 1] });
   await assertRejects(
-    () => pool.load({ update: wave(2).update, layout: cube, boundary: "insulated", nodePoints: 4 }),
+    () => pool.load({ update: wave(2).update, layout: cube, boundary: "insulated", shape: { points: 4 } }),
     RangeError,
     "Cannot compute the field as a line: it sweeps one dimension: the grid must be 1x1xN",
   );

@@ -391,7 +391,7 @@ testOnGpu("a share that cannot be is refused, and leaves no memory taken", async
     await assertRejects(() => create({ exchangeEvery: 0 }), RunFailure, "whole number from 1 up");
     await assertRejects(() => create({ cpuWorkers: 3 }), RunFailure, "3 CPU workers wanted, there are 2");
     const onCpu = (traversal: string, parameters: Parameters) => create({ cpu: { traversal, parameters } });
-    await assertRejects(() => onCpu("swept", {}), RunFailure, "the CPU has no traversal swept");
+    await assertRejects(() => onCpu("swept", {}), RunFailure, "it sweeps one dimension");
     const diamonds = DIAMONDS.parameters;
     await onCpu("diamond-wavefront", { ...diamonds, levels: 1 });
     await assertRejects(

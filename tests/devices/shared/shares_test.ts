@@ -52,9 +52,9 @@ Deno.test("the CPU traverses its share as the share says, and alone as the confi
 
 Deno.test("the CPU alone refuses what none of its traversals is, and on a grid those of lines", () => {
   const problem: Problem = { stencil: wave(2), grid: [8, 8, 8], boundary: "zero", steps: 4 };
-  const share = { cpuSlices: 8, gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
+  const share = { gpuSlices: 0, exchangeEvery: 1, cpuWorkers: 1 };
   const why = (traversal: string, on = problem, parameters = {}) =>
-    refuseCpuPart(on, { traversal, parameters, share });
+    refuseCpuPart(on, { traversal, parameters, share: { ...share, cpuSlices: on.grid[0] } });
   assertEquals(why("stepwise"), undefined);
   assertEquals(why("marching"), "the CPU has no traversal marching");
   assertEquals(why("swept"), "it sweeps one dimension: the grid must be 1x1xN");
@@ -68,6 +68,8 @@ Deno.test("the CPU alone refuses what none of its traversals is, and on a grid t
   }
   assertEquals(why("swept", line, { points: 8 }), undefined);
   assertEquals(why("swept", line, { x: 1 }), "wanted no parameters but points: found x");
+  const points = "nodes must have a whole number of points from 1 up, not 0";
+  assertEquals(why("swept", line, { points: 0 }), points);
   assertEquals(why("classic", line, { points: 8 }), "wanted no parameters: found points");
   const part: Problem = { ...line, boundary: "zero" };
   assertEquals(why("swept", part), "ends must be insulated or periodic: the boundary is zero");

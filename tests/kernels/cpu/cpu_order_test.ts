@@ -7,10 +7,10 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import {
-  type Box,
   type CpuOrder,
   type CpuRun,
   forEachImage,
+  type Rows,
   shareRows,
   stepwiseOrder,
   type Surroundings,
@@ -49,7 +49,7 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
   } as const;
   /** The step of each field in both arrays: array, field, x, y. */
   const state = [0, -1].map((step) => reaches.map(() => new Int32Array(nx * ny).fill(step)));
-  const visit = (level: number, { x0, x1, y0, y1 }: Box): void => {
+  const visit = (level: number, { x0, x1, y0, y1 }: Rows): void => {
     const step = Math.floor(level / substeps), field = level % substeps;
     const now = state[step % 2]!, next = state[(step + 1) % 2]!;
     const [rx, ry] = reaches[field]!;
@@ -77,7 +77,7 @@ function play(game: Game, orderOf: (run: CpuRun) => CpuOrder): void {
   const draw = seededRandom(seed);
   for (let round = 0; round < orders[0]!.rounds; round++) {
     const waiting = orders.map((order) => {
-      const visits: (readonly [number, Box])[] = [];
+      const visits: (readonly [number, Rows])[] = [];
       order.visitRound(round, (level, box) => visits.push([level, box]));
       return visits;
     });
@@ -172,7 +172,7 @@ const MUTANTS: Readonly<Record<string, (orderOf: (run: CpuRun) => CpuOrder) => (
     return {
       rounds,
       visitRound(round, visit) {
-        const visits: [number, Box][] = [];
+        const visits: [number, Rows][] = [];
         visitRound(round, (...one) => visits.push(one));
         visits.reverse().forEach((one) => visit(...one));
       },

@@ -4,7 +4,7 @@ import type { AxisBoundaries } from "../../../kernels/stencils/stencil.ts";
 import type { WasmSource } from "../../../kernels/wasm/rows.ts";
 import { writeLine } from "../../../kernels/wasm/write_line.ts";
 import { writeWasm } from "../../../kernels/wasm/write_wasm.ts";
-import type { LineLoad } from "./line_worker.ts";
+import type { CpuWork } from "./cpu_commands.ts";
 
 /** By update, then by all else that the text of a module depends on. */
 const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>();
@@ -13,26 +13,20 @@ const compiled = new WeakMap<Update, Map<string, Promise<WebAssembly.Module>>>()
  * The module of a field, compiled once for each update and layout: one that is used again keeps the fast code that the
  * engine has made of it meanwhile, whichever workers made it run.
  *
- * @param source with how a line is computed; undefined for any other grid
+ * @param source with how workers visit the field: a line has kernels of its own
  * @throws {RangeError} when the update cannot be written for the layout
  */
 export function compileOnce(
-  { line, ...source }: WasmSource & { readonly line: LineLoad | undefined },
+  { work, ...source }: WasmSource & { readonly work: CpuWork },
 ): Promise<WebAssembly.Module> {
   const { update, layout, boundaries, fused } = source;
   const modules = compiled.get(update) ?? new Map<string, Promise<WebAssembly.Module>>();
   compiled.set(update, modules);
-  const lanes = line?.swept?.lanes;
-  const key = JSON.stringify([
-    sameText(layout, boundaries),
-    boundaries,
-    fused,
-    line === undefined,
-    lanes,
-  ]);
+  const isLine = "ends" in work, lanes = isLine ? work.swept?.lanes : undefined;
+  const key = JSON.stringify([sameText(layout, boundaries), boundaries, fused, isLine, lanes]);
   let module = modules.get(key);
   if (module === undefined) {
-    const bytes = line === undefined ? writeWasm(source) : writeLine({ update, layout, lanes });
+    const bytes = isLine ? writeLine({ update, layout, lanes }) : writeWasm(source);
     module = bytes.then(WebAssembly.compile);
     module.catch(() => modules.delete(key));
     modules.set(key, module);

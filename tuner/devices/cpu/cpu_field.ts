@@ -4,7 +4,7 @@ import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import { signalAt, stepReach, type Update } from "../../../kernels/update.ts";
 import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
-import type { ArrayPair, Command, Done, LoadCommand } from "./wasm_worker.ts";
+import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
 
 interface InitialOptions {
   /** @default {0} */

@@ -1,6 +1,6 @@
 import type { Layout } from "../../../kernels/layout.ts";
 import { GUARD_BYTES } from "../../../kernels/wasm/write_wasm.ts";
-import type { ArrayPair } from "./wasm_worker.ts";
+import type { ArrayPair } from "./cpu_commands.ts";
 import { freeMemory } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
 

@@ -1,11 +1,8 @@
+import type { NodePart } from "../../../kernels/cpu/line_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { laneImages, laneOffset, LANES, type Lanes } from "../../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
-import type { NodePart } from "./line_schedule.ts";
-import type { ArrayPair } from "./wasm_worker.ts";
-
-/** Fewest vectors for a pass over two rows. */
-const LEAST_PASS = 8;
+import type { ArrayPair } from "./cpu_commands.ts";
 
 /** What a {@linkcode LaneSweep} works on. */
 interface LaneSource {
@@ -26,6 +23,7 @@ interface LaneSource {
 export class LaneSweep {
   readonly #source: LaneSource;
   readonly #cells: Float32Array;
+  /** Makes a piece of each sub-step's row. */
   readonly #rows: readonly LineExports[`lanes${number}`][];
   /** Of each image: its place in a plane, that of its source, and the source's position. */
   readonly #images: Int32Array;
@@ -85,73 +83,21 @@ export class LaneSweep {
     }
   }
 
-  /**
-   * Makes the rows of a node's part: vectors below 0 lie at the lanes' other end. Of rows before the last two are stored
-   * no more than what other parts need.
-   */
-  sweep({ row, begin, end, move, count }: NodePart, lastRow: number): void {
-    for (const last = row + count; row < last;) {
-      // two rows made in one pass leave the first unstored
-      if (row + 1 < Math.min(last, lastRow - 1) && this.#isPair(begin, end)) {
-        this.#makePair(row, begin, end, move);
-        row += 2, begin += 2 * move, end -= 2 * move;
-      } else {
-        this.#makeRow(row, begin, end);
-        row++, begin += move, end -= move;
-      }
+  /** Makes the rows of a node's part: vectors below 0 lie at the lanes' other end. */
+  sweep({ row, begin, end, move, count }: NodePart): void {
+    for (const last = row + count; row < last; row++, begin += move, end -= move) {
+      this.#makeRow(row, begin, end);
     }
   }
 
-  /** The arrays that row number `row` is made from and in. */
-  #arraysOf(row: number): { step: number; substep: number; from: number; to: number } {
-    const { fields, arrays } = this.#source;
-    const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
-    return { step, substep, from: arrays[(step - 1) % 2]!, to: arrays[step % 2]! };
-  }
-
   #makeRow(row: number, begin: number, end: number): void {
-    const { fields, lanes: { length, pad } } = this.#source;
-    const { step, substep, from, to } = this.#arraysOf(row), make = this.#rows[substep]!;
+    const { fields, arrays, lanes: { length, pad } } = this.#source;
+    const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
+    const from = arrays[(step - 1) % 2]!, to = arrays[step % 2]!, make = this.#rows[substep]!;
     if (begin < 0) {
       make(from, to, begin + length, end < 0 ? end + length : length);
       make(from, to, 0, end);
     } else make(from, to, begin, end);
     if (begin <= pad || end >= length - pad) this.renew(step, fields[substep]!, begin, end);
-  }
-
-  /** Whether two rows are wide enough, and clear of the lanes' ends or well across them. */
-  #isPair(begin: number, end: number): boolean {
-    const { exports, lanes: { length, pad } } = this.#source;
-    const margin = 2 * pad + 1, least = LEAST_PASS + 4 * pad;
-    const isWide = begin <= -least && end >= least;
-    const isInside = begin >= margin && end <= length - margin && end - begin >= least;
-    return exports.lanePair !== undefined && (isWide || isInside);
-  }
-
-  /**
-   * Two rows, the second in place of the one they are made from. Of the first are stored what neighbours need, its
-   * outermost 2·reach vectors, and what the ends' images need.
-   */
-  #makePair(row: number, begin: number, end: number, move: number): void {
-    const { exports, fields: [field], lanes: { length, pad } } = this.#source;
-    const { step, from, to } = this.#arraysOf(row), make = this.#rows[0]!, pass = exports.lanePair!;
-    const isAcross = begin < 0, low = isAcross ? begin + length : begin, width = 2 * pad;
-    make(from, to, low, low + width);
-    make(from, to, end - width, end);
-    if (isAcross) {
-      make(from, to, length - width, length);
-      make(from, to, 0, width);
-      this.renew(step, field!, -width, width);
-      pass(from, low + pad, length - pad);
-      pass(from, pad, end - pad);
-    } else pass(from, low + pad, end - pad);
-    // what a valley's second row has beyond the pass; nothing in a triangle
-    make(to, from, low + move, low + pad);
-    make(to, from, end - pad, end - move);
-    if (isAcross) {
-      make(to, from, length - pad, length);
-      make(to, from, 0, pad);
-      this.renew(step + 1, field!, begin + move, end - move);
-    }
   }
 }

@@ -1,27 +1,13 @@
+import { type LineWork, partsOf } from "../../../kernels/cpu/line_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import type { Lanes } from "../../../kernels/wasm/lanes.ts";
+import type { LoadedField, RunCommand } from "./cpu_commands.ts";
 import { LaneSweep } from "./lane_sweep.ts";
-import { type LineNodes, partsOf } from "./line_schedule.ts";
-import type { LoadedField, RunCommand } from "./wasm_worker.ts";
-
-/** How a line is computed; part of what loads a field. */
-export interface LineLoad {
-  /** r: points that a row loses at each end. */
-  readonly reach: number;
-  /** Points beyond the line's ends that taps read: more, where they do so several rows back. */
-  readonly pad: number;
-  /** Index of the field that each sub-step makes. */
-  readonly fields: readonly number[];
-  readonly ends: "insulated" | "periodic";
-  /** The lanes, and the nodes of each; undefined: classic. */
-  readonly swept?: { readonly lanes: Lanes; readonly nodes: LineNodes };
-}
 
 /**
  * Advances a line: a worker's pieces of the rows, and the images of the line's ends in the pads. Classic works in place;
- * the swept rule copies the points to lanes, sweeps there, and copies them back. See `line_schedule.ts`.
+ * the swept rule copies the points to lanes, sweeps there, and copies them back. See `kernels/cpu/line_order.ts`.
  */
-export function runLine(field: LoadedField, run: RunCommand, line: LineLoad): void {
+export function runLine(field: LoadedField, run: RunCommand, line: LineWork): void {
   if (run.steps === 0) return;
   if (line.swept === undefined) runClassic(field, run, line);
   else runSwept(field, run, line, line.swept);
@@ -30,8 +16,8 @@ export function runLine(field: LoadedField, run: RunCommand, line: LineLoad): vo
 function runSwept(
   { load: { layout, laneArrays }, exports, memory, barrier, part, parts }: LoadedField,
   { steps, arrays }: RunCommand,
-  { reach, fields, ends }: LineLoad,
-  { lanes, nodes: { even, odd, rows } }: Required<LineLoad>["swept"],
+  { reach, fields, ends }: LineWork,
+  { lanes, nodes: { even, odd, rows } }: Required<LineWork>["swept"],
 ): void {
   const { length } = lanes, lastField = fields.at(-1)!, lastRow = steps * fields.length;
   const swept = new LaneSweep({ memory, exports, layout, lanes, ends, fields, arrays: laneArrays });
@@ -44,7 +30,7 @@ function runSwept(
   for (let phase = 0; (phase - 1) * rows < lastRow; phase++) {
     if (phase > 0) barrier.wait();
     for (const node of (phase % 2 === 0 ? even : odd).slice(first, last)) {
-      for (const part of partsOf(node, { rows, phase, lastRow, reach })) swept.sweep(part, lastRow);
+      for (const part of partsOf(node, { rows, phase, lastRow, reach })) swept.sweep(part);
     }
   }
   barrier.wait();
@@ -57,7 +43,7 @@ function runSwept(
 function runClassic(
   { load: { layout }, exports, memory, barrier, part, parts }: LoadedField,
   { steps, arrays }: RunCommand,
-  line: LineLoad,
+  line: LineWork,
 ): void {
   const { grid: [, , points], length } = layout, { pad, fields } = line;
   // a view for each row would cost as much as a short row
@@ -91,7 +77,7 @@ function runClassic(
 /** Renews those pads of a field whose sources lie in begin ≤ z < end: another worker may be writing the others. */
 function renewPads(
   { grid: [, , points], origin, plane }: Layout,
-  { pad, ends }: LineLoad,
+  { pad, ends }: LineWork,
   field: number,
   cells: Float32Array,
   begin: number,

@@ -1,18 +1,19 @@
-import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { usualStrip } from "../../../kernels/cpu/cpu_order.ts";
+import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
+import { lineWork } from "../../../kernels/cpu/line_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
+import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { reachOf, type Update } from "../../../kernels/update.ts";
+import { MAX_WORKERS } from "../../configuration.ts";
+import { startThread, type Thread } from "../../platform.ts";
+import { RunFailure } from "../run_failure.ts";
 import { BARRIER_BYTES } from "./barrier.ts";
 import { compileOnce } from "./compiled_modules.ts";
+import type { Command, Done, Reply } from "./cpu_commands.ts";
 import { CpuField } from "./cpu_field.ts";
 import { CpuMemory } from "./cpu_memory.ts";
-import { lineLoad } from "./line_load.ts";
 import { detectWasmFeatures } from "./wasm_features.ts";
-import type { Command, Done, Reply } from "./wasm_worker.ts";
-import { startThread, type Thread } from "../../platform.ts";
-import { MAX_WORKERS } from "../../configuration.ts";
-import { RunFailure } from "../run_failure.ts";
 
 interface CpuPoolOptions {
   /** Threads, from 1 to {@linkcode MAX_WORKERS}. */
@@ -30,9 +31,7 @@ export interface CpuProblem {
   readonly layout: Layout;
   /** What lies around it: a share of a grid that is periodic along x has `zero` there. */
   readonly boundary: Boundaries;
-  /** Of a line: about how many points a node of the swept rule has. @default {0} classic: meetings after every sub-step */
-  readonly nodePoints?: number;
-  /** How a grid is visited. @default {stepwise, in strips that suit the grid} */
+  /** How the grid is visited. @default {a line classic, any other stepwise in strips that suit it} */
   readonly shape?: CpuShape | undefined;
   /** Whether products and sums are fused: needs relaxed SIMD. @default {false} */
   readonly fused?: boolean;
@@ -120,17 +119,18 @@ export class CpuPool {
    * @throws {RunFailure} `limits`: the field does not fit the memory; `device-lost`: a worker failed
    */
   async load(
-    { update, layout, boundary, nodePoints = 0, shape, fused = false, workers = this.workers }: CpuProblem,
+    { update, layout, boundary, shape, fused = false, workers = this.workers }: CpuProblem,
   ): Promise<CpuField> {
     const boundaries = alongAxes(boundary);
     if (fused && !detectWasmFeatures().relaxedSimd) {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
-    const line = lineLoad({ update, layout, boundary, nodePoints }, workers);
-    const region = this.#memory.take(layout, line?.swept?.lanes.bytes ?? 0);
-    const { x, y } = reachOf(update);
-    const order = shape ?? { strip: usualStrip(x, 4 * layout.slice) };
-    const module = await compileOnce({ update, layout, boundaries, fused, line }).catch((error) => {
+    const problem = { stencil: { update }, grid: layout.grid, boundary }, { x, y } = reachOf(update);
+    const isLine = refuseSweep(problem) === undefined;
+    const chosen = shape ?? (isLine ? { points: 0 } : { strip: usualStrip(x, 4 * layout.slice) });
+    const work = "points" in chosen ? lineWork(problem, chosen, workers) : chosen;
+    const region = this.#memory.take(layout, "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0);
+    const module = await compileOnce({ update, layout, boundaries, fused, work }).catch((error) => {
       this.#memory.free(region);
       throw error;
     });
@@ -149,8 +149,7 @@ export class CpuPool {
       planes: { fields, materials, ...(ranges && { ranges }) },
       paddedLevels: materials.length > 0 ? 2 : 1,
       substepReach: update.substeps.map((substep) => reachOf(substep).x),
-      shape: order,
-      line,
+      work,
       laneArrays: region.laneArrays,
     } as const;
     await this.#enqueue(workers, () => load);

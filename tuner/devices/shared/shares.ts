@@ -2,9 +2,8 @@ import { cpuTraversalNamed } from "../../../kernels/cpu/cpu_traversals.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { ghostWidths, planesOf, reachOf } from "../../../kernels/update.ts";
-import { refuseSweep } from "../../../kernels/traversals/line.ts";
 import { traversalNamed } from "../../../kernels/traversals/all.ts";
-import { type GpuPlan, refuseOthers } from "../../../kernels/traversals/traversal.ts";
+import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { partOfRank, planAlongX, problemOfRank, type RankPlan } from "../../../models/rank_part.ts";
 import type { Configuration, Share } from "../../configuration.ts";
 import type { FieldMemory } from "../gpu/field_memory.ts";
@@ -56,7 +55,7 @@ export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stenci
   return layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
 }
 
-/** How the workers traverse their slices; on a line, and where nothing was chosen, they know how. */
+/** How the workers traverse their slices; where nothing was chosen, they know how. */
 function cpuTraversalOf({ traversal, parameters, share }: Configuration) {
   const { traversal: name, parameters: own } = share.gpuSlices === 0
     ? { traversal, parameters }
@@ -66,15 +65,9 @@ function cpuTraversalOf({ traversal, parameters, share }: Configuration) {
 
 /** Why the CPU's workers cannot traverse their slices as they should; undefined if they can. */
 export function refuseCpuPart(problem: Problem, configuration: Configuration): string | undefined {
-  const { share } = configuration;
   const { name, parameters, order } = cpuTraversalOf(configuration);
-  if (order !== undefined) return order.infeasible(partOf(problem, share, "cpu"), parameters);
-  const isOfLines = share.gpuSlices === 0 && (name === "classic" || name === "swept");
-  if (!isOfLines) return `the CPU has no traversal ${name}`;
-  // one step at a time takes any ends, those of a rank's part too
-  const takesAny = name === "classic" && problem.stencil.dimensions === 1;
-  return refuseOthers(name === "swept" ? ["points"] : [], parameters) ??
-    (takesAny ? undefined : refuseSweep(problem));
+  if (order === undefined) return `the CPU has no traversal ${name}`;
+  return order.infeasible(partOf(problem, configuration.share, "cpu"), parameters);
 }
 
 /**
@@ -141,14 +134,13 @@ async function makeCpuPart(
   const layout = cpuLayoutOf(part);
   const reason = refuseCpuPart(problem, configuration);
   if (reason !== undefined) throw new RunFailure("limits", reason);
-  const { name, parameters, order } = cpuTraversalOf(configuration);
+  const { parameters, order } = cpuTraversalOf(configuration);
   const source = {
     update,
     layout,
     boundary,
-    nodePoints: name === "swept" ? parameters.points ?? 0 : 0,
-    shape: order?.shape(parameters),
-    fused: order !== undefined && parameters.fused === 1,
+    shape: order!.shape(parameters),
+    fused: parameters.fused === 1,
     workers: share.cpuWorkers,
   };
   const started = performance.now();

@@ -1,6 +1,6 @@
 /**
  * Which piece of which row of a line each CPU worker makes between two meetings: classic meets after every row, the
- * swept rule (see `kernels/traversals/line.ts`) after every diamond.
+ * swept rule (see `traversals/line.ts`) after every diamond.
  *
  * **In place.** The rows of even and odd steps use the two arrays of time levels in turns. Rows of a triangle shrink, so
  * the ends of all its rows survive there, and a valley finds them: no edges are stored elsewhere.
@@ -10,6 +10,51 @@
  *
  * @module
  */
+import { hasInsulatedEnds, type LineProblem, lineShape, madeBy, refuseSweep } from "../traversals/line.ts";
+import { planesOf, reachOf } from "../update.ts";
+import { type Lanes, layLanes } from "../wasm/lanes.ts";
+
+/** About how many points a node of the swept rule has; 0: classic, which has no nodes. */
+export interface NodeShape {
+  readonly points: number;
+}
+
+/** What workers compute a line by. */
+export interface LineWork {
+  /** r: points that a row loses at each end. */
+  readonly reach: number;
+  /** Points beyond the line's ends that taps read: more, where they do so several rows back. */
+  readonly pad: number;
+  /** Index of the field that each sub-step makes. */
+  readonly fields: readonly number[];
+  readonly ends: "insulated" | "periodic";
+  /** The lanes, and the nodes of each; undefined: classic. */
+  readonly swept?: { readonly lanes: Lanes; readonly nodes: LineNodes };
+}
+
+/**
+ * How workers compute a line: all have the same number of nodes, and where these would be too short they compute it
+ * classic.
+ *
+ * @throws {RangeError} if the problem is no line that can be swept
+ */
+export function lineWork(problem: LineProblem, { points }: NodeShape, workers: number): LineWork {
+  const reason = refuseSweep(problem);
+  if (reason !== undefined) throw new RangeError(`Cannot compute the field as a line: ${reason}`);
+  const { grid: [, , length], stencil: { update } } = problem, { reach } = lineShape(update);
+  const line = {
+    reach,
+    pad: reachOf(update).z,
+    fields: update.substeps.map((_, index) => madeBy(update, index).field),
+    ends: hasInsulatedEnds(problem) ? "insulated" : "periodic",
+  } as const;
+  if (points === 0) return line;
+  const lanes = layLanes(length, { reach: line.pad, planes: planesOf(update) });
+  const count = Math.ceil(Math.max(1, Math.round(length / points)) / workers) * workers;
+  const nodes = cutLine(lanes.length, { nodes: count, reach, overlap: lanes.overlap });
+  // lanes too short for nodes with rows, or for what the pads hold of them
+  return nodes.rows < 1 || lanes.length <= line.pad ? line : { ...line, swept: { lanes, nodes } };
+}
 
 /** A node: the rows of its valley spread from `centre`, those of its triangle shrink from both ends. */
 export interface LineNode {
