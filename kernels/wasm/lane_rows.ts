@@ -1,15 +1,13 @@
 /**
- * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes; and `lanePair`, two rows in one pass.
+ * `lanes0`, `lanes1`, …: a piece of a sub-step's row of a line in lanes.
  *
  * Windows of locals save loads (see {@linkcode Window}): Kuramoto–Sivashinsky needs 3 a vector and step instead of 11, and
- * takes 1.56 ns instead of 2.29; its 13 additions alone take 1.55, two a cycle at 4.2 GHz. Two rows of heat in one pass
- * take 0.26 ns a vector and row, 0.40 one by one; three and more run out of registers and take 0.30 (AMD EPYC, Zen 5,
- * 2026-11-21).
+ * takes 1.56 ns instead of 2.29; its 13 additions alone take 1.55, two a cycle at 4.2 GHz (AMD EPYC, Zen 5, 2026-11-21).
  *
  * @module
  */
 import type { Tap } from "../expression.ts";
-import { expressionsOf, reachOf, type Substep, tapsOf, type Update } from "../update.ts";
+import { expressionsOf, type Substep, tapsOf } from "../update.ts";
 import {
   addIndexFunction,
   advance,
@@ -34,7 +32,7 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
     name: `lanes${index}`,
     parameters: ["current", "next", "begin", "end"],
     write({ current, next, begin, end }, declare) {
-      const left = declare("i32"), pointers = [current, next];
+      const left = declare("i32");
       const writer = new VectorWriter(target, expressionsOf(substep), declare);
       const read = rowsRead(substep).filter(({ span: { first, last } }) => last > first);
       const size = Math.max(1, ...read.map(({ span: { first, last } }) => 1 + last - first));
@@ -59,70 +57,26 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
           (value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value),
         ),
       ];
+      const many = size * Math.ceil(LEAST_VECTORS / size);
+      const loop = (name: string, vectors: number, body: readonly Node[]): Node =>
+        whileLeft(target, { name, left, step: vectors }, [
+          ...body,
+          ...[current, next].map((pointer) => advance(target, pointer, vectors * VECTOR)),
+        ]);
       return [
         left.set(m.i32.sub(end.get(), begin.get())),
         ...writer.setConstants(),
-        ...pointers.map((array) => toVector(target, array, begin.get())),
+        ...[current, next].map((array) =>
+          array.set(m.i32.add(array.get(), m.i32.shl(begin.get(), m.i32.const(4))))
+        ),
         ...windows.flatMap(({ row, window }) =>
           window.held.map((position) => window.at(position).set(load(row, position)))
         ),
-        ...windowLoop(target, { left, size, windows: windows.map(({ window }) => window), make, pointers }),
+        loop("vectors", many, range(many).flatMap(make)),
+        loop("vector", 1, [...make(0), ...windows.flatMap(({ window }) => window.rotate())]),
       ];
     },
   });
-}
-
-/** Whether {@linkcode addLanePair} helps: steps have one sub-step and field, and two windows fit the registers. */
-export function canPair({ substeps, ...update }: Update): boolean {
-  return substeps.length === 1 && substeps[0]!.length === 1 && reachOf({ ...update, substeps }).z <= 2;
-}
-
-/**
- * Adds `lanePair(current, begin, end)`: vectors begin ≤ i < end of the second row from `current`, stored in place behind
- * what the pass still reads. The first row is not stored.
- */
-export function addLanePair(target: Target, substep: Substep, lanes: Lanes): void {
-  const { module: m } = target;
-  addIndexFunction(target, {
-    name: "lanePair",
-    parameters: ["current", "begin", "end"],
-    write({ current, begin, end }, declare) {
-      const left = declare("i32");
-      const writer = new VectorWriter(target, expressionsOf(substep), declare);
-      const { span: { first, last } } = rowsRead(substep)[0]!, size = 1 + last - first;
-      const source = new Window(declare, 2 * last, size), made = new Window(declare, last, size);
-      // the pointer lies `pad` vectors before the next one: taps of taps reach twice as far as the pads
-      const at = (position: number): number =>
-        laneOffset(lanes, { position: position + lanes.pad, lane: 0 }) +
-        substep[0]!.field * lanes.plane;
-      const load = (position: number): Node =>
-        source.at(position).set(m.v128.load(at(position), VECTOR, current.get()));
-      const write = (from: Window, position: number) =>
-        writer.write(({ offset: [, , z] }) => from.at(position + z).get());
-      const makeFirst = (position: number): Node[] => {
-        const { before, values: [value] } = write(source, position);
-        return [load(position + last), ...before, made.at(position).set(value!)];
-      };
-      const make = (vector: number): Node[] => {
-        const lines = makeFirst(vector + last);
-        const { before, values: [value] } = write(made, vector);
-        return [...lines, ...before, m.v128.store(at(vector), VECTOR, current.get(), value!)];
-      };
-      return [
-        left.set(m.i32.sub(end.get(), begin.get())),
-        ...writer.setConstants(),
-        toVector(target, current, m.i32.sub(begin.get(), m.i32.const(lanes.pad))),
-        ...range(size - 1).map((i) => load(2 * first + i)),
-        ...made.held.flatMap(makeFirst),
-        ...windowLoop(target, { left, size, windows: [source, made], make, pointers: [current] }),
-      ];
-    },
-  });
-}
-
-/** Moves a pointer on by so many vectors. */
-function toVector({ module: m }: Target, array: Local, vectors: Node): Node {
-  return array.set(m.i32.add(array.get(), m.i32.shl(vectors, m.i32.const(4))));
 }
 
 /** Vectors in the loop's body at least: they share its counting. */
@@ -168,31 +122,4 @@ function rowsRead(
     const offsets = taps.map(({ offset: [, , z] }) => z);
     return { row: taps[0]!, span: { first: Math.min(...offsets), last: Math.max(...offsets) } };
   });
-}
-
-/** A loop over `left` vectors with windows, all of one size. */
-function windowLoop(
-  target: Target,
-  { left, windows, size, make, pointers }: {
-    readonly left: Local;
-    readonly windows: readonly Window[];
-    readonly size: number;
-    make(vector: number): Node[];
-    readonly pointers: readonly Local[];
-  },
-): Node[] {
-  const many = size * Math.ceil(LEAST_VECTORS / size);
-  const moveOn = (vectors: number): Node[] =>
-    pointers.map((pointer) => advance(target, pointer, vectors * VECTOR));
-  return [
-    whileLeft(target, { name: "vectors", left, step: many }, [
-      ...range(many).flatMap(make),
-      ...moveOn(many),
-    ]),
-    whileLeft(target, { name: "vector", left, step: 1 }, [
-      ...make(0),
-      ...windows.flatMap((window) => window.rotate()),
-      ...moveOn(1),
-    ]),
-  ];
 }

@@ -17,7 +17,7 @@ import {
   whileLeft,
   writeModule,
 } from "./functions.ts";
-import { addLanePair, addLaneRow, canPair } from "./lane_rows.ts";
+import { addLaneRow } from "./lane_rows.ts";
 import type { Lanes } from "./lanes.ts";
 import { CELL, VECTOR } from "./rows.ts";
 
@@ -27,8 +27,6 @@ export interface LineExports {
   [row: `row${number}`]: (current: number, next: number, begin: number, end: number) => void;
   /** With lanes: sub-step i for their vectors begin ≤ i < end. */
   [lanes: `lanes${number}`]: (current: number, next: number, begin: number, end: number) => void;
-  /** Where it helps: the same vectors of the second row from `current`, in its place; the first is not stored. */
-  lanePair?(current: number, begin: number, end: number): void;
 }
 
 /**
@@ -69,7 +67,6 @@ export async function writeLine(
     update.substeps.forEach((substep, index) => addRow(target, { layout, substep, index }));
     if (lanes === undefined) return;
     update.substeps.forEach((substep, index) => addLaneRow(target, substep, lanes, index));
-    if (canPair(update)) addLanePair(target, update.substeps[0]!, lanes);
   });
 }
 
