@@ -7,7 +7,7 @@
  *     deno run -A bench/choices.ts table FILE…
  *
  * The first measures the choice from the recordings in `fixtures/h100` (or from `none`), the same after a time of
- * `refine`, and the best of a few stepwise workgroups, every equation on every grid, or so many on each. The second
+ * `refine`, and the best of a few stepwise workgroups, every equation on every grid, or EACH of them. The second
  * tunes each grid for one of the equations, by turns: those that the first begins with. The third tunes wave, order 2,
  * on all grids within one budget, then on each of them with a budget of its own. The last makes a table of what the
  * others printed.

@@ -3,7 +3,7 @@
  *
  *     deno run -A bench/cpu_choices.ts SECONDS WORKERS EQUATION,EQUATION… GRID…
  *
- * Each problem takes about so many seconds, in rounds: each loads stepwise in all strips and all diamonds, unfused, and
+ * Each problem takes about SECONDS seconds, in rounds: each loads stepwise in all strips and all diamonds, unfused, and
  * the choice, its twin that differs in `fused` alone, and the choice once more, in new workers, since where a field lies
  * in memory changes its rate by several percent; then all run in turns. Equations are `wave:ORDER` and `heat:DELTA`.
  * Prints a table of medians, and of ratios round by round with their 95% intervals: to the same configuration loaded

@@ -1,6 +1,6 @@
 /**
  * Kills runs of `tune` and the processes that measure for them at random moments, and goes on with `--resume`, until
- * so many have been killed; then lets one end. As a program: `deno run -A bench/kill_runs.ts 100 [SEED]`.
+ * 100 have been killed; then lets one end. As a program: `deno run -A bench/kill_runs.ts 100 [SEED]`.
  *
  * @module
  */

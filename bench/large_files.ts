@@ -1,6 +1,6 @@
 /**
  * Processor time and memory for a file of another tuner. `deno run -A bench/large_files.ts [RECORDS] [COMMAND…]` writes a
- * Kernel Tuner cache of so many records (450,000 unless given), plain and gzipped, and has each of these commands read
+ * Kernel Tuner cache of RECORDS records (450,000 unless given), plain and gzipped, and has each of these commands read
  * it in a process of its own: replay, export, import.
  *
  * @module

@@ -75,7 +75,7 @@ export class NativeLoops {
     }
   }
 
-  /** Advances the field by so many steps, and returns the nanoseconds that they took. */
+  /** Advances the field by `steps` steps, and returns the nanoseconds that they took. */
   run(steps: number): Promise<number> {
     return this.#ask(steps);
   }

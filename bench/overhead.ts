@@ -1,6 +1,6 @@
 /**
  * What the search takes beyond compiling and running kernels. `deno run -A bench/overhead.ts [COUNT] [GRID] [TRAVERSAL…]`
- * tries so many configurations by the strategy `exhaustive`, as `tune` does, and prints where the time went:
+ * tries COUNT configurations by the strategy `exhaustive`, as `tune` does, and prints where the time went:
  *
  * - kernels: time on the device of every run, by its clock;
  * - compiling: from text to pipelines; and what a software driver compiles at the first dispatch, which is what the

@@ -31,7 +31,7 @@ interface Task {
   readonly problem: ProfileProblem;
   /** Measured in any case. */
   readonly configurations: readonly Pick<Configuration, "traversal" | "parameters">[];
-  /** So many more are found by the default search, which learns from those. */
+  /** How many more the default search finds, which learns from those. */
   readonly search: number;
   /** Bytes per second of the device's copy. */
   readonly copyBytesPerSecond: number;

@@ -26,7 +26,7 @@ export function gridOf(of: (axis: Axis) => number): Grid {
   return [of(0), of(1), of(2)];
 }
 
-/** Every way to arrange so many ranks. */
+/** Every way to arrange `ranks` ranks. */
 export function arrangements(ranks: number): Parts[] {
   const divisors = (n: number): number[] =>
     Array.from({ length: n }, (_, i) => i + 1).filter((d) => n % d === 0);

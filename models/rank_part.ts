@@ -58,7 +58,7 @@ export function planOf(
   return extents && { parts, exchangeEvery, extents };
 }
 
-/** A grid cut along x into parts of so many slices. */
+/** A grid cut along x into parts of these numbers of slices. */
 export function planAlongX(
   { grid: [, ny, nz] }: Problem,
   slices: readonly number[],

@@ -28,7 +28,7 @@ export type ExchangeCost = readonly [axes: number, bytes: number, rows: number];
 
 /** A rank's fitted coefficients. */
 export interface RankCosts {
-  /** Time of a cell update in rounds of so many steps, in order of the steps. */
+  /** Time of a cell update in rounds of `steps` steps, in order of the steps. */
   readonly updates: readonly { readonly steps: number; readonly ns: number }[];
   /** How much longer it takes in parts of other shapes: a factor by `XxYxZ`. */
   readonly shapes: Readonly<Record<string, number>>;
@@ -53,7 +53,7 @@ export interface PredictedPlan {
 /** R that are looked at. */
 const PERIODS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64];
 
-/** Time of a cell update in rounds of so many steps, between those that were measured. */
+/** Time of a cell update in rounds of R steps, between those that were measured. */
 export function updateNs(
   { updates, shapes }: Pick<RankCosts, "updates" | "shapes">,
   { exchangeEvery: steps, parts }: Pick<RankPlan, "exchangeEvery" | "parts">,
@@ -66,7 +66,7 @@ export function updateNs(
 }
 
 /**
- * Cell updates of a round of so many steps.
+ * Cell updates of a round of `steps` steps.
  *
  * @param shrinks whether step i leaves out i reaches along x at each ghost zone (Eq. 2), or each computes all (Eq. 3)
  */

@@ -33,7 +33,7 @@ import {
   type Update,
 } from "../kernels/update.ts";
 
-/** Cells of a state: a line that closes, on which a cell along x, y or z lies so many further. */
+/** Cells of a state: a line that closes, on which the next cell along x, y or z lies this stride further. */
 const CELLS = 32, STRIDES = [11, 5, 1] as const;
 
 /** Steps after which what depends on the state is found. */

@@ -22,7 +22,7 @@ export interface SharedFit {
   readonly residuals: Readonly<Record<"cpu" | "gpu" | "unpack" | "pack" | "together", readonly number[]>>;
 }
 
-/** Starvation is one of so many values between 0 and 1. */
+/** Starvation is a multiple of 1 / GRID, from 0 to 1. */
 const GRID = 20;
 
 /**

@@ -39,7 +39,7 @@ export const OPTIONS = {
   out: { ...file("the journal to write"), required: "the journal to write, as wave.jsonl" },
   resume: { help: "continue the journal if it exists: what it holds is not measured again" },
   limit: count(
-    "at most so many configurations: the models' best, and a random sample of each traversal (default: all)",
+    "at most N configurations: the models' best, and a random sample of each traversal (default: all)",
     1,
     1e6,
   ),

@@ -35,7 +35,7 @@ export const OPTIONS = {
 export const run = command({
   usage: "deno task replay --space FILE [OPTIONS]",
   about: `Runs search strategies on recorded spaces. Prints how far behind the fastest configuration they are
-after so many evaluations, and their score: 0 for random search, 1 for finding the fastest at once
+after growing numbers of evaluations, and their score: 0 for random search, 1 for finding the fastest at once
 (Willemsen et al., 2024).`,
   options: OPTIONS,
 }, async (options) => {
@@ -108,7 +108,7 @@ function renderReport(
     title,
     `${formatPlural(configurations, "configuration")}, ${formatCount(failed)} of which failed; ` +
     `the fastest: ${best}; random search comes 95% of the way in ${formatCount(cutoff)} evaluations`,
-    `Behind the fastest after so many evaluations: median of ${seeds} searches, and quartiles` +
+    `Behind the fastest after each number of evaluations: median of ${seeds} searches, and quartiles` +
     (workers > 1 ? `; ${workers} evaluations under way at once` : ""),
     { rows: [header, ...rows], right: header.map((_, i) => i).slice(1), indent: "  " },
   ];

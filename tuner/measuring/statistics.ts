@@ -76,7 +76,7 @@ function checkSamples(samples: readonly number[]): void {
 const HALVINGS = 60;
 
 /**
- * The probability that a t of so many degrees of freedom lies between −t and t: the finite sums of Abramowitz and
+ * The probability that a t of ν degrees of freedom lies between −t and t: the finite sums of Abramowitz and
  * Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4, with θ = atan(t/√ν).
  */
 function centralProbability(angle: number, degrees: number): number {

@@ -136,7 +136,7 @@ function noiseOf(pairs: readonly (readonly (Pair | undefined)[])[]): Noise {
   };
 }
 
-/** The largest slowdown against some others, so many standard errors added; −∞ where there is no other. */
+/** The largest slowdown against some others, plus `errors` standard errors; −∞ where there is no other. */
 function largest(row: readonly (Pair | undefined)[], noise: Noise, errors: number): number {
   const ends = row.flatMap((pair) => {
     if (pair === undefined) return [];

@@ -111,7 +111,7 @@ function runNs({ grid, steps }: ProfileProblem, { cellsPerSecond }: Rate): numbe
   return Math.max(cellsOf(grid) * steps / cellsPerSecond * 1e9, steps * STEP_NS);
 }
 
-/** Verifies and measures an entry once; so many entries share the time that is left, this one included. */
+/** Verifies and measures an entry once; `entriesLeft` entries share the time that is left, this one included. */
 export async function attempt(trial: Trial, run: AttemptOptions, entriesLeft: number): Promise<EntryResult> {
   const { entry, problem, obstacle, notComparable } = trial;
   if (problem === undefined || obstacle !== undefined) return notRun(trial, obstacle ?? whyUnknown(entry));

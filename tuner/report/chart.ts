@@ -53,7 +53,7 @@ function finish(svg: string, label: string): string {
     );
 }
 
-/** Above this many points, those within a spot of so many CSS pixels are drawn once, but darker. */
+/** Above MAX_POINTS points, those within a spot of SPOT CSS pixels are drawn once, but darker. */
 const MAX_POINTS = 800, SPOT = 3;
 
 /** Where a chart draws a point, in units of its axes. */

@@ -51,7 +51,7 @@ export interface CurvePoint extends PredictedPoint {
   readonly measuredNs: number | null;
 }
 
-/** R that are verified and measured: so many at most, only if this near the fastest, with this time for samples. */
+/** R that are verified and measured: at most CANDIDATES, only if this near the fastest, with this time for samples. */
 const CANDIDATES = 3, NEAR = 0.05, SAMPLING_NS = 1.5e9;
 
 /** A share to verify and measure; the time of a step is what the search measured or the model predicts. */

@@ -12,7 +12,7 @@ import { isOver, shareConfiguration, type SharingOptions, timeShare } from "./sh
 const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
 /** Measurements of an R at most. */
 export const ITERATIONS = 5;
-/** The search ends where a step takes so many times as long as the fastest, or after so many R without a share. */
+/** The search ends where a step takes RISEN times as long as the fastest, or after ZEROS R without a share. */
 const RISEN = 1.2, ZEROS = 2;
 /** How long the host waits for a mapping: Deno polls the device every 10 ms. */
 const WAIT_NS = 10e6;

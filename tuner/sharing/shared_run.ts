@@ -30,7 +30,7 @@ interface ShareTimes extends Omit<SharedSample, keyof SharePoint> {
   readonly cpuNs: number;
 }
 
-/** Rounds timed together: so many at most, and fewer where they last longer than this together. */
+/** Rounds timed together: ROUNDS at most, and fewer where they last longer than BATCH together. */
 const ROUNDS = 4, BATCH_NS = 200e6;
 /** Batches are repeated until the times of both devices stay within this part, and for so long at most. */
 const STEADY = 0.03, UNSTEADY_NS = 400e6;

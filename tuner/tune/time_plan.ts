@@ -138,7 +138,7 @@ export function expectTurn(
   return { firstNs: againNs + compileNs, againNs };
 }
 
-/** Time of so many blocks in which each of the finalists has its turn, in nanoseconds. */
+/** Time of `blocks` blocks in which each of the finalists has its turn, in nanoseconds. */
 export function blocksTime(turns: readonly TurnTime[], blocks: number): number {
   return turns.reduce((sum, { firstNs, againNs }) => sum + firstNs + (blocks - 1) * againNs, 0);
 }
@@ -160,7 +160,7 @@ export class Latency {
     this.#turnNs += Math.max(0, evaluationNs - compileNs);
   }
 
-  /** The estimate with so many evaluators; 0 while nothing is known. */
+  /** The estimate with this number of evaluators; 0 while nothing is known. */
   expectNs(evaluators: number): number {
     return this.#ended === 0 ? 0 : (this.#compileNs + evaluators * this.#turnNs) / this.#ended;
   }

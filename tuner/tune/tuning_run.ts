@@ -38,7 +38,7 @@ import {
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
 
-/** A configuration may take this part of the budget, or so many times what the reference took. */
+/** A configuration may take this part of the budget, or this multiple of what the reference took. */
 const LIMIT_PART = 0.1, LIMIT_REFERENCES = 4, MOST_LIMIT_MS = 30_000;
 /** A configuration's samples may take this part of the budget. */
 const SAMPLING_PART = 0.02, MOST_SAMPLING_NS = 1e9;
