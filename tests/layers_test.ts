@@ -1,6 +1,6 @@
 /**
- * The rules of ARCHITECTURE.md that a machine can check: imports go one way, kernels and models are pure, only
- * the command line prints, and files are named for what they hold.
+ * The rules of ARCHITECTURE.md that a machine can check: imports go one way and never in circles, kernels and models are
+ * pure, only the command line prints, and files are named for what they hold.
  *
  * @module
  */
@@ -86,13 +86,36 @@ const FOLDERS = ["kernels", "models", "tuner"];
 const PATHS = [...FOLDERS.flatMap((folder) => [...walk(folder)]), "mod.ts"];
 const SOURCES = PATHS.filter((path) => path.endsWith(".ts")).map(readSource);
 
+/** The files that a file imports, for types too, or starts as a worker: paths from the root. */
+function importsOf({ path, code }: Pick<SourceFile, "path" | "code">): string[] {
+  const specifiers = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\s*\(|new URL\()\s*"(\.{1,2}\/[^"]+)"/g)];
+  return specifiers.map(([, specifier]) => relative(ROOT, join(ROOT, dirname(path), specifier!)));
+}
+
 /** Imports of one file that its layer does not allow, as `from -> to`. */
 export function forbiddenImports({ path, layer, code }: SourceFile): string[] {
-  const specifiers = [...code.matchAll(/(?:\bfrom|\bimport|\bimport\s*\(|new URL\()\s*"(\.{1,2}\/[^"]+)"/g)];
-  return specifiers
-    .map(([, specifier]) => relative(ROOT, join(ROOT, dirname(path), specifier!)))
+  return importsOf({ path, code })
     .filter((target) => !allowedFor(layer).has(layerOf(target)))
     .map((target) => `${path} -> ${target}`);
+}
+
+/** The first circle of files that import each other, as `a -> b -> a`; undefined if there is none. */
+export function circleOf(sources: readonly Pick<SourceFile, "path" | "code">[]): string | undefined {
+  const imports = new Map(sources.map((source) => [source.path, importsOf(source)]));
+  const clear = new Set<string>();
+  const circleFrom = (path: string, way: readonly string[]): string | undefined => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path].join(" -> ");
+    if (clear.has(path)) return undefined;
+    for (const target of imports.get(path) ?? []) {
+      const circle = circleFrom(target, [...way, path]);
+      if (circle !== undefined) return circle;
+    }
+    clear.add(path);
+  };
+  for (const path of imports.keys()) {
+    const circle = circleFrom(path, []);
+    if (circle !== undefined) return circle;
+  }
 }
 
 /** Places in one file that match, as `path: match`. */
@@ -102,6 +125,10 @@ function matches({ path, code }: SourceFile, pattern: RegExp): string[] {
 
 Deno.test("imports go one way: kernels, models, the rooms of the tuner, mod.ts", () => {
   assertEquals(SOURCES.flatMap(forbiddenImports), []);
+});
+
+Deno.test("no files import each other in a circle, not even for types", () => {
+  assertEquals(circleOf(SOURCES.filter(({ layer }) => layer !== "kernels")), undefined);
 });
 
 Deno.test("kernels and models are pure", () => {
@@ -150,6 +177,18 @@ Deno.test("the rules see what they forbid", () => {
   assertEquals(forbiddenImports(file("models/a.ts", `import "../kernels/b.ts";`)), []);
   const climbing = file("tuner/search/a.ts", `import "../measuring/b.ts";\nimport "../tune/c.ts";`);
   assertEquals(forbiddenImports(climbing), ["tuner/search/a.ts -> tuner/tune/c.ts"]);
+  const circle = [
+    file("models/a.ts", `import type { B } from "./b.ts";\nimport "./d.ts";`),
+    file("models/b.ts", `import { c } from "../kernels/c.ts";`),
+    file("kernels/c.ts", `import "./d.ts";\nexport type { B } from "../models/b.ts";`),
+    file("kernels/d.ts", ""),
+  ];
+  assertEquals(circleOf(circle), "models/b.ts -> kernels/c.ts -> models/b.ts");
+  assertEquals(circleOf(circle.filter(({ path }) => path !== "models/b.ts")), undefined);
+  assertEquals(
+    circleOf([file("models/a.ts", `const type = new URL("./a.ts");`)]),
+    "models/a.ts -> models/a.ts",
+  );
   const clock = file(
     "models/a.ts",
     `const t = performance.now(); // performance\n/* Date */ "//"; Date.now();`,

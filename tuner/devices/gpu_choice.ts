@@ -5,8 +5,8 @@
  *
  * @module
  */
-
 import { requestAdapter } from "./device.ts";
+import { shell } from "./shell.ts";
 import { gpuName } from "./vendors.ts";
 
 export interface PciGpu {
@@ -116,10 +116,4 @@ async function tryOpening(prime: string): Promise<string[]> {
     stderr: "null",
   }).output();
   return success ? new TextDecoder().decode(stdout).split(/\s+/).filter(Boolean) : [];
-}
-
-/** What a shell prints. */
-export async function shell(script: string): Promise<string> {
-  const { stdout } = await new Deno.Command("sh", { args: ["-c", script], stderr: "null" }).output();
-  return new TextDecoder().decode(stdout);
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { requestAdapter, requestFullDevice } from "./device.ts";
-import { shell } from "./gpu_choice.ts";
+import { shell } from "./shell.ts";
 
 /** How often this process has each device file open. */
 async function openFiles(): Promise<Map<string, number>> {
