@@ -3,7 +3,7 @@ import { checkStencil } from "../../kernels/check_definition.ts";
 import { definitionOf, stencilOf } from "../../kernels/definition.ts";
 import type { Equation, Stencil } from "../../kernels/stencils/stencil.ts";
 import { RequestError } from "../problem/request_error.ts";
-import { firstLine } from "../profile/check_record.ts";
+import { reasonOf } from "../profile/profile_error.ts";
 
 /** Characters of another error's message at most: those of equations name a place. */
 const LONGEST_LINE = 300;
@@ -27,7 +27,7 @@ export async function loadEquation(text: string): Promise<Equation> {
   if (scheme !== undefined && scheme !== "file:") refuse("a path or a file's URL is wanted");
   const url = scheme === undefined ? pathToFileURL(text).href : text;
   const module = await import(url).catch((error) =>
-    refuse(`it cannot be imported: ${firstLine(error, LONGEST_LINE)}`)
+    refuse(`it cannot be imported: ${reasonOf(error).slice(0, LONGEST_LINE)}`)
   );
   if (!("default" in module)) refuse("an equation is wanted as its default export: it has none");
   let stencil: Stencil;
@@ -36,7 +36,7 @@ export async function loadEquation(text: string): Promise<Equation> {
     // what other processes and programs make of it
     stencil = stencilOf(definitionOf(module.default));
   } catch (error) {
-    return refuse(`its default export is not an equation: ${firstLine(error, LONGEST_LINE)}`);
+    return refuse(`its default export is not an equation: ${reasonOf(error).slice(0, LONGEST_LINE)}`);
   }
   return { name: stencil.name, title: stencil.title, create: () => stencil };
 }

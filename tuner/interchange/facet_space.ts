@@ -6,6 +6,7 @@ import { checkRecord, matchSchema, parseJson } from "../profile/check_record.ts"
 import { kernelNameOf } from "../profile/describe.ts";
 import type { EntryRecords } from "../profile/entry_records.ts";
 import {
+  configurationOf,
   type FailureRecord,
   JOURNAL_VERSION,
   type JournalRecord,
@@ -109,10 +110,6 @@ export function profileOfEntry(
 ): Profile {
   const $schema = JSON_SCHEMA_NAME, schemaVersion = SCHEMA_VERSION;
   return { $schema, schemaVersion, tool, createdAt, device, entries: [entry] };
-}
-
-function configurationOf(evaluation: Evaluation): Configuration {
-  return evaluation.kind === "failure" ? evaluation.configuration : evaluation.measurement.configuration;
 }
 
 /** A configuration's values by name; `cpu_` precedes how the CPU traverses its slices beside the GPU. */

@@ -1,9 +1,8 @@
 import type { Configuration, FailureReason, Measurement } from "../configuration.ts";
 import { overlappingTies } from "../measuring/tie_set.ts";
 import { summarize } from "../measuring/statistics.ts";
-import { checkRecord } from "../profile/check_record.ts";
 import { formatPlural } from "../format.ts";
-import { type JournalRecord, recordSchema } from "../profile/journal_format.ts";
+import type { JournalRecord } from "../profile/journal_format.ts";
 import { everyLimit } from "../profile/odd_value.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import {
@@ -93,14 +92,7 @@ export function importForeignSpace(space: RecordedSpace, options: ForeignOptions
     const failure = { reason: REASON_OF[record.failure], message: `${record.failure}, as ${source} says` };
     return { kind: "failure", ...made, configuration, failure };
   };
-  const kinds = new Set<string>();
-  const found = survey(space.records, (record) => {
-    const made = evaluationOf(record);
-    if (made === undefined || kinds.has(made.kind)) return made;
-    // others differ in numbers alone, which were checked as they were read
-    kinds.add(made.kind);
-    return checkRecord(recordSchema, made, source);
-  });
+  const found = survey(space.records, evaluationOf);
   const { ranked, count, failed, timeless } = found;
   const [best] = ranked;
   if (best === undefined) {

@@ -71,25 +71,24 @@ const TIMES_FIELDS: CostFields = [
   ["validation", "validation"],
 ];
 
-const PER_MEASUREMENT = { name: nameSchema, value: z.unknown(), unit: nameSchema.nullish() };
+const timesOfResult = z.looseObject({ ...costSchemas(TIMES_FIELDS), runtimes: timesSchema });
 
-const TIMES = {
-  ...costSchemas(TIMES_FIELDS),
-  runtimes: timesSchema,
-};
+const measurementSchema = z.looseObject({
+  name: nameSchema,
+  value: z.unknown(),
+  unit: nameSchema.nullish(),
+});
 
-const RESULT = {
+const resultSchema = z.looseObject({
   timestamp: nameSchema.nullish(),
   configuration: z.record(z.string(), parameterValueSchema, "values by name"),
   objectives: z.array(nameSchema, "a list of names").min(1, "a list of names").optional(),
-  times: z.looseObject(TIMES),
+  times: timesOfResult,
   invalidity: z.enum(["correct", ...SPACE_FAILURES], `one of correct, ${SPACE_FAILURES.join(", ")}`),
   correctness: z.number("a number >= 0").min(0, "a number >= 0").max(1e20, "a number <= 1e20"),
-  measurements: z.array(z.looseObject(PER_MEASUREMENT), "a list").default([]),
+  measurements: z.array(measurementSchema, "a list").default([]),
   cache_key: nameSchema.optional(),
-};
-
-const resultSchema = z.looseObject(RESULT);
+});
 
 /** Milliseconds of a unit, by the names that files use in small letters. */
 const UNIT_MS: ReadonlyMap<string, number> = new Map([
@@ -146,8 +145,8 @@ export class T4Reader implements SpaceReader {
     const data = parsePython(this.#list.textOf(index), where, this.#remarks, startOf);
     const result = matchSchema(resultSchema, data, where);
     const { configuration, objectives, times, invalidity, timestamp, correctness, cache_key: key } = result;
-    this.#noteStrays(result, RESULT, "results[].");
-    this.#noteStrays(times, TIMES, "results[].times.");
+    this.#noteStrays(result, resultSchema.shape, "results[].");
+    this.#noteStrays(times, timesOfResult.shape, "results[].times.");
     if (Object.values(configuration).includes(null)) {
       this.#remarks.count("result", "with a parameter that is null: read as one that does not apply");
     }

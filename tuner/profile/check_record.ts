@@ -102,8 +102,3 @@ function inspect(data: unknown): { keys: number; fault?: string } {
   }
   return { keys: count };
 }
-
-/** The first line of an error's message, `most` characters of it at most. */
-export function firstLine(error: unknown, most = 200): string {
-  return String(error instanceof Error ? error.message : error).replace(/\n.*/s, "").slice(0, most);
-}

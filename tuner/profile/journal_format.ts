@@ -13,7 +13,7 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import * as z from "npm:zod@^4.6.0";
-import type { Failure, Measurement } from "../configuration.ts";
+import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { matchSchema, parseJson } from "./check_record.ts";
 import { reasonOf } from "./profile_error.ts";
 import { configurationSchema, deviceSchema, problemSchema, verificationSchema } from "./schema.ts";
@@ -97,6 +97,13 @@ export type MeasurementRecord = Readonly<z.infer<typeof measurement>>;
 /** A configuration that has no rate. */
 export type FailureRecord = Readonly<z.infer<typeof failure>>;
 export type JournalRecord = RunRecord | MeasurementRecord | FailureRecord;
+
+/** What an evaluation was of, whether or not it has a rate. */
+export function configurationOf(
+  record: Pick<MeasurementRecord, "kind" | "measurement"> | Pick<FailureRecord, "kind" | "configuration">,
+): Configuration {
+  return record.kind === "failure" ? record.configuration : record.measurement.configuration;
+}
 
 export interface JournalContent {
   /** Every whole record, in order. Those that were measured name a run that is among them. */

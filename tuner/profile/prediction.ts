@@ -1,20 +1,16 @@
 import { cpuTraversalNamed } from "../../kernels/cpu/cpu_traversals.ts";
 import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
-import type { Demand, Parameters } from "../../kernels/traversals/traversal.ts";
 import { type DeviceModel, predictRate } from "../../models/roofline.ts";
 import { cpuCandidate } from "../search/cpu_space.ts";
+import type { Point } from "../search/strategy.ts";
 import { oddValue } from "./odd_value.ts";
 import type { ProfilePoint } from "./profile_types.ts";
 
 /** A configuration with its predicted rate: of the GPU's space, or of the CPU's. */
-export interface Prediction {
-  readonly traversal: { readonly name: string };
-  readonly parameters: Parameters;
+export interface Prediction extends Point {
   readonly predicted: number;
-  /** What the GPU's ask of it. */
-  readonly demand?: Demand;
-  /** Of the CPU's. */
+  /** Of the CPU's, which have no demand. */
   readonly cpuWorkers?: number;
 }
 

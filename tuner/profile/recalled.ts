@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import { hasSameKernels } from "./kernel_source.ts";
 import { configurationKey } from "../configuration_key.ts";
-import type { JournalHeader, JournalRecord, RunRecord } from "./journal_format.ts";
+import { configurationOf, type JournalHeader, type JournalRecord, type RunRecord } from "./journal_format.ts";
 import { isSameProblem } from "./profile_problem.ts";
 
 /**
@@ -25,7 +25,7 @@ export function recallEvaluations(
       continue;
     }
     const run = runs.get(record.run);
-    const { configuration } = record.kind === "measurement" ? record.measurement : record;
+    const configuration = configurationOf(record);
     if (run === undefined || !hasSameKernels(configuration, run.kernelSource, header.kernelSource)) continue;
     const key = configurationKey(configuration);
     const before = recalled.get(key);

@@ -3,10 +3,10 @@ import { type Definition, hashOf, stencilOf } from "../../kernels/definition.ts"
 import type { Configuration, Verification } from "../configuration.ts";
 import { describeValue } from "../format.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
-import { checkRecord, firstLine, parseJson } from "./check_record.ts";
+import { checkRecord, parseJson } from "./check_record.ts";
 import { recordedCosts } from "./former_files.ts";
 import { everyLimit } from "./odd_value.ts";
-import { ProfileError } from "./profile_error.ts";
+import { ProfileError, reasonOf } from "./profile_error.ts";
 import type {
   DeviceEntries,
   Profile,
@@ -112,7 +112,7 @@ function definitionFault(
     const right = hashOf(update);
     return hash === right ? undefined : { message: `${right}, the definition's`, path: ["hash"] };
   } catch (error) {
-    const reason = firstLine(error).replace(/^Cannot build the equation[^:]*: /, "");
+    const reason = reasonOf(error).replace(/^Cannot build the equation[^:]*: /, "");
     return { message: `an equation that makes sense: ${reason}`, path: ["definition"] };
   }
 }

@@ -7,8 +7,8 @@ import { partOf, refuseCpuPart, whyNoShare } from "../devices/shared/shares.ts";
 import { type Configuration, MAX_WORKERS, type Share } from "../configuration.ts";
 import { misfitOf } from "../problem/resolve_problem.ts";
 import { whyNot } from "../profile/adapt.ts";
-import { firstLine } from "../profile/check_record.ts";
 import { ANY_DEVICE, oddValue } from "../profile/odd_value.ts";
+import { reasonOf } from "../profile/profile_error.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
 
 /** Why no device could run a configuration, so that its profile is wrong; undefined if nothing is wrong with it. */
@@ -70,6 +70,6 @@ function whyInfeasible(
   try {
     return traversal.refuse(part) ?? whyNot(traversal, part, parameters, limits);
   } catch (error) {
-    return firstLine(error);
+    return reasonOf(error);
   }
 }

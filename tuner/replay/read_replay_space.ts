@@ -2,6 +2,7 @@ import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import type { ParameterValue, RecordedSpace } from "../interchange/recorded_space.ts";
 import {
+  configurationOf,
   type FailureRecord,
   type JournalRecord,
   type MeasurementRecord,
@@ -68,7 +69,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
     const title = titleOf(run.problem, run.device);
     if (!spaces.has(title)) spaces.set(title, { run, found: new Map() });
     const { found } = spaces.get(title)!;
-    const { configuration: { share } } = record.kind === "measurement" ? record.measurement : record;
+    const { share } = configurationOf(record);
     // what the CPU computes is no part of the GPU's space
     if (share.cpuSlices > 0 && (share.gpuSlices > 0 || run.device.gpu !== null)) continue;
     const recorded = recordedOf(record);
@@ -83,8 +84,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
 }
 
 function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfiguration {
-  const { configuration } = record.kind === "measurement" ? record.measurement : record;
-  const { traversal, parameters: own, share: { cpuWorkers } } = configuration;
+  const { traversal, parameters: own, share: { cpuWorkers } } = configurationOf(record);
   // of the CPU alone, the number of workers is one of the parameters
   const parameters = cpuWorkers > 0 ? { ...own, cpuWorkers } : own;
   const about = { traversal, parameters, evaluationNs: record.evaluationNs };

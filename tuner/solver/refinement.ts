@@ -13,7 +13,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { type GridSlices, readShared, writeShared } from "../devices/shared/shared_cells.ts";
 import type { SharedField } from "../devices/shared/shared_field.ts";
 import { median } from "../measuring/statistics.ts";
-import { firstLine } from "../profile/check_record.ts";
+import { reasonOf } from "../profile/profile_error.ts";
 import { describeConfiguration } from "../profile/describe.ts";
 import { atFullClock, type Clocked, type Refined, refinedOf } from "./refined.ts";
 import { SolverError } from "./solver_error.ts";
@@ -287,7 +287,7 @@ export class Refinement implements Disposable {
 
 function failureOf(error: unknown): Failure {
   const isKnown = isFailure(error) || error instanceof SolverError;
-  return { reason: isKnown ? error.reason : "compile", message: firstLine(error) };
+  return { reason: isKnown ? error.reason : "compile", message: reasonOf(error) };
 }
 
 /** What the next steps need of a field, in pieces; a material is in both levels the same. */
