@@ -39,7 +39,7 @@ export interface Scratch {
   readonly lives: "list" | "field";
 }
 
-/** A dispatch that copies a level. Binding 0: it in the plan's own order; 1: its canonical cells. */
+/** A dispatch that copies a level; it has no uniforms. Binding 0: it in the plan's own order; 1: its canonical cells. */
 export interface Crossing {
   readonly shader: Shader;
   readonly workgroups: readonly [number, number, number];
@@ -65,4 +65,11 @@ export interface Storage {
   readonly scratch?: readonly Scratch[];
   /** @default {the cells lie as the layout says} */
   readonly order?: Order;
+}
+
+/** All shaders of a plan; those that enter and leave an order of its own come last. */
+export function shadersOf(
+  { shaders, storage: { order } }: { readonly shaders: readonly Shader[]; readonly storage: Storage },
+): readonly Shader[] {
+  return order === undefined ? shaders : [...shaders, order.enter.shader, order.leave.shader];
 }

@@ -1,7 +1,7 @@
 import type { Layout } from "../../kernels/layout.ts";
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import { compareShader, copyShader } from "../../kernels/wgsl/fields.ts";
-import { bindingsOf } from "../../kernels/traversals/storage.ts";
+import { bindingsOf, shadersOf, type Storage } from "../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../kernels/traversals/traversal.ts";
 import { traversalNamed } from "../../kernels/traversals/all.ts";
 import { adapterInfoOf } from "../devices/device.ts";
@@ -24,7 +24,7 @@ import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
 
 /**
- * Where the cells lie in a solver's GPU arrays: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
+ * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
  * of plane p (fields first, then materials) is at index `origin + x·slice + p·plane + y·pitch + z` of an array of
  * `length` f32 values. If the grid is shared with the CPU, this is the GPU's part with its ghost zones.
  *
@@ -47,11 +47,15 @@ import { failingAs, SolverError } from "./solver_error.ts";
  * assert(layout.length >= 8 * 8 * 8);
  * ```
  */
-export function solverLayout(problem: Problem, { traversal, parameters, share }: Configuration): Layout {
-  if (share.gpuSlices === 0) {
+export function solverLayout(problem: Problem, configuration: Configuration): Layout {
+  if (configuration.share.gpuSlices === 0) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
-  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).storage.layout;
+  return storageOf(problem, configuration).layout;
+}
+
+function storageOf(problem: Problem, { traversal, parameters, share }: Configuration): Storage {
+  return traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters).storage;
 }
 
 /**
@@ -137,8 +141,10 @@ export async function createSolver(
         ahead,
       });
       solver = new FieldSolver({ contender, gpu, refinement, isBorrowed: buffers !== undefined });
-      // without materials, all is zero already
-      if (!buffers && problem.stencil.update.materials.length > 0) await solver.initialise("zero");
+      // without materials, all is zero already; an order of the plan's own may hold more than values
+      const hasOrder = contender.field.gpuShare?.field.plan.storage.order !== undefined;
+      const hasMaterials = problem.stencil.update.materials.length > 0;
+      if (!buffers && (hasMaterials || hasOrder)) await solver.initialise("zero");
       return solver;
     } catch (error) {
       if (solver !== undefined) solver.dispose();
@@ -170,8 +176,8 @@ function compilesAhead(
       if (candidate.share.gpuSlices === 0) return [];
       try {
         checkParameters(problem, candidate, gpu);
-        const { shaders, storage: { sections, layout } } = planOf(candidate);
-        const kernels = shaders.map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
+        const plan = planOf(candidate), { storage: { sections, layout } } = plan;
+        const kernels = shadersOf(plan).map((shader) => ({ code: shader.code, storage: bindingsOf(shader) }));
         const from = [first, candidate].every(isAlone) ? planOf(first).storage : undefined;
         if (from === undefined || from.sections || sections) return kernels;
         return [
@@ -266,7 +272,12 @@ function checkBuffers(
     refuse("with your own buffers the GPU must compute all slices", `${cpuSlices} are the CPU's`);
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");
-  const bytes = 4 * solverLayout(problem, configuration).length;
+  const { layout, order } = storageOf(problem, configuration);
+  if (order !== undefined) {
+    const why = `${configuration.traversal} keeps cells in an order of its own`;
+    refuse("with your own buffers the cells must lie in them in the canonical order", why);
+  }
+  const bytes = 4 * layout.length;
   const most = device?.limits.maxStorageBufferBindingSize ?? Infinity;
   if (bytes > most) {
     refuse("with your own buffers a time level must fit a binding", `${bytes} of ${most} bytes`);

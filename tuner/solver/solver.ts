@@ -10,7 +10,7 @@ export interface SolverOptions {
    * Your own arrays for even and odd time levels, used in place: F(t) lies in the first if t is even, else in the
    * second; F(t−1) in the other. They are where the solver starts, F(0) and F(−1), and are never destroyed. Each holds
    * {@linkcode solverLayout}'s `length` f32 values, with zeros in the pads, and has the usages STORAGE, COPY_SRC and
-   * COPY_DST. Only where the GPU computes alone.
+   * COPY_DST. Only where the GPU computes alone, with a traversal that works in the canonical order of cells.
    * @default {undefined} the solver creates its own, filled with zeros
    */
   readonly buffers?: readonly [even: GPUBuffer, odd: GPUBuffer];
@@ -74,7 +74,8 @@ export interface Solver extends Disposable, AsyncDisposable {
 
   /**
    * The GPU's array of F(t) or F(t−1), for your own shaders to read, for example to draw it. After an odd number of
-   * steps it is the other array.
+   * steps it is the other array. If the traversal keeps cells in an order of its own, it is a canonical copy, made on the
+   * device by this call, which takes memory for both levels at the first: call it again after each run.
    *
    * @param ago 0, F(t), unless given
    * @throws {RangeError} if the GPU has no share, or the level exceeds a binding and lies in several buffers

@@ -2,6 +2,9 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { isFailure } from "../run_failure.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 
+/** STORAGE, COPY_SRC and COPY_DST: what levels are used for. Without WebGPU these names do not exist. */
+export const LEVEL_USAGE = 0x80 | 0x4 | 0x8;
+
 /** Kept arrays are up to 1 / 2^ROOM_BITS larger than what they are taken for. */
 const ROOM_BITS = 5;
 
@@ -88,10 +91,9 @@ export class KeptMemory implements FieldMemory, Disposable {
 }
 
 async function makeArrays(gpu: GpuDevice, bytes: readonly number[], label: string): Promise<SectionArrays> {
-  const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
   const made: GPUBuffer[] = [];
   const make = async (size: number, levels: string): Promise<GPUBuffer> => {
-    made.push(await gpu.buffer(roundedSize(size, gpu), usage, `${label}: ${levels} levels`));
+    made.push(await gpu.buffer(roundedSize(size, gpu), LEVEL_USAGE, `${label}: ${levels} levels`));
     return made.at(-1)!;
   };
   try {

@@ -57,12 +57,12 @@ export async function copyLevel(
       const source = slabAt({ levels: [from], slice: x }, slice),
         slices = Math.min(all - slice, source.slices);
       const part: Layout = { ...layout, grid: [slices, ny, nz] };
-      const { pipeline, bindings } = await compileCopy(gpu, part, source.layout);
+      const copy = await compileCopy(gpu, part, source.layout);
       const [slot] = await uniforms.place([[slice, source.slice]]);
       await gpu.enqueue((encoder) => {
         const pass = encoder.beginComputePass();
-        pass.setPipeline(pipeline);
-        pass.setBindGroup(0, uniforms.bind(bindings, [[0, array], [1, source.arrays[0]!]]), slot!, 0, 1);
+        pass.setPipeline(copy.pipeline);
+        pass.setBindGroup(0, uniforms.bind(copy, [array, source.arrays[0]!]), slot!, 0, 1);
         pass.dispatchWorkgroups(...compareWorkgroups(part));
         pass.end();
       });
@@ -88,7 +88,7 @@ async function compareSlabs(
 ): Promise<Comparison> {
   const [, ny, nz] = result.layout.grid;
   const mine: Layout = { ...result.layout, grid: [slices, ny, nz] };
-  const { pipeline, bindings } = await compileCompare(gpu, mine, reference.layout);
+  const compare = await compileCompare(gpu, mine, reference.layout);
   const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
   const comparison = await gpu.buffer(COMPARISON_BYTES, STORAGE | COPY_SRC, "comparison");
   const readable = await gpu.buffer(COMPARISON_BYTES, COPY_DST | MAP_READ, "comparison, read back");
@@ -99,9 +99,9 @@ async function compareSlabs(
       outgoing: [readable],
       record: (encoder, timestamps) => {
         const pass = encoder.beginComputePass(timestamps());
-        pass.setPipeline(pipeline);
+        pass.setPipeline(compare.pipeline);
         for (const [i, array] of result.arrays.entries()) {
-          const group = uniforms.bind(bindings, [[0, array], [1, reference.arrays[i]!], [3, comparison]]);
+          const group = uniforms.bind(compare, [array, reference.arrays[i]!, comparison]);
           pass.setBindGroup(0, group, slot!, 0, 1);
           pass.dispatchWorkgroups(...compareWorkgroups(mine));
         }

@@ -148,8 +148,7 @@ export class Dispatcher {
     if (known !== undefined) return known;
     const other = copiesTo < 0 ? arrays[section]![1 - level]! : arrays[copiesTo]![level];
     const buffers = [arrays[section]![level], other, ...scratch[shader] ?? []];
-    const { bindings, storage } = pipelines[shader]!;
-    const group = uniforms.bind(bindings, storage.map((binding, i) => [binding, buffers[i]!]));
+    const group = uniforms.bind(pipelines[shader]!, buffers);
     groups.set(key, group);
     return group;
   }

@@ -10,6 +10,7 @@ import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
 import { compileCompare, compileFill, compilePlan, compileWrap } from "./gpu_pipelines.ts";
+import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
 /** Where a field starts and which part of the whole grid it is. */
@@ -54,6 +55,7 @@ export class GpuField implements Disposable {
   readonly #memory: FieldMemory;
   readonly #uniforms: Uniforms;
   readonly #dispatcher: Dispatcher;
+  readonly #order: OwnOrder | undefined;
   readonly #lists = new Map<number, readonly Dispatch[]>();
   #step = 0;
 
@@ -79,6 +81,10 @@ export class GpuField implements Disposable {
       ...made,
       scratch: plan.shaders.map(({ scratch = [] }) => scratch.map((i) => made.scratch[i]!)),
     });
+    if (plan.storage.order !== undefined) {
+      const { arrays, scratch, uniforms } = made, pipelines = made.pipelines.slice(-2);
+      this.#order = new OwnOrder(gpu, plan, { levels: arrays[0]!, scratch, uniforms, pipelines });
+    }
     this.compileNs = made.compileNs;
   }
 
@@ -100,8 +106,9 @@ export class GpuField implements Disposable {
   ): Promise<GpuField> {
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
     await onCompiled?.();
-    const sections = plan.storage.sections ?? [plan.storage];
-    const arrays = await memory.take(sections.map(({ layout }) => 4 * layout.length), plan.label);
+    const { storage: { layout, order, sections = [{ layout }] } } = plan;
+    const lengths = order === undefined ? sections.map((section) => section.layout.length) : [order.length];
+    const arrays = await memory.take(lengths.map((length) => 4 * length), plan.label);
     const scratch: GPUBuffer[] = [];
     try {
       const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
@@ -122,11 +129,19 @@ export class GpuField implements Disposable {
     return this.#step;
   }
 
-  /** Where F(t) (`ago` = 0) or F(t−1) (`ago` = 1) lies: parts in order of x, which may have slices in common. */
+  /**
+   * Where F(t) (`ago` = 0) or F(t−1) (`ago` = 1) lies: parts in order of x, which may have slices in common. Of a plan with
+   * an order of its own it is a canonical copy, as it is now; who writes into it calls {@linkcode renewPads}.
+   */
   level(ago: 0 | 1): readonly LevelPart[] {
+    const arrays = this.#canonical();
     return this.#sections.map(({ layout, x }, i) => {
-      return { layout, x, array: this.#arrays[i]![(this.#step + ago) % 2]! };
+      return { layout, x, array: arrays[i]![(this.#step + ago) % 2]! };
     });
+  }
+
+  #canonical(): SectionArrays {
+    return this.#order === undefined ? this.#arrays : [this.#order.copies()];
   }
 
   get #sections(): readonly Omit<LevelPart, "array">[] {
@@ -155,6 +170,7 @@ export class GpuField implements Disposable {
   async initialise({ kind, seed, first = [0, 0, 0], whole, step = 0 }: InitialState): Promise<void> {
     const { layout: { grid } } = this.plan.storage;
     this.#step = step;
+    const arrays = this.#canonical();
     for (const [i, { layout, x }] of this.#sections.entries()) {
       const fill = await compileFill(this.device, this.problem, layout, kind);
       const [fromX, ...fromYZ] = first;
@@ -162,8 +178,8 @@ export class GpuField implements Disposable {
       await this.device.enqueue((encoder) => {
         const pass = encoder.beginComputePass();
         pass.setPipeline(fill.pipeline);
-        for (const array of this.#arrays[i]!) {
-          pass.setBindGroup(0, this.#uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
+        for (const array of arrays[i]!) {
+          pass.setBindGroup(0, this.#uniforms.bind(fill, [array]), slot!, 0, 1);
           pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
         }
         pass.end();
@@ -183,6 +199,7 @@ export class GpuField implements Disposable {
 
   /** The same, without waiting for its end: the device goes on with it once it is done with what it was given before. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
+    this.#order?.advance();
     const submission = await this.#dispatcher.begin(this.#listsOf(steps, repetitions));
     this.#step += steps * repetitions;
     return submission;
@@ -226,9 +243,9 @@ export class GpuField implements Disposable {
    * @returns the submission; its time includes the copies
    */
   async exchange(steps: number, { unpack, outgoing, pack }: Exchange): Promise<Submission> {
-    const { storage: { sections }, pads = [] } = this.plan, dispatches = this.#dispatches(steps, this.#step);
-    const { passes, record } = await this.#dispatcher.record(unpack ? [...pads, ...dispatches] : dispatches);
-    const wrap = unpack && sections === undefined ? await this.#wrapPads() : [];
+    const begin = unpack ? [unpack, ...await this.#afterWriting()] : [];
+    const { passes, record } = await this.#dispatcher.record(this.#dispatches(steps, this.#step));
+    await this.#order?.made();
     this.#step += steps;
     return await this.device.submit({
       passes: passes + 2,
@@ -236,24 +253,34 @@ export class GpuField implements Disposable {
       outgoing,
       record: (encoder, timestamps) => {
         encoder.beginComputePass(timestamps()).end();
-        unpack?.(encoder);
-        for (const each of wrap) each(encoder);
+        for (const each of begin) each(encoder);
         for (const piece of record) piece(encoder, timestamps);
+        this.#order?.leave(encoder);
         pack(encoder);
         encoder.beginComputePass(timestamps()).end();
       },
     });
   }
 
-  /** Fills the pads of both levels with their periodic images, after what `write` records; nothing where they hold zeros. */
+  /**
+   * What follows after `write` has set canonical cells: pads of both levels receive their images, unless they hold zeros;
+   * values enter an order of the plan's own.
+   */
   async renewPads(...write: Recorded[]): Promise<void> {
-    const { storage: { sections }, pads = [] } = this.plan;
-    if (sections === undefined) write.push(...await this.#wrapPads());
-    else if (pads.length > 0) {
-      const { record } = await this.#dispatcher.record(pads);
-      write.push((encoder) => record.forEach((piece) => piece(encoder, () => ({}))));
-    }
+    write.push(...await this.#afterWriting());
+    await this.#order?.made();
     if (write.length > 0) await this.device.enqueue((encoder) => write.forEach((record) => record(encoder)));
+  }
+
+  async #afterWriting(): Promise<Recorded[]> {
+    const { storage: { sections, scratch = [] }, pads = [] } = this.plan, order = this.#order;
+    const kept = this.#scratch.filter((_, i) => scratch[i]!.lives === "field");
+    const renewed: Recorded[] = kept.map((buffer) => (encoder) => encoder.clearBuffer(buffer));
+    if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder)];
+    if (sections === undefined) return [...renewed, ...await this.#wrapPads()];
+    if (pads.length === 0) return renewed;
+    const { record } = await this.#dispatcher.record(pads);
+    return [...renewed, (encoder) => record.forEach((piece) => piece(encoder, () => ({})))];
   }
 
   /** Takes over all cells and the time step of a field of the same problem, if this one's pads are still zeros. */
@@ -324,6 +351,7 @@ export class GpuField implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#order?.[Symbol.dispose]();
     this.#memory.giveBack(this.#arrays);
     for (const buffer of this.#scratch) buffer.destroy();
     this.#uniforms.destroy();
@@ -333,14 +361,13 @@ export class GpuField implements Disposable {
   async #wrapPads(): Promise<Recorded[]> {
     const wrap = await compileWrap(this.device, this.problem, this.plan.storage.layout);
     if (wrap === undefined) return [];
-    const { pipeline, bindings } = wrap;
     const [slot] = await this.#uniforms.place([[]]);
     const [even, odd] = this.#arrays[0]!;
     const groups = ([[even, odd], [odd, even]] as const)
-      .map(([now, other]) => this.#uniforms.bind(bindings, [[0, now], [1, other]]));
+      .map(([now, other]) => this.#uniforms.bind(wrap, [now, other]));
     return [(encoder) => {
       const pass = encoder.beginComputePass();
-      pass.setPipeline(pipeline);
+      pass.setPipeline(wrap.pipeline);
       for (const group of groups) {
         pass.setBindGroup(0, group, slot!, 0, 1);
         pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));

@@ -1,7 +1,7 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
-import { bindingsOf } from "../../../kernels/traversals/storage.ts";
+import { bindingsOf, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
 import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
@@ -61,11 +61,13 @@ export async function makePipeline(
 /** Compiles a plan's shaders. */
 export async function compilePlan(
   gpu: GpuDevice,
-  { label: name, shaders }: Pick<GpuPlan, "label" | "shaders">,
+  plan: GpuPlan,
 ): Promise<{ readonly pipelines: readonly Pipeline[]; readonly compileNs: number }> {
   const started = performance.now();
   const pipelines = await Promise.all(
-    shaders.map((shader) => compile(gpu, shader.code, `${name}: ${shader.label}`, bindingsOf(shader))),
+    shadersOf(plan).map((shader) =>
+      compile(gpu, shader.code, `${plan.label}: ${shader.label}`, bindingsOf(shader))
+    ),
   );
   await warmUp(gpu, pipelines);
   return { pipelines, compileNs: (performance.now() - started) * 1e6 };

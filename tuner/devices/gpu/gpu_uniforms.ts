@@ -34,15 +34,15 @@ export class Uniforms {
     return this.#buffer;
   }
 
-  /** Storage buffers at their bindings, and the uniforms at binding 2. */
+  /** Storage buffers at a pipeline's bindings, in their order, and the uniforms at binding 2. */
   bind(
-    layout: GPUBindGroupLayout,
-    storage: readonly (readonly [binding: number, buffer: GPUBuffer])[],
+    { bindings, storage }: { readonly bindings: GPUBindGroupLayout; readonly storage: readonly number[] },
+    buffers: readonly GPUBuffer[],
   ): GPUBindGroup {
     return this.#gpu.device.createBindGroup({
-      layout,
+      layout: bindings,
       entries: [
-        ...storage.map(([binding, buffer]) => ({ binding, resource: { buffer } })),
+        ...storage.map((binding, i) => ({ binding, resource: { buffer: buffers[i]! } })),
         { binding: 2, resource: { buffer: this.#buffer, offset: 0, size: UNIFORM_STRIDE } },
       ],
     });

@@ -125,7 +125,7 @@ export class WindowedField implements Disposable {
         const pass = encoder.beginComputePass(timestamps());
         pass.setPipeline(fill.pipeline);
         for (const array of this.#slotOf(section)) {
-          pass.setBindGroup(0, uniforms.bind(fill.bindings, [[0, array]]), slot!, 0, 1);
+          pass.setBindGroup(0, uniforms.bind(fill, [array]), slot!, 0, 1);
           pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
         }
         pass.end();
