@@ -21,7 +21,7 @@ export interface BalanceIteration {
   readonly gpuTimeNs: number;
 }
 
-export interface BalanceOptions {
+export interface ShareLimits {
   readonly slices: number;
   /** Slices of a ghost zone, R times the reach of a step: a share is 0 or at least this wide. */
   readonly ghost: number;
@@ -54,7 +54,7 @@ const TOLERANCE = 0.05;
 const LEAST_SLOPE = 0.05;
 
 /** The share to measure next after these iterations, until both devices take equally long. */
-export function nextShare(iterations: readonly BalanceIteration[], options: BalanceOptions): NextShare {
+export function nextShare(iterations: readonly BalanceIteration[], options: ShareLimits): NextShare {
   const { slices, ghost, startShare = 0.1, maxIterations = 5 } = options;
   const thinnest = Math.max(1, ghost);
   const last = iterations.at(-1);

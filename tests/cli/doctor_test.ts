@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { advise, type Findings, render } from "../../tuner/cli/doctor.ts";
+import { advise, type Machine, render } from "../../tuner/cli/doctor.ts";
 import { layOut } from "../../tuner/cli/terminal.ts";
 import { DRIVER_PACKAGES } from "../../tuner/cli/setup.ts";
 import type { GpuDescription } from "../../tuner/devices/device.ts";
@@ -18,7 +18,7 @@ const GPU: GpuDescription = {
 };
 
 /** A machine that lacks nothing. */
-const GOOD: Findings = {
+const GOOD: Machine = {
   device: { gpu: GPU, cpu: { model: "AMD EPYC", cores: 16 }, os: "linux x86_64", deno: "2.9.6" },
   gpus: [],
   webAssembly: { simd: true, relaxedSimd: true, threads: true },
@@ -73,7 +73,7 @@ Deno.test("advise finds nothing to better on a good machine", () => {
 
 Deno.test("advise names each thing that is missing, and it alone", () => {
   const { device } = GOOD;
-  const deviations: Array<[name: string, findings: Findings, part: string]> = [
+  const deviations: Array<[name: string, findings: Machine, part: string]> = [
     ["no adapter", { ...GOOD, device: { ...device, gpu: null } }, "no WebGPU adapter"],
     ["software", { ...GOOD, device: { ...device, gpu: { ...GPU, isFallback: true } } }, "is software"],
     [

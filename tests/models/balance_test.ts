@@ -1,11 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import {
-  type BalanceIteration,
-  type BalanceOptions,
-  type NextShare,
-  nextShare,
-} from "../../models/balance.ts";
+import { type BalanceIteration, type NextShare, nextShare, type ShareLimits } from "../../models/balance.ts";
 
 const RUNS = { numRuns: 300, seed: 2 };
 
@@ -37,7 +32,7 @@ function noisy(measure: MeasureShare, noise: readonly number[]): MeasureShare {
 
 /** Measures shares until Eq. 8 has come to its end. */
 function balance(
-  options: BalanceOptions,
+  options: ShareLimits,
   measure: MeasureShare,
 ): NextShare & { gpuSlices: number; end: string; iterations: BalanceIteration[] } {
   const iterations: BalanceIteration[] = [];
@@ -52,7 +47,7 @@ function balance(
 
 function checkShare(
   { cpuSlices, gpuSlices }: ReturnType<typeof balance>,
-  { slices, ghost }: BalanceOptions,
+  { slices, ghost }: ShareLimits,
 ): void {
   const thinnest = Math.max(1, ghost);
   assertEquals(cpuSlices + gpuSlices, slices);

@@ -13,7 +13,7 @@ import { type Line, print, type Table } from "./terminal.ts";
 
 type Memory = { readonly totalBytes: number; readonly availableBytes: number };
 
-export interface Findings {
+export interface Machine {
   readonly device: DeviceDescription;
   /** On the PCI bus: what --gpu and FACET_GPU choose from. */
   readonly gpus: readonly PciGpu[];
@@ -36,15 +36,15 @@ export const run = command({
 }, async ({ json }) => {
   await takeWantedGpu(undefined);
   const gpus = await listGpus();
-  const findings = {
+  const machine = {
     device: await detectDevice(),
     gpus,
     webAssembly: detectWasmFeatures(),
     memory: readMemory(),
   };
-  const advice = advise(findings, { driverPackage: findDriverPackage(existsSync), isRoot: Deno.uid() === 0 });
+  const advice = advise(machine, { driverPackage: findDriverPackage(existsSync), isRoot: Deno.uid() === 0 });
   const heading = { version: VERSION, system: readSystemName() };
-  print(json ? { ...heading, ...findings, advice } : render(heading, findings, advice));
+  print(json ? { ...heading, ...machine, advice } : render(heading, machine, advice));
 });
 
 function readMemory(): Memory | null {
@@ -61,7 +61,7 @@ const GIB = 2 ** 30;
 
 /** What would make tuning faster or more trustworthy on this machine, the most useful first. */
 export function advise(
-  { device: { gpu, cpu }, webAssembly, memory }: Findings,
+  { device: { gpu, cpu }, webAssembly, memory }: Machine,
   { driverPackage, isRoot }: { readonly driverPackage: DriverPackage | undefined; readonly isRoot: boolean },
 ): Advice[] {
   const cores = cpu.cores === 1 ? "1 core is available" : `${cpu.cores} cores are available`;
@@ -103,7 +103,7 @@ export function advise(
 /** The report for people; the system's own name as `Debian GNU/Linux 12 (bookworm)`, empty if unknown. */
 export function render(
   heading: { readonly version: string; readonly system: string },
-  { device: { gpu, cpu, os, deno }, gpus, webAssembly, memory }: Findings,
+  { device: { gpu, cpu, os, deno }, gpus, webAssembly, memory }: Machine,
   advice: readonly Advice[],
 ): Line[] {
   const shared = webAssembly.threads ? "yes: workers share one grid" : "no: workers cannot share a grid";

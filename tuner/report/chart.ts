@@ -7,7 +7,7 @@ import { lookOf } from "./series.ts";
 /** Width of a drawing, in CSS pixels. */
 export const WIDTHS = { wide: 860, narrow: 360 } as const;
 
-export type Layout = keyof typeof WIDTHS;
+export type PageFormat = keyof typeof WIDTHS;
 
 const { document } = parseHTML("<html><body></body></html>") as unknown as Pick<Plot.PlotOptions, "document">;
 
@@ -19,10 +19,10 @@ export const GCELLS = 1e-9;
  * wide pages and for phones; the page's style shows one. Colours are the page's variables, so that one drawing serves
  * both themes. A screen reader says `label` in its place.
  */
-export function drawChart(label: string, draw: (layout: Layout) => Plot.PlotOptions): Html {
-  const svg = (layout: Layout): Html => {
-    const width = WIDTHS[layout];
-    const element = Plot.plot({ document, width, style: { fontSize: "13px" }, ...draw(layout) });
+export function drawChart(label: string, draw: (format: PageFormat) => Plot.PlotOptions): Html {
+  const svg = (format: PageFormat): Html => {
+    const width = WIDTHS[format];
+    const element = Plot.plot({ document, width, style: { fontSize: "13px" }, ...draw(format) });
     return new Html(finish(element.outerHTML, label));
   };
   return markup`

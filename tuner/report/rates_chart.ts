@@ -25,13 +25,13 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
   const label = `Rates of ${formatPlural(points.length, "configuration")}: ${most.join(", ")}.`;
   const at = { x: (point: Point) => point.cellsPerSecond * GCELLS, y: ({ series }: Point) => series };
   const text = { y: "series", dy: -16, fontSize: 14 } as const;
-  const chart = drawChart(label, (layout) => ({
+  const chart = drawChart(label, (format) => ({
     height: 44 + ROW * best.length,
     marginLeft: 14,
     marginRight: 14,
     marginTop: 6,
     marginBottom: 38,
-    x: { label: "Gcells/s →", domain: [0, end], ticks: layout === "wide" ? 9 : 5, grid: true },
+    x: { label: "Gcells/s →", domain: [0, end], ticks: format === "wide" ? 9 : 5, grid: true },
     y: { type: "band", domain: best.map(({ series }) => series), axis: null, padding: 0 },
     marks: [
       Plot.ruleX([0], { stroke: "var(--ink)" }),
@@ -41,7 +41,7 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
         frameAnchor: "right",
         // a narrow chart has no room for both
         text: (point: Point) =>
-          stepwise === undefined || point === stepwise || layout === "narrow"
+          stepwise === undefined || point === stepwise || format === "narrow"
             ? formatRate(point.cellsPerSecond)
             : `${formatRate(point.cellsPerSecond)}, ${factorOf(point)} stepwise`,
         fill: ({ isWinner }: Point) => isWinner ? "var(--accent)" : "var(--ink)",
@@ -62,7 +62,7 @@ export function ratesFigure({ points, best, winner, stepwise }: EntryView): Html
         stroke: ({ series }: Point) => lookOf(series).color,
         strokeWidth: 3,
       }),
-      ...dotsOf(points, at, (point) => [at.x(point) / end * WIDTHS[layout]]),
+      ...dotsOf(points, at, (point) => [at.x(point) / end * WIDTHS[format]]),
       ringsOf(points, at),
     ],
   }));

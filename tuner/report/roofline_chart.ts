@@ -2,7 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { readsPrevious } from "../../kernels/update.ts";
 import { stepwiseLocality, torreLocality } from "../../models/locality.ts";
 import { formatBandwidth, formatCount, formatPercent, formatRate } from "../format.ts";
-import { dotsOf, drawChart, GCELLS, type Layout, logTicks, ringsOf, WIDTHS } from "./chart.ts";
+import { dotsOf, drawChart, GCELLS, logTicks, type PageFormat, ringsOf, WIDTHS } from "./chart.ts";
 import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view.ts";
 import { figure, type Html, numbers, table, tableBehind } from "./html.ts";
 import { legend, lookOf } from "./series.ts";
@@ -40,18 +40,18 @@ export function rooflineFigure(view: EntryView): Html | "" {
     "Roofline.",
     `A line is what copies allow: ${lines}. Farther right: fewer bytes per cell update. Farther below the line: more of the time is lost to something else than memory.${reached}${onLine}${others}`,
     legend(best.filter(isPlaced).map(({ series }) => series)),
-    drawChart(label, (layout) => options(placed, { view, layout, localities })),
+    drawChart(label, (format) => options(placed, { view, format, localities })),
     localities.length === 0 ? "" : tableBehind("Localities as a table", localityTable(view)),
   );
 }
 
 function options(
   placed: readonly Point[],
-  { view, layout, localities }: { view: EntryView; layout: Layout; localities: readonly Locality[] },
+  { view, format, localities }: { view: EntryView; format: PageFormat; localities: readonly Locality[] },
 ): Plot.PlotOptions {
   const lines = linesOf(placed, view.bandwidths).map(([, line]) => Math.log10(line * GCELLS));
-  const wide = layout === "wide";
-  const width = WIDTHS[layout], height = wide ? 440 : 340;
+  const wide = format === "wide";
+  const width = WIDTHS[format], height = wide ? 440 : 340;
   // both axes are logarithms: Plot leaves some ticks of its own logarithmic axes without a label
   const at = {
     x: ({ bytes }: Pick<Point, "bytes">) => -Math.log10(bytes!),

@@ -67,15 +67,15 @@ function costFigure({ entry: { costModel }, problem }: EntryView): Html | "" {
   const highest = Math.max(...curves.flatMap(({ times }) => times.map((time) => time ?? 0)));
   const [unit, size] = highest >= 1e6 ? ["ms", 1e6] as const : ["µs", 1e3] as const;
   const at = { x: ([step]: number[]) => step, y: ([, timeNs]: number[]) => timeNs! / size } as const;
-  const chart = drawChart(label, (layout) => ({
-    height: layout === "wide" ? 280 : 250,
+  const chart = drawChart(label, (format) => ({
+    height: format === "wide" ? 280 : 250,
     marginLeft: 60,
     marginBottom: 42,
     marginRight: 24,
     marginTop: 28,
     x: {
       label: "R, steps between two exchanges →",
-      ticks: steps.length > (layout === "wide" ? 16 : 8) ? 6 : steps,
+      ticks: steps.length > (format === "wide" ? 16 : 8) ? 6 : steps,
       tickFormat: "~g",
       type: "log",
       base: 2,

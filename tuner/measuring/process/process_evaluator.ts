@@ -29,7 +29,7 @@ const START_LIMIT_MS = 120_000;
 const PERMISSIONS = ["--no-prompt", "--allow-env=XDG_RUNTIME_DIR,FACET_DEBUG", "--allow-read"];
 
 /** Time and death as answers. */
-type Answer = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
+type Reply = FromEvaluator | { readonly say: "late" } | { readonly say: "gone" };
 
 /** Evaluates in a process of its own, which is killed if it takes too long. */
 export class ProcessEvaluator implements Evaluator {
@@ -128,12 +128,12 @@ export class ProcessEvaluator implements Evaluator {
     }
   }
 
-  async #ask(request: ToEvaluator, limitMs: number): Promise<Answer> {
+  async #ask(request: ToEvaluator, limitMs: number): Promise<Reply> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<Answer>((resolve) => {
+    const late = new Promise<Reply>((resolve) => {
       timer = setTimeout(() => resolve({ say: "late" }), limitMs);
     });
-    const answered = async (): Promise<Answer> => {
+    const answered = async (): Promise<Reply> => {
       try {
         await this.#writer.write(recordLine(request));
         const { value, done } = await this.#answers.next();
@@ -173,7 +173,7 @@ export function processesFor(
 }
 
 /** Why there is no other answer. */
-function failureOf(answer: Answer, limitMs: number): Failure {
+function failureOf(answer: Reply, limitMs: number): Failure {
   if (answer.say === "failed") return answer.failure;
   return answer.say === "late"
     ? { reason: "timeout", message: `did not end within ${formatDuration(limitMs * 1e6)}` }
