@@ -14,7 +14,7 @@ import { refute } from "../tuner/devices/reference.ts";
 import { isFailure } from "../tuner/devices/run_failure.ts";
 import { DeviceSession } from "../tuner/devices/session.ts";
 import type { Configuration } from "../tuner/configuration.ts";
-import { configurationKey } from "../tuner/configuration_key.ts";
+import { configurationKey, traversalKey } from "../tuner/configuration_key.ts";
 import { type Evaluation, measurementOf } from "../tuner/measuring/evaluate.ts";
 import { Journal } from "../tuner/profile/journal.ts";
 import { hashKernels } from "../tuner/profile/kernel_source.ts";
@@ -154,15 +154,14 @@ async function work(tasks: readonly Task[], out: string, untilMs: number): Promi
       problem: describeProblem(problem),
       kernelSource: await hashKernels({ problem, space }),
     });
-    const keyOf = ({ traversal, parameters }: Pick<Configuration, "traversal" | "parameters">): string =>
-      JSON.stringify([traversal, Object.entries(parameters).sort()]);
     const short = space.candidates.filter(({ demand }) =>
       (demand.loopInstructions ?? 0) <= MOST_INSTRUCTIONS
     );
     const candidates = new Map(
-      [...short, ...space.candidates].map((
+      [...short, ...space.candidates].map((one) => [
+        traversalKey({ ...one, traversal: one.traversal.name }),
         one,
-      ) => [keyOf({ ...one, traversal: one.traversal.name }), one]),
+      ]),
     );
     const search = task.search > 0 ? auto.begin(short, { seed: 1 }) : undefined;
     await lock.hold(false, () => session.open(problem));
@@ -180,7 +179,7 @@ async function work(tasks: readonly Task[], out: string, untilMs: number): Promi
       return evaluation.measurement.cellsPerSecond;
     };
     for (const wanted of task.configurations) {
-      const candidate = candidates.get(keyOf(wanted));
+      const candidate = candidates.get(traversalKey(wanted));
       if (candidate === undefined || Date.now() > untilMs) continue;
       const rate = await take(onGpuAlone(candidate, problem));
       if (short.includes(candidate)) search?.tell(candidate, { rate, spentNs: 0 });

@@ -21,6 +21,13 @@ export function configurationKey({ traversal, parameters, share }: Configuration
   ]);
 }
 
+/** A text that is equal for equal traversals with equal parameters only. */
+export function traversalKey(
+  { traversal, parameters }: Pick<Configuration, "traversal" | "parameters">,
+): string {
+  return JSON.stringify([traversal, sorted(parameters)]);
+}
+
 /** Whether one device computes alone and stepwise, which on a line is called classic. */
 export function isStepwise({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): boolean {
   return (traversal === "stepwise" || traversal === "classic") && (cpuSlices === 0 || gpuSlices === 0);

@@ -2,6 +2,7 @@ import { cellsOf, type Problem } from "../../kernels/stencils/stencil.ts";
 import { TRAVERSALS } from "../../kernels/traversals/all.ts";
 import { GaussianProcess } from "../../models/gaussian_process.ts";
 import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
+import { traversalKey } from "../configuration_key.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
@@ -222,10 +223,9 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
 
 /** A text that two points of one grid share exactly if they are the same configuration. */
 function pointKey(
-  { traversal, parameters, cpuWorkers = 0 }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
+  { cpuWorkers = 0, ...point }: Pick<ProfilePoint, "traversal" | "parameters" | "cpuWorkers">,
 ): string {
-  const values = Object.entries(parameters).map(([name, value]) => `${name} ${value}`);
-  return [traversal, cpuWorkers, ...values.sort()].join();
+  return `${cpuWorkers} ${traversalKey(point)}`;
 }
 
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */

@@ -1,3 +1,4 @@
+import { traversalKey } from "../configuration_key.ts";
 import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
 import type { ParameterValue, RecordedSpace } from "../interchange/recorded_space.ts";
@@ -10,7 +11,7 @@ import {
   type RunRecord,
 } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
-import { keyOf, type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
+import { type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
 
 export interface ReplaySpaces {
   /** One; of a journal one for each problem and device. */
@@ -73,7 +74,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
     // what the CPU computes is no part of the GPU's space
     if (share.cpuSlices > 0 && (share.gpuSlices > 0 || run.device.gpu !== null)) continue;
     const recorded = recordedOf(record);
-    const key = keyOf(recorded);
+    const key = traversalKey(recorded);
     if (!found.has(key)) found.set(key, recorded);
   }
   return [...spaces].map(([title, { run: { problem, device }, found }]) => ({

@@ -1,6 +1,5 @@
 import { formatPlural } from "../format.ts";
 import type { Parameters } from "../../kernels/traversals/traversal.ts";
-import { configurationKey } from "../configuration_key.ts";
 import { describeStencil } from "../profile/describe.ts";
 import type { ProfileDevice, ProfileProblem } from "../profile/schema.ts";
 
@@ -30,13 +29,6 @@ export interface ReplaySpace {
   readonly configurations: readonly RecordedConfiguration[];
   /** The problem and the device, where Facet measured: the models can then predict. */
   readonly facet?: { readonly problem: ProfileProblem; readonly device: ProfileDevice };
-}
-
-const GPU_ALONE = { cpuSlices: 0, gpuSlices: 0, exchangeEvery: 0, cpuWorkers: 0 };
-
-/** A text that is equal for equal configurations of one space only. */
-export function keyOf({ traversal, parameters }: RecordedConfiguration): string {
-  return configurationKey({ traversal, parameters, share: GPU_ALONE });
 }
 
 /** The fastest rate of a space; 0 where nothing has one. */

@@ -2,6 +2,7 @@ import { linearRegression, mean } from "npm:simple-statistics@^7.12.0";
 import { expectedImprovement, normalCdf } from "./expected_improvement.ts";
 import { Lattice } from "./lattice.ts";
 import { Learner } from "./learner.ts";
+import { traversalKey } from "../configuration_key.ts";
 import { seededRandom } from "../measuring/seeded_random.ts";
 import { shuffled } from "./baselines.ts";
 import type { Outcome, Point, Search, SearchOptions, Strategy } from "./strategy.ts";
@@ -164,8 +165,8 @@ class AutoSearch<P extends Point> implements Search<P> {
 /** Candidates in an order that depends on nothing but themselves. */
 function sorted<P extends Point>(candidates: readonly P[]): P[] {
   const keys = new Map(candidates.map((candidate) => {
-    const { traversal: { name }, parameters } = candidate;
-    return [candidate, JSON.stringify([name, Object.entries(parameters).sort()])];
+    const { traversal: { name: traversal }, parameters } = candidate;
+    return [candidate, traversalKey({ traversal, parameters })];
   }));
   return candidates.toSorted((a, b) => keys.get(a)! < keys.get(b)! ? -1 : 1);
 }
