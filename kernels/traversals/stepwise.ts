@@ -133,7 +133,7 @@ export function workgroupsOf(
 }
 
 /** The slices that a dispatch of a passage computes, and how many lie before its section's. */
-const SWEPT_SLICES = wgsl`
+const WINDOW_SLICES = wgsl`
   struct Slices { first: i32, end: i32, before: i32 }
   @group(0) @binding(2) var<uniform> slices: Slices;
 `;
@@ -143,7 +143,7 @@ export function stepShaders(
   { stencil: { title, update } }: Problem,
   layout: Layout,
   [threadsZ, threadsY, threadsX]: readonly [number, number, number],
-  isSwept = false,
+  isInWindow = false,
 ): Shader[] {
   return update.substeps.map((substep, index) => {
     const { constants, write } = updateWriter(expressionsOf(substep));
@@ -154,13 +154,13 @@ export function stepShaders(
       ${declareLayout(layout)}
       ${constants}
       ${declareLevels()}
-      ${isSwept ? SWEPT_SLICES : declareTime(substep)}
+      ${isInWindow ? WINDOW_SLICES : declareTime(substep)}
 
       @compute @workgroup_size(${threadsZ}, ${threadsY}, ${threadsX})
       fn main(@builtin(global_invocation_id) id: vec3u) {
-        let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isSwept ? " + slices.first" : ""};
-        if (z >= NZ || y >= NY || x >= ${isSwept ? "slices.end" : "NX"}) { return; }
-        let cell = ORIGIN + ${isSwept ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
+        let z = i32(id.x); let y = i32(id.y); let x = i32(id.z)${isInWindow ? " + slices.first" : ""};
+        if (z >= NZ || y >= NY || x >= ${isInWindow ? "slices.end" : "NX"}) { return; }
+        let cell = ORIGIN + ${isInWindow ? "(x - slices.before)" : "x"} * SLICE + y * PITCH + z;
         ${lines.join("\n")}
         ${storeValues(substep, values)}
       }

@@ -1,0 +1,153 @@
+/**
+ * A traversal for tests alone, whose plan keeps cells in an order of its own: x fastest, planes slowest, no pads, and
+ * materials apart. A step computes into a scratch buffer; a second dispatch moves the values to the level.
+ *
+ * @module
+ */
+import { layOut } from "../../../kernels/layout.ts";
+import { alongAxes, type Problem } from "../../../kernels/stencils/stencil.ts";
+import { stepwise } from "../../../kernels/traversals/stepwise.ts";
+import { SCRATCH_BINDING, type Shader } from "../../../kernels/traversals/storage.ts";
+import type { GpuPlan, Traversal } from "../../../kernels/traversals/traversal.ts";
+import { expressionsOf, planesOf } from "../../../kernels/update.ts";
+import {
+  declareLayout,
+  declareLevels,
+  declareTime,
+  LINEAR_THREADS,
+  linearWorkgroups,
+  timeUniforms,
+} from "../../../kernels/wgsl/declare.ts";
+import { updateWriter } from "../../../kernels/wgsl/write_update.ts";
+
+export const transposed: Traversal = { ...stepwise, name: "transposed", plan: (problem) => planOf(problem) };
+
+/** What a mutant changes: what the shader that leaves is made of, and what it is replaced with. */
+type Change = readonly [from: string, to: string];
+
+export function planOf(problem: Problem, change?: Change): GpuPlan {
+  const { grid: [nx, ny, nz], stencil: { update } } = problem, { fields, materials, substeps } = update;
+  const cells = nx * ny * nz, planes = planesOf(update);
+  const layout = layOut(problem.grid, { pad: [1, 0, 0], planes });
+  const workgroups = linearWorkgroups(cells * planes);
+  const enter = copyShader(
+    problem,
+    "{ level[at] = value; } else { materials[at - FIELDS * CELLS] = value; }",
+  );
+  const leaving = copyShader(
+    problem,
+    "{ value = level[at]; } else { value = materials[at - FIELDS * CELLS]; }",
+  );
+  const leave = change === undefined ? leaving : { ...leaving, code: leaving.code.replace(...change) };
+  return {
+    label: `transposed ${nx}x${ny}x${nz}`,
+    storage: {
+      layout,
+      scratch: [
+        { label: "made", length: fields.length * cells, lives: "list" },
+        { label: "materials", length: Math.max(1, materials.length) * cells, lives: "field" },
+      ],
+      order: {
+        length: fields.length * cells,
+        enter: { shader: enter, workgroups },
+        leave: { shader: leave, workgroups },
+      },
+    },
+    shaders: substeps.flatMap((_, index) => stepShaders(problem, index)),
+    dispatches: (steps, start) =>
+      Array.from(
+        { length: steps },
+        (_, i) =>
+          substeps.flatMap((_, index) =>
+            [2 * index, 2 * index + 1].map((shader) => ({
+              shader,
+              workgroups: linearWorkgroups(cells),
+              flipped: (start + i) % 2 === 1,
+              uniforms: timeUniforms(update, start + i),
+            }))
+          ),
+      ).flat(),
+  };
+}
+
+const MAIN = `@compute @workgroup_size(${LINEAR_THREADS})
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
+  let at = i32(id.x + id.y * groups.x * ${LINEAR_THREADS}u);
+  let x = at % NX; let y = at / NX % NY; let z = at / (NX * NY) % NZ;`;
+
+/** Carries a value of every cell and plane between the canonical order and this one. */
+function copyShader(problem: Problem, copy: string): Shader {
+  const { stencil: { update }, grid } = problem, { fields } = update, planes = planesOf(update);
+  const isLeaving = copy.includes("value = level");
+  return {
+    label: isLeaving ? "leave" : "enter",
+    scratch: [1],
+    code: `
+${declareLayout(layOut(grid, { pad: [1, 0, 0], planes }))}
+const CELLS = NX * NY * NZ; const FIELDS = ${fields.length};
+@group(0) @binding(0) var<storage, read_write> level: array<f32>;
+@group(0) @binding(1) var<storage, read_write> canonical: array<f32>;
+@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> materials: array<f32>;
+${MAIN}
+  let plane = at / CELLS;
+  if (plane >= ${planes}) { return; }
+  let place = ORIGIN + x * SLICE${planes === 1 ? "" : " + plane * PLANE"} + y * PITCH + z;
+  var value = ${isLeaving ? "0.0f" : "canonical[place]"};
+  if (plane < FIELDS) ${copy}
+  ${isLeaving ? "canonical[place] = value;" : ""}
+}`,
+  };
+}
+
+/** A sub-step into the scratch buffer, and from there to the level. */
+function stepShaders(
+  { stencil: { update }, grid: [nx, ny, nz], boundary }: Problem,
+  index: number,
+): Shader[] {
+  const substep = update.substeps[index]!, { fields } = update;
+  const { constants, write } = updateWriter(expressionsOf(substep));
+  const { lines, values } = write({
+    tap: ({ plane, ago, offset: [x, y, z] }) => {
+      const place = `vec3i(x, y, z) + vec3i(${x}, ${y}, ${z})`;
+      if (plane >= fields.length) return `material(${plane - fields.length}, ${place})`;
+      return `${ago === 0 ? "now" : "before"}At(${plane}, ${place})`;
+    },
+  });
+  const along = alongAxes(boundary), counts = ["NX", "NY", "NZ"];
+  const isPeriodic = `vec3<bool>(${along.map((one) => one === "periodic").join(", ")})`;
+  const reader = (name: string, array: string): string => `
+fn ${name}(plane: i32, beyond: vec3i) -> f32 {
+  let sizes = vec3i(${counts.join(", ")});
+  let cell = select(beyond, (beyond + 8 * sizes) % sizes, ${isPeriodic});
+  if (any(cell < vec3i(0)) || any(cell >= sizes)) { return 0.0f; }
+  return ${array}[plane * CELLS + (cell.z * NY + cell.y) * NX + cell.x];
+}`;
+  const head = `
+const NX = ${nx}; const NY = ${ny}; const NZ = ${nz}; const CELLS = NX * NY * NZ;
+${declareLevels()}
+@group(0) @binding(${SCRATCH_BINDING}) var<storage, read_write> made: array<f32>;`;
+  const each = (line: (field: number, i: number) => string): string =>
+    substep.map(({ field }, i) => line(field, i)).join("\n");
+  return [{
+    label: `sub-step ${index}`,
+    scratch: [0, 1],
+    code: `${head}
+@group(0) @binding(${SCRATCH_BINDING + 1}) var<storage, read_write> materials: array<f32>;
+${constants}
+${declareTime(substep)}
+${reader("nowAt", "now")}${reader("beforeAt", "before")}${reader("material", "materials")}
+${MAIN}
+  if (at >= CELLS) { return; }
+  ${lines.join("\n")}
+  ${each((field, i) => `made[${field} * CELLS + at] = ${values[i]};`)}
+}`,
+  }, {
+    label: `store ${index}`,
+    scratch: [0],
+    code: `${head}
+${MAIN}
+  if (at >= CELLS) { return; }
+  ${each((field) => `before[${field} * CELLS + at] = made[${field} * CELLS + at];`)}
+}`,
+  }];
+}
