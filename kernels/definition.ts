@@ -29,7 +29,8 @@ import {
 } from "./expression.ts";
 import { CHAINS, operate } from "./operations.ts";
 import { BOUNDARIES, type Stencil } from "./stencils/stencil.ts";
-import { DEFAULT_RANGE, remembered, type Update, type ValueRange } from "./update.ts";
+import { remembered } from "./remembered.ts";
+import { DEFAULT_RANGE, type Update, type ValueRange } from "./update.ts";
 
 /** An expression as JSON: a number, or a list that begins with a word. */
 export type ExpressionData = number | readonly (string | ExpressionData)[];

@@ -6,6 +6,7 @@
  */
 import { type Algebra, type Expression, fold, type Offset, type Tap, tapsIn, uniform } from "./expression.ts";
 import { evaluate } from "./operations.ts";
+import { remembered } from "./remembered.ts";
 
 /** A field's new value. */
 export interface Assignment {
@@ -89,40 +90,6 @@ export function expressionsOf(of: Update | Substep): Expression[] {
 export const tapsOf: (of: Update | Substep) => readonly Tap[] = remembered((of: Update | Substep) =>
   tapsIn(expressionsOf(of))
 );
-
-/** The function, which remembers what it found: an enumeration of parameters asks again and again. */
-export function remembered<U extends object, Rest extends readonly unknown[], T>(
-  find: (update: U, ...rest: Rest) => T,
-): (update: U, ...rest: Rest) => T {
-  const all = new WeakMap<U, Found<T>>();
-  return (update, ...rest) => {
-    let found = all.get(update);
-    if (found === undefined) all.set(update, found = {});
-    // a map for each argument: to write them as one text takes longer than most of what is found
-    for (const one of rest) {
-      const key = typeof one === "object" ? JSON.stringify(one) : one;
-      let next: Found<T> | undefined = (found.others ??= new Map()).get(key);
-      if (next === undefined) found.others.set(key, next = {});
-      found = next;
-    }
-    return (found.result ??= { value: find(update, ...rest) }).value;
-  };
-}
-
-/** What was found for some arguments, and for those with more of them. */
-interface Found<T> {
-  result?: { readonly value: T };
-  others?: Map<unknown, Found<T>>;
-}
-
-/** The function, which remembers what it found last: an enumeration changes other parameters first. */
-export function latest<Result>(find: (...numbers: number[]) => Result): (...numbers: number[]) => Result {
-  let last: number[] | undefined, found: Result;
-  return (...numbers) => {
-    if (last === undefined || numbers.some((one, i) => one !== last![i])) found = find(...(last = numbers));
-    return found;
-  };
-}
 
 /** How far an update sees. */
 export interface Reach {

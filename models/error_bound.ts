@@ -34,7 +34,7 @@
  */
 import { amplitudeOf } from "../kernels/initial_field.ts";
 import { alongAxes, cellsOf, type Problem, type Stencil } from "../kernels/stencils/stencil.ts";
-import { remembered } from "../kernels/update.ts";
+import { remembered } from "../kernels/remembered.ts";
 import { biasAfter, varianceAfter } from "./error_growth.ts";
 import { responsesOf } from "./responses.ts";
 

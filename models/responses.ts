@@ -23,11 +23,11 @@ import {
 import { amplitudeOf, hashCell, rangeOf } from "../kernels/initial_field.ts";
 import { runReference } from "../kernels/reference.ts";
 import type { Stencil } from "../kernels/stencils/stencil.ts";
+import { remembered } from "../kernels/remembered.ts";
 import {
   type Assignment,
   expressionsOf,
   planesOf,
-  remembered,
   signalAt,
   tapsOf,
   type Update,

@@ -12,15 +12,8 @@
  */
 import type { Tap } from "../expression.ts";
 import { alongAxes, type Problem, type Stencil } from "../stencils/stencil.ts";
-import {
-  type Assignment,
-  reachOf,
-  readsPrevious,
-  readsSignal,
-  remembered,
-  tapsOf,
-  type Update,
-} from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { type Assignment, reachOf, readsPrevious, readsSignal, tapsOf, type Update } from "../update.ts";
 
 export type LineProblem = Pick<Problem, "grid" | "boundary"> & { readonly stencil: Pick<Stencil, "update"> };
 

@@ -6,7 +6,8 @@
  */
 import type { Expression } from "../expression.ts";
 import { isAllZero, type Problem } from "../stencils/stencil.ts";
-import { onlyExpression, readsPrevious, readsSignal, remembered, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { onlyExpression, readsPrevious, readsSignal, type Update } from "../update.ts";
 
 /** Whether several steps can go in one pass: between them no neighbour needs what a march replaces. */
 export function canBeDeep({ stencil: { update }, boundary }: Problem): boolean {

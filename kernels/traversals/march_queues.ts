@@ -8,7 +8,8 @@
  * @module
  */
 import { type Expression, isSame, type Offset, type Tap, tapsIn, visitTaps } from "../expression.ts";
-import { expressionsOf, remembered, tapsOf, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { expressionsOf, tapsOf, type Update } from "../update.ts";
 
 export interface Span {
   low: number;

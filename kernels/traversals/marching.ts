@@ -13,7 +13,8 @@
 import { type Tap, tapsIn } from "../expression.ts";
 import { sectionsOf } from "../sections.ts";
 import { alongAxes, isAllZero, type Problem } from "../stencils/stencil.ts";
-import { expressionsOf, reachOf, remembered, stepReach, tapsOf, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { expressionsOf, reachOf, stepReach, tapsOf, type Update } from "../update.ts";
 import { canBeDeep, repeated, rimmedThreads, rowsOf } from "./march_depth.ts";
 import { isKept, queuesOf } from "./march_queues.ts";
 import { marchShader, type MarchShape, tilesOf } from "./march_shader.ts";

@@ -6,7 +6,8 @@
  */
 import type { SectionNeeds, SliceRange } from "../sections.ts";
 import type { Problem } from "../stencils/stencil.ts";
-import { latest, reachOf } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { reachOf, type Update } from "../update.ts";
 import type { TorreParameters, TorreShape } from "./torre_shape.ts";
 
 /** Bands in one dispatch at most: their rows' uniforms fill the 256 bytes of a dispatch. */
@@ -99,17 +100,25 @@ export function scheduleTorres(
 
 /** How many waves of a whole run have how many rows, those that are alike together, without listing them. */
 export function rowsOfWaves(
-  { grid: [nx], steps }: Problem,
+  { grid: [nx], steps, stencil: { update } }: Problem,
   { nt, bands = 1 }: Pick<TorreParameters, "nt" | "bands">,
   { slope, width }: Slant,
 ): RowsOfWaves {
-  return findRows(nx, steps, nt, bands, slope, width);
+  return findRows(update, nx, steps, nt, bands, slope, width);
 }
 
 /** Waves that have as many rows. */
 type RowsOfWaves = readonly { readonly rows: number; readonly waves: number }[];
 
-const findRows = latest((nx, steps, nt, bands, slope, width): RowsOfWaves => {
+const findRows = remembered((
+  _: Update,
+  nx: number,
+  steps: number,
+  nt: number,
+  bands: number,
+  slope: number,
+  width: number,
+): RowsOfWaves => {
   const list = bandsOf({ grid: [nx, 1, 1] }, { nt, bands, unroll: 1, steps }, { slope, width });
   const begins = list.map(({ begin }) => begin);
   const ends = list.map(({ end }) => end).sort((a, b) => a - b);

@@ -18,7 +18,8 @@ import {
   tapsIn,
   visitTaps,
 } from "../expression.ts";
-import { onlyExpression, OPERATION_COUNT, remembered, tapsOf, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { onlyExpression, OPERATION_COUNT, tapsOf, type Update } from "../update.ts";
 
 /** Cells along x and y from one place to another. */
 export type Step = readonly [x: number, y: number];

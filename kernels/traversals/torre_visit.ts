@@ -8,7 +8,8 @@
  *
  * @module
  */
-import { readsPrevious, remembered, tapsOf, type Update } from "../update.ts";
+import { remembered } from "../remembered.ts";
+import { readsPrevious, tapsOf, type Update } from "../update.ts";
 import { type Reads, type Step, sumsOf, type TorreSums } from "./torre_sums.ts";
 import { type Place, shifted, square, type TorreShape } from "./torre_shape.ts";
 
