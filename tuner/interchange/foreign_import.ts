@@ -18,12 +18,12 @@ import {
   journalOf,
   profileOfEntry,
 } from "./facet_space.ts";
-import type {
-  ParameterValue,
-  RecordedSpace,
-  SpaceFailure,
-  SpaceParameter,
-  SpaceRecord,
+import {
+  placesOf,
+  type RecordedSpace,
+  type SpaceFailure,
+  type SpaceParameter,
+  type SpaceRecord,
 } from "./recorded_space.ts";
 
 /** What a foreign file does not say. */
@@ -279,18 +279,18 @@ function carryParameters(
     }
     taken.set(carried, name);
     if (carried !== name) renamed.push(`${name} is written as ${carried}`);
-    const codes = codesOf(values);
-    if (codes !== undefined) {
-      const told = Array.from(codes, ([value, code]) => `${code} is ${value}`);
+    const places = placesOf(values);
+    if (places !== undefined) {
+      const told = Array.from(places, ([value, place]) => `${place} is ${value}`);
       numbered.push(`${name}: ${told.slice(0, 6).join(", ")}${told.length > 6 ? ", …" : ""}`);
     }
-    return { carried, codes };
+    return { carried, places };
   });
   const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
   const configurationOf = ({ values }: SpaceRecord): Configuration => {
-    const entries = columns.flatMap(({ carried, codes }, i): [string, number][] => {
+    const entries = columns.flatMap(({ carried, places }, i): [string, number][] => {
       const value = values[i] ?? null;
-      return value === null ? [] : [[carried, codes?.get(value) ?? value as number]];
+      return value === null ? [] : [[carried, places?.get(value) ?? value as number]];
     });
     return { traversal: kernel, parameters: Object.fromEntries(entries), share };
   };
@@ -301,12 +301,6 @@ function carryParameters(
       ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),
     ],
   };
-}
-
-/** Numbers for values that are none: their place in the list. Undefined where all are numbers already. */
-function codesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> | undefined {
-  if (values.every((value) => value === null || typeof value === "number")) return undefined;
-  return new Map(values.filter((value) => value !== null).map((value, code) => [value, code]));
 }
 
 /** `block_size_x` as `blockSizeX`: letters and digits, a letter first. */

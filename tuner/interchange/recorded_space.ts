@@ -16,6 +16,17 @@ export interface JsonObject {
 /** A parameter's value; null where the parameter has no meaning for this configuration (Python's `None`). */
 export type ParameterValue = number | string | boolean | null;
 
+/**
+ * How a parameter's values are written as numbers, where numbers are wanted: values that are numbers stay; if one is
+ * none, all become their places in the list. Null, which does not apply, has no number.
+ *
+ * @returns the places; undefined where all values are numbers
+ */
+export function placesOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> | undefined {
+  if (values.every((value) => value === null || typeof value === "number")) return undefined;
+  return new Map(values.filter((value) => value !== null).map((value, place) => [value, place]));
+}
+
 export interface SpaceParameter {
   readonly name: string;
   /** The values to try, where the format has such a list (T4 has none), then others that were tried. All different. */

@@ -1,7 +1,7 @@
 import { traversalKey } from "../configuration_key.ts";
 import { readInput } from "../interchange/read_input.ts";
 import { readSpace } from "../interchange/read_space.ts";
-import type { ParameterValue, RecordedSpace } from "../interchange/recorded_space.ts";
+import { placesOf, type RecordedSpace } from "../interchange/recorded_space.ts";
 import {
   configurationOf,
   type FailureRecord,
@@ -96,8 +96,7 @@ function recordedOf(record: MeasurementRecord | FailureRecord): RecordedConfigur
 
 /**
  * What makes another tuner's space, of numbers alone: while the text needs room, there is none for an object for each
- * record. A value that is not a number becomes its place among the parameter's values; one that does not apply (null)
- * is left out.
+ * record. Values are numbered as {@linkcode placesOf} says; one that does not apply (null) is left out.
  */
 function spaceOfOthers(
   { kernel, device, objectives: [objective], parameters, records }: RecordedSpace,
@@ -111,24 +110,18 @@ function spaceOfOthers(
   }
   const columns = parameters.map(({ name, values }) => ({
     name,
-    numbers: numbersOf(values),
+    places: placesOf(values),
     found: new Float64Array(records.length),
   }));
-  for (const { name, numbers } of columns) {
-    const byNumber = Map.groupBy(numbers, ([, number]) => number);
-    const same = [...byNumber.values()].find(({ length }) => length > 1);
-    if (same === undefined) continue;
-    throw new ProfileError(
-      `Cannot replay ${source}: two values of ${name} become the same when words are numbered: ` +
-        same.map(([value]) => JSON.stringify(value)).join(" and "),
-    );
-  }
   /** NaN where there is none. */
   const timesMs = new Float64Array(records.length), compileMs = timesMs.slice(), costsMs = timesMs.slice();
   const failures: (string | undefined)[] = [];
   for (const { values, failure, timeMs, overheadMs } of records) {
     const at = failures.push(failure ?? (timeMs === null ? "no time" : undefined)) - 1;
-    columns.forEach(({ numbers, found }, i) => found[at] = numbers.get(values[i]!) ?? NaN);
+    columns.forEach(({ places, found }, i) => {
+      const value = values[i] ?? null;
+      found[at] = value === null ? NaN : places?.get(value) ?? value as number;
+    });
     timesMs[at] = failure === null && timeMs !== null ? timeMs : NaN;
     compileMs[at] = overheadMs.compile ?? NaN;
     costsMs[at] = Object.values(overheadMs).reduce((sum, part) => sum + part, 0) || NaN;
@@ -151,11 +144,4 @@ function spaceOfOthers(
       };
     }),
   });
-}
-
-function numbersOf(values: readonly ParameterValue[]): ReadonlyMap<ParameterValue, number> {
-  return new Map(values.flatMap((value, place): [ParameterValue, number][] => {
-    if (value === null) return [];
-    return [[value, typeof value === "number" ? value : typeof value === "boolean" ? Number(value) : place]];
-  }));
 }
