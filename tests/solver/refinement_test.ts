@@ -85,8 +85,8 @@ async function simulated(
           await submission.finish();
           underWay -= steps;
           const timeNs = fate.stepNs * steps;
-          // the CPU's field runs for it
-          if (field.cpuShare === undefined) await fate.after?.(field, ++runs);
+          // of several devices the field runs for it
+          if (field.alone !== undefined) await fate.after?.(field, ++runs);
           return timeNs;
         },
       };

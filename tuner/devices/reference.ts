@@ -7,12 +7,11 @@ import type { GpuPlan, Parameters } from "../../kernels/traversals/traversal.ts"
 import { errorBound } from "../../models/error_bound.ts";
 import type { Failure, Verification } from "../configuration.ts";
 import { combine } from "../../kernels/traversals/combine.ts";
-import type { CpuField } from "./cpu/cpu_field.ts";
+import { type CpuField, cpuLayoutOf } from "./cpu/cpu_field.ts";
 import type { GpuDevice } from "./gpu/gpu_device.ts";
 import { compareSlices, type Comparison, joinComparisons } from "./comparison.ts";
 import { GpuField } from "./gpu/gpu_field.ts";
 import { WindowedField } from "./gpu/windowed_field.ts";
-import { cpuLayoutOf } from "./shared/shares.ts";
 import { CpuPool } from "./cpu/wasm_workers.ts";
 import { oracleOf, oracleProblem } from "./oracle.ts";
 import { RunFailure, UnstableProblem } from "./run_failure.ts";

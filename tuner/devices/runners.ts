@@ -1,10 +1,8 @@
 import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Runner } from "../configuration.ts";
-import { type Reference, stateLevels, verificationOf } from "./reference.ts";
+import { type Reference, verificationOf } from "./reference.ts";
 import type { ClockGauge } from "./gpu/clock_gauge.ts";
 import type { Submission } from "./gpu/gpu_device.ts";
-import { WindowedField } from "./gpu/windowed_field.ts";
-import { RunFailure } from "./run_failure.ts";
 import { SharedField, type SharedTimes } from "./shared/shared_field.ts";
 import type { ShareOptions } from "./shared/shares.ts";
 
@@ -32,11 +30,6 @@ export async function prepare(
   configuration: Configuration,
   onCompiled?: () => Promise<void>,
 ): Promise<FieldRunner> {
-  const { cpuSlices, gpuSlices, deviceMemory } = configuration.share;
-  if (deviceMemory !== undefined) {
-    return await prepareWindow({ gpu, reference }, problem, configuration, onCompiled);
-  }
-  const isShared = cpuSlices > 0 && gpuSlices > 0;
   const field = await SharedField.create(problem, {
     gpu,
     cpuPool,
@@ -47,19 +40,16 @@ export async function prepare(
       await onCompiled?.();
     },
   });
-  // the workers' clock is as good as a device's
-  const isGpuUntimed = gpuSlices > 0 && !gpu?.hasTimestamps;
-  const longRun = field.gpuShare?.field.longRun ?? 1;
-  const isSteadied = gauge !== undefined && cpuSlices === 0 && !isGpuUntimed;
+  const { alone, parts } = field, clock = alone?.clock ?? "host", longRun = alone?.longRun;
   return {
     configuration,
     compileNs: field.compileNs,
-    clock: isShared || isGpuUntimed ? "host" : "device",
-    isWarm: cpuSlices === 0 && gpu?.isSoftware === true,
+    clock,
+    isWarm: parts.every(({ isWarm }) => isWarm),
     initialise: () => field.initialise(reference.start),
     runSteps: (steps, repetitions) => field.run(steps, repetitions),
     run: async (repetitions) => (await field.run(problem.steps, repetitions)).timeNs,
-    ...(isSteadied && {
+    ...(gauge !== undefined && longRun !== undefined && clock === "device" && {
       longRun,
       begin: (repetitions: number) => gauged(gauge, () => field.begin(repetitions * problem.steps)),
     }),
@@ -85,46 +75,5 @@ export async function gauged(
       const [from, timeNs, to] = await Promise.all([before.finish(), batch.finish(), after.finish()]);
       return { timeNs, clock: Math.min(from, to) };
     },
-  };
-}
-
-/** The same for a field of which the GPU holds no more than a window. */
-async function prepareWindow(
-  { gpu, reference }: Pick<Devices, "gpu" | "reference">,
-  problem: Problem,
-  configuration: Configuration,
-  onCompiled?: () => Promise<void>,
-): Promise<FieldRunner> {
-  const { share: { cpuSlices, deviceMemory } } = configuration;
-  const refuse = (why: string): never => {
-    throw new RunFailure("limits", why);
-  };
-  if (gpu === undefined) return refuse("there is no GPU for a window");
-  if (cpuSlices > 0) return refuse("what passes through a window is not shared with the CPU");
-  const field = await WindowedField.open(gpu, problem, {
-    ...configuration,
-    windowBytes: deviceMemory!,
-    onCompiled,
-  });
-  const run = async (steps: number, repetitions = 1): Promise<SharedTimes> => {
-    let wallNs = 0;
-    for (let i = 0; i < repetitions; i++) wallNs += await field.run(steps);
-    return { wallNs, timeNs: wallNs, gpuNs: wallNs, computeNs: 0, unpackNs: 0, packNs: 0 };
-  };
-  return {
-    configuration,
-    compileNs: field.compileNs,
-    clock: "host",
-    isWarm: gpu.isSoftware,
-    initialise: () => field.initialise(reference.start),
-    runSteps: run,
-    run: async (repetitions) => (await run(problem.steps, repetitions)).timeNs,
-    verify() {
-      if (reference.window === undefined) return refuse("the reference lies on the GPU as a whole");
-      return Promise.resolve(
-        verificationOf(field.compare(reference.window, stateLevels(problem)), reference),
-      );
-    },
-    dispose: () => field[Symbol.dispose](),
   };
 }

@@ -9,7 +9,8 @@ import {
   type Traversal,
 } from "../../kernels/traversals/traversal.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
-import { cpuLayoutOf, partOf, refuseCpuPart } from "../devices/shared/shares.ts";
+import { cpuLayoutOf } from "../devices/cpu/cpu_field.ts";
+import { partOf, refuseCpuPart } from "../devices/shared/shares.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";

@@ -23,7 +23,7 @@ import {
   writeBox,
   writeSlices,
 } from "../devices/shared/part_field.ts";
-import { makeShares } from "../devices/shared/shares.ts";
+import { makeParts } from "../devices/shared/shares.ts";
 import type { RankDevice } from "./open_rank_device.ts";
 import type { World } from "./world.ts";
 
@@ -87,8 +87,8 @@ export class RankSolver implements Disposable {
   ): Promise<RankSolver> {
     const part = partOfRank(problem, plan, world.rank), local = problemOfRank(problem, plan, part);
     const configuration = choose(local), place = { part, whole: problem.grid };
-    const { cpu, gpu } = await makeShares(local, { ...device, configuration }, place);
-    return new RankSolver({ problem, world, plan, part, configuration }, (cpu ?? gpu)!);
+    const [field] = await makeParts(local, { ...device, configuration }, place);
+    return new RankSolver({ problem, world, plan, part, configuration }, field!);
   }
 
   /** Time steps since the initial state. */
@@ -249,7 +249,7 @@ export class RankSolver implements Disposable {
       const messages = sides.flatMap(({ rank, axis, side, arriving }) =>
         arriving.map((piece) => world.receive(rank, 2 * axis + 1 - side, piece))
       );
-      const round = await this.#field.begin(left, sides.map(({ send }) => send));
+      const round = await this.#field.begin(left, { pack: sides.map(({ send }) => send) });
       computeNs += await round.finish();
       round.pieces().forEach((pieces, i) => {
         const { rank, axis, side } = sides[i]!;

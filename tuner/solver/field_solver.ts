@@ -60,14 +60,14 @@ export class FieldSolver implements Solver {
   }
 
   get layout(): Layout | undefined {
-    return this.#field.gpuShare?.field.plan.storage.layout;
+    return this.#field.onGpu?.plan.storage.layout;
   }
 
   level(ago: 0 | 1 = 0): GPUBuffer {
     if (this.#isClosed) throw new RangeError("Cannot give the GPU's level: the solver is disposed");
-    const part = this.#field.gpuShare;
-    if (part === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
-    const [{ array }, ...others] = part.field.level(ago) as [LevelPart, ...LevelPart[]];
+    const field = this.#field.onGpu;
+    if (field === undefined) throw new RangeError("Cannot give the GPU's level: the CPU computes alone");
+    const [{ array }, ...others] = field.level(ago) as [LevelPart, ...LevelPart[]];
     if (others.length > 0) {
       throw new RangeError(`Cannot give the GPU's level: it lies in ${others.length + 1} buffers`);
     }
@@ -136,13 +136,15 @@ export class FieldSolver implements Solver {
       const { isBorrowed, refinement } = this.#parts;
       const { steps: tuned, grid, boundary } = this.problem;
       // the caller may have written into its buffers, and knows nothing of periodic images
-      if (isBorrowed && !isAllZero(boundary)) await this.#field.gpuShare?.field.renewPads();
+      if (isBorrowed && !isAllZero(boundary)) await this.#field.onGpu?.renewPads();
       let timeNs = 0;
       for (let done = 0; done < steps;) {
         const left = steps - done, piece = await refinement?.piece(this.#current, left);
         if (piece?.kept !== undefined) this.#keep(piece.kept);
         // a GPU alone cuts long runs itself, and is waited for once
-        const atOnce = this.#field.cpuShare === undefined ? left : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
+        const atOnce = this.#field.alone?.longRun !== undefined
+          ? left
+          : Math.ceil(STEPS_AT_ONCE / tuned) * tuned;
         const ran = piece?.steps ?? Math.min(atOnce, left);
         timeNs += piece?.timeNs ?? (await this.#field.run(ran)).timeNs;
         done += ran;

@@ -302,14 +302,14 @@ function* piecesOf({ stencil, grid: [nx, ny, nz] }: Problem): Generator<GridSlic
 
 /** The GPU's fields, where it computes both alone. */
 function onGpuAlone(one: SharedField, other: SharedField): readonly [GpuField, GpuField] | undefined {
-  if (one.cpuShare !== undefined || other.cpuShare !== undefined) return undefined;
-  return [one.gpuShare!.field, other.gpuShare!.field];
+  const [first, second] = [one.alone?.onGpu, other.alone?.onGpu];
+  return first && second && [first, second];
 }
 
 /** Carries over all cells, whatever the layouts, and the time step. */
 async function copyState(from: SharedField, to: SharedField): Promise<void> {
   const { stencil: { update }, grid: [, ny, nz] } = from.problem;
-  if (onGpuAlone(from, to) !== undefined) return await to.copyOnGpu(from);
+  if (await to.copyOnGpu(from)) return;
   await to.initialise({ kind: "noise", seed: 1, step: from.step });
   for (const range of piecesOf(from.problem)) {
     const cells = new Float32Array(range.slices * ny * nz);

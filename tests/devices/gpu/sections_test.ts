@@ -89,7 +89,7 @@ for (const boundary of ["zero", "periodic"] as const) {
     const problem = { stencil, grid, boundary: boundary as Boundary, steps: 4 };
     await withBinding(gpu, 4 * 14 * 11 * 16, async () => {
       using field = await SharedField.create(problem, { gpu, configuration: configurationOf("stepwise", 0) });
-      assert(field.gpuShare!.field.plan.storage.sections!.length > 1);
+      assert(field.onGpu!.plan.storage.sections!.length > 1);
       await field.initialise({ kind: "zero", seed: 3 });
       const cells = initialCells(grid, "integers", 5, stencil), perSlice = 7 * 9;
       const source = (x: number): Float32Array => cells.subarray(x * perSlice, (x + 1) * perSlice);

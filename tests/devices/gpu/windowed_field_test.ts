@@ -11,7 +11,9 @@ import { makeReference, stateLevels } from "../../../tuner/devices/reference.ts"
 import { prepare } from "../../../tuner/devices/runners.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
 import { testOnGpu } from "../../test_on_gpu.ts";
-import { gatherCells, readCells } from "../cells.ts";
+import { writeShared } from "../../../tuner/devices/shared/shared_cells.ts";
+import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
+import { gatherCells, readCells, readSharedCells } from "../cells.ts";
 
 const start = { kind: "noise", seed: 4 } as const;
 const stepwise = { threadsZ: 8, threadsY: 4, threadsX: 2 };
@@ -130,10 +132,14 @@ testOnGpu("a window's runner is verified with a reference that passed through on
   const { maxError, bound, against } = await runner.verify();
   assert(maxError <= bound, `${maxError}`);
   assert(against.endsWith("through a window"), against);
-  // another state is noticed
-  await runner.run();
-  assert((await runner.verify()).maxError > bound);
   runner.dispose();
+  // another state is noticed
+  const elsewhere = { ...reference, start: { ...reference.start, seed: 9 } };
+  const wrong = await prepare({ gpu, reference: elsewhere }, problem, configuration);
+  await wrong.initialise();
+  await wrong.run();
+  assert((await wrong.verify()).maxError > bound);
+  wrong.dispose();
   const shared = { ...share, cpuSlices: 20, gpuSlices: 23, cpuWorkers: 1 };
   await assertRejects(
     () => prepare({ gpu, reference }, problem, { ...configuration, share: shared }),
@@ -142,6 +148,8 @@ testOnGpu("a window's runner is verified with a reference that passed through on
   );
   const whole = await makeReference({ gpu, problem, isChecked: true });
   const other = await prepare({ gpu, reference: whole }, problem, configuration);
+  await other.initialise();
+  await other.run();
   await assertRejects(
     async () => await other.verify(),
     RunFailure,
@@ -149,4 +157,22 @@ testOnGpu("a window's runner is verified with a reference that passed through on
   );
   other.dispose();
   whole.dispose();
+});
+
+testOnGpu("cells come and go through a window's part as through any other", async (gpu) => {
+  const problem: Problem = { stencil: wave(2), grid: [43, 7, 9], boundary: "zero", steps: 9 };
+  const alone = { cpuSlices: 0, gpuSlices: 43, exchangeEvery: 9, cpuWorkers: 0 };
+  const levels: Float32Array[][] = [];
+  for (const share of [alone, { ...alone, deviceMemory: 150_000 }]) {
+    const configuration = { traversal: "stepwise", parameters: stepwise, share };
+    using field = await SharedField.create(problem, { gpu, configuration });
+    await field.initialise(start);
+    await field.run(4);
+    const cells = (x: number) => Float32Array.from({ length: 7 * 9 }, (_, i) => Math.sin(x + i / 9));
+    await writeShared(field, { ago: 0, plane: 0, x: 11, slices: 20 }, cells);
+    await field.run(3, 2);
+    assertEquals(field.step, 10);
+    levels.push([await readSharedCells(field, 0), await readSharedCells(field, 1)]);
+  }
+  assertEquals(levels[1], levels[0]);
 });

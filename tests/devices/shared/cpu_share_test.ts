@@ -23,7 +23,8 @@ import { planesOf, readsPrevious, stepReach } from "../../../kernels/update.ts";
 import type { Share } from "../../../tuner/configuration.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import { initialCells } from "../../../tuner/devices/oracle.ts";
-import { cpuLayoutOf, partOf } from "../../../tuner/devices/shared/shares.ts";
+import { cpuLayoutOf } from "../../../tuner/devices/cpu/cpu_field.ts";
+import { partOf } from "../../../tuner/devices/shared/shares.ts";
 import { THOROUGH } from "../../thorough.ts";
 
 interface ShareCase {

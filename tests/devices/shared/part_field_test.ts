@@ -20,8 +20,8 @@ function fakePart(values: number[]) {
   const boxes: Box[] = [];
   const part = {
     place: { part: { grid: GRID } },
-    begin(_: number, groups: readonly (readonly Box[])[]) {
-      const [box] = groups.flat();
+    begin(_: number, { pack }: { readonly pack: readonly (readonly Box[])[] }) {
+      const [box] = pack.flat();
       boxes.push(box!);
       const { low: [x], size: [slices] } = box!;
       const cells = new Float32Array(slices * IN_SLICE);
@@ -86,7 +86,7 @@ function gpuPart(device: object) {
       await part.unpack([boxOf(slices)], pieces);
     },
     async step(): Promise<void> {
-      const round = await part.begin(1, [[boxOf(1)]]);
+      const round = await part.begin(1, { pack: [[boxOf(1)]] });
       await round.finish();
     },
   };

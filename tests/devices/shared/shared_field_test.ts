@@ -9,6 +9,7 @@ import { traversalNamed } from "../../../kernels/traversals/all.ts";
 import type { Parameters } from "../../../kernels/traversals/traversal.ts";
 import { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { makeReference, stateLevels, verificationOf } from "../../../tuner/devices/reference.ts";
+import { CpuPartField } from "../../../tuner/devices/shared/part_field.ts";
 import { SharedField } from "../../../tuner/devices/shared/shared_field.ts";
 import { CpuPool } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { Configuration, Share } from "../../../tuner/configuration.ts";
@@ -286,6 +287,12 @@ testCases("a share of 0 leaves its device out, whatever R", [
   ...onBoth({ ...ALONE, cpuSlices: 5, exchangeEvery: 4, workers: 2 }),
 ]);
 
+/** The workers' part, which is the first. */
+function cpuPartOf({ parts: [first] }: SharedField): CpuPartField {
+  assert(first instanceof CpuPartField);
+  return first;
+}
+
 /** A problem whose ghost zones see waves, its reference, and a pool. */
 async function withReference(
   gpu: GpuDevice,
@@ -317,7 +324,7 @@ for (const boundary of ["zero", "periodic"] as const) {
       using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
       await field.initialise({ kind: "noise", seed: 1 });
       await field.run(problem.steps);
-      const { field: cpu, place: { part: { own: { size: [slices] }, before: [first] } } } = field.cpuShare!;
+      const { field: cpu, place: { part: { own: { size: [slices] }, before: [first] } } } = cpuPartOf(field);
       const before = await judge(field);
       assert(before.maxError <= before.bound);
       for (const slice of [0, 5, slices - 1]) {
@@ -380,8 +387,8 @@ testOnGpu("a share that cannot be is refused, and leaves no memory taken", async
     const placeOf = async (): Promise<number> => {
       const { stencil: { update } } = problem;
       using field = await SharedField.create(problem, { gpu, cpuPool: pool, configuration });
-      assert(field.cpuShare !== undefined && update !== undefined);
-      return field.cpuShare.field.current.byteOffset;
+      assert(update !== undefined);
+      return cpuPartOf(field).field.current.byteOffset;
     };
     const before = await placeOf();
     await create({});

@@ -6,7 +6,7 @@ import type { Configuration } from "../../../tuner/configuration.ts";
 import type { CpuPool, CpuProblem } from "../../../tuner/devices/cpu/wasm_workers.ts";
 import type { GpuDevice } from "../../../tuner/devices/gpu/gpu_device.ts";
 import { RunFailure } from "../../../tuner/devices/run_failure.ts";
-import { makeShares, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
+import { makeParts, refuseCpuPart } from "../../../tuner/devices/shared/shares.ts";
 
 const PROBLEM: Problem = { stencil: wave(4), grid: [24, 32, 9], boundary: "periodic", steps: 7 };
 
@@ -23,7 +23,7 @@ async function givenToWorkers({ share, ...way }: Pick<Configuration, "traversal"
   const whole = { cpuSlices: 10, gpuSlices: 14, exchangeEvery: 3, cpuWorkers: 2, ...share };
   await assertRejects(
     () =>
-      makeShares(PROBLEM, {
+      makeParts(PROBLEM, {
         cpuPool: { workers: 2, load } as unknown as CpuPool,
         gpu: {} as GpuDevice,
         configuration: { ...way, share: whole },

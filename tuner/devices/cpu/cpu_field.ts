@@ -1,7 +1,7 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
-import type { Layout } from "../../../kernels/layout.ts";
-import type { Grid } from "../../../kernels/stencils/stencil.ts";
-import { signalAt, stepReach, type Update } from "../../../kernels/update.ts";
+import { type Layout, layOut } from "../../../kernels/layout.ts";
+import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
+import { planesOf, reachOf, signalAt, stepReach, type Update } from "../../../kernels/update.ts";
 import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
@@ -43,6 +43,12 @@ interface FieldHost {
   /** Tells all workers once they have done what came before. */
   send(commandOf: () => Command): Promise<readonly Done[]>;
   dispose(): Promise<void>;
+}
+
+/** Where the cells of a problem lie on the CPU. */
+export function cpuLayoutOf({ stencil: { update }, grid }: Pick<Problem, "stencil" | "grid">): Layout {
+  const { x, y, z } = reachOf(update);
+  return layOut(grid, { pad: [x, y, z], planes: planesOf(update) });
 }
 
 /** A field loaded into the pool's memory. Views of it become stale when the pool's memory grows: ask again. */

@@ -1,4 +1,4 @@
-import type { Start } from "../../../kernels/initial_field.ts";
+import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { type Section, WINDOW_SECTIONS } from "../../../kernels/sections.ts";
 import type { Problem } from "../../../kernels/stencils/stencil.ts";
@@ -86,7 +86,7 @@ export class WindowedField implements Disposable {
       readonly traversal: string;
       readonly parameters: Parameters;
       readonly windowBytes: number;
-      readonly onCompiled?: (() => Promise<void>) | undefined;
+      readonly onCompiled?: (plan: GpuPlan) => Promise<void>;
     },
   ): Promise<WindowedField> {
     const traversal = traversalNamed(name), limits = { ...gpu.limits, windowBytes };
@@ -94,7 +94,7 @@ export class WindowedField implements Disposable {
     if (reason !== undefined) throw new RunFailure("limits", reason);
     const plan = traversal.plan(problem, parameters, limits), sections = plan.storage.sections!;
     const { pipelines, compileNs } = await compilePlan(gpu, plan);
-    await onCompiled?.();
+    await onCompiled?.(plan);
     const bytes = 4 * Math.max(...sections.map(({ layout }) => layout.length));
     const sizes = Array<number>(Math.min(WINDOW_SECTIONS, sections.length)).fill(bytes);
     const slots = await ownMemory(gpu).take(sizes, plan.label), staged: GPUBuffer[] = [];
@@ -114,10 +114,12 @@ export class WindowedField implements Disposable {
     return this.#step;
   }
 
-  /** Sets both levels, pads too, and time step 0. */
-  async initialise({ kind, seed }: Start): Promise<void> {
+  /** Sets both levels, pads too, and the time step. */
+  async initialise(
+    { kind, seed, step = 0 }: { readonly kind: Pattern; readonly seed: number; readonly step?: number },
+  ): Promise<void> {
     const { uniforms } = this.#resources;
-    this.#step = 0;
+    this.#step = step;
     for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
       const [slot] = await uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);

@@ -1,5 +1,6 @@
-import type { Layout } from "../../../kernels/layout.ts";
+import { indexOf } from "../../../kernels/layout.ts";
 import { type Box, cellsIn } from "../../../models/rank_part.ts";
+import type { SliceCells } from "../comparison.ts";
 
 /** Cells of a box that lie together in a piece; counted plane by plane, then x, y, z. */
 export interface Run {
@@ -43,22 +44,23 @@ export function piecesOf(boxes: readonly Box[]): Piece[] {
 /** Shorter rows are copied cell by cell: a call takes as long as some thirty cells. */
 const SHORT_ROW = 32;
 
-/** Copies the cells of a piece between levels, each in memory of this layout, and the piece's own memory. */
+/**
+ * Copies the cells of a piece between levels and the piece's own memory.
+ *
+ * @param sliceOf where a slice of a level lies in the host's memory
+ */
 export function copyPiece(
   { runs }: Piece,
-  { levels, layout: { origin, slice, plane: perPlane, pitch } }: {
-    readonly levels: readonly [now: Float32Array, before: Float32Array];
-    readonly layout: Layout;
-  },
+  sliceOf: (ago: 0 | 1, x: number) => SliceCells,
   cells: Float32Array,
   direction: "pack" | "unpack",
 ): void {
   for (const { box: { ago, low: [x, y, z], size: [nx, ny, nz], plane }, first, count, at } of runs) {
-    const level = levels[ago];
     for (let done = 0; done < count;) {
       const cell = first + done, row = Math.floor(cell / nz), length = Math.min(nz - cell % nz, count - done);
-      const from = origin + (x + Math.floor(row / ny) % nx) * slice + (y + row % ny) * pitch +
-        (plane + Math.floor(row / ny / nx)) * perPlane + z + cell % nz;
+      const { cells: level, layout, slice } = sliceOf(ago, x + Math.floor(row / ny) % nx);
+      const inSlice = [slice, y + row % ny, z + cell % nz] as const;
+      const from = indexOf(layout, inSlice, plane + Math.floor(row / ny / nx));
       const [source, target, read, write] = direction === "pack"
         ? [level, cells, from, at + done]
         : [cells, level, at + done, from];

@@ -2,12 +2,22 @@ import type { Layout } from "../../../kernels/layout.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { packShader } from "../../../kernels/wgsl/pack_box.ts";
 import type { Box } from "../../../models/rank_part.ts";
+import type { Comparison } from "../comparison.ts";
 import type { LevelPart } from "../gpu/field_memory.ts";
 import type { GpuField, Recorded } from "../gpu/gpu_field.ts";
 import { compile, type Pipeline } from "../gpu/gpu_pipelines.ts";
 import { UNIFORM_STRIDE } from "../gpu/gpu_uniforms.ts";
+import type { Reference } from "../reference.ts";
 import { type Piece, piecesOf } from "./boxes.ts";
-import { type FieldStart, firstOf, type PartField, type Place, type Round } from "./part_field.ts";
+import {
+  type FieldStart,
+  firstOf,
+  ownSlices,
+  type PartField,
+  type Place,
+  type Round,
+  type RoundOptions,
+} from "./part_field.ts";
 import { copiesSlices, copyStaged, recordSlices, staged } from "./slice_copies.ts";
 
 /** Cells that were handed to the device and may be kept on the host, 64 MiB. */
@@ -15,6 +25,7 @@ const MOST_ON_HOST = 2 ** 24;
 
 /** A part on a GPU: a kernel packs boxes in the submission of the steps before, another unpacks them. */
 export class GpuPartField implements PartField {
+  readonly device = "gpu";
   /** Memory that the device alone uses, by its name. */
   readonly #scratch = new Map<string, GPUBuffer>();
   /** Memory that pieces are read from: all, and what no round uses. */
@@ -25,18 +36,37 @@ export class GpuPartField implements PartField {
   /** Cells that the device may not have taken yet. */
   #onHost = 0;
 
-  constructor(readonly field: GpuField, readonly place: Place) {}
+  constructor(readonly onGpu: GpuField, readonly place: Place) {}
+
+  get compileNs(): number {
+    return this.onGpu.compileNs;
+  }
+
+  get clock(): "device" | "host" {
+    return this.onGpu.device.hasTimestamps ? "device" : "host";
+  }
+
+  get isWarm(): boolean {
+    return this.onGpu.device.isSoftware;
+  }
+
+  get longRun(): number {
+    return this.onGpu.longRun;
+  }
 
   async initialise(start: FieldStart): Promise<void> {
     this.#arriving = undefined;
-    await this.field.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
+    await this.onGpu.initialise({ ...start, first: firstOf(this.place), whole: this.place.whole });
   }
 
-  async begin(steps: number, groups: readonly (readonly Box[])[] = []): Promise<Round> {
-    const { field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
+  async begin(
+    steps: number,
+    { pack: groups = [], repetitions = 1 }: RoundOptions = {},
+  ): Promise<Round> {
+    const { onGpu: field } = this, { device } = field, packed = groups.map(piecesOf), pieces = packed.flat();
     if (pieces.length === 0) {
       await this.settle();
-      const submission = steps === 0 ? undefined : await field.begin(steps);
+      const submission = steps === 0 ? undefined : await field.begin(steps, repetitions);
       const finish = async (): Promise<number> => await submission?.finish() ?? 0;
       return { finish, pieces: () => packed.map(() => []), release() {} };
     }
@@ -73,7 +103,7 @@ export class GpuPartField implements PartField {
     await this.settle();
     const arriving = piecesOf(boxes);
     if (arriving.length === 0) return;
-    const { field } = this, areSlices = copiesSlices(field, boxes);
+    const { onGpu: field } = this, areSlices = copiesSlices(field, boxes);
     const values = areSlices ? boxes.map((box) => new Float32Array(staged(field, box))) : pieces;
     if (areSlices) {
       arriving.forEach((piece, i) =>
@@ -91,7 +121,7 @@ export class GpuPartField implements PartField {
   }
 
   async settle(): Promise<void> {
-    const { field: { device }, field } = this, arriving = this.#arriving;
+    const { onGpu: { device }, onGpu: field } = this, arriving = this.#arriving;
     if (arriving === undefined) return;
     this.#arriving = undefined;
     await field.renewPads(arriving);
@@ -100,9 +130,13 @@ export class GpuPartField implements PartField {
     this.#onHost = 0;
   }
 
+  async compare(reference: Reference): Promise<Comparison> {
+    return await reference.compareGpu(this.onGpu, ownSlices(this.place));
+  }
+
   [Symbol.dispose](): void {
     for (const buffer of [...this.#scratch.values(), ...this.#readable]) buffer.destroy();
-    this.field[Symbol.dispose]();
+    this.onGpu[Symbol.dispose]();
   }
 
   /** Packs pieces after so many steps, and copies them to where they are read. */
@@ -127,7 +161,7 @@ export class GpuPartField implements PartField {
     if (kept !== undefined && kept.size >= bytes) return kept;
     kept?.destroy();
     this.#scratch.delete(name);
-    const made = await this.field.device.buffer(bytes, usage, name);
+    const made = await this.onGpu.device.buffer(bytes, usage, name);
     this.#scratch.set(name, made);
     return made;
   }
@@ -142,7 +176,7 @@ export class GpuPartField implements PartField {
     this.#unused = this.#unused.filter((buffer) => buffer !== unused);
     if (unused !== undefined) return unused;
     const { MAP_READ, COPY_DST } = GPUBufferUsage;
-    const made = await this.field.device.buffer(bytes, MAP_READ | COPY_DST, "cells for the host");
+    const made = await this.onGpu.device.buffer(bytes, MAP_READ | COPY_DST, "cells for the host");
     this.#readable.push(made);
     return made;
   }
@@ -154,7 +188,7 @@ export class GpuPartField implements PartField {
     direction: "pack" | "unpack",
     steps = 0,
   ): Promise<Recorded> {
-    const { field } = this,
+    const { onGpu: field } = this,
       { device } = field,
       runs = pieces.flatMap((piece, i) =>
         piece.runs.flatMap((run) =>

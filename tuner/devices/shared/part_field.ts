@@ -1,7 +1,11 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Grid } from "../../../kernels/stencils/stencil.ts";
 import type { Box, RankPart } from "../../../models/rank_part.ts";
+import type { DeviceKind } from "../../shares.ts";
+import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
 import type { CpuField } from "../cpu/cpu_field.ts";
+import type { GpuField } from "../gpu/gpu_field.ts";
+import { type Reference, stateLevels } from "../reference.ts";
 import { copyPiece, piecesOf } from "./boxes.ts";
 
 /** What a field is set to, and at which time step. */
@@ -31,17 +35,59 @@ export interface Round {
   release(): void;
 }
 
+/** What is done besides steps. */
+export interface RoundOptions {
+  /** Groups of boxes to pack after them. @default {none} */
+  readonly pack?: readonly (readonly Box[])[];
+  /** How often the steps are done, one run after another, before anything is packed. @default {1} */
+  readonly repetitions?: number;
+}
+
 /** A part of a grid on its device, ghost zones included, and how boxes of its cells come and go. */
 export interface PartField extends Disposable {
   readonly place: Place;
+  readonly device: DeviceKind;
+  /** Host time to write and compile its code. */
+  readonly compileNs: number;
+  /** Whose clock measures its steps. */
+  readonly clock: "device" | "host";
+  /** Whether its first steps are as fast as any others. */
+  readonly isWarm: boolean;
+  /** Runs that it makes at once, of a device that takes work of any length and lowers its clock while it waits. */
+  readonly longRun?: number;
+  /** The field, where it lies on a GPU as a whole: what is on the same GPU reaches it without the host. */
+  readonly onGpu?: GpuField;
   /** Sets both levels and the time step. */
   initialise(start: FieldStart): Promise<void>;
   /** Hands steps to the device, and then boxes to be packed. What follows need not wait for their end. */
-  begin(steps: number, groups?: readonly (readonly Box[])[]): Promise<Round>;
+  begin(steps: number, options?: RoundOptions): Promise<Round>;
   /** Sets boxes from their pieces, before whatever begins later, or {@linkcode settle} ends. */
   unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void>;
   /** Hands to the device what was unpacked, and waits for it where the host holds much. */
   settle(): Promise<void>;
+  /** Compares its own cells, every level of the state, with a reference at the same time step. */
+  compare(reference: Reference): Promise<Comparison>;
+}
+
+/** A part's own slices, and where they lie in the whole grid. */
+export function ownSlices({ part: { own, before } }: Place) {
+  return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
+}
+
+/** A round of steps on cells that the host reaches: boxes are packed when they are asked for. */
+export function hostRound(
+  running: Promise<number>,
+  groups: readonly (readonly Box[])[],
+  sliceOf: () => (ago: 0 | 1, x: number) => SliceCells,
+): Round {
+  running.catch(() => {}); // thrown by `finish`
+  const packed = (boxes: readonly Box[]) =>
+    piecesOf(boxes).map((piece) => {
+      const cells = new Float32Array(piece.cells);
+      copyPiece(piece, sliceOf(), cells, "pack");
+      return cells;
+    });
+  return { finish: () => running, pieces: () => groups.map(packed), release() {} };
 }
 
 /** Where a part's cell (0, 0, 0) lies in the whole grid. */
@@ -51,6 +97,11 @@ export function firstOf({ part: { own: { low }, before } }: Place): Grid {
 
 /** A part that workers compute. */
 export class CpuPartField implements PartField {
+  readonly device = "cpu";
+  /** The workers' clock is as good as a device's. */
+  readonly clock = "device";
+  readonly isWarm = false;
+
   /** @param compileNs host time to write and compile its code */
   constructor(readonly field: CpuField, readonly place: Place, readonly compileNs: number) {}
 
@@ -58,27 +109,16 @@ export class CpuPartField implements PartField {
     await this.field.setInitial(kind, { ...start, first: firstOf(this.place), whole: this.place.whole });
   }
 
-  begin(steps: number, groups: readonly (readonly Box[])[] = []): Promise<Round> {
+  begin(steps: number, { pack = [], repetitions = 1 }: RoundOptions = {}): Promise<Round> {
     const { part: { before: [low], after: [high] } } = this.place;
     const ghost = { low: low > 0, high: high > 0 };
-    const running = steps === 0 ? Promise.resolve(0) : this.field.run({ steps, ghost });
-    running.catch(() => {}); // thrown by `finish`
-    return Promise.resolve({
-      finish: () => running,
-      pieces: () =>
-        groups.map((boxes) =>
-          piecesOf(boxes).map((piece) => {
-            const cells = new Float32Array(piece.cells);
-            copyPiece(piece, this.#memory, cells, "pack");
-            return cells;
-          })
-        ),
-      release() {},
-    });
+    const all = steps * repetitions;
+    const running = all === 0 ? Promise.resolve(0) : this.field.run({ steps: all, ghost });
+    return Promise.resolve(hostRound(running, pack, () => this.#sliceOf()));
   }
 
   unpack(boxes: readonly Box[], pieces: readonly Float32Array<ArrayBuffer>[]): Promise<void> {
-    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#memory, pieces[i]!, "unpack"));
+    piecesOf(boxes).forEach((piece, i) => copyPiece(piece, this.#sliceOf(), pieces[i]!, "unpack"));
     return Promise.resolve();
   }
 
@@ -86,9 +126,17 @@ export class CpuPartField implements PartField {
     return Promise.resolve();
   }
 
-  get #memory() {
-    const { current, previous, layout } = this.field;
-    return { levels: [current, previous] as const, layout };
+  async compare(reference: Reference): Promise<Comparison> {
+    const parts: Comparison[] = [], slices = ownSlices(this.place);
+    for (const ago of stateLevels(reference.problem)) {
+      parts.push(await reference.compareCpu(this.field, { ago, ...slices }));
+    }
+    return joinComparisons(parts);
+  }
+
+  #sliceOf(): (ago: 0 | 1, x: number) => SliceCells {
+    const { current, previous, layout } = this.field, levels = [current, previous] as const;
+    return (ago, slice) => ({ cells: levels[ago], layout, slice });
   }
 
   [Symbol.dispose](): void {
@@ -110,7 +158,9 @@ export async function readBox(field: PartField, box: Box, target: Float32Array):
   const { low: [x, ...low], size: [slices, ...size] } = box, most = slicesAtOnce(box.size);
   for (let read = 0, done = 0; read < slices; read += most) {
     const count = Math.min(most, slices - read);
-    const round = await field.begin(0, [[{ ...box, low: [x + read, ...low], size: [count, ...size] }]]);
+    const round = await field.begin(0, {
+      pack: [[{ ...box, low: [x + read, ...low], size: [count, ...size] }]],
+    });
     await round.finish();
     for (const cells of round.pieces()[0]!) {
       target.set(cells, done);

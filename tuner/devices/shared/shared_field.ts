@@ -2,10 +2,11 @@ import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import type { Share } from "../../configuration.ts";
 import { type Comparison, joinComparisons } from "../comparison.ts";
 import type { Submission } from "../gpu/gpu_device.ts";
-import { type Reference, stateLevels } from "../reference.ts";
+import type { GpuField } from "../gpu/gpu_field.ts";
+import type { Reference } from "../reference.ts";
 import type { FieldStart, PartField } from "./part_field.ts";
 import { type RoundTimes, runRounds, wayBetween } from "./shared_rounds.ts";
-import { makeShares, planOfShare, type ShareOptions, type Shares } from "./shares.ts";
+import { makeParts, planOfShare, type ShareOptions } from "./shares.ts";
 
 /** How long a run took. */
 export interface SharedTimes extends RoundTimes {
@@ -29,35 +30,39 @@ export interface SharedTimes extends RoundTimes {
  */
 export class SharedField implements Disposable {
   readonly problem: Problem;
-  /** Host time from the configuration to both devices' code. */
-  readonly compileNs: number;
-  /** Each device's part; undefined where it has none. */
-  readonly cpuShare: Shares["cpu"];
-  readonly gpuShare: Shares["gpu"];
+  /** The devices' parts, in the order of their slices. */
+  readonly parts: readonly PartField[];
   readonly #share: Share;
   #step = 0;
 
-  private constructor(problem: Problem, share: Share, { cpu, gpu }: Shares) {
+  private constructor(problem: Problem, share: Share, parts: readonly PartField[]) {
     this.problem = problem;
-    this.compileNs = (cpu?.compileNs ?? 0) + (gpu?.field.compileNs ?? 0);
-    this.cpuShare = cpu;
-    this.gpuShare = gpu;
+    this.parts = parts;
     this.#share = share;
   }
 
   /**
-   * Compiles both shares' code and takes their memory. A share of 0 slices leaves its device out; then there are
-   * neither ghost zones nor exchanges.
+   * Compiles the code of all parts and takes their memory. One device alone has neither ghost zones nor exchanges.
    *
    * @throws {RunFailure} if the devices or the share do not allow it
    */
   static async create(problem: Problem, options: ShareOptions): Promise<SharedField> {
-    return new SharedField(problem, options.configuration.share, await makeShares(problem, options));
+    return new SharedField(problem, options.configuration.share, await makeParts(problem, options));
   }
 
-  /** Those that there are. */
-  get parts(): PartField[] {
-    return [this.cpuShare, this.gpuShare].filter((part) => part !== undefined);
+  /** Host time from the configuration to the code of all devices. */
+  get compileNs(): number {
+    return this.parts.reduce((total, { compileNs }) => total + compileNs, 0);
+  }
+
+  /** The part of a device that computes all slices; undefined where several share them. */
+  get alone(): PartField | undefined {
+    return this.parts.length === 1 ? this.parts[0] : undefined;
+  }
+
+  /** The GPU's field, alone or not, where it lies there as a whole. */
+  get onGpu(): GpuField | undefined {
+    return this.parts.find(({ onGpu }) => onGpu !== undefined)?.onGpu;
   }
 
   /** Time steps since the initial state. */
@@ -65,7 +70,7 @@ export class SharedField implements Disposable {
     return this.#step;
   }
 
-  /** Sets both levels of both shares, ghost zones too, and the time step. */
+  /** Sets both levels of all parts, ghost zones too, and the time step. */
   async initialise(start: FieldStart): Promise<void> {
     this.#step = start.step ?? 0;
     for (const part of this.parts) await part.initialise(start);
@@ -79,62 +84,60 @@ export class SharedField implements Disposable {
    * @param repetitions runs, one after another in one batch
    */
   async run(steps: number, repetitions = 1): Promise<SharedTimes> {
-    const started = performance.now();
-    const { cpuShare: cpu, gpuShare: gpu } = this;
-    const times = cpu !== undefined && gpu !== undefined
-      ? await this.#runBoth(cpu, gpu, roundsOf(steps, this.#share.exchangeEvery, repetitions))
-      : {
-        computeNs: await cpu?.field.run({ steps: steps * repetitions }) ?? 0,
-        gpuNs: await gpu?.field.run(steps, repetitions) ?? 0,
-        unpackNs: 0,
-        packNs: 0,
-      };
+    const started = performance.now(), { alone } = this;
+    const times = alone === undefined
+      ? await this.#runRounds(steps, repetitions)
+      : timesAlone(alone, await (await alone.begin(steps, { repetitions })).finish());
     this.#step += steps * repetitions;
     const wallNs = (performance.now() - started) * 1e6;
-    const timeNs = cpu === undefined || gpu === undefined ? times.computeNs + times.gpuNs : wallNs;
-    return { wallNs, timeNs, ...times };
+    return { wallNs, timeNs: alone === undefined ? wallNs : times.computeNs + times.gpuNs, ...times };
   }
 
-  /** The same without waiting for its end, though a GPU alone has all of it: see {@linkcode GpuField.begin}. */
+  /** The same without waiting for its end, though a device alone has all of it: see {@linkcode PartField.begin}. */
   async begin(steps: number, repetitions = 1): Promise<Submission> {
-    if (this.cpuShare !== undefined) {
+    const { alone } = this;
+    if (alone === undefined) {
       const run = this.run(steps, repetitions);
       run.catch(() => {}); // thrown by `finish`
       return { finish: async () => (await run).timeNs };
     }
-    const submission = await this.gpuShare!.field.begin(steps, repetitions);
+    const round = await alone.begin(steps, { repetitions });
     this.#step += steps * repetitions;
-    return submission;
+    return round;
   }
 
-  /** Takes over all cells and the time step of another field of the problem; a GPU computes both alone. */
-  async copyOnGpu(other: SharedField): Promise<void> {
+  /** Takes over all cells and the time step of another field of the problem, if one GPU has both alone; or does nothing. */
+  async copyOnGpu(other: SharedField): Promise<boolean> {
+    const [own, others] = [this.alone?.onGpu, other.alone?.onGpu];
+    if (own === undefined || others === undefined) return false;
     this.#step = other.step;
-    await this.gpuShare!.field.copyFrom(other.gpuShare!.field);
+    await own.copyFrom(others);
+    return true;
   }
 
-  /** Compares all own cells of both shares, every level of the state, with the reference at the same time step. */
+  /** Compares all own cells of all parts, every level of the state, with the reference at the same time step. */
   async compare(reference: Reference): Promise<Comparison> {
-    const { cpuShare: cpu, gpuShare: gpu } = this, parts: Comparison[] = [];
-    const slicesOf = ({ place: { part: { own, before } } }: PartField) => {
-      return { slice: before[0], slices: own.size[0], referenceSlice: own.low[0] };
-    };
-    for (const ago of cpu === undefined ? [] : stateLevels(this.problem)) {
-      parts.push(await reference.compareCpu(cpu!.field, { ago, ...slicesOf(cpu!) }));
-    }
-    if (gpu !== undefined) parts.push(await reference.compareGpu(gpu.field, slicesOf(gpu)));
-    return joinComparisons(parts);
+    const compared: Comparison[] = [];
+    for (const part of this.parts) compared.push(await part.compare(reference));
+    return joinComparisons(compared);
   }
 
   [Symbol.dispose](): void {
     for (const part of this.parts) part[Symbol.dispose]();
   }
 
-  #runBoth(cpu: PartField, gpu: PartField, rounds: readonly number[]): Promise<RoundTimes> {
-    const { problem } = this, plan = planOfShare(problem, this.#share);
-    const toCpu = wayBetween(problem, plan, gpu, cpu), toGpu = wayBetween(problem, plan, cpu, gpu);
-    return runRounds({ cpu, gpu, toCpu, toGpu }, rounds);
+  #runRounds(steps: number, repetitions: number): Promise<RoundTimes> {
+    const { problem, parts: [near, far] } = this, plan = planOfShare(problem, this.#share);
+    const toNear = wayBetween(problem, plan, far!, near!), toFar = wayBetween(problem, plan, near!, far!);
+    const rounds = roundsOf(steps, this.#share.exchangeEvery, repetitions);
+    return runRounds({ cpu: near!, gpu: far!, toCpu: toNear, toGpu: toFar }, rounds);
   }
+}
+
+/** The times of a device that computes alone. */
+function timesAlone({ device }: PartField, timeNs: number): RoundTimes {
+  const none = { computeNs: 0, gpuNs: 0, unpackNs: 0, packNs: 0 };
+  return { ...none, ...(device === "cpu" ? { computeNs: timeNs } : { gpuNs: timeNs }) };
 }
 
 function roundsOf(steps: number, exchangeEvery: number, repetitions: number): number[] {

@@ -48,7 +48,7 @@ export function wayBetween(problem: Problem, plan: RankPlan, from: PartField, to
   };
 }
 
-/** Advances both parts of a grid by so many steps in each round. */
+/** Advances both parts of a grid, round by round. @param rounds the steps of each */
 export async function runRounds(
   { cpu, gpu, toCpu, toGpu }: {
     readonly cpu: PartField;
@@ -72,9 +72,9 @@ export async function runRounds(
   };
   try {
     for (const steps of rounds) {
-      const next: typeof last = { round: await gpu.begin(steps, [toCpu.send]) };
+      const next: typeof last = { round: await gpu.begin(steps, { pack: [toCpu.send] }) };
       await receive().finally(() => last = next);
-      const computing = await cpu.begin(steps, [toGpu.send]);
+      const computing = await cpu.begin(steps, { pack: [toGpu.send] });
       // the workers begin first: on a software device the host's wait for the GPU blocks it
       await new Promise((resolve) => setTimeout(resolve));
       next.timeNs = next.round.finish();

@@ -58,11 +58,7 @@ export function copyStaged(
     const { box } = run, slices = slicesOf(box);
     const own: Layout = { ...layout, origin: origin - padX * slice, slice: box.planes * plane };
     const moved = { ...run, box: { ...box, low: [0, 0, 0] as const, plane: 0 } };
-    copyPiece(
-      { runs: [moved], cells: run.count },
-      { levels: [slices, slices], layout: own },
-      cells,
-      direction,
-    );
+    const sliceOf = (_: 0 | 1, slice: number) => ({ cells: slices, layout: own, slice });
+    copyPiece({ runs: [moved], cells: run.count }, sliceOf, cells, direction);
   }
 }
