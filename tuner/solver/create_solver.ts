@@ -142,7 +142,7 @@ export async function createSolver(
       });
       solver = new FieldSolver({ contender, gpu, refinement, isBorrowed: buffers !== undefined });
       // without materials, all is zero already; an order of the plan's own may hold more than values
-      const hasOrder = contender.field.gpuShare?.field.plan.storage.order !== undefined;
+      const hasOrder = contender.field.onGpu?.plan.storage.order !== undefined;
       const hasMaterials = problem.stencil.update.materials.length > 0;
       if (!buffers && (hasMaterials || hasOrder)) await solver.initialise("zero");
       return solver;
