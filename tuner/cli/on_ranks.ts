@@ -16,6 +16,9 @@ import { say } from "./terminal.ts";
 /** Set for the process that computes, by the one that watches it. */
 const WATCHED = "FACET_RANK";
 
+/** Ends this process when the one that watches it is gone: nothing else would. */
+const ORPHAN_WATCH = new URL("../measuring/process/orphan_watch.ts", import.meta.url);
+
 /** Time that `mpirun` needs at most to forward a line. */
 const FORWARD_MS = 200;
 
@@ -47,8 +50,9 @@ export async function onRanks<const S extends Options, T extends DeviceWishes>(
   args: readonly string[],
   { read, work, ...usage }: RankCommand<S, T>,
 ): Promise<number> {
-  if (startedRanks() !== undefined && Deno.env.get(WATCHED) === undefined) return await watch(task, args);
-  endWithParent();
+  const isWatched = Deno.env.get(WATCHED) !== undefined;
+  if (startedRanks() !== undefined && !isWatched) return await watch(task, args);
+  if (isWatched) new Worker(ORPHAN_WATCH, { type: "module" });
   const world = await openWorld().catch((error): never => {
     throw error instanceof RankError && ownRank() > 0
       ? new RankError(`rank ${ownRank()}: ${error.message}`)
@@ -149,14 +153,4 @@ async function watch(task: "solve" | "scaling", args: readonly string[]): Promis
   // mpirun ends the ranks of one that failed before: that one has said why
   if (signal !== "SIGTERM") say(`facet: rank ${ownRank()}: its process was ended by ${signal}`);
   return EXIT.deviceFailed;
-}
-
-/** Ends this process when the one that watches it is gone: nothing else would end it then. */
-function endWithParent(): void {
-  if (Deno.env.get(WATCHED) === undefined) return;
-  const parent = Deno.ppid;
-  const timer = setInterval(() => {
-    if (Deno.ppid !== parent) Deno.exit(EXIT.deviceFailed);
-  }, 500);
-  Deno.unrefTimer(timer);
 }
