@@ -108,7 +108,7 @@ function whyNotTogether(share: Share): string | undefined {
     : `a CPU's ${share.cpu.traversal} beside a GPU wanted, but nothing is shared`;
 }
 
-/** Compiles a device's share of a problem, and takes its memory. */
+/** What a device provides: compiles its share of a problem, and takes its memory. @throws {RunFailure} where it cannot */
 type Opener = (
   problem: Problem,
   share: DeviceShare,
