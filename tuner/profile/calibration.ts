@@ -5,10 +5,11 @@ import { type DeviceModel, registerPressure } from "../../models/roofline.ts";
 import { traversalKey } from "../configuration_key.ts";
 import { partOf } from "../devices/shared/shares.ts";
 import { median } from "../measuring/statistics.ts";
+import { isShared, uses } from "../shares.ts";
 import { rankCandidates, type Space } from "../search/space.ts";
 import { formerPoints } from "./former_files.ts";
 import { type Prediction, predictionOf } from "./prediction.ts";
-import type { ProfileEntry, ProfilePoint } from "./profile_types.ts";
+import type { ProfileEntry, ProfilePoint, ProfileRated } from "./profile_types.ts";
 
 /** A candidate for a problem, with the rate that it reached. */
 export interface Sample extends Prediction {
@@ -228,10 +229,20 @@ function pointKey(
   return `${cpuWorkers} ${traversalKey(point)}`;
 }
 
+/** What was measured of one device alone, in short. */
+export function pointOf(
+  { configuration: { traversal, parameters, share }, cellsPerSecond }: Pick<
+    ProfileRated,
+    "configuration" | "cellsPerSecond"
+  >,
+): ProfilePoint {
+  const workers = uses(share, "gpu") ? {} : { cpuWorkers: share.cpuWorkers };
+  return { traversal, parameters, ...workers, cellsPerSecond };
+}
+
 /** What an entry's measurements teach of its problem, predicted with a model of the entry's own device. */
 export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceModel): Sample[] {
   const { configuration, result: { cellsPerSecond }, tieSet, bestOfEach = [], calibration = [] } = entry;
-  const slices = problem.grid[0];
   const found = new Map<string, Sample>();
   const add = (point: ProfilePoint, on: Problem): void => {
     const key = `${on.grid} ${pointKey(point)}`;
@@ -243,14 +254,14 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
   // what a window lets through tells nothing of the GPU's kernels
   const isWindowed = all.some(({ configuration: { share } }) => share.deviceMemory !== undefined);
   for (const rated of all) {
-    const { traversal, parameters, share } = rated.configuration;
-    if (isWindowed && share.gpuSlices > 0) continue;
-    const cpuWorkers = share.gpuSlices === 0 ? share.cpuWorkers : undefined;
-    const isShared = share.cpuSlices > 0 && share.gpuSlices > 0;
+    const { share } = rated.configuration, point = pointOf(rated);
+    if (isWindowed && uses(share, "gpu")) continue;
+    if (!isShared(share)) add(point, problem);
     // of a shared grid the GPU computes its part at that part of the rate
-    const part = isShared ? share.gpuSlices / slices : 1;
-    const on = isShared ? partOf(problem, share, "gpu") : problem;
-    add({ traversal, parameters, cpuWorkers, cellsPerSecond: part * rated.cellsPerSecond }, on);
+    else {
+      const cellsPerSecond = share.gpuSlices / problem.grid[0] * rated.cellsPerSecond;
+      add({ ...point, cellsPerSecond }, partOf(problem, share, "gpu"));
+    }
   }
   for (const point of calibration) if (!isWindowed || point.cpuWorkers !== undefined) add(point, problem);
   for (const point of formerPoints(entry)) add(point, problem);

@@ -2,9 +2,10 @@ import type { Problem } from "../../kernels/stencils/stencil.ts";
 import type { Configuration, Failure, Verification } from "../configuration.ts";
 import { configurationKey } from "../configuration_key.ts";
 import { median, medianInterval95 } from "../measuring/statistics.ts";
-import { pointsOf } from "../profile/calibration.ts";
+import { pointOf, pointsOf } from "../profile/calibration.ts";
 import { describeProblem } from "../profile/profile_problem.ts";
-import type { ProfileEntry, ProfilePoint } from "../profile/profile_types.ts";
+import type { ProfileEntry } from "../profile/profile_types.ts";
+import { isShared } from "../shares.ts";
 
 /** A configuration that a refining solver has tried. */
 export interface Tried {
@@ -64,11 +65,9 @@ export function refinedOf(
   const rate = { cellsPerSecond, confidence95: samples.length < 3 ? null : medianInterval95(samples) };
   const failures = Map.groupBy(tried.flatMap(({ failure }) => failure ?? []), ({ reason }) => reason);
   const points = tried.filter(({ failure, samples }) => failure === undefined && samples.length > 0)
-    .flatMap(({ configuration: { traversal, parameters, share }, samples }): ProfilePoint[] => {
-      if (share.cpuSlices > 0 && share.gpuSlices > 0) return [];
-      const workers = share.gpuSlices === 0 ? { cpuWorkers: share.cpuWorkers } : {};
-      return [{ traversal, parameters, ...workers, cellsPerSecond: median(samples) }];
-    }).sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
+    .flatMap(({ configuration, samples }) =>
+      isShared(configuration.share) ? [] : [pointOf({ configuration, cellsPerSecond: median(samples) })]
+    ).sort((a, b) => b.cellsPerSecond - a.cellsPerSecond);
   const entry: ProfileEntry = {
     problem: describeProblem(problem),
     configuration,

@@ -3,8 +3,8 @@ import { formatDuration } from "../format.ts";
 import { laterRunInterval } from "../measuring/later_run.ts";
 import { RequestError } from "../problem/request_error.ts";
 import { describeProblem, whyNotStorable } from "../profile/profile_problem.ts";
-import { pointsOf } from "../profile/calibration.ts";
-import type { ProfilePoint, ProfileResult } from "../profile/profile_types.ts";
+import { pointOf, pointsOf } from "../profile/calibration.ts";
+import type { ProfileResult } from "../profile/profile_types.ts";
 import { describeCostModel, type ProfileEntry, type ProfileRated } from "../profile/schema.ts";
 import { balance, type BalanceResult } from "./balance_stage.ts";
 import { probe, searchCpu } from "./cpu_stage.ts";
@@ -129,14 +129,6 @@ function entryOf(
       elapsedMs: run.elapsedNs / 1e6,
     },
   };
-}
-
-/** A measurement of one device alone, in short. */
-function pointOf(
-  { configuration: { traversal, parameters, share }, cellsPerSecond }: Measurement,
-): ProfilePoint {
-  const cpuWorkers = share.gpuSlices === 0 ? { cpuWorkers: share.cpuWorkers } : {};
-  return { traversal, parameters, ...cpuWorkers, cellsPerSecond };
 }
 
 /** A measurement as a profile lists it: with an interval only if there are samples enough for one. */
