@@ -124,7 +124,7 @@ export const readLine: Reader<Grid> = (text, refuse) => {
 };
 
 /** An amount of memory, in bytes. */
-export const readBytes: Reader<number> = (text, refuse) => {
+export const readSize: Reader<number> = (text, refuse) => {
   const [, value, unit] = /^(\d+(?:\.\d+)?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(value) * (unit === "GiB" ? 2 ** 30 : 2 ** 20));
   return bytes > 0 ? bytes : refuse("an amount of memory in MiB or GiB, such as 512MiB or 4GiB");

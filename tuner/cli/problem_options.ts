@@ -28,9 +28,9 @@ import {
   number,
   oneOf,
   type Options,
-  readBytes,
   readGrid,
   readLine,
+  readSize,
   readText,
   type Refuse,
   type Values,
@@ -108,7 +108,7 @@ export const DEVICE_MEMORY = {
     value: "SIZE",
     help:
       "most GPU memory to use, such as 4GiB; a larger grid stays in the host's and passes through (default: all)",
-    read: readBytes,
+    read: readSize,
     notWith: { "--no-gpu": "it is the GPU's memory" },
   },
 } as const satisfies Options;
