@@ -13,7 +13,7 @@ import type { Material, Update, ValueRange } from "./update.ts";
 /** A material: a field that no step changes. It stands for its value in the cell that is computed. */
 export interface MaterialTap extends Tap {
   /**
-   * Its value so many cells away.
+   * Its value `cells` away.
    *
    * @param cells along x, y and z, 0 where left out; of an equation in one dimension along the line
    */

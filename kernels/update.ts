@@ -129,7 +129,7 @@ export const stepReach: (update: Pick<Update, "substeps">) => Reach = remembered
 type GhostWidths = readonly [x: number, y: number, z: number];
 
 /**
- * Cells along x, y, z that so many steps use up at an end of a ghost zone: of F(t), and of F(t−1) where it is read, less
+ * Cells along x, y, z that `steps` steps use up at an end of a ghost zone: of F(t), and of F(t−1) where it is read, less
  * far by the sub-steps up to the first that reads it.
  */
 export function ghostWidths(update: Update, steps: number): [now: GhostWidths, ...previous: GhostWidths[]] {

@@ -59,7 +59,7 @@ export const REGISTER_TOLERANCE = 0.93;
 /** What runs workgroups independently of each other, in a large GPU. */
 const MULTIPROCESSORS = 132;
 
-/** A multiprocessor keeps at most so many threads and workgroups in flight. */
+/** Threads and workgroups that a multiprocessor keeps in flight at most. */
 const THREADS_PER_MULTIPROCESSOR = 2048, WORKGROUPS_PER_MULTIPROCESSOR = 32;
 
 /** While one workgroup waits at a barrier, another computes: with r resident, r / (r + this) of the time is used. */
@@ -84,7 +84,7 @@ const NEAR_RATIO = 2.35;
  */
 const SPILL_SLOWDOWN = 0.0212, FETCHED = 1984, FETCH_SLOWDOWN = 1.03e-4, IDLE_SLOWDOWN = 0.3;
 
-/** A multiprocessor has so many parts, each with its own registers: SIMD groups take turns among them. */
+/** Parts of a multiprocessor, each with its own registers: SIMD groups take turns among them. */
 const PARTS = 4;
 
 /** The H100's copy: other devices are taken to be faster or slower in everything. */

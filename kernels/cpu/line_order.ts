@@ -72,8 +72,8 @@ export interface LineNodes {
 }
 
 /**
- * Cuts a line of so many points into nodes whose rows lose `reach` points at each end. Where the line's end and its
- * beginning overlap, the node across them is narrower. On a line too short for so many nodes triangles have no rows.
+ * Cuts a line of `points` points into nodes whose rows lose `reach` points at each end. Where the line's end and its
+ * beginning overlap, the node across them is narrower. On a line too short for its nodes triangles have no rows.
  */
 export function cutLine(
   points: number,

@@ -80,7 +80,7 @@ export function ks(points: number, options: { timeStep?: number | undefined } = 
     });
 }
 
-/** A field so many points away, at any time level. */
+/** A field `points` points away, at any time level. */
 type At = (points: number) => Expression;
 
 /** Five points: base + τ f(the field), the base weighing the point itself. */

@@ -21,7 +21,7 @@ interface Touches {
   /** Slices that it writes, of these levels; it may read them in both. */
   readonly ranges: readonly SliceRange[];
   readonly levels: readonly Level[];
-  /** It reads so many slices before and after these as well. @default {0} */
+  /** Slices before and after these that it reads as well. @default {0} */
   readonly reach?: number;
 }
 

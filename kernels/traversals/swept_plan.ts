@@ -62,7 +62,7 @@ export interface SweepingWay {
   readonly title: string;
   /** Points a thread to try. */
   pointsToTry(update: Update): readonly number[];
-  /** Why no thread can sweep so many points; undefined if it can. @default {it can} */
+  /** Why no thread can sweep this number of points; undefined if it can. @default {it can} */
   refuse?(update: Update, perThread: number): string | undefined;
   /** Rows that are made as one piece, and pieces that a triangle has at least. */
   pieces(update: Update, perThread: number): Readonly<Record<"rows" | "least", number>>;

@@ -62,7 +62,7 @@ export const sweptRegister: Traversal = sweeping({
   shader: registerShader,
 });
 
-/** Why a thread cannot sweep a lozenge of so many points; undefined if it can. */
+/** Why a thread cannot sweep a lozenge of `points` points; undefined if it can. */
 function refuseLozenge(update: Update, points: number): string | undefined {
   const { reach, substeps } = lineShape(update);
   const least = 2 * reach * substeps, updates = updatesOf(update, points);

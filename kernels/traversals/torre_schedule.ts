@@ -20,7 +20,7 @@ export function torresInRow({ grid: [, ny] }: Problem, width: number, shift: num
   return Math.max(0, Math.floor((ny - 1 + width / 2 - 1 - shift) / width) + 1);
 }
 
-/** Stages that carry a band of so many tiers from one end of x to the other. */
+/** Stages that carry a band of `tiers` tiers from one end of x to the other. */
 export function stageCount(
   { grid: [nx] }: Pick<Problem, "grid">,
   tiers: number,

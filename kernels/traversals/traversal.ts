@@ -87,7 +87,7 @@ export interface Rounds {
   /** Cells that a workgroup updates in a round, and how many of its threads have any. */
   readonly cells: number;
   readonly busyThreads: number;
-  /** What several workgroups read: bytes per update, and after how many workgroups at least, of so many bytes each. */
+  /** What several workgroups read: bytes per update, and after how many workgroups at least, of `workgroupBytes` each. */
   readonly again?: Readonly<Record<"bytesPerUpdate" | "workgroups" | "workgroupBytes", number>>;
   /** Dispatches of a step that are alike: how many, the workgroups of each, and the rounds of each of those. */
   readonly dispatches: readonly {

@@ -217,7 +217,7 @@ export function advance({ module: m }: Target, local: Local, amount: number): No
   return local.set(m.i32.add(local.get(), m.i32.const(amount)));
 }
 
-/** A loop over `left` points or vectors, so many at a time while there are as many. */
+/** A loop over `left` points or vectors, `step` at a time while there are as many. */
 export function whileLeft(
   { module: m }: Target,
   { name, left, step }: { readonly name: string; readonly left: Local; readonly step: number },

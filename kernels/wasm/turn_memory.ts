@@ -3,7 +3,7 @@ import { type Substep, tapsOf } from "../update.ts";
 import { type Declare, type Local, type Node, range, type Target } from "./functions.ts";
 import { CELL, rowAddress, VECTOR, type WasmSource, wrapRow } from "./rows.ts";
 
-/** What a turn of the loop along z computes: so many vectors of each of x · y neighbouring rows. */
+/** What a turn of the loop along z computes: `vectors` vectors of each of x · y neighbouring rows. */
 export interface Turn {
   readonly x: number;
   readonly y: number;
@@ -96,7 +96,7 @@ export class TurnMemory {
     });
   }
 
-  /** A loop of so many turns, which leaves the pointers behind the last; `body` writes one. */
+  /** A loop of `turns` turns, which leaves the pointers behind the last; `body` writes one. */
   loop(turns: number, end: Local, body: () => Node[]): Node[] {
     if (turns === 0) return [];
     const m = this.#m, { current, next } = this.#pointers, { x, y, vectors } = this.#turn;
@@ -133,7 +133,7 @@ export class TurnMemory {
     return this.#m.i8x16.shuffle(low!, high, range(VECTOR).map((byte) => byte + shift));
   }
 
-  /** Stores the first so many values of a vector, all four if not said otherwise. */
+  /** Stores the first `cells` values of a vector, all four if not said otherwise. */
   store(field: number, at: Offset, value: Local, cells = 4): Node[] {
     const m = this.#m, { next } = this.#pointers;
     const first = this.#bytes({ ago: 1, plane: field, offset: at }) - this.#lowest.next;
@@ -147,7 +147,7 @@ export class TurnMemory {
     ];
   }
 
-  /** Fills the z pads of the fields that were made, in rows of which the pointers have passed so many turns. */
+  /** Fills the z pads of the fields that were made, in rows of which the pointers have passed `turns` turns. */
   wrap(substep: Substep, turns: number): Node[] {
     const passed = turns * this.#turn.vectors * VECTOR + this.#lowest.next;
     return substep.flatMap(({ field }) =>

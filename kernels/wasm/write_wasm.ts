@@ -83,7 +83,7 @@ function checkSource({ update, layout }: WasmSource): void {
 
 type Rows = Pick<Turn, "x" | "y">;
 
-/** Adds `step{index}`: turns over several rows, and over single ones where so many are not left of the box. */
+/** Adds `step{index}`: turns over several rows, and over single ones where fewer are left of the box. */
 function addSubstep(target: Target, source: WasmSource, substep: Substep, index: number): void {
   const { module: m } = target, most = turnFor(substep, source);
   addIndexFunction(target, {
@@ -98,7 +98,7 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
         signal: signals,
         ...source,
       });
-      /** Whole rows of the grid, so many that begin at `row`. */
+      /** Whole rows of the grid, `rows` of them from `row` on. */
       const makeRows = (rows: Rows): Node[] => {
         const turn = { ...most, ...rows };
         const memory = new TurnMemory(target, source, { substep, turn, declare, pointers });

@@ -44,7 +44,7 @@ export function declareLevels(width = 1): string {
   `;
 }
 
-/** A cell of a thread: the element so many further along z, and which of its cells. */
+/** A cell of a thread: the element `by` further along z, and which of its cells. */
 export interface Lane {
   readonly by: number;
   readonly lane: number;

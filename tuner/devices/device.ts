@@ -142,7 +142,7 @@ export function describeGpu({ info, limits, features }: AdapterFacts): GpuDescri
   };
 }
 
-/** The same device, on which levels take no more than so many bytes; undefined: as many as there are. */
+/** The same device, on which levels take no more than `windowBytes`; undefined: all there is. */
 export function withWindow(device: DeviceDescription, windowBytes: number | undefined): DeviceDescription {
   const { gpu } = device;
   if (gpu === null || windowBytes === undefined) return device;

@@ -83,7 +83,7 @@ export class DeviceSession implements Disposable {
     return await measureCopyBandwidth(gpu, { isFallback: this.device.gpu?.isFallback ?? false });
   }
 
-  /** Bytes per second that so many workers of the CPU move together, on arrays of the problem's size. */
+  /** Bytes per second that `cpuWorkers` workers of the CPU move together, on arrays of the problem's size. */
   async cpuCopyBytesPerSecond(problem: Problem, cpuWorkers: number): Promise<number> {
     return await measureCpuCopy(await this.#openPool(cpuWorkers), problem, cpuWorkers);
   }
@@ -103,7 +103,7 @@ export class DeviceSession implements Disposable {
   /**
    * Opens the devices and computes the reference, as far as that is not done.
    *
-   * @param cpuWorkers so many; 0: none are started
+   * @param cpuWorkers how many are started
    * @throws {RunFailure} if a device fails, or the reference is wrong
    */
   async open(problem: Problem, cpuWorkers = 0): Promise<Devices> {

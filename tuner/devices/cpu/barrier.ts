@@ -27,7 +27,7 @@ export class Barrier {
   #looks = MOST_LOOKS;
   #waits = 0;
 
-  /** @param shared block of {@linkcode BARRIER_BYTES}, for so many threads */
+  /** @param shared block of {@linkcode BARRIER_BYTES}, for `threads` threads */
   constructor(shared: SharedArrayBuffer, threads: number) {
     this.#words = new Int32Array(shared);
     this.#threads = threads;

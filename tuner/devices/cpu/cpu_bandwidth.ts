@@ -31,7 +31,7 @@ export async function measureCpuCopy(
   return rows * ROW * COPY_BYTES / (Math.max(passNs - emptyNs, passNs / 4) * 1e-9);
 }
 
-/** The shortest time of a pass over so many rows. */
+/** The shortest time of a pass over `rows` rows. */
 async function measurePass(pool: CpuPool, rows: number, workers: number): Promise<number> {
   const layout = layOut([rows, 1, ROW], { pad: [0, 0, 0] });
   const field = await pool.load({ update: COPY, layout, boundary: "zero", workers });

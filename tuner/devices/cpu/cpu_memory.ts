@@ -83,7 +83,7 @@ export class CpuMemory {
   }
 
   /**
-   * So many values from byte `start` on, as they lie now: stale once the memory grows.
+   * `length` values from byte `start` on, as they lie now: stale once the memory grows.
    *
    * @throws {RunFailure} "device-lost" if the memory was given back
    */

@@ -11,7 +11,8 @@ const NEAR = 0.02, PATIENCE_MS = 300;
 
 /**
  * Shows how fast the device's clock runs, whatever is measured beside it: a chain of operations, each of which needs the
- * one before, takes so many cycles. A GPU that waits lowers its clock; the chain then takes longer by the same factor.
+ * one before, takes a fixed number of cycles. A GPU that waits lowers its clock; the chain then takes longer by the same
+ * factor.
  */
 export class ClockGauge {
   #chainNs = Infinity;

@@ -24,7 +24,7 @@ export interface LevelPart {
 /** Where a field's arrays come from: taken anew for each field, kept from one to the next, or someone else's. */
 export interface FieldMemory {
   /**
-   * Arrays of at least so many bytes each, a pair for every section, with anything in them; there may be more pairs. GPU
+   * Arrays of at least `bytes` each, a pair for every section, with anything in them; there may be more pairs. GPU
    * debuggers show the label.
    *
    * @throws {RunFailure} "out-of-memory" or "device-lost"

@@ -71,7 +71,7 @@ export async function copyLevel(
   }
 }
 
-/** The slices from the first but so many on that lie in one part. */
+/** The slices from the one `after` the first on that lie in one part. */
 function slabAt({ levels, slice }: Slices, after: number): Slab & { readonly slices: number } {
   const [first = []] = levels, x = slice + after;
   const which = first.findLastIndex((part) => part.x <= x);

@@ -189,7 +189,7 @@ export class GpuField implements Disposable {
   }
 
   /**
-   * Advances the field by so many runs of `steps` time steps, one after another in one batch.
+   * Advances the field by `repetitions` runs of `steps` time steps, one after another in one batch.
    *
    * @returns nanoseconds of device time for the whole batch (host time where the device has no clock)
    */
@@ -212,7 +212,7 @@ export class GpuField implements Disposable {
     return Math.max(1, Math.floor(most));
   }
 
-  /** The dispatches of so many runs, a list at a time: no run of the problem's own length is cut. */
+  /** The dispatches of `repetitions` runs, a list at a time: no run of the problem's own length is cut. */
   *#listsOf(steps: number, repetitions: number): Generator<readonly Dispatch[]> {
     const long = this.longRun * this.problem.steps;
     let start = this.#step;

@@ -78,7 +78,7 @@ export class Uniforms {
     this.#before?.destroy();
   }
 
-  /** Begins anew, with room for so many bytes and as many again. What was recorded with the buffer before stays valid. */
+  /** Begins anew, with room for `bytes` and as many again. What was recorded with the buffer before stays valid. */
   async #clear(bytes: number): Promise<void> {
     if (this.#slots.size === 0 && bytes > MOST_BYTES) {
       throw new RunFailure("limits", `${bytes / UNIFORM_STRIDE} different dispatches in one run`);

@@ -75,7 +75,7 @@ export class WindowedField implements Disposable {
   }
 
   /**
-   * Compiles a traversal for a window of so many bytes, and takes its memory.
+   * Compiles a traversal for a window of `windowBytes`, and takes its memory.
    *
    * @throws {RunFailure} "limits" where it cannot; as `GpuField.create` does
    */

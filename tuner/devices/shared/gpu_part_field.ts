@@ -139,7 +139,7 @@ export class GpuPartField implements PartField {
     this.onGpu[Symbol.dispose]();
   }
 
-  /** Packs pieces after so many steps, and copies them to where they are read. */
+  /** Packs pieces after `steps` steps, and copies them to where they are read. */
   async #packInto(
     readable: readonly GPUBuffer[],
     pieces: readonly Piece[],
@@ -181,7 +181,7 @@ export class GpuPartField implements PartField {
     return made;
   }
 
-  /** What copies the runs of pieces, each piece in its buffer, after so many steps. */
+  /** What copies the runs of pieces, each piece in its buffer, after `steps` steps. */
   async #recordRuns(
     pieces: readonly Piece[],
     bufferOf: (piece: number) => GPUBuffer,

@@ -24,7 +24,7 @@ export function staged({ plan: { storage: { layout } } }: GpuField, { planes, si
   return slices * planes * layout.plane;
 }
 
-/** What copies the slices of boxes, each box in its buffer, after so many steps. */
+/** What copies the slices of boxes, each box in its buffer, after `steps` steps. */
 export function recordSlices(
   field: GpuField,
   boxes: readonly Box[],
