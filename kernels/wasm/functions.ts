@@ -123,8 +123,8 @@ export class VectorWriter {
     return [...this.#constants].map(([value, local]) => local.set(m.f32x4.splat(m.f32.const(value))));
   }
 
-  /** One vector of each expression, and what must be set before those are read. */
-  write(read: (tap: Tap) => Node): { before: Node[]; values: Node[] } {
+  /** One vector of each expression, and what is done to it, such as storing it. */
+  write(read: (tap: Tap) => Node, use: (value: Node, index: number) => Node): Node[] {
     const m = this.#m, fusion = this.#fusion, before: Node[] = [];
     type Operation = (left: Node, right: Node) => Node;
     const join = (operation: Operation) => (left: Value, right: Value): Value => ({
@@ -172,13 +172,7 @@ export class VectorWriter {
       before.push(local.set(value.write()));
       return { write: () => local.get() };
     });
-    return { before, values: values.map((value) => value.write()) };
-  }
-
-  /** The same, with what is done to each value, such as storing it. */
-  writeEach(read: (tap: Tap) => Node, use: (value: Node, index: number) => Node): Node[] {
-    const { before, values } = this.write(read);
-    return [...before, ...values.map(use)];
+    return [...before, ...values.map((value, i) => use(value.write(), i))];
   }
 }
 

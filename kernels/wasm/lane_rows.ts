@@ -52,7 +52,7 @@ export function addLaneRow(target: Target, substep: Substep, lanes: Lanes, index
         ...windows.map(({ row, window }) =>
           window.at(vector + window.last).set(load(row, vector + window.last))
         ),
-        ...writer.writeEach(
+        ...writer.write(
           (tap) => valueOf(tap, vector),
           (value, i) => m.v128.store(at(substep[i]!.field, vector), VECTOR, next.get(), value),
         ),

@@ -36,20 +36,24 @@ export function rowAddress(
   return m.i32.add(m.i32.add(array.get(), bytes(origin + plane * perPlane)), inSlices);
 }
 
-/** Fills the z pads, as far as taps reach, of the row `bytes` from an address with the cells they are images of. */
+/** The images in the pads of a row, as far as taps reach: where each lies along z, and the cell that it is the image of. */
+export function rowImages(cells: number, reach: number, along: Boundary): { to: number; from: number }[] {
+  if (along === "zero") return [];
+  const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
+  return pads.map((to) => ({ to, from: imageOf(to, cells, along)! }));
+}
+
+/** Fills the z pads of the row `bytes` from an address with the cells that they are images of. */
 export function wrapRow(
   m: Target["module"],
   { layout, update, boundaries: [, , along] }: WasmSource,
   { row, bytes }: { readonly row: Local; readonly bytes: number },
 ): Node[] {
-  if (along === "zero") return [];
-  const cells = layout.grid[2], first = layout.pad[2], reach = reachOf(update).z;
+  const first = layout.pad[2];
   const start = (): Node => m.i32.add(row.get(), m.i32.const(bytes - first * CELL | 0));
-  const pads = range(2 * reach).map((i) => i < reach ? i - reach : cells + i - reach);
-  return pads.map((z) => {
-    const image = imageOf(z, cells, along)!;
-    return m.f32.store((first + z) * CELL, CELL, start(), m.f32.load((first + image) * CELL, CELL, start()));
-  });
+  return rowImages(layout.grid[2], reachOf(update).z, along).map(({ to, from }) =>
+    m.f32.store((first + to) * CELL, CELL, start(), m.f32.load((first + from) * CELL, CELL, start()))
+  );
 }
 
 /** Adds `wrapRows(array, x0, x1, y0, y1)`: fills the z pads of the box's rows in every plane. */

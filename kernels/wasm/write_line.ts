@@ -86,7 +86,7 @@ function addRow(
       const bytesTo = (plane: number, vector: number, offset = 0): number =>
         (plane * layout.plane + reach + offset) * CELL + vector * VECTOR;
       const make = (vector: number, use: (value: Node, index: number) => Node): Node[] =>
-        writer.writeEach(
+        writer.write(
           ({ offset: [, , z], ago, plane }) =>
             m.v128.load(bytesTo(plane, vector, z), CELL, (ago === 0 ? current : next).get()),
           use,

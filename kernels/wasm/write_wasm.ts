@@ -104,7 +104,7 @@ function addSubstep(target: Target, source: WasmSource, substep: Substep, index:
         const memory = new TurnMemory(target, source, { substep, turn, declare, pointers });
         const makeVector = (at: Offset, cells?: number): Node[] => [
           // where one field's t + 1 may replace a t − 1 that the next one reads, all are made before the first is stored
-          ...writer.writeEach((tap) => memory.read(tap, at), (value, i) => made[i]!.set(value)),
+          ...writer.write((tap) => memory.read(tap, at), (value, i) => made[i]!.set(value)),
           ...substep.flatMap(({ field }, i) => memory.store(field, at, made[i]!, cells)),
         ];
         const makeVectors = (vectors: number): Node[] =>

@@ -40,12 +40,7 @@ export interface LoadCommand {
   readonly field: number;
   readonly module: WebAssembly.Module;
   readonly arrays: ArrayPair;
-  readonly planes: Pick<Update, "fields" | "materials" | "ranges">;
-  /** Time levels whose pads a run must find filled: materials have some in both. */
-  readonly paddedLevels: 1 | 2;
-  /** The furthest that any sub-step reaches along x and y; and slices that each of them reaches. */
-  readonly reach: readonly [x: number, y: number];
-  readonly substepReach: readonly number[];
+  readonly update: Update;
   readonly work: CpuWork;
   /** Byte offsets of a line's lanes at even and at odd steps of a run, where it is swept. */
   readonly laneArrays: ArrayPair;

@@ -1,7 +1,7 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import { type Layout, layOut } from "../../../kernels/layout.ts";
 import type { Grid, Problem } from "../../../kernels/stencils/stencil.ts";
-import { planesOf, reachOf, signalAt, stepReach, type Update } from "../../../kernels/update.ts";
+import { planesOf, reachOf, signalAt, stepReach } from "../../../kernels/update.ts";
 import { type Comparison, joinComparisons, type SliceCells } from "../comparison.ts";
 import type { CpuMemory } from "./cpu_memory.ts";
 import type { ArrayPair, Command, Done, LoadCommand } from "./cpu_commands.ts";
@@ -37,7 +37,6 @@ interface FieldSlices {
 
 /** What a field needs of the pool. */
 interface FieldHost {
-  readonly update: Update;
   /** Where the field lies. */
   readonly memory: CpuMemory;
   /** Tells all workers once they have done what came before. */
@@ -97,7 +96,7 @@ export class CpuField {
    * @throws {RangeError} when the ghost zones are thicker than the field, or meet a periodic x
    */
   async run({ steps, ghost: { low = false, high = false } = {} }: RunOptions): Promise<number> {
-    const { field, boundaries } = this.#load, { update } = this.#host, [slices] = this.layout.grid;
+    const { field, boundaries, update } = this.#load, [slices] = this.layout.grid;
     const must = (holds: boolean, message: string): void => {
       if (!holds) throw new RangeError(`Cannot run the CPU field: ${message}`);
     };

@@ -1,5 +1,5 @@
 import { type LineWork, partsOf } from "../../../kernels/cpu/line_order.ts";
-import type { Layout } from "../../../kernels/layout.ts";
+import { rowImages } from "../../../kernels/wasm/rows.ts";
 import type { LoadedField, RunCommand } from "./cpu_commands.ts";
 import { LaneSweep } from "./lane_sweep.ts";
 
@@ -41,19 +41,26 @@ function runSwept(
 }
 
 function runClassic(
-  { load: { layout }, exports, memory, barrier, part, parts }: LoadedField,
+  { load: { layout: { grid: [, , points], origin, plane, length } }, exports, memory, barrier, part, parts }:
+    LoadedField,
   { steps, arrays }: RunCommand,
-  line: LineWork,
+  { pad, fields, ends }: LineWork,
 ): void {
-  const { grid: [, , points], length } = layout, { pad, fields } = line;
   // a view for each row would cost as much as a short row
   const levels = arrays.map((array) => ({ array, cells: new Float32Array(memory.buffer, array, length) }));
-  const rows = fields.map((field, substep) => ({ field, make: exports[`row${substep}`]! }));
+  const rows = fields.map((field, substep) => {
+    return { first: origin + field * plane, make: exports[`row${substep}`]! };
+  });
+  const images = rowImages(points, pad, ends);
+  /** Renews those pads of a row whose sources lie in begin ≤ z < end: another worker may be writing the others. */
+  const renew = (cells: Float32Array, first: number, begin: number, end: number): void => {
+    for (const { to, from } of images) {
+      if (from >= begin && from < end) cells[first + to] = cells[first + from]!;
+    }
+  };
   if (part === 0) {
     // the pads may be stale: whoever wrote into the field need not know of them
-    for (const { cells } of levels) {
-      for (const field of fields) renewPads(layout, line, field, cells, 0, points);
-    }
+    for (const { cells } of levels) for (const { first } of rows) renew(cells, first, 0, points);
   }
   barrier.wait();
   // a worker with fewer points than the pads would need its neighbour's for them
@@ -64,32 +71,12 @@ function runClassic(
   for (let step = 1; step <= steps; step++) {
     const current = levels[(step - 1) % 2]!, next = levels[step % 2]!;
     for (let substep = 0; substep < rows.length; substep++) {
-      const { field, make } = rows[substep]!;
+      const { first, make } = rows[substep]!;
       if (part < used) {
         make(current.array, next.array, begin, end);
-        if (isAtEnd) renewPads(layout, line, field, next.cells, begin, end);
+        if (isAtEnd) renew(next.cells, first, begin, end);
       }
       if (step < steps || substep < rows.length - 1) barrier.wait();
-    }
-  }
-}
-
-/** Renews those pads of a field whose sources lie in begin ≤ z < end: another worker may be writing the others. */
-function renewPads(
-  { grid: [, , points], origin, plane }: Layout,
-  { pad, ends }: LineWork,
-  field: number,
-  cells: Float32Array,
-  begin: number,
-  end: number,
-): void {
-  const low = origin + field * plane;
-  for (const side of [-1, 1]) {
-    const outermost = side < 0 ? 0 : points - 1;
-    for (let k = 1; k <= pad; k++) {
-      const to = outermost + side * k;
-      const source = ends === "insulated" ? outermost - side * k : to - side * points;
-      if (source >= begin && source < end) cells[low + to] = cells[low + source]!;
     }
   }
 }

@@ -8,15 +8,17 @@ import {
 import { diamondOrder } from "../../../kernels/cpu/diamond_order.ts";
 import type { LineWork } from "../../../kernels/cpu/line_order.ts";
 import { isAllZero } from "../../../kernels/stencils/stencil.ts";
+import { reachOf } from "../../../kernels/update.ts";
 import type { CpuWork, LoadedField, RunCommand } from "./cpu_commands.ts";
 
 /** Advances a worker's share of a grid's rows, in strips or diamonds, and the images of its ends in the pads. */
 export function runRows(field: LoadedField, command: RunCommand, work: Exclude<CpuWork, LineWork>): void {
   const { load, exports, barrier, part, parts } = field;
-  const { layout: { grid: [nx, ny] }, boundaries, reach, paddedLevels, substepReach } = load;
+  const { layout: { grid: [nx, ny] }, boundaries, update, update: { materials } } = load;
   const { steps, arrays, shrink: [low, high], signals } = command;
   const [alongX, alongY] = boundaries;
-  const around = { grid: [nx, ny], boundaries: [alongX, alongY], reach } as const;
+  const { x, y } = reachOf(update);
+  const around = { grid: [nx, ny], boundaries: [alongX, alongY], reach: [x, y] } as const;
   const fillImages = (array: number, rows: Rows): void => {
     if (alongX === "zero" && alongY === "zero") return;
     forEachImage(rows, around, ({ x0, x1, y0, y1 }) => exports.copyRows(array, x0, x1, y0, y1));
@@ -24,14 +26,15 @@ export function runRows(field: LoadedField, command: RunCommand, work: Exclude<C
   if (!isAllZero(boundaries)) {
     // whoever wrote into the field since the last run need not have known of the pads
     for (const rows of shareRows([{ x0: 0, x1: nx, y0: 0, y1: ny }], field)) {
-      for (const array of arrays.slice(0, paddedLevels)) {
+      // materials lie in both levels, and no step fills their pads
+      for (const array of arrays.slice(0, materials.length > 0 ? 2 : 1)) {
         exports.wrapRows(array, rows.x0, rows.x1, rows.y0, rows.y1);
         fillImages(array, rows);
       }
     }
     barrier.wait();
   }
-  const substeps = substepReach.length;
+  const substepReach = update.substeps.map((substep) => reachOf(substep).x), substeps = substepReach.length;
   const lostIn = (count: number): number =>
     substepReach.slice(0, count).reduce((sum, slices) => sum + slices, 0);
   /** Slices at each ghosted end that are no longer known once the level is reached. */

@@ -86,7 +86,7 @@ class CpuWorker {
   }
 
   #initialise(
-    { load: { layout, arrays, planes }, ...mine }: LoadedField,
+    { load: { layout, arrays, update }, ...mine }: LoadedField,
     { initial: kind, seed, first, whole }: InitialCommand,
   ): void {
     const [nx, ny, nz] = layout.grid;
@@ -104,7 +104,7 @@ class CpuWorker {
             for (let z = 0; z < nz;) {
               const wholeZ = inWhole(2, z), count = Math.min(nz - z, whole[2] - wholeZ);
               const cell = [inWhole(0, x), inWhole(1, y), wholeZ] as const;
-              initialRow({ ...planes, kind, seed }, cell, plane, row.subarray(z, z + count));
+              initialRow({ ...update, kind, seed }, cell, plane, row.subarray(z, z + count));
               z += count;
             }
             odd!.set(row, start);

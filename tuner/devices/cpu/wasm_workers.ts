@@ -125,9 +125,10 @@ export class CpuPool {
     if (fused && !detectWasmFeatures().relaxedSimd) {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
-    const problem = { stencil: { update }, grid: layout.grid, boundary }, { x, y } = reachOf(update);
+    const problem = { stencil: { update }, grid: layout.grid, boundary };
     const isLine = refuseSweep(problem) === undefined;
-    const chosen = shape ?? (isLine ? { points: 0 } : { strip: usualStrip(x, 4 * layout.slice) });
+    const chosen = shape ??
+      (isLine ? { points: 0 } : { strip: usualStrip(reachOf(update).x, 4 * layout.slice) });
     const work = "points" in chosen ? lineWork(problem, chosen, workers) : chosen;
     const region = this.#memory.take(layout, "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0);
     const module = await compileOnce({ update, layout, boundaries, fused, work }).catch((error) => {
@@ -135,7 +136,6 @@ export class CpuPool {
       throw error;
     });
     const field = this.#fields++;
-    const { fields, materials, ranges } = update;
     const load = {
       kind: "load",
       field,
@@ -144,17 +144,13 @@ export class CpuPool {
       module,
       layout,
       arrays: region.arrays,
-      reach: [x, y],
       boundaries,
-      planes: { fields, materials, ...(ranges && { ranges }) },
-      paddedLevels: materials.length > 0 ? 2 : 1,
-      substepReach: update.substeps.map((substep) => reachOf(substep).x),
+      update,
       work,
       laneArrays: region.laneArrays,
     } as const;
     await this.#enqueue(workers, () => load);
     return new CpuField(load, {
-      update,
       memory: this.#memory,
       send: (commandOf) => this.#enqueue(workers, commandOf),
       dispose: async () => {
