@@ -44,6 +44,17 @@ Deno.test("a Kernel Tuner cache is a space: rates are 1 over seconds, words are 
   }
 });
 
+Deno.test("where one value is no number, all of the parameter become their places", async () => {
+  const cache = CACHE.replaceAll('"loop"', "7").replaceAll('"unrolled"', "true").replaceAll("loop", "7")
+    .replaceAll("unrolled", "True");
+  const { spaces: [space] } = await read("cache.json", cache);
+  assertEquals(space!.configurations.map(({ parameters }) => parameters), [
+    { block: 32, method: 0 },
+    { block: 32, method: 1 },
+    { block: 64, method: 0 },
+  ]);
+});
+
 Deno.test("T4 results are a space", async () => {
   const result = (x: number, time: number) => ({
     configuration: { x, flag: x > 1 },

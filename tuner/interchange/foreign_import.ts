@@ -281,8 +281,8 @@ function carryParameters(
     if (carried !== name) renamed.push(`${name} is written as ${carried}`);
     const places = placesOf(values);
     if (places !== undefined) {
-      const told = Array.from(places, ([value, place]) => `${place} is ${value}`);
-      numbered.push(`${name}: ${told.slice(0, 6).join(", ")}${told.length > 6 ? ", …" : ""}`);
+      const words = Array.from(places, ([value, place]) => `${place} is ${value}`);
+      numbered.push(`${name}: ${words.slice(0, 6).join(", ")}${words.length > 6 ? ", …" : ""}`);
     }
     return { carried, places };
   });

@@ -236,7 +236,7 @@ function readParameters(
   });
 }
 
-/** A value as Python's `str` writes it; whole numbers without a point, since JSON does not tell 1.0 from 1. */
+/** A value as Python's `str` writes it; whole numbers without a point, since in JSON 1.0 is 1. */
 export function pythonText(value: ParameterValue): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";

@@ -13,7 +13,7 @@ export function writeSpace(space: RecordedSpace, format: SpaceFormat): SpaceText
 }
 
 /**
- * Reads T4 results or a Kernel Tuner cache; which of them it is the file tells. All records are checked, and one is in
+ * Reads T4 results or a Kernel Tuner cache; the file shows which of them it is. All records are checked, and one is in
  * memory at a time: whoever goes through the space's records has them read again.
  *
  * @param bytes the file's content, of which nothing is evaluated

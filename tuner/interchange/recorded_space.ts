@@ -44,7 +44,7 @@ export type Overhead = "compile" | "benchmark" | "framework" | "search" | "valid
 export interface SpaceMeasurement {
   readonly name: string;
   readonly value: JsonValue;
-  /** Empty where the format does not tell. */
+  /** Empty where the format does not say. */
   readonly unit: string;
 }
 

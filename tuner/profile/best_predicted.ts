@@ -171,7 +171,7 @@ function varied(
   return list;
 }
 
-/** A text that ways share exactly if they are one kernel, however written: what else is promising tells more. */
+/** A text that ways share exactly if they are one kernel, however written. Of these one is enough: another shape teaches more. */
 function shapeOf({ candidate, part = 1 }: Way): string {
   const { writing = [] } = TRAVERSALS.find(({ name }) => name === kindOf(candidate)) ?? {};
   const shape = Object.entries(candidate.parameters).filter(([name]) => !writing.includes(name));

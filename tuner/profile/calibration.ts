@@ -212,14 +212,14 @@ export function pointsOf<P extends Pick<ProfilePoint, "traversal" | "parameters"
 ): P[] {
   const seen = new Set<string>();
   const each = [...Map.groupBy(measured, pointKey).values()].map(([fastest]) => fastest!);
-  const telling = each.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
+  const first = each.filter(({ traversal, parameters, cpuWorkers = 0 }) => {
     const before = seen.size;
     for (const value of [["cpuWorkers", cpuWorkers], ...Object.entries(parameters)]) {
       seen.add([traversal, cpuWorkers > 0, ...value].join());
     }
     return seen.size > before;
   });
-  return [...new Set([...telling, ...each])].slice(0, MOST_POINTS);
+  return [...new Set([...first, ...each])].slice(0, MOST_POINTS);
 }
 
 /** A text that two points of one grid share exactly if they are the same configuration. */
@@ -251,7 +251,7 @@ export function samplesOf(entry: ProfileEntry, problem: Problem, device: DeviceM
     if (!("reason" in prediction)) found.set(key, { ...prediction, problem: on, cellsPerSecond });
   };
   const all = [{ configuration, cellsPerSecond }, ...tieSet, ...bestOfEach];
-  // what a window lets through tells nothing of the GPU's kernels
+  // the rate through a window is not that of the GPU's kernels
   const isWindowed = all.some(({ configuration: { share } }) => share.deviceMemory !== undefined);
   for (const rated of all) {
     const { share } = rated.configuration, point = pointOf(rated);

@@ -73,7 +73,7 @@ export interface ChooseOptions {
   readonly copyBytesPerSecond?: number;
 }
 
-/** Entries that are looked at: those after them are too far away to tell more. */
+/** Entries that are looked at: those after them are too far away to be of use. */
 const MOST_ENTRIES = 64;
 
 /** Passed over configurations that a choice lists. */
@@ -146,7 +146,7 @@ function chooseAnew(asked: Asked): Choice {
   const wanted = describeProblem(problem);
   const identity = device && adapterInfoOf(device);
   const isSoftware = identity?.isFallbackAdapter ?? false;
-  // of a device like none of them, those of the same kind tell how far off predictions are
+  // of a device like none of them, those of the same kind show how far off predictions are
   const ofKind = list.filter(({ device: { gpu } }) => device === null || gpu?.isFallback === isSoftware);
   const graded = Map.groupBy(ofKind, (profile) => gradeDevice(identity, profile.device.gpu) ?? "default");
   const grades = [...DEVICE_GRADES, "default"] as const;
@@ -218,7 +218,7 @@ function usualWorkers(): number {
   return isPage() ? 0 : countCores();
 }
 
-/** What the models know of the device at hand; what it does not tell itself is that of a profile's device like it. */
+/** What the models know of the device at hand; what it does not report is taken from a profile's device like it. */
 function modelOf(
   device: TargetDevice | null,
   alike: Profile["device"] | undefined,

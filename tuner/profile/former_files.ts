@@ -22,7 +22,7 @@ export function mayLack(traversal: string, parameter: string): boolean {
   return LATER_PARAMETERS[traversal]?.includes(parameter) ?? false;
 }
 
-/** What an entry that does not list the best of each traversal tells of stepwise. */
+/** What an entry that does not list the best of each traversal says about stepwise. */
 export function formerPoints(
   { bestOfEach, configuration, problem: { grid }, result }: ProfileEntry,
 ): ProfilePoint[] {

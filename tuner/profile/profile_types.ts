@@ -76,7 +76,7 @@ export interface ProfileResult extends ProfileRate {
   readonly roofFraction: number | null;
   /** Over the best stepwise configuration; null where none could be measured. */
   readonly speedupOverStepwise: number | null;
-  /** The GPU's lowest clock while it was measured, as a part of its highest. Missing where it cannot be told. */
+  /** The GPU's lowest clock while it was measured, as a part of its highest. Missing where it is unknown. */
   readonly clock?: number | undefined;
   /**
    * What a user waits for: the rate of one long run of `steps` steps by the host's clock, its beginning and the wait for
@@ -121,7 +121,7 @@ export interface ProfileEntry {
   readonly configuration: Configuration;
   /** How fast that is. */
   readonly result: ProfileResult;
-  /** Configurations that can't be told apart from the chosen one, the chosen one included. */
+  /** Configurations that are statistically indistinguishable from the chosen one, and that one. */
   readonly tieSet: readonly ProfileRated[];
   /** The fastest configuration of each traversal on the GPU alone and on the CPU alone, as far as any was measured. */
   readonly bestOfEach?: readonly ProfileRated[] | undefined;

@@ -25,7 +25,7 @@ const UNSURE = 1.3;
 /** A candidate this number of deviations below the best promises nothing. */
 const FURTHEST = 6;
 
-/** While the chances of all candidates to be faster than the best by so much sum up to this, the search goes on. */
+/** While the chances of all candidates to be faster than the best by MATTERS sum up to LIKELY, the search goes on. */
 const MATTERS = 0.01, LIKELY = 0.2;
 
 /** The search ends when the chances have been too small before this number of candidates in a row. */

@@ -56,7 +56,7 @@ export const EMPTY_SPACE: Space = { candidates: [], refused: [], combinations: 0
 const FIRST_OF_EACH = 4;
 
 /**
- * What a candidate's place loses for every earlier one with the same prediction. The model does not tell how a
+ * What a candidate's place loses for every earlier one with the same prediction. The model does not know how a
  * kernel is written (unrolling, chunks), so the ways to write one shape take turns with the next best shapes.
  */
 const TURN = 0.95;
