@@ -1,6 +1,6 @@
 import type { GpuDevice, Recorder, Submission } from "./gpu_device.ts";
 import { compile } from "./gpu_pipelines.ts";
-import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
+import { UNIFORM_STRIDE, Uniforms } from "./gpu_uniforms.ts";
 
 /** Rounds of the chain: some 0.2 ms at 2 GHz. */
 const ROUNDS = 20_000;
@@ -40,14 +40,12 @@ export class ClockGauge {
   }
 
   static async #create(gpu: GpuDevice, chainNs: number | undefined): Promise<ClockGauge> {
-    const { pipeline, bindings } = await compile(gpu, CHAIN, "clock", [0]);
+    const chain = await compile(gpu, CHAIN, "clock", [0]), uniforms = await Uniforms.create(gpu);
     const buffer = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.STORAGE, "clock");
-    const uniforms = await gpu.buffer(UNIFORM_STRIDE, GPUBufferUsage.UNIFORM, "clock");
-    const entries = [buffer, uniforms].map((buffer, i) => ({ binding: 2 * i, resource: { buffer } }));
-    const group = gpu.device.createBindGroup({ layout: bindings, entries });
+    const group = uniforms.bind(chain, [buffer]);
     const gauge = new ClockGauge(gpu, (chains) => (encoder, timestamps) => {
       const pass = encoder.beginComputePass(timestamps());
-      pass.setPipeline(pipeline);
+      pass.setPipeline(chain.pipeline);
       pass.setBindGroup(0, group, [0]);
       for (let i = 0; i < chains; i++) pass.dispatchWorkgroups(1);
       pass.end();

@@ -59,13 +59,8 @@ export async function copyLevel(
       const part: Layout = { ...layout, grid: [slices, ny, nz] };
       const copy = await compileCopy(gpu, part, source.layout);
       const [slot] = await uniforms.place([[slice, source.slice]]);
-      await gpu.enqueue((encoder) => {
-        const pass = encoder.beginComputePass();
-        pass.setPipeline(copy.pipeline);
-        pass.setBindGroup(0, uniforms.bind(copy, [array, source.arrays[0]!]), slot!, 0, 1);
-        pass.dispatchWorkgroups(...compareWorkgroups(part));
-        pass.end();
-      });
+      const on = [[array, source.arrays[0]!]], workgroups = compareWorkgroups(part);
+      await gpu.enqueue((encoder) => uniforms.dispatch(encoder, copy, { on, slot, workgroups }));
       slice += slices;
     }
   }
@@ -98,14 +93,13 @@ async function compareSlabs(
       passes: 1,
       outgoing: [readable],
       record: (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        pass.setPipeline(compare.pipeline);
-        for (const [i, array] of result.arrays.entries()) {
-          const group = uniforms.bind(compare, [array, reference.arrays[i]!, comparison]);
-          pass.setBindGroup(0, group, slot!, 0, 1);
-          pass.dispatchWorkgroups(...compareWorkgroups(mine));
-        }
-        pass.end();
+        const on = result.arrays.map((array, i) => [array, reference.arrays[i]!, comparison]);
+        uniforms.dispatch(encoder, compare, {
+          on,
+          slot,
+          workgroups: compareWorkgroups(mine),
+          pass: timestamps(),
+        });
         encoder.copyBufferToBuffer(comparison, 0, readable, 0, COMPARISON_BYTES);
       },
     });

@@ -175,15 +175,10 @@ export class GpuField implements Disposable {
       const fill = await compileFill(this.device, this.problem, layout, kind);
       const [fromX, ...fromYZ] = first;
       const [slot] = await this.#uniforms.place([[seed, fromX + x, ...fromYZ, ...(whole ?? grid)]]);
-      await this.device.enqueue((encoder) => {
-        const pass = encoder.beginComputePass();
-        pass.setPipeline(fill.pipeline);
-        for (const array of arrays[i]!) {
-          pass.setBindGroup(0, this.#uniforms.bind(fill, [array]), slot!, 0, 1);
-          pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
-        }
-        pass.end();
-      });
+      const on = arrays[i]!.map((array) => [array]), workgroups = linearWorkgroups(layout.length);
+      await this.device.enqueue((encoder) =>
+        this.#uniforms.dispatch(encoder, fill, { on, slot, workgroups })
+      );
     }
     await this.renewPads();
   }
@@ -361,18 +356,8 @@ export class GpuField implements Disposable {
   async #wrapPads(): Promise<Recorded[]> {
     const wrap = await compileWrap(this.device, this.problem, this.plan.storage.layout);
     if (wrap === undefined) return [];
-    const [slot] = await this.#uniforms.place([[]]);
-    const [even, odd] = this.#arrays[0]!;
-    const groups = ([[even, odd], [odd, even]] as const)
-      .map(([now, other]) => this.#uniforms.bind(wrap, [now, other]));
-    return [(encoder) => {
-      const pass = encoder.beginComputePass();
-      pass.setPipeline(wrap.pipeline);
-      for (const group of groups) {
-        pass.setBindGroup(0, group, slot!, 0, 1);
-        pass.dispatchWorkgroups(...wrapWorkgroups(this.problem));
-      }
-      pass.end();
-    }];
+    const [even, odd] = this.#arrays[0]!, on = [[even, odd], [odd, even]];
+    const workgroups = wrapWorkgroups(this.problem);
+    return [(encoder) => this.#uniforms.dispatch(encoder, wrap, { on, workgroups })];
   }
 }

@@ -10,6 +10,8 @@ const FIRST_BYTES = 64 * UNIFORM_STRIDE, MOST_BYTES = 2 ** 26;
 /** Where a dispatch's uniforms lie: its byte offset, as `setBindGroup` takes it. Equal lists have one slot. */
 export type Slot = Uint32Array;
 
+const NO_UNIFORMS: Slot = Uint32Array.of(0);
+
 /** The numbers that a field's dispatches are given: one buffer, in which each list has its slot from call to call. */
 export class Uniforms {
   readonly #gpu: GpuDevice;
@@ -46,6 +48,27 @@ export class Uniforms {
         { binding: 2, resource: { buffer: this.#buffer, offset: 0, size: UNIFORM_STRIDE } },
       ],
     });
+  }
+
+  /** Records a pass that runs a pipeline on each of these lists of storage buffers, with the same uniforms. */
+  dispatch(
+    encoder: GPUCommandEncoder,
+    compiled: Parameters<Uniforms["bind"]>[0] & { readonly pipeline: GPUComputePipeline },
+    { on, workgroups, slot = NO_UNIFORMS, pass: descriptor }: {
+      readonly on: readonly (readonly GPUBuffer[])[];
+      readonly workgroups: readonly [number, number, number];
+      /** @default {any: the shader has none} */
+      readonly slot?: Slot | undefined;
+      readonly pass?: GPUComputePassDescriptor;
+    },
+  ): void {
+    const pass = encoder.beginComputePass(descriptor);
+    pass.setPipeline(compiled.pipeline);
+    for (const buffers of on) {
+      pass.setBindGroup(0, this.bind(compiled, buffers), slot, 0, 1);
+      pass.dispatchWorkgroups(...workgroups);
+    }
+    pass.end();
   }
 
   /** Writes those lists of whole numbers that are new, before whatever is submitted later; returns the slot of each. */

@@ -90,13 +90,7 @@ export class OwnOrder implements Disposable {
   ): void {
     const { levels, uniforms, pipelines } = this.#resources, pipeline = pipelines[direction]!;
     const others = scratch.map((i) => this.#resources.scratch[i]!);
-    const pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline.pipeline);
-    for (const level of [0, 1] as const) {
-      const buffers = [levels[level], this.#copies![level], ...others];
-      pass.setBindGroup(0, uniforms.bind(pipeline, buffers), [0]);
-      pass.dispatchWorkgroups(...workgroups);
-    }
-    pass.end();
+    const on = levels.map((level, i) => [level, this.#copies![i]!, ...others]);
+    uniforms.dispatch(encoder, pipeline, { on, workgroups });
   }
 }

@@ -123,15 +123,9 @@ export class WindowedField implements Disposable {
     for (const [section, { layout, x, slices: [from, to] }] of this.#sections.entries()) {
       const fill = await compileFill(this.#gpu, this.#problem, layout, kind);
       const [slot] = await uniforms.place([[seed, x, 0, 0, ...this.#problem.grid]]);
-      const record: Recorder = (encoder, timestamps) => {
-        const pass = encoder.beginComputePass(timestamps());
-        pass.setPipeline(fill.pipeline);
-        for (const array of this.#slotOf(section)) {
-          pass.setBindGroup(0, uniforms.bind(fill, [array]), slot!, 0, 1);
-          pass.dispatchWorkgroups(...linearWorkgroups(layout.length));
-        }
-        pass.end();
-      };
+      const on = this.#slotOf(section).map((array) => [array]), workgroups = linearWorkgroups(layout.length);
+      const record: Recorder = (encoder, timestamps) =>
+        uniforms.dispatch(encoder, fill, { on, slot, workgroups, pass: timestamps() });
       const all = { section, from, to };
       await (await this.#submit([record], 1, all)).finish();
       this.#unload(all);
