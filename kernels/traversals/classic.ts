@@ -72,7 +72,7 @@ export const classic: Traversal = {
   },
 } satisfies Traversal<ClassicParameters>;
 
-/** A line with pads, which these traversals do not read; whoever fills a field renews them. */
+/** A line with pads, which these traversals do not read. */
 export function lineLayout({ grid, stencil: { update } }: LineProblem): Layout {
   return layOut(grid, { pad: [0, 0, reachOf(update).z], planes: planesOf(update) });
 }

@@ -263,12 +263,12 @@ export function planSteps(
   };
   const work = (): SectionWork => new SectionWork(sections, layout, copies);
   const bothPads = work();
-  if (isCut && renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
+  if (renewsPads) { for (const level of [0, 1] as const) renewPads(bothPads, level); }
   return {
     label,
     storage: { layout, ...(isCut && { sections }) },
     shaders,
-    ...(isCut && { pads: bothPads.finish() }),
+    pads: bothPads.finish(),
     dispatches(steps, start) {
       const list = work();
       for (let step = start; step < start + steps; step++) {

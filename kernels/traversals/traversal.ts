@@ -119,7 +119,7 @@ export interface GpuPlan {
    * fewer, are done with one section after the other, from the last to the first, and contain no copies.
    */
   readonly passageSteps?: number;
-  /** What renews the pads of both levels where they lie in several sections. @default {[]} */
+  /** What sets the pads of both levels, once canonical cells were set from outside. @default {[]} */
   readonly pads?: readonly Dispatch[];
   readonly shaders: readonly Shader[];
   /**

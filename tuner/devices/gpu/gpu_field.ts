@@ -3,13 +3,12 @@ import { cellsOf, type Grid, type Problem } from "../../../kernels/stencils/sten
 import type { Dispatch, GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { linearWorkgroups } from "../../../kernels/wgsl/declare.ts";
 import { readsSignal } from "../../../kernels/update.ts";
-import { wrapWorkgroups } from "../../../kernels/wgsl/wrap_pads.ts";
 import { type FieldMemory, type LevelPart, ownMemory, type SectionArrays } from "./field_memory.ts";
 import type { Comparison, SliceCells } from "../comparison.ts";
 import { compareLevels, copyLevel } from "./gpu_comparison.ts";
 import type { GpuDevice, Submission } from "./gpu_device.ts";
 import { Dispatcher, type DispatchResources } from "./gpu_dispatcher.ts";
-import { compileCompare, compileFill, compilePlan, compileWrap } from "./gpu_pipelines.ts";
+import { compileCompare, compileFill, compilePlan } from "./gpu_pipelines.ts";
 import { OwnOrder } from "./own_order.ts";
 import { Uniforms } from "./gpu_uniforms.ts";
 
@@ -160,7 +159,6 @@ export class GpuField implements Disposable {
   ): Promise<void> {
     for (const each of sections ?? [{ layout }]) await compileFill(this.device, problem, each.layout, kind);
     if (sections !== undefined) return;
-    await compileWrap(this.device, problem, layout);
     if (this.plan.storage.sections === undefined) {
       await compileCompare(this.device, layout, this.plan.storage.layout);
     }
@@ -268,11 +266,10 @@ export class GpuField implements Disposable {
   }
 
   async #afterWriting(): Promise<Recorded[]> {
-    const { storage: { sections, scratch = [] }, pads = [] } = this.plan, order = this.#order;
+    const { storage: { scratch = [] }, pads = [] } = this.plan, order = this.#order;
     const kept = this.#scratch.filter((_, i) => scratch[i]!.lives === "field");
     const renewed: Recorded[] = kept.map((buffer) => (encoder) => encoder.clearBuffer(buffer));
     if (order !== undefined) return [...renewed, (encoder) => order.enter(encoder)];
-    if (sections === undefined) return [...renewed, ...await this.#wrapPads()];
     if (pads.length === 0) return renewed;
     const { record } = await this.#dispatcher.record(pads);
     return [...renewed, (encoder) => record.forEach((piece) => piece(encoder, () => ({})))];
@@ -350,14 +347,5 @@ export class GpuField implements Disposable {
     this.#memory.giveBack(this.#arrays);
     for (const buffer of this.#scratch) buffer.destroy();
     this.#uniforms.destroy();
-  }
-
-  /** What fills the pads of both levels from the grid's own cells; nothing where they hold zeros. */
-  async #wrapPads(): Promise<Recorded[]> {
-    const wrap = await compileWrap(this.device, this.problem, this.plan.storage.layout);
-    if (wrap === undefined) return [];
-    const [even, odd] = this.#arrays[0]!, on = [[even, odd], [odd, even]];
-    const workgroups = wrapWorkgroups(this.problem);
-    return [(encoder) => this.#uniforms.dispatch(encoder, wrap, { on, workgroups })];
   }
 }

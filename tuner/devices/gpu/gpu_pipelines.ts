@@ -1,10 +1,9 @@
 import type { Pattern } from "../../../kernels/initial_field.ts";
 import type { Layout } from "../../../kernels/layout.ts";
-import { isAllZero, type Problem } from "../../../kernels/stencils/stencil.ts";
+import type { Problem } from "../../../kernels/stencils/stencil.ts";
 import { bindingsOf, shadersOf } from "../../../kernels/traversals/storage.ts";
 import type { GpuPlan } from "../../../kernels/traversals/traversal.ts";
 import { compareShader, copyShader, fillShader } from "../../../kernels/wgsl/fields.ts";
-import { declareWrap } from "../../../kernels/wgsl/wrap_pads.ts";
 import type { GpuDevice } from "./gpu_device.ts";
 import { UNIFORM_STRIDE } from "./gpu_uniforms.ts";
 
@@ -114,16 +113,6 @@ export function compileFill(
   kind: Pattern,
 ): Promise<Pipeline> {
   return compile(gpu, fillShader(layout, problem.stencil.update, kind), "fill", [0]);
-}
-
-/** What fills the pads from the grid's own cells; undefined where they hold zeros. */
-export async function compileWrap(
-  gpu: GpuDevice,
-  problem: Problem,
-  layout: Layout,
-): Promise<Pipeline | undefined> {
-  if (isAllZero(problem.boundary)) return undefined;
-  return await compile(gpu, declareWrap(problem, layout).code, "wrap pads", [0, 1]);
 }
 
 export function compileCompare(gpu: GpuDevice, mine: Layout, reference: Layout): Promise<Pipeline> {
