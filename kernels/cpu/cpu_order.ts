@@ -21,6 +21,11 @@ export interface Part {
   readonly parts: number;
 }
 
+/** A part's piece of `count` things in a row: the first, and the one after the last. */
+export function pieceOf(count: number, { part, parts }: Part): [first: number, end: number] {
+  return [Math.floor(count * part / parts), Math.floor(count * (part + 1) / parts)];
+}
+
 export interface CpuRun extends Part {
   /** Slices, and rows of a slice. */
   readonly grid: readonly [nx: number, ny: number];
@@ -82,9 +87,9 @@ function imagesOf(
  * One part of all rows: parts are disjoint, cover everything, and differ by at most one row. Rows are counted along y,
  * then x, in the order given, so that a grid of few slices is shared as well.
  */
-export function shareRows(all: readonly Rows[], { part, parts }: Part): Rows[] {
+export function shareRows(all: readonly Rows[], part: Part): Rows[] {
   const total = all.reduce((sum, rows) => sum + countOf(rows), 0);
-  let first = Math.floor(total * part / parts), end = Math.floor(total * (part + 1) / parts);
+  let [first, end] = pieceOf(total, part);
   const share: Rows[] = [];
   for (const rows of all) {
     const count = countOf(rows);

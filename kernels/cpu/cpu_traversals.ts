@@ -1,5 +1,5 @@
 import { alongAxes, type Problem } from "../stencils/stencil.ts";
-import { refuseSweep } from "../traversals/line.ts";
+import { type LineProblem, refuseSweep } from "../traversals/line.ts";
 import { type Parameters, refuseOthers } from "../traversals/traversal.ts";
 import { reachOf, valuesMoved } from "../update.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type CpuDemand,
   reusedSlices,
 } from "./cpu_demand.ts";
+import { usualStrip } from "./cpu_order.ts";
 import { type DiamondShape, refuseDiamonds } from "./diamond_order.ts";
 import type { NodeShape } from "./line_order.ts";
 
@@ -168,8 +169,14 @@ const swept: CpuTraversal = {
   shape: ({ points = 0 }) => ({ points }),
 };
 
+/** How workers visit a grid where nothing was chosen: a line classic, any other stepwise in strips that suit its slices. */
+export function usualShape(problem: LineProblem, sliceBytes: number): CpuShape {
+  if (isSwept(problem)) return { points: 0 };
+  return { strip: usualStrip(reachOf(problem.stencil.update).x, sliceBytes) };
+}
+
 /** Whether a problem is a line that can be swept. */
-function isSwept(problem: Problem): boolean {
+function isSwept(problem: LineProblem): boolean {
   return refuseSweep(problem) === undefined;
 }
 

@@ -1,20 +1,16 @@
-import type { NodePart } from "../../../kernels/cpu/line_order.ts";
+import type { LineWork, NodePart } from "../../../kernels/cpu/line_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { laneImages, laneOffset, LANES, type Lanes } from "../../../kernels/wasm/lanes.ts";
 import type { LineExports } from "../../../kernels/wasm/write_line.ts";
 import type { ArrayPair } from "./cpu_commands.ts";
 
 /** What a {@linkcode LaneSweep} works on. */
-interface LaneSource {
+interface LaneSource extends Pick<LineWork, "ends" | "fields"> {
   readonly memory: WebAssembly.Memory;
   readonly exports: LineExports;
   /** Of the line. */
   readonly layout: Layout;
   readonly lanes: Lanes;
-  /** What the pads are images of. */
-  readonly ends: "insulated" | "periodic";
-  /** Index of the field that each sub-step makes. */
-  readonly fields: readonly number[];
   /** The lanes of even and odd steps. */
   readonly arrays: ArrayPair;
 }
@@ -85,19 +81,15 @@ export class LaneSweep {
 
   /** Makes the rows of a node's part: vectors below 0 lie at the lanes' other end. */
   sweep({ row, begin, end, move, count }: NodePart): void {
-    for (const last = row + count; row < last; row++, begin += move, end -= move) {
-      this.#makeRow(row, begin, end);
-    }
-  }
-
-  #makeRow(row: number, begin: number, end: number): void {
     const { fields, arrays, lanes: { length, pad } } = this.#source;
-    const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
-    const from = arrays[(step - 1) % 2]!, to = arrays[step % 2]!, make = this.#rows[substep]!;
-    if (begin < 0) {
-      make(from, to, begin + length, end < 0 ? end + length : length);
-      make(from, to, 0, end);
-    } else make(from, to, begin, end);
-    if (begin <= pad || end >= length - pad) this.renew(step, fields[substep]!, begin, end);
+    for (const last = row + count; row < last; row++, begin += move, end -= move) {
+      const step = Math.ceil(row / fields.length), substep = (row - 1) % fields.length;
+      const from = arrays[(step - 1) % 2]!, to = arrays[step % 2]!, make = this.#rows[substep]!;
+      if (begin < 0) {
+        make(from, to, begin + length, end < 0 ? end + length : length);
+        make(from, to, 0, end);
+      } else make(from, to, begin, end);
+      if (begin <= pad || end >= length - pad) this.renew(step, fields[substep]!, begin, end);
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { pieceOf } from "../../../kernels/cpu/cpu_order.ts";
 import { type LineWork, partsOf } from "../../../kernels/cpu/line_order.ts";
 import { rowImages } from "../../../kernels/wasm/rows.ts";
 import type { LoadedField, RunCommand } from "./cpu_commands.ts";
@@ -21,12 +22,12 @@ function runSwept(
 ): void {
   const { length } = lanes, lastField = fields.at(-1)!, lastRow = steps * fields.length;
   const swept = new LaneSweep({ memory, exports, layout, lanes, ends, fields, arrays: laneArrays });
-  const begin = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
+  const [begin, end] = pieceOf(length, { part, parts });
   swept.toLanes(arrays[0], 0, lastField, begin, end);
   barrier.wait();
   if (part === 0) swept.renew(0, lastField, 0, length);
   barrier.wait();
-  const first = Math.floor(even.length * part / parts), last = Math.floor(even.length * (part + 1) / parts);
+  const [first, last] = pieceOf(even.length, { part, parts });
   for (let phase = 0; (phase - 1) * rows < lastRow; phase++) {
     if (phase > 0) barrier.wait();
     for (const node of (phase % 2 === 0 ? even : odd).slice(first, last)) {
@@ -65,7 +66,7 @@ function runClassic(
   barrier.wait();
   // a worker with fewer points than the pads would need its neighbour's for them
   const used = Math.max(1, Math.min(parts, Math.floor(points / (pad + 1))));
-  const begin = Math.floor(points * part / used), end = Math.floor(points * (part + 1) / used);
+  const [begin, end] = pieceOf(points, { part, parts: used });
   // point `pad` is the furthest that a pad is an image of
   const isAtEnd = begin <= pad || end >= points - pad;
   for (let step = 1; step <= steps; step++) {

@@ -1,4 +1,4 @@
-import { shareRows } from "../../../kernels/cpu/cpu_order.ts";
+import { pieceOf, shareRows } from "../../../kernels/cpu/cpu_order.ts";
 import { initialRow } from "../../../kernels/initial_field.ts";
 import { indexOf } from "../../../kernels/layout.ts";
 import { answerMessages } from "../../platform.ts";
@@ -68,16 +68,15 @@ class CpuWorker {
     return undefined;
   }
 
-  #clear({ load: { layout: { length }, arrays }, part, parts }: LoadedField): void {
-    const first = Math.floor(length * part / parts), end = Math.floor(length * (part + 1) / parts);
-    for (const array of arrays) this.#cells(array, length).fill(0, first, end);
+  #clear({ load: { layout: { length }, arrays }, ...mine }: LoadedField): void {
+    for (const array of arrays) this.#cells(array, length).fill(0, ...pieceOf(length, mine));
   }
 
   #compare(
-    { load: { layout }, part, parts }: LoadedField,
+    { load: { layout }, ...mine }: LoadedField,
     { array, slice, slices, expected }: CompareCommand,
   ): Comparison {
-    const first = Math.floor(slices * part / parts), end = Math.floor(slices * (part + 1) / parts);
+    const [first, end] = pieceOf(slices, mine);
     return compareSlices(
       { cells: this.#cells(array, layout.length), layout, slice: slice + first },
       { ...expected, slice: expected.slice + first },

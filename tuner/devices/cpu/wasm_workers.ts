@@ -1,10 +1,8 @@
-import { usualStrip } from "../../../kernels/cpu/cpu_order.ts";
-import type { CpuShape } from "../../../kernels/cpu/cpu_traversals.ts";
+import { type CpuShape, usualShape } from "../../../kernels/cpu/cpu_traversals.ts";
 import { lineWork } from "../../../kernels/cpu/line_order.ts";
 import type { Layout } from "../../../kernels/layout.ts";
 import { alongAxes, type Boundaries } from "../../../kernels/stencils/stencil.ts";
-import { refuseSweep } from "../../../kernels/traversals/line.ts";
-import { reachOf, type Update } from "../../../kernels/update.ts";
+import type { Update } from "../../../kernels/update.ts";
 import { MAX_WORKERS } from "../../configuration.ts";
 import { startThread, type Thread } from "../../platform.ts";
 import { RunFailure } from "../run_failure.ts";
@@ -126,9 +124,7 @@ export class CpuPool {
       throw new RunFailure("limits", "fused products need relaxed SIMD, which this engine does not have");
     }
     const problem = { stencil: { update }, grid: layout.grid, boundary };
-    const isLine = refuseSweep(problem) === undefined;
-    const chosen = shape ??
-      (isLine ? { points: 0 } : { strip: usualStrip(reachOf(update).x, 4 * layout.slice) });
+    const chosen = shape ?? usualShape(problem, 4 * layout.slice);
     const work = "points" in chosen ? lineWork(problem, chosen, workers) : chosen;
     const region = this.#memory.take(layout, "ends" in work ? work.swept?.lanes.bytes ?? 0 : 0);
     const module = await compileOnce({ update, layout, boundaries, fused, work }).catch((error) => {
