@@ -79,7 +79,11 @@ export function bestPredicted(
   target: PredictionTarget,
   calibration: Calibration,
   like?: Configuration,
-): { readonly best: readonly Expected[]; readonly plain: Expected | undefined; readonly reasons: string[] } {
+): {
+  readonly best: readonly Expected[];
+  readonly baseline: Expected | undefined;
+  readonly reasons: string[];
+} {
   const { problem, cpuWorkers } = target, [slices] = problem.grid;
   const reasons: string[] = [];
   const { share } = onGpuAlone({ traversal: stepwise, parameters: {} }, problem);
@@ -92,7 +96,7 @@ export function bestPredicted(
     const part = adapted.share.gpuSlices / slices;
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
-  const plain = ways.filter(({ candidate, share }) => isPlain(candidate) && share.cpuSlices === 0);
+  const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && share.cpuSlices === 0);
   const kinds = Map.groupBy(
     fastestFirst(ways, calibration),
     ({ way }) => kindOf(way.candidate),
@@ -100,10 +104,10 @@ export function bestPredicted(
   const written = [...kinds.values()].flatMap((some) => some.slice(0, MOST_WRITTEN))
     .flatMap(({ way }) => everyWriting(way, target));
   return {
-    best: varied(mostPromising([...written, ...plain], calibration, shapeOf), ways, calibration).map(
+    best: varied(mostPromising([...written, ...baselines], calibration, shapeOf), ways, calibration).map(
       describe,
     ),
-    plain: mostPromising(plain, calibration).map(describe)[0],
+    baseline: mostPromising(baselines, calibration).map(describe)[0],
     reasons,
   };
 }
@@ -126,7 +130,7 @@ export function mostPromising<W extends Pick<Way, "candidate" | "on" | "part">>(
     const key = keyOf(way), rival = chosen.find((one) => one.key === key);
     if (rival !== undefined && mean < rival.worth) continue;
     const deviation = calibration.deviation(way.candidate, way.on);
-    const doubt = way.candidate.cpuWorkers !== undefined && !isPlain(way.candidate) ? CPU_DOUBT : 0;
+    const doubt = way.candidate.cpuWorkers !== undefined && !isStepwise(way.candidate) ? CPU_DOUBT : 0;
     const worth = mean - CAUTION * deviation - doubt;
     if (rival !== undefined && worth <= rival.worth) continue;
     chosen = [...chosen.filter((one) => one !== rival), { way, mean, deviation, worth, key }]
@@ -156,7 +160,7 @@ function varied(
     const found = all.find(({ way, mean }) => mean > least && isUnlike(way) && !seen.has(shapeOf(way)));
     return found && { ...found, deviation: calibration.deviation(found.way.candidate, found.way.on) };
   };
-  const isOtherKind = ({ candidate }: Way): boolean => !isPlain(candidate) && !seen.has(kindOf(candidate));
+  const isOtherKind = ({ candidate }: Way): boolean => !isStepwise(candidate) && !seen.has(kindOf(candidate));
   const hasNewValue = (way: Way): boolean => valuesOf(way).some((value) => !seen.has(value));
   while (list.length < MOST_CHOSEN && promising.length > 0) {
     let next: Weighed<Way> | undefined;
@@ -194,12 +198,12 @@ function fastestFirst<W extends Pick<Way, "candidate" | "on" | "part">>(
   calibration: Calibration,
 ): Pick<Weighed<W>, "way" | "mean">[] {
   const all = corrected(ways, calibration);
-  const plain = all.findIndex(({ way: { candidate } }) => isPlain(candidate));
-  return plain < 0 ? all : all.slice(0, plain + 1);
+  const baseline = all.findIndex(({ way: { candidate } }) => isStepwise(candidate));
+  return baseline < 0 ? all : all.slice(0, baseline + 1);
 }
 
 /** Whether it is stepwise, of the GPU or of the CPU. */
-function isPlain({ traversal: { name } }: Prediction): boolean {
+function isStepwise({ traversal: { name } }: Prediction): boolean {
   return name === stepwise.name;
 }
 

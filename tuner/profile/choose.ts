@@ -163,7 +163,7 @@ function chooseAnew(asked: Asked): Choice {
     const found = (grade === "default" ? undefined : measuredHere(nears, target)) ??
       predicted(nears, learntFrom(asked, nears, target.device), target, passedOver);
     if (found === undefined) continue;
-    const { near, plain, known, isMeasured, ...rest } = found;
+    const { near, baseline, known, isMeasured, ...rest } = found;
     const isExact = known === undefined && rest.changes.length === 0 && grade === "same-device";
     const match: MatchGrade = !isMeasured ? "default" : isExact ? "exact" : grade;
     const choice = {
@@ -184,7 +184,7 @@ function chooseAnew(asked: Asked): Choice {
     const scaled = isScaled
       ? `, scaled to copies at ${formatBandwidth(target.device.copyBytesPerSecond)}`
       : "";
-    return { ...choice, message: explain(choice, { on: on + scaled, near, plain, known }) };
+    return { ...choice, message: explain(choice, { on: on + scaled, near, baseline, known }) };
   }
   // it computes on the CPU's cores, more slowly than the CPU's own kernels
   if (isSoftware && cpuWorkers > 0 && misfitOf(problem, undefined) === undefined) {
@@ -236,7 +236,7 @@ type Found = Pick<Choice, "configuration" | "runnersUp" | "changes" | "cellsPerS
   readonly isMeasured: boolean;
   /** Of a prediction, how many measurements it comes from, and what stepwise should reach. */
   readonly known?: number;
-  readonly plain?: Expected | undefined;
+  readonly baseline?: Expected | undefined;
 };
 
 /** The fastest configuration that was measured for this very problem and can run here as it is. */
@@ -306,7 +306,7 @@ function predicted(
   }
   const known = [...samples.values()].reduce((sum, { length }) => sum + length, 0);
   if (known === 0) return undefined;
-  const { best: [best, ...others], plain } = bestPredicted(
+  const { best: [best, ...others], baseline } = bestPredicted(
     target,
     calibration,
     nears[0]!.entry.configuration,
@@ -328,25 +328,25 @@ function predicted(
     near,
     isMeasured: like !== undefined,
     known,
-    plain,
+    baseline,
   };
 }
 
 /** A choice in one line. */
 function explain(
   { changes, passedOver, configuration, cellsPerSecond, interval95 }: Omit<Choice, "message">,
-  from?: Pick<Found, "near" | "plain"> & { readonly on: string; readonly known: number | undefined },
+  from?: Pick<Found, "near" | "baseline"> & { readonly on: string; readonly known: number | undefined },
 ): string {
   let what = "predicted by the models alone: no measurement in the profile fits";
   if (from !== undefined) {
-    const { on, known, plain, near: { entry: { problem: { grid, boundary, steps } } } } = from;
+    const { on, known, baseline, near: { entry: { problem: { grid, boundary, steps } } } } = from;
     what = known === undefined
       ? `measured for this problem on ${on}`
       : `predicted from ${formatPlural(known, "measurement")} on ${on} (the nearest: ${grid.join("x")}, ` +
         `${boundary} boundary, ${formatPlural(steps, "step")})`;
     if (cellsPerSecond !== undefined && known !== undefined) {
       what += `; expected: ${formatMeasured({ cellsPerSecond, confidence95: interval95! })}`;
-      if (plain !== undefined) what += `, stepwise on the GPU ${formatRate(plain.cellsPerSecond)}`;
+      if (baseline !== undefined) what += `, stepwise on the GPU ${formatRate(baseline.cellsPerSecond)}`;
     }
   }
   const { cpuSlices, gpuSlices } = configuration.share;
