@@ -5,6 +5,7 @@
  */
 import type { Parameters } from "../kernels/traversals/traversal.ts";
 import type { Configuration } from "./configuration.ts";
+import { isShared } from "./shares.ts";
 
 /** A text that is equal for equal configurations only. */
 export function configurationKey({ traversal, parameters, share }: Configuration): string {
@@ -29,8 +30,8 @@ export function traversalKey(
 }
 
 /** Whether one device computes alone and stepwise, which on a line is called classic. */
-export function isStepwise({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): boolean {
-  return (traversal === "stepwise" || traversal === "classic") && (cpuSlices === 0 || gpuSlices === 0);
+export function isStepwise({ traversal, share }: Configuration): boolean {
+  return (traversal === "stepwise" || traversal === "classic") && !isShared(share);
 }
 
 function sorted(parameters: Parameters): (readonly [name: string, value: number])[] {

@@ -17,7 +17,6 @@ export type DeviceKind = typeof DEVICES[number];
 /** The slices of a device. */
 export interface DeviceSlices {
   readonly device: DeviceKind;
-  /** One at least. */
   readonly slices: number;
 }
 
@@ -53,6 +52,11 @@ export function isShared(share: Slices): boolean {
   return slicesOf(share).length > 1;
 }
 
+/** The device whose traversal a configuration names: the GPU, where it has slices. */
+export function deviceOf({ share }: Configuration): DeviceKind {
+  return uses(share, "gpu") ? "gpu" : "cpu";
+}
+
 /** What each device of a configuration computes, and how. */
 export function sharesOf({ traversal, parameters, share }: Configuration): DeviceShare[] {
   const own = { traversal, parameters }, beside = isShared(share) ? share.cpu ?? STEPWISE : own;
@@ -63,9 +67,13 @@ export function sharesOf({ traversal, parameters, share }: Configuration): Devic
   );
 }
 
-/** The configuration of these shares, as it travels. */
-export function configurationOf(shares: readonly DeviceShare[], exchangeEvery: number): Configuration {
-  const of = (wanted: DeviceKind) => shares.find(({ device }) => device === wanted);
+/**
+ * The configuration of these shares, as it travels; those without slices are left out.
+ *
+ * @param exchangeEvery R, if there are several
+ */
+export function configurationOf(shares: readonly DeviceShare[], exchangeEvery = 1): Configuration {
+  const of = (wanted: DeviceKind) => shares.find(({ device, slices }) => device === wanted && slices > 0);
   const cpu = of("cpu"), gpu = of("gpu"), { traversal, parameters } = (gpu ?? cpu)!;
   const isPlain = cpu?.traversal === STEPWISE.traversal && Object.keys(cpu.parameters).length === 0;
   const share = {

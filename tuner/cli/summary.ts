@@ -25,6 +25,7 @@ import {
   formatRate,
 } from "../format.ts";
 import type { Line } from "./terminal.ts";
+import { isShared, uses } from "../shares.ts";
 
 /** What the summary needs besides the outcome. */
 interface SummaryContext {
@@ -182,8 +183,8 @@ function chart({ entry, bestOfEach, together }: TuneOutcome, { hasBars }: Summar
 }
 
 /** What computes, and in which order: `GPU diamond-torre`, `CPU stepwise`, `GPU and CPU`. */
-function wayOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): string {
-  return cpuSlices > 0 && gpuSlices > 0 ? "GPU and CPU" : `${gpuSlices > 0 ? "GPU" : "CPU"} ${traversal}`;
+function wayOf({ traversal, share }: Configuration): string {
+  return isShared(share) ? "GPU and CPU" : `${uses(share, "gpu") ? "GPU" : "CPU"} ${traversal}`;
 }
 
 /**

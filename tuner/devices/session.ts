@@ -11,6 +11,7 @@ import { GpuDevice } from "./gpu/gpu_device.ts";
 import { makeReference, type Reference } from "./reference.ts";
 import { isFailure, RunFailure } from "./run_failure.ts";
 import { type Devices, type FieldRunner, prepare } from "./runners.ts";
+import { uses } from "../shares.ts";
 
 /** What configurations run on; tests put a simulated session in its place. */
 export type Session = Omit<DeviceSession, "openGpu">;
@@ -120,8 +121,9 @@ export class DeviceSession implements Disposable {
     configuration: Configuration,
     onCompiled?: () => Promise<void>,
   ): Promise<FieldRunner> {
-    const { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } = configuration.share;
-    const needs = { cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0, needsGpu: gpuSlices > 0, deviceMemory };
+    const { share, share: { deviceMemory } } = configuration;
+    const cpuWorkers = uses(share, "cpu") ? share.cpuWorkers : 0;
+    const needs = { cpuWorkers, needsGpu: uses(share, "gpu"), deviceMemory };
     return await prepare(await this.#open(problem, needs), problem, configuration, onCompiled);
   }
 

@@ -25,6 +25,7 @@ import {
   type SpaceParameter,
   type SpaceRecord,
 } from "./recorded_space.ts";
+import { configurationOf } from "../shares.ts";
 
 /** What a foreign file does not say. */
 export interface ForeignOptions extends ImportOptions {
@@ -286,16 +287,16 @@ function carryParameters(
     }
     return { carried, places };
   });
-  const share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: 1, cpuWorkers: 0 };
-  const configurationOf = ({ values }: SpaceRecord): Configuration => {
+  const readConfiguration = ({ values }: SpaceRecord): Configuration => {
     const entries = columns.flatMap(({ carried, places }, i): [string, number][] => {
       const value = values[i] ?? null;
       return value === null ? [] : [[carried, places?.get(value) ?? value as number]];
     });
-    return { traversal: kernel, parameters: Object.fromEntries(entries), share };
+    const parameters = Object.fromEntries(entries);
+    return configurationOf([{ device: "gpu", slices, traversal: kernel, parameters }]);
   };
   return {
-    configurationOf,
+    configurationOf: readConfiguration,
     notes: [
       ...(renamed.length > 0 ? [`names of parameters: ${renamed.join(", ")}`] : []),
       ...(numbered.length > 0 ? [`values that are no numbers: ${numbered.join("; ")}`] : []),

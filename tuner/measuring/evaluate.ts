@@ -13,6 +13,7 @@ import { isLongEnough, sampleUntilStable } from "./sampling.ts";
 import { isFull, steadySampler } from "./steady_sampler.ts";
 import { summarize } from "./statistics.ts";
 import { isFailure, RunFailure } from "../devices/run_failure.ts";
+import { uses } from "../shares.ts";
 
 /** What became of a configuration. */
 export type Evaluation =
@@ -91,7 +92,7 @@ export async function evaluate(
     const unit = isLong ? longRun : 1;
     const isWarm = isKeptBusy
       ? unit === 1 && isFull(first.clock)
-      : runner.isWarm || (isAgain && configuration.share.gpuSlices === 0);
+      : runner.isWarm || (isAgain && !uses(configuration.share, "gpu"));
     const taken = isWarm && isLongEnough(firstNs, minBatchNs) ? [firstNs] : [];
     const isEnough = taken.length > 0 && part < (isKeptBusy ? STEADILY_BELOW : HOPELESS);
     const sampler = steadySampler(begin, {

@@ -15,6 +15,7 @@ import type { Configuration, Share } from "../configuration.ts";
 import { cpuCandidates } from "../search/cpu_space.ts";
 import { describeTraversal } from "./describe.ts";
 import { mayLack } from "./former_files.ts";
+import { uses } from "../shares.ts";
 
 export interface AdaptTarget {
   readonly problem: Problem;
@@ -44,7 +45,7 @@ export function adaptConfiguration(configuration: Configuration, target: AdaptTa
   const adapted = adaptShare(configuration, target);
   if ("reason" in adapted) return adapted;
   const { share, changes } = adapted;
-  if (share.gpuSlices === 0) return adaptCpu({ ...configuration, share }, changes, problem);
+  if (!uses(share, "gpu")) return adaptCpu({ ...configuration, share }, changes, problem);
   if (limits === undefined) return { reason: "there is no GPU for its slices" };
   const traversal = TRAVERSALS.find(({ name }) => name === configuration.traversal);
   if (traversal === undefined) return { reason: `there is no traversal ${configuration.traversal}` };
@@ -75,7 +76,7 @@ export function adaptShare(
   const sliced = adaptSlices(configuration.share, target);
   if ("reason" in sliced) return sliced;
   const adapted = fitCpuPart(sliced, configuration, problem), { share } = adapted;
-  if (share.cpuSlices === 0) return adapted;
+  if (!uses(share, "cpu")) return adapted;
   const bytes = 2 * 4 * cpuLayoutOf(partOf(problem, share, "cpu")).length;
   return bytes > WASM_BYTES
     ? { reason: `${bytes} bytes on the CPU: WebAssembly has ${WASM_BYTES}` }
@@ -102,8 +103,8 @@ function adaptSlices(
 ): { share: Share; changes: string[] } | { reason: string } {
   const { grid: [slices], steps, stencil } = problem;
   const gpuAlone: Share = { cpuSlices: 0, gpuSlices: slices, exchangeEvery: steps, cpuWorkers: 0 };
-  if (share.cpuSlices === 0) return { share: share.gpuSlices === slices ? share : gpuAlone, changes: [] };
-  if (share.gpuSlices === 0) {
+  if (!uses(share, "cpu")) return { share: share.gpuSlices === slices ? share : gpuAlone, changes: [] };
+  if (!uses(share, "gpu")) {
     if (cpuWorkers === 0) return { reason: "there are no workers for the CPU's slices" };
     const workers = Math.min(share.cpuWorkers, cpuWorkers);
     const changes = workers === share.cpuWorkers ? [] : [`${share.cpuWorkers} → ${workers} CPU workers`];

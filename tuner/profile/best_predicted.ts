@@ -10,6 +10,7 @@ import { feasible, onGpuAlone } from "../search/space.ts";
 import { adaptConfiguration, adaptShare, type AdaptTarget } from "./adapt.ts";
 import { type Calibration, kindOf } from "./calibration.ts";
 import type { Prediction } from "./prediction.ts";
+import { isShared, uses } from "../shares.ts";
 
 /** Shapes of each traversal of the GPU whose rate is corrected, the models' best; of all, those that a choice is made of. */
 const MOST_CORRECTED = 150, MOST_CHOSEN = 12;
@@ -91,12 +92,12 @@ export function bestPredicted(
   if (ways.length === 0 || (calibration.knowsCpu && cpuWorkers > 0)) ways.push(...cpuWays(target, reasons));
   const adapted = like && adaptShare(like, target);
   if (
-    adapted !== undefined && "share" in adapted && adapted.share.cpuSlices > 0 && adapted.share.gpuSlices > 0
+    adapted !== undefined && "share" in adapted && isShared(adapted.share)
   ) {
     const part = adapted.share.gpuSlices / slices;
     ways.push(...gpuWays({ ...adapted, part, on: partOf(problem, adapted.share, "gpu") }, target, []));
   }
-  const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && share.cpuSlices === 0);
+  const baselines = ways.filter(({ candidate, share }) => isStepwise(candidate) && !uses(share, "cpu"));
   const kinds = Map.groupBy(
     fastestFirst(ways, calibration),
     ({ way }) => kindOf(way.candidate),

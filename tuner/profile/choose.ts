@@ -19,6 +19,7 @@ import { describeProblem } from "./profile_problem.ts";
 import { devicesOf } from "./merge.ts";
 import { type NearEntry, nearestEntries } from "./profile_index.ts";
 import type { Profile, ProfileDevice, ProfileEntry } from "./profile_types.ts";
+import { isShared, uses } from "../shares.ts";
 
 export type { AdapterIdentity, TargetDevice } from "./match_device.ts";
 
@@ -349,9 +350,9 @@ function explain(
       if (baseline !== undefined) what += `, stepwise on the GPU ${formatRate(baseline.cellsPerSecond)}`;
     }
   }
-  const { cpuSlices, gpuSlices } = configuration.share;
-  const shared = cpuSlices === 0 ? "" : ", shared with the CPU";
-  const where = gpuSlices === 0 ? "the CPU alone" : configuration.traversal + shared;
+  const { traversal, share } = configuration;
+  const shared = isShared(share) ? ", shared with the CPU" : "";
+  const where = uses(share, "gpu") ? traversal + shared : "the CPU alone";
   const changed = changes.length === 0 ? "" : `; changed: ${changes.join(", ")}`;
   const [first] = passedOver;
   const passed = first === undefined ? "" : `; passed over: ${first.reason}`;

@@ -3,6 +3,7 @@ import type { CpuDescription, GpuDescription } from "../devices/device.ts";
 import { gpuName } from "../devices/vendors.ts";
 import { formatBytes, formatPeriod, formatPlural } from "../format.ts";
 import type { ProfileProblem } from "./schema.ts";
+import { isShared, uses } from "../shares.ts";
 
 const VARIANT_WORDS: readonly (readonly [name: keyof ProfileProblem, words: (value: unknown) => string])[] = [
   ["order", (order) => `order ${order}`],
@@ -56,8 +57,8 @@ export function describeConfiguration(configuration: Configuration): string {
   const order = describeTraversal(configuration);
   const { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers, cpu, deviceMemory } = configuration.share;
   const workers = `CPU, ${formatPlural(cpuWorkers, "worker")}`;
-  if (gpuSlices === 0) return `${workers}, ${order}`;
-  if (cpuSlices === 0) {
+  if (!uses(configuration.share, "gpu")) return `${workers}, ${order}`;
+  if (!isShared(configuration.share)) {
     return deviceMemory === undefined ? order : `${order}, through a window of ${formatBytes(deviceMemory)}`;
   }
   const onCpu = cpu === undefined ? workers : `${workers}, ${describeTraversal(cpu)}`;

@@ -7,6 +7,7 @@
 import { stepwise } from "../../kernels/traversals/stepwise.ts";
 import type { SharedCosts } from "../../models/shared_step.ts";
 import type { ProfileCosts, ProfileEntry, ProfilePoint } from "./profile_types.ts";
+import { uses } from "../shares.ts";
 
 /** Traversals that are gone; profiles may list them beside their best. */
 export const FORMER_TRAVERSALS: readonly string[] = ["hybrid"];
@@ -27,7 +28,7 @@ export function formerPoints(
   { bestOfEach, configuration, problem: { grid }, result }: ProfileEntry,
 ): ProfilePoint[] {
   const { cellsPerSecond, speedupOverStepwise } = result;
-  if (bestOfEach !== undefined || speedupOverStepwise === null || configuration.share.gpuSlices === 0) {
+  if (bestOfEach !== undefined || speedupOverStepwise === null || !uses(configuration.share, "gpu")) {
     return [];
   }
   // which workgroup it had is not known

@@ -4,6 +4,7 @@ import { planesOf, reachOf } from "../../kernels/update.ts";
 import { writeWasm } from "../../kernels/wasm/write_wasm.ts";
 import type { Configuration } from "../configuration.ts";
 import type { Candidate, Space } from "../search/space.ts";
+import { slicesOf } from "../shares.ts";
 
 /** What the CPU's kernel is called; no traversal has this name. */
 const CPU = "cpu";
@@ -46,7 +47,7 @@ async function hashCpuKernel({ stencil: { update }, grid, boundary }: Problem): 
 
 /** Whether a configuration's kernels are the same in both {@linkcode hashKernels}; older versions wrote other texts. */
 export function hasSameKernels({ traversal, share }: Configuration, one: string, other: string): boolean {
-  const names = [...(share.gpuSlices > 0 ? [traversal] : []), ...(share.cpuSlices > 0 ? [CPU] : [])];
+  const names = slicesOf(share).map(({ device }) => device === "gpu" ? traversal : CPU);
   const hashesOf = (text: string) =>
     new Map(text.split(" ").map((part) => part.split("=") as [string, string]));
   const ours = hashesOf(one), theirs = hashesOf(other);

@@ -21,6 +21,7 @@ import type {
   ProfileResult,
   ProfileSearch,
 } from "./profile_types.ts";
+import { isShared, uses } from "../shares.ts";
 
 export type { Profile, ProfileCostModel, ProfileDevice, ProfileEntry, ProfileProblem, ProfileRated };
 
@@ -132,10 +133,10 @@ export const configurationSchema: z.ZodType<Configuration> = record<Configuratio
     deviceMemory: counting.optional(),
     cpu: record<NonNullable<Configuration["share"]["cpu"]>>(traversal).optional(),
   }).refine(
-    ({ cpuSlices, cpuWorkers }) => cpuSlices === 0 || cpuWorkers > 0,
+    (share) => !uses(share, "cpu") || share.cpuWorkers > 0,
     "a worker for the CPU's slices",
   ).refine(
-    ({ cpuSlices, gpuSlices, cpu }) => cpu === undefined || (cpuSlices > 0 && gpuSlices > 0),
+    (share) => share.cpu === undefined || isShared(share),
     "slices on both devices where cpu says how the CPU traverses its own",
   ),
 });

@@ -10,6 +10,7 @@ import { whyNot } from "../profile/adapt.ts";
 import { ANY_DEVICE, oddValue } from "../profile/odd_value.ts";
 import { reasonOf } from "../profile/profile_error.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
+import { uses } from "../shares.ts";
 
 /** Why no device could run a configuration, so that its profile is wrong; undefined if nothing is wrong with it. */
 export function whyInvalid(
@@ -18,14 +19,14 @@ export function whyInvalid(
   recorded: Pick<ProfileDevice, "gpu">,
 ): string | undefined {
   const { traversal, share } = configuration;
-  const cpuNames = share.gpuSlices === 0 ? CPU_TRAVERSALS.map(({ name }) => name) : [];
+  const cpuNames = !uses(share, "gpu") ? CPU_TRAVERSALS.map(({ name }) => name) : [];
   const names = [...new Set([...cpuNames, ...TRAVERSALS.map(({ name }) => name)])];
   if (!names.includes(traversal)) {
     return `wanted one of ${names.join(", ")}: found traversal ${JSON.stringify(traversal)}`;
   }
   const reason = whyNoShare(problem, share) ?? whyNoWorkers(share) ??
-    (share.cpuSlices > 0 ? refuseCpuPart(problem, configuration) : undefined);
-  if (reason !== undefined || share.gpuSlices === 0) return reason;
+    (uses(share, "cpu") ? refuseCpuPart(problem, configuration) : undefined);
+  if (reason !== undefined || !uses(share, "gpu")) return reason;
   if (recorded.gpu === null) {
     return `${formatPlural(share.gpuSlices, "slice")} on a GPU, but the profile's device has none`;
   }
@@ -42,21 +43,22 @@ export function whyNotHere(
   limits: DeviceLimits | undefined,
 ): string | undefined {
   const { share } = configuration;
-  if (share.gpuSlices > 0) {
+  if (uses(share, "gpu")) {
     if (limits === undefined) return "there is no WebGPU adapter here";
     const misfit = misfitOf(problem, limits);
     if (misfit !== undefined) return `it does not fit: ${misfit}`;
     const reason = whyInfeasible(problem, configuration, limits);
     if (reason !== undefined) return `this GPU cannot: ${reason}`;
   }
-  const misfit = share.cpuSlices > 0 ? misfitOf(problem, undefined) : undefined;
+  const misfit = uses(share, "cpu") ? misfitOf(problem, undefined) : undefined;
   return misfit && `it does not fit: ${misfit}`;
 }
 
-function whyNoWorkers({ cpuSlices, cpuWorkers }: Share): string | undefined {
+function whyNoWorkers(share: Share): string | undefined {
+  const { cpuWorkers } = share;
   if (cpuWorkers > MAX_WORKERS) return `${cpuWorkers} CPU workers, more than ${MAX_WORKERS}`;
-  return cpuSlices > 0 && cpuWorkers === 0
-    ? `${formatPlural(cpuSlices, "slice")} on the CPU without a worker`
+  return uses(share, "cpu") && cpuWorkers === 0
+    ? `${formatPlural(share.cpuSlices, "slice")} on the CPU without a worker`
     : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { Share } from "../configuration.ts";
 import type { DeviceDescription } from "../devices/device.ts";
 import type { ProfileDevice } from "../profile/schema.ts";
+import { uses } from "../shares.ts";
 
 /** What has to be the same, in words, and what it is on a device. */
 type Fact = readonly [what: string, value: string | number];
@@ -15,14 +16,14 @@ export function whyNotComparable(
   here: DeviceDescription,
   share: Share,
 ): string | undefined {
-  if (share.gpuSlices > 0 && recorded.gpu === null) return "the profile's device has no GPU";
-  if (share.gpuSlices > 0 && here.gpu === null) return "there is no WebGPU adapter here";
+  if (uses(share, "gpu") && recorded.gpu === null) return "the profile's device has no GPU";
+  if (uses(share, "gpu") && here.gpu === null) return "there is no WebGPU adapter here";
   const parts = {
-    gpu: share.gpuSlices > 0,
+    gpu: uses(share, "gpu"),
     // another Deno may show more of the same driver
     driver: recorded.deno === here.deno,
     // a software adapter computes on the CPU
-    cpu: share.cpuSlices > 0 || (here.gpu?.isFallback ?? false),
+    cpu: uses(share, "cpu") || (here.gpu?.isFallback ?? false),
   };
   const was = new Map(factsOf(recorded, parts)), is = factsOf(here, parts);
   const other = is.find(([what, value]) => was.get(what) !== value);

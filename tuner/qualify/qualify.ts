@@ -20,6 +20,7 @@ import {
 } from "./trial.ts";
 import { checkTolerance, judgedInterval } from "./verdict.ts";
 import { describeDevice } from "./formats.ts";
+import { uses } from "../shares.ts";
 
 export type { Answer, EntryResult, Qualification, Verdict } from "./qualification.ts";
 export type { Rate, RateVerdict } from "./verdict.ts";
@@ -93,7 +94,7 @@ export async function qualify(profile: Profile, options: QualifyOptions = {}): P
   using session = new DeviceSession({
     device,
     useGpu: partFor(profile, device).entries.flatMap(configurationsOf).some(({ share }) =>
-      share.gpuSlices > 0
+      uses(share, "gpu")
     ),
     timeoutMs: options.quick ? QUICK_TIMEOUT_MS : TIMEOUT_MS,
   });
@@ -168,7 +169,7 @@ export async function qualifyOn(
 async function slowdownOf(session: Session, trials: readonly Trial[], { device }: Profile): Promise<number> {
   const recorded = device.measured.copyBytesPerSecond;
   const isForeign = trials.some(({ entry, obstacle, notComparable }) =>
-    obstacle === undefined && notComparable !== undefined && entry.configuration.share.gpuSlices > 0
+    obstacle === undefined && notComparable !== undefined && uses(entry.configuration.share, "gpu")
   );
   if (!isForeign || recorded === null) return 1;
   try {

@@ -14,6 +14,7 @@ import { whyInvalid, whyNotHere } from "./check_entry.ts";
 import { whyNotComparable } from "./comparability.ts";
 import { type EntryResult, isPassing } from "./qualification.ts";
 import { judgeRate, leastRate, type Rate } from "./verdict.ts";
+import { uses } from "../shares.ts";
 
 /** An entry that would take longer until its first sample is not run. */
 const ENTRY_NS = 600e9;
@@ -86,7 +87,7 @@ export function trialsOf(profile: Profile, { device }: Session): Trial[] {
         ? whyUnknown(entry)
         : whyNotHere(problem, configuration, device.gpu?.limits),
       notComparable: whyNotComparable(profile.device, device, configuration.share),
-      isNoisy: configuration.share.cpuSlices > 0 || (device.gpu?.isFallback ?? false),
+      isNoisy: uses(configuration.share, "cpu") || (device.gpu?.isFallback ?? false),
       others: othersOf(entry),
     };
   });

@@ -12,6 +12,7 @@ import {
 } from "../profile/journal_format.ts";
 import { ProfileError } from "../profile/profile_error.ts";
 import { type RecordedConfiguration, type ReplaySpace, titleOf } from "./replay_space.ts";
+import { isShared, uses } from "../shares.ts";
 
 export interface ReplaySpaces {
   /** One; of a journal one for each problem and device. */
@@ -72,7 +73,7 @@ function spacesOfJournal(records: readonly JournalRecord[]): ReplaySpace[] {
     const { found } = spaces.get(title)!;
     const { share } = configurationOf(record);
     // what the CPU computes is no part of the GPU's space
-    if (share.cpuSlices > 0 && (share.gpuSlices > 0 || run.device.gpu !== null)) continue;
+    if (uses(share, "cpu") && (isShared(share) || run.device.gpu !== null)) continue;
     const recorded = recordedOf(record);
     const key = traversalKey(recorded);
     if (!found.has(key)) found.set(key, recorded);

@@ -11,6 +11,7 @@ import { oddValue } from "../profile/odd_value.ts";
 import { problemOf } from "../profile/profile_problem.ts";
 import type { Profile, ProfileEntry } from "../profile/schema.ts";
 import { seriesOf } from "./series.ts";
+import { isShared, uses } from "../shares.ts";
 
 /** Samples that an interval needs. */
 const LEAST_SAMPLES = 3;
@@ -75,7 +76,7 @@ export function viewEntry(
   const problem = problemOf(entry.problem);
   const own = configurationKey(configuration);
   // where the CPU won, the fraction of its roof says how much it copies on this grid
-  const cpuBytes = configuration.share.gpuSlices === 0 ? bytesOf(problem, configuration) : undefined;
+  const cpuBytes = !uses(configuration.share, "gpu") ? bytesOf(problem, configuration) : undefined;
   const cpuBytesPerSecond = cpuBytes && roofFraction ? cpuBytes * result.cellsPerSecond / roofFraction : null;
   const ties = new Set(tieSet.map((tie) => configurationKey(tie.configuration)));
   const rated = new Map<string, Rated>(records.measured.map(({ measurement: { samples, ...one } }) => [
@@ -90,15 +91,15 @@ export function viewEntry(
   const points = [...rated].map(
     ([key, { configuration, cellsPerSecond, confidence95, samples, compileNs }]): Point => {
       const bytes = bytesOf(problem, configuration), isWinner = key === own;
-      const { parameters, share: { cpuSlices, gpuSlices, cpuWorkers, exchangeEvery } } = configuration;
-      const bandwidth = gpuSlices === 0 ? cpuBytesPerSecond : copyBytesPerSecond;
+      const { parameters, share } = configuration;
+      const bandwidth = uses(share, "gpu") ? copyBytesPerSecond : cpuBytesPerSecond;
       const roof = bytes && bandwidth ? bandwidth / bytes : undefined;
       return {
         configuration,
         parameters: {
           ...parameters,
-          ...(cpuSlices > 0 ? { cpuWorkers } : {}),
-          ...(cpuSlices > 0 && gpuSlices > 0 ? { cpuSlices, exchangeEvery } : {}),
+          ...(uses(share, "cpu") && { cpuWorkers: share.cpuWorkers }),
+          ...(isShared(share) && { cpuSlices: share.cpuSlices, exchangeEvery: share.exchangeEvery }),
         },
         series: seriesOf(configuration),
         cellsPerSecond,
@@ -144,7 +145,7 @@ function faster(a: Point, b: Point): number {
 
 /** The device that computes alone; the GPU where both do. */
 export function deviceOf({ configuration: { share } }: Point): "GPU" | "CPU" {
-  return share.gpuSlices === 0 ? "CPU" : "GPU";
+  return uses(share, "gpu") ? "GPU" : "CPU";
 }
 
 /** What part of its roof a point reaches. */
@@ -157,13 +158,12 @@ function bytesOf(
   problem: Problem | undefined,
   { traversal, parameters, share }: Configuration,
 ): number | undefined {
-  const { cpuSlices, gpuSlices, cpuWorkers } = share;
-  if (problem === undefined || (cpuSlices > 0 && gpuSlices > 0)) return undefined;
+  if (problem === undefined || isShared(share)) return undefined;
   try {
     const known = TRAVERSALS.find(({ name }) => name === traversal);
     const isOdd = known !== undefined && oddValue(known, problem, parameters) !== undefined;
-    const demand = gpuSlices === 0
-      ? cpuTraversalNamed(traversal)?.demand(problem, parameters, cpuWorkers)
+    const demand = !uses(share, "gpu")
+      ? cpuTraversalNamed(traversal)?.demand(problem, parameters, share.cpuWorkers)
       : isOdd
       ? undefined
       : known?.demand(problem, parameters);

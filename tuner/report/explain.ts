@@ -18,6 +18,7 @@ import { deviceOf, type EntryView, type Point, roofFraction } from "./entry_view
 import { type Html, markup } from "./html.ts";
 import { TOGETHER } from "./series.ts";
 import { ABOVE_ROOF, bytesWords, failureCounts, parameterList } from "./words.ts";
+import { isShared, sharesOf, uses } from "../shares.ts";
 
 /** A ratio that explains a difference, and a difference too small to speak of. */
 const EXPLAINS = 1.05, NOTHING = 0.02;
@@ -34,9 +35,9 @@ export function whySentence({ winner, stepwise, best, speedup, points }: EntryVi
     const gain = second === undefined
       ? `compute ${rate}`
       : `are ${times(winner.cellsPerSecond / second.cellsPerSecond)} as fast as ${nameOf(second)} alone`;
-    const { cpuSlices, gpuSlices, cpu } = winner.configuration.share;
-    const share = `${formatCount(cpuSlices)} of ${formatCount(cpuSlices + gpuSlices)} slices`;
-    return `${name} ${gain}: the CPU computes ${share} (${cpu?.traversal ?? "stepwise"}).`;
+    const [cpu, gpu] = sharesOf(winner.configuration);
+    const share = `${formatCount(cpu!.slices)} of ${formatCount(cpu!.slices + gpu!.slices)} slices`;
+    return `${name} ${gain}: the CPU computes ${share} (${cpu!.traversal}).`;
   }
   if (winner === stepwise) {
     const part = formatPercent((second?.cellsPerSecond ?? 0) / winner.cellsPerSecond);
@@ -161,16 +162,16 @@ function another(winner: Point, point: Point): string {
 }
 
 function againstCpu({ entry: { configuration, balance }, best }: EntryView): Html | undefined {
-  const { cpuSlices, gpuSlices, cpuWorkers } = configuration.share;
-  if (gpuSlices === 0) {
-    const gpu = best.find(({ configuration: { share } }) => share.cpuSlices === 0);
+  const { share, share: { cpuWorkers } } = configuration;
+  if (!uses(share, "gpu")) {
+    const gpu = best.find(({ configuration: { share } }) => !uses(share, "cpu"));
     const other = gpu && ` The best of the GPU is ${formatRate(gpu.cellsPerSecond)} (${gpu.series}).`;
     return markup`<strong>The CPU computes alone</strong>, with ${
       formatPlural(cpuWorkers, "worker")
     }.${other}`;
   }
-  if (cpuSlices > 0) return undefined;
-  const cpu = best.find(({ configuration: { share } }) => share.gpuSlices === 0);
+  if (isShared(share)) return undefined;
+  const cpu = best.find(({ configuration: { share } }) => !uses(share, "gpu"));
   if (cpu === undefined && balance.length === 0) return undefined;
   const tries = balance.length === 1 ? "once" : `${balance.length} times`;
   const tried = balance.length > 0 &&

@@ -1,5 +1,6 @@
 import type { Configuration } from "../configuration.ts";
 import { type Html, markup } from "./html.ts";
+import { isShared, uses } from "../shares.ts";
 
 /** The marks, 12 × 12, with the names by which the charts know them. */
 const MARKS = {
@@ -37,8 +38,8 @@ const LOOKS: Readonly<Record<string, readonly [hue: number, mark: Look["mark"]]>
 };
 
 /** Who computes: a traversal of the GPU by its name, one of the CPU as `CPU stepwise`, or both together. */
-export function seriesOf({ traversal, share: { cpuSlices, gpuSlices } }: Configuration): string {
-  return gpuSlices === 0 ? `CPU ${traversal}` : cpuSlices > 0 ? TOGETHER : traversal;
+export function seriesOf({ traversal, share }: Configuration): string {
+  return isShared(share) ? TOGETHER : uses(share, "gpu") ? traversal : `CPU ${traversal}`;
 }
 
 /** How a series looks; one of another tool has a look that depends on its name alone. */

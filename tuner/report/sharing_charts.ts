@@ -7,6 +7,7 @@ import type { ProfileCostModel } from "../profile/schema.ts";
 import { drawChart } from "./chart.ts";
 import type { EntryView } from "./entry_view.ts";
 import { figure, Html, markup, numbers, table, tableBehind } from "./html.ts";
+import { uses } from "../shares.ts";
 
 /** How the grid was shared, and what it cost; nothing if it was not. */
 export function sharing(view: EntryView): Html | "" {
@@ -18,9 +19,9 @@ export function sharing(view: EntryView): Html | "" {
 function balanceFigure({ entry: { balance, configuration: { share } } }: EntryView): Html | "" {
   if (balance.length === 0) return "";
   const total = share.cpuSlices + share.gpuSlices, part = formatPercent(share.cpuSlices / total);
-  const verdict = share.cpuSlices === 0
+  const verdict = !uses(share, "cpu")
     ? "No share was faster than the GPU alone"
-    : share.gpuSlices === 0
+    : !uses(share, "gpu")
     ? "No share was faster than the CPU alone"
     : `The CPU got ${formatCount(share.cpuSlices)} of ${formatCount(total)} slices (${part})`;
   const rows = balance.map(({ cpuSlices, cpuTimeNs, gpuSlices, gpuTimeNs }, i) => [

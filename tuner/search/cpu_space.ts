@@ -6,6 +6,7 @@ import { roofOf } from "../../models/roofline.ts";
 import type { Configuration } from "../configuration.ts";
 import { detectWasmFeatures } from "../devices/cpu/wasm_features.ts";
 import { rankCandidates } from "./space.ts";
+import { configurationOf } from "../shares.ts";
 
 /** A configuration of the CPU that could be measured. */
 export interface CpuCandidate {
@@ -52,15 +53,16 @@ export function cpuCandidate(
   { traversal: name, parameters, cpuWorkers }: CpuWay,
   copyBytesPerSecond = usualCpuBandwidth(fieldBytes(problem), cpuWorkers),
 ): CpuCandidate | undefined {
-  const { grid, grid: [cpuSlices] } = problem;
+  const { grid, grid: [slices] } = problem;
   const demand = cpuTraversalNamed(name)?.demand(problem, parameters, cpuWorkers);
   if (demand === undefined) return undefined;
   const roof = roofOf(demand, copyBytesPerSecond);
-  const share = { cpuSlices, gpuSlices: 0, exchangeEvery: 1, cpuWorkers };
   return {
     traversal: { name },
     parameters,
-    configuration: { traversal: name, parameters, share },
+    configuration: configurationOf([
+      { device: "cpu", slices, traversal: name, parameters, workers: cpuWorkers },
+    ]),
     predicted: predictCpuRate(demand, { copyBytesPerSecond, workers: cpuWorkers }, { cells: cellsOf(grid) }),
     roof: roof < Infinity ? roof : undefined,
   };

@@ -5,6 +5,7 @@ import type { Configuration } from "../configuration.ts";
 import { type DeviceModel, predictRate, roofOf } from "../../models/roofline.ts";
 import { type Passage, windowRate } from "../../models/window.ts";
 import { WINDOW_SECTIONS } from "../../kernels/sections.ts";
+import { configurationOf } from "../shares.ts";
 
 /** A configuration of the GPU that could be measured. */
 export interface Candidate {
@@ -27,11 +28,10 @@ export interface Candidate {
 /** A candidate as a configuration: the whole grid on the GPU. */
 export function onGpuAlone(
   { traversal, parameters, window }: Pick<Candidate, "traversal" | "parameters" | "window">,
-  { grid: [gpuSlices], steps }: Problem,
+  { grid: [slices], steps }: Problem,
 ): Configuration {
-  const alone = { cpuSlices: 0, gpuSlices, exchangeEvery: steps, cpuWorkers: 0 };
-  const share = { ...alone, ...(window && { deviceMemory: window.bytes }) };
-  return { traversal: traversal.name, parameters, share };
+  const gpu = { device: "gpu", slices, traversal: traversal.name, parameters } as const;
+  return configurationOf([{ ...gpu, memory: window?.bytes }], steps);
 }
 
 export interface Space {

@@ -7,6 +7,7 @@ import { isFailure } from "../devices/run_failure.ts";
 import { formatPlural } from "../format.ts";
 import { DISTINCT } from "../measuring/tie_set.ts";
 import { isOver, shareConfiguration, type SharingOptions, timeShare } from "./shared_run.ts";
+import { isShared } from "../shares.ts";
 
 /** R that are tried. */
 const PERIODS: readonly number[] = [1, 2, 4, 8, 16, LONGEST_PERIOD];
@@ -150,7 +151,7 @@ async function balancePeriod(
       const gpuSlices = slices - cpuSlices;
       iterations.push({ exchangeEvery, cpuSlices, gpuSlices, cpuTimeNs, gpuTimeNs: sample.gpuNs });
       iterationNs = session.now() - beganNs;
-      if (cpuSlices > 0 && gpuSlices > 0) samples.push({ exchangeEvery, cpuSlices, ...sample });
+      if (isShared({ cpuSlices, gpuSlices })) samples.push({ exchangeEvery, cpuSlices, ...sample });
     } catch (error) {
       if (!isFailure(error)) throw error;
       const { reason, message } = error;

@@ -4,6 +4,7 @@ import type { SharePoint } from "../../models/shared_step.ts";
 import type { Configuration, Share } from "../configuration.ts";
 import type { FieldRunner } from "../devices/runners.ts";
 import type { Session } from "../devices/session.ts";
+import { configurationOf, isShared, STEPWISE } from "../shares.ts";
 
 export interface SharingOptions {
   /** The devices, and the clock. */
@@ -43,17 +44,15 @@ const LEAST_NS = 1000;
  */
 const DIAMOND_LEVELS = 8;
 
-const STEPWISE = { traversal: "stepwise", parameters: {} };
-
 /** Both devices' configurations with a share for each; where the CPU has all slices, its own. */
 export function shareConfiguration(options: SharingOptions, point: SharePoint): Configuration {
-  const { configuration, cpu, cpuWorkers, problem: { grid: [slices] } } = options;
-  const { exchangeEvery, cpuSlices } = point;
-  const gpuSlices = slices - cpuSlices;
-  const share = { cpuSlices, gpuSlices, exchangeEvery, cpuWorkers: cpuSlices > 0 ? cpuWorkers : 0 };
-  const { traversal, parameters } = gpuSlices > 0 ? configuration : cpu ?? STEPWISE;
-  const beside = cpuSlices > 0 && gpuSlices > 0 ? besideGpu(options, exchangeEvery) : undefined;
-  return { traversal, parameters, share: beside === undefined ? share : { ...share, cpu: beside } };
+  const { configuration: { traversal, parameters }, cpu, cpuWorkers, problem: { grid: [slices] } } = options;
+  const { exchangeEvery, cpuSlices } = point, isAll = cpuSlices === slices;
+  const onCpu = (isAll ? cpu : besideGpu(options, exchangeEvery)) ?? STEPWISE;
+  return configurationOf([
+    { device: "cpu", slices: cpuSlices, workers: cpuWorkers, ...onCpu },
+    { device: "gpu", slices: slices - cpuSlices, traversal, parameters },
+  ], exchangeEvery);
 }
 
 /** How the CPU traverses its share beside the GPU: as alone, but stepwise in rounds that are too short for diamonds. */
@@ -90,9 +89,9 @@ export async function timeShare(options: SharingOptions, configuration: Configur
 }
 
 async function timeBatch(runner: FieldRunner, rounds: number): Promise<ShareTimes> {
-  const { exchangeEvery, cpuSlices, gpuSlices } = runner.configuration.share;
+  const { share, share: { exchangeEvery } } = runner.configuration;
   const { computeNs, gpuNs, unpackNs, packNs, wallNs } = await runner.runSteps(exchangeEvery, rounds);
-  const leastNs = cpuSlices > 0 && gpuSlices > 0 ? LEAST_NS : 0;
+  const leastNs = isShared(share) ? LEAST_NS : 0;
   const ofRound = (timeNs: number): number => Math.max(leastNs, timeNs / rounds);
   return {
     cpuNs: ofRound(computeNs + unpackNs + packNs),

@@ -22,6 +22,7 @@ import { FieldSolver } from "./field_solver.ts";
 import { type Contender, Refinement } from "./refinement.ts";
 import type { Solver, SolverOptions } from "./solver.ts";
 import { failingAs, SolverError } from "./solver_error.ts";
+import { uses } from "../shares.ts";
 
 /**
  * Where the cells lie in a solver's GPU arrays, in the canonical order: x slowest, z fastest, with `pad` cells around the grid. Cell (x, y, z)
@@ -48,7 +49,7 @@ import { failingAs, SolverError } from "./solver_error.ts";
  * ```
  */
 export function solverLayout(problem: Problem, configuration: Configuration): Layout {
-  if (configuration.share.gpuSlices === 0) {
+  if (!uses(configuration.share, "gpu")) {
     throw new RangeError("Cannot lay out the GPU's arrays: the GPU must have a share: it has 0 slices");
   }
   return storageOf(problem, configuration).layout;
@@ -111,16 +112,16 @@ export async function createSolver(
       refuse("a configuration is wanted, as chooseConfiguration returns it", one);
     }
   }
-  const { share: { gpuSlices, deviceMemory } } = configuration;
+  const { share, share: { deviceMemory } } = configuration, usesGpu = uses(share, "gpu");
   if (deviceMemory !== undefined) {
     refuse("a grid that lies on the GPU as a whole is wanted", { deviceMemory });
   }
   if (buffers && refine !== false) refuse("with your own buffers refine must be false", refine);
-  if (gpuSlices > 0 && typeof device?.createBuffer !== "function") {
-    refuse(`the GPU's ${gpuSlices} slices need a GPUDevice`, device);
+  if (usesGpu && typeof device?.createBuffer !== "function") {
+    refuse(`the GPU's ${share.gpuSlices} slices need a GPUDevice`, device);
   }
   return await failingAs("create the solver", async () => {
-    const gpu = gpuSlices > 0 || (refine !== false && device !== null)
+    const gpu = usesGpu || (refine !== false && device !== null)
       ? await GpuDevice.borrow(device!, timeoutMs === undefined ? {} : { timeoutMs })
       : undefined;
     if (buffers && gpu) {
@@ -169,11 +170,11 @@ function compilesAhead(
 ): CompileAhead<Configuration> {
   const planOf = ({ traversal, parameters, share }: Configuration): GpuPlan =>
     traversalNamed(traversal).plan(partOf(problem, share, "gpu"), parameters);
-  const isAlone = ({ share: { cpuSlices } }: Configuration): boolean => cpuSlices === 0;
+  const isAlone = ({ share }: Configuration): boolean => !uses(share, "cpu");
   return new CompileAhead(candidates, {
     gpu: adapterInfoOf(gpu.device)?.description ?? "",
     shadersOf(candidate) {
-      if (candidate.share.gpuSlices === 0) return [];
+      if (!uses(candidate.share, "gpu")) return [];
       try {
         checkParameters(problem, candidate, gpu);
         const plan = planOf(candidate), { storage: { sections, layout } } = plan;
@@ -201,9 +202,9 @@ function candidatesOf(
 ): readonly Configuration[] {
   let all = refine;
   if (all === true) {
-    const { gpuSlices, cpuWorkers } = configuration.share;
+    const { share, share: { cpuWorkers } } = configuration;
     // the models do not compare a GPU with a CPU
-    const best = chooseConfiguration([], problem, gpuSlices > 0 ? device : null, { cpuWorkers });
+    const best = chooseConfiguration([], problem, uses(share, "gpu") ? device : null, { cpuWorkers });
     all = [best.configuration, ...best.runnersUp];
   }
   const byKey = new Map(all.map((one) => [configurationKey(one), one]));
@@ -218,13 +219,13 @@ async function openContender(
   gpu: GpuDevice | undefined,
   { buffers, workerUrl }: SolverOptions,
 ): Promise<Contender> {
-  const { cpuSlices, gpuSlices, cpuWorkers, deviceMemory } = configuration.share;
+  const { share, share: { cpuWorkers, deviceMemory } } = configuration;
   if (deviceMemory !== undefined) throw new SolverError("limits", "the grid passes through a window");
-  if (gpuSlices > 0) {
+  if (uses(share, "gpu")) {
     if (gpu === undefined) throw new SolverError("limits", "there is no GPU");
     checkParameters(problem, configuration, gpu);
   }
-  const cpuPool = cpuSlices > 0
+  const cpuPool = uses(share, "cpu")
     ? await CpuPool.create({ workers: cpuWorkers, ...(workerUrl && { workerUrl }) })
     : undefined;
   try {
@@ -267,8 +268,8 @@ function checkBuffers(
   const refuse = (wanted: string, found: string): never => {
     throw new RangeError(`Cannot create the solver: ${wanted}: ${found}`);
   };
-  const { cpuSlices } = configuration.share;
-  if (cpuSlices > 0) {
+  const { share, share: { cpuSlices } } = configuration;
+  if (uses(share, "cpu")) {
     refuse("with your own buffers the GPU must compute all slices", `${cpuSlices} are the CPU's`);
   }
   if (even === odd) refuse("the two buffers must be different", "both are the same");

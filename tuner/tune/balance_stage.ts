@@ -3,6 +3,7 @@ import type { ProfileEntry } from "../profile/schema.ts";
 import { type Balance, balance as balanceDevices } from "../sharing/balance.ts";
 import type { TuneOutcome } from "./tune_request.ts";
 import type { TuningRun } from "./tuning_run.ts";
+import { uses } from "../shares.ts";
 
 /** A configuration of the GPU that compiles longer than this part of the time left is passed over. */
 const COMPILING_PART = 0.5;
@@ -63,7 +64,7 @@ export async function balance(run: TuningRun): Promise<BalanceResult> {
 /** How the GPU may compute its share: the best way, and the best of every other traversal. */
 function waysOnGpu({ session, findings }: TuningRun, deadlineNs: number): Measurement[] {
   const ways = [...new Set([findings.bestOn("gpu"), ...findings.bestOfEach.values()])]
-    .filter((one) => one !== undefined).filter(({ configuration: { share } }) => share.gpuSlices > 0);
+    .filter((one) => one !== undefined).filter(({ configuration: { share } }) => uses(share, "gpu"));
   const mostNs = COMPILING_PART * (deadlineNs - session.now());
   const quick = ways.filter(({ compileNs }) => compileNs <= mostNs);
   return quick.length > 0 ? quick : ways.toSorted((a, b) => a.compileNs - b.compileNs);

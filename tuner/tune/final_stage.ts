@@ -7,6 +7,7 @@ import { orderTies } from "../measuring/tie_set.ts";
 import type { ProfileResult } from "../profile/profile_types.ts";
 import { blocksTime, finalsDeadline, WANTED_BLOCKS } from "./time_plan.ts";
 import type { TuningRun } from "./tuning_run.ts";
+import { uses } from "../shares.ts";
 
 /** The part of what may go beyond the budget that a final round may be expected to take. */
 const TOLERATED = 0.5;
@@ -51,7 +52,7 @@ export async function finals(run: TuningRun): Promise<void> {
       findings.countFailure(evaluation.failure);
       // if the GPU is lost for good, that says nothing of the configuration
       const { configuration } = evaluation;
-      if (session.hasGpu || configuration.share.gpuSlices === 0) findings.forget(configuration);
+      if (session.hasGpu || !uses(configuration.share, "gpu")) findings.forget(configuration);
       await run.recover(evaluation.failure);
     },
   });

@@ -2,6 +2,7 @@ import type { Configuration, Failure, Measurement } from "../configuration.ts";
 import { configurationKey, isStepwise } from "../configuration_key.ts";
 import type { Evaluation } from "../measuring/evaluate.ts";
 import type { Finalist } from "../measuring/final_round.ts";
+import { deviceOf } from "../shares.ts";
 
 export type Alone = "gpu" | "cpu";
 
@@ -106,8 +107,4 @@ export class Findings {
 /** How one device computes alone: the name of a traversal of the GPU's, or `cpu` and the name of one of the CPU's. */
 export function wayOf(configuration: Configuration): string {
   return deviceOf(configuration) === "gpu" ? configuration.traversal : `cpu ${configuration.traversal}`;
-}
-
-function deviceOf({ share }: Configuration): Alone {
-  return share.gpuSlices > 0 ? "gpu" : "cpu";
 }

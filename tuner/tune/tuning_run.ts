@@ -34,6 +34,7 @@ import {
   type TuneRequest,
   type TuneStart,
 } from "./tune_request.ts";
+import { uses } from "../shares.ts";
 
 /** Finalists beside the best stepwise for which time is kept. */
 const LIKELY_FINALISTS = 3;
@@ -191,7 +192,7 @@ export class TuningRun {
   turnOf(measurement: Measurement): TurnTime {
     const { configuration } = measurement, { gpu } = this.session.device;
     const evaluationNs = this.findings.evaluationNs.get(configurationKey(configuration));
-    const isOptimised = configuration.share.gpuSlices === 0 && evaluationNs !== undefined;
+    const isOptimised = !uses(configuration.share, "gpu") && evaluationNs !== undefined;
     return expectTurn(measurement, {
       updates: this.updates,
       minBatchNs: shortestBatchNs(gpu),
@@ -302,14 +303,14 @@ export class TuningRun {
 
   /** The roof of a configuration, in cells per second; undefined where none is known. */
   roofOf(configuration: Configuration): number | undefined {
-    if (configuration.share.gpuSlices > 0) return this.candidateOf(configuration)?.roof;
+    if (uses(configuration.share, "gpu")) return this.candidateOf(configuration)?.roof;
     const key = configurationKey(configuration);
     return this.cpuSpace.find((one) => configurationKey(one.configuration) === key)?.roof;
   }
 
   /** The GPU's candidate that a configuration was made of, whatever its shares. */
   candidateOf(configuration: Configuration): Candidate | undefined {
-    if (configuration.share.gpuSlices === 0) return undefined;
+    if (!uses(configuration.share, "gpu")) return undefined;
     const { share } = configuration, key = configurationKey(configuration);
     return this.space.candidates.find((one) =>
       configurationKey({ ...this.configurationOf(one), share }) === key
@@ -331,7 +332,7 @@ export class TuningRun {
     this.findings.evaluationNs.set(configurationKey(evaluation.configuration), evaluationNs);
     this.findings.take(evaluation);
     await this.environment.onEvaluation(evaluation);
-    const isElsewhere = this.evaluators !== undefined && evaluation.configuration.share.gpuSlices > 0;
+    const isElsewhere = this.evaluators !== undefined && uses(evaluation.configuration.share, "gpu");
     if ("failure" in evaluation && !isElsewhere) await this.recover(evaluation.failure);
   }
 }
